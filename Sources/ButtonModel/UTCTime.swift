@@ -1,0 +1,60 @@
+/// A moment of the wall clock, UTC.
+public struct UTCTime: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    public var milliseconds: Int64
+
+    public init(milliseconds: Int64) { self.milliseconds = milliseconds }
+
+    public static func < (left: UTCTime, right: UTCTime) -> Bool { left.milliseconds < right.milliseconds }
+
+    public static func + (time: UTCTime, duration: Duration) -> UTCTime {
+        UTCTime(milliseconds: time.milliseconds.addingSaturating(duration.milliseconds))
+    }
+
+    public static func - (time: UTCTime, duration: Duration) -> UTCTime {
+        UTCTime(milliseconds: time.milliseconds.addingSaturating(-duration.milliseconds))
+    }
+
+    /// RFC 3339 with milliseconds: `2026-11-21T02:30:00.123Z`.
+    public var description: String {
+        let dayLength: Int64 = 86_400_000
+        let day = milliseconds >= 0 ? milliseconds / dayLength : (milliseconds - dayLength + 1) / dayLength
+        let inDay = milliseconds - day * dayLength
+        let (year, month, dayOfMonth) = UTCTime.civil(fromDaysSinceEpoch: day)
+        var text = ""
+        text.reserveCapacity(24)
+        func pad(_ value: Int64, _ width: Int) {
+            let digits = String(value)
+            for _ in 0..<max(0, width - digits.count) { text.append("0") }
+            text.append(digits)
+        }
+        pad(year, 4)
+        text.append("-")
+        pad(month, 2)
+        text.append("-")
+        pad(dayOfMonth, 2)
+        text.append("T")
+        pad(inDay / 3_600_000, 2)
+        text.append(":")
+        pad(inDay / 60_000 % 60, 2)
+        text.append(":")
+        pad(inDay / 1000 % 60, 2)
+        text.append(".")
+        pad(inDay % 1000, 3)
+        text.append("Z")
+        return text
+    }
+
+    /// The proleptic Gregorian date, counting years from March so that the leap day comes last.
+    private static func civil(fromDaysSinceEpoch days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let shifted = days + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
+    }
+}

@@ -1,0 +1,90 @@
+/// The octets ended before the fields did.
+public struct Truncated: Error, Hashable, Sendable {
+    /// How many octets the field needed, and how many were left.
+    public var needed, available: Int
+
+    public init(needed: Int, available: Int) {
+        self.needed = needed
+        self.available = available
+    }
+}
+
+/// A cursor over octets from outside: little endian, throws at the end, never traps.
+///
+/// This and `ByteWriter` are the only places that index raw input.
+public struct ByteReader: Sendable {
+    @usableFromInline let octets: [UInt8]
+    @usableFromInline var position: Int
+    @usableFromInline let end: Int
+
+    @inlinable
+    public init(_ octets: [UInt8]) {
+        self.octets = octets
+        position = 0
+        end = octets.count
+    }
+
+    @inlinable
+    public init(_ octets: ArraySlice<UInt8>) {
+        self.init(Array(octets))
+    }
+
+    @inlinable public var remainingCount: Int { end - position }
+    @inlinable public var isAtEnd: Bool { position == end }
+
+    @inlinable
+    mutating func integer<T: FixedWidthInteger>(octets count: Int, as type: T.Type) throws(Truncated) -> T {
+        guard count <= end - position else { throw Truncated(needed: count, available: end - position) }
+        var value: T = 0
+        var index = position + count
+        while index > position {
+            index -= 1
+            value = (value << 8) | T(octets[index])
+        }
+        position += count
+        return value
+    }
+
+    @inlinable
+    public mutating func uint8() throws(Truncated) -> UInt8 {
+        guard position < end else { throw Truncated(needed: 1, available: 0) }
+        defer { position += 1 }
+        return octets[position]
+    }
+
+    @inlinable
+    public mutating func int8() throws(Truncated) -> Int8 { Int8(bitPattern: try uint8()) }
+    @inlinable
+    public mutating func uint16() throws(Truncated) -> UInt16 { try integer(octets: 2, as: UInt16.self) }
+    @inlinable
+    public mutating func uint24() throws(Truncated) -> UInt32 { try integer(octets: 3, as: UInt32.self) }
+    @inlinable
+    public mutating func uint32() throws(Truncated) -> UInt32 { try integer(octets: 4, as: UInt32.self) }
+    @inlinable
+    public mutating func uint40() throws(Truncated) -> UInt64 { try integer(octets: 5, as: UInt64.self) }
+    @inlinable
+    public mutating func uint48() throws(Truncated) -> UInt64 { try integer(octets: 6, as: UInt64.self) }
+    @inlinable
+    public mutating func uint64() throws(Truncated) -> UInt64 { try integer(octets: 8, as: UInt64.self) }
+
+    /// The next `count` octets. A negative count is read as more than there is.
+    @inlinable
+    public mutating func bytes(_ count: Int) throws(Truncated) -> [UInt8] {
+        guard count >= 0, count <= end - position else { throw Truncated(needed: count, available: end - position) }
+        defer { position += count }
+        return Array(octets[position..<(position + count)])
+    }
+
+    @inlinable
+    public mutating func skip(_ count: Int) throws(Truncated) {
+        guard count >= 0, count <= end - position else { throw Truncated(needed: count, available: end - position) }
+        position += count
+    }
+
+    /// Everything that is left; afterwards the reader is at its end.
+    @inlinable
+    public mutating func remainder() -> [UInt8] {
+        defer { position = end }
+        return Array(octets[position..<end])
+    }
+}

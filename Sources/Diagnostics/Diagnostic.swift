@@ -1,0 +1,56 @@
+/// A place in a file a user wrote. Lines and columns count from 1; columns count Unicode scalars.
+public struct SourcePosition: Hashable, Comparable, Sendable {
+    public var line, column: Int
+
+    public init(line: Int, column: Int) {
+        self.line = line
+        self.column = column
+    }
+
+    public static func < (left: SourcePosition, right: SourcePosition) -> Bool {
+        (left.line, left.column) < (right.line, right.column)
+    }
+}
+
+/// Something wrong with a file a user wrote, and where.
+public struct Diagnostic: Hashable, Sendable {
+    public enum Severity: String, Hashable, Sendable { case error, warning }
+
+    /// Another place that explains this one, such as the first of two equal names.
+    public struct Note: Hashable, Sendable {
+        public var message: String
+        public var file: String
+        public var position: SourcePosition
+
+        public init(message: String, file: String, position: SourcePosition) {
+            self.message = message
+            self.file = file
+            self.position = position
+        }
+    }
+
+    public var severity: Severity
+    /// `E301`, `W704`: the list is part of the language.
+    public var code: String
+    public var file: String
+    public var start, end: SourcePosition
+    /// One sentence, lower case, no full stop, quoting what the user typed.
+    public var message: String
+    /// What to do about it, when we know.
+    public var hint: String?
+    public var related: [Note]
+
+    public init(
+        severity: Severity, code: String, file: String, start: SourcePosition, end: SourcePosition,
+        message: String, hint: String? = nil, related: [Note] = []
+    ) {
+        self.severity = severity
+        self.code = code
+        self.file = file
+        self.start = start
+        self.end = end
+        self.message = message
+        self.hint = hint
+        self.related = related
+    }
+}
