@@ -1,0 +1,268 @@
+package import BluetoothHost
+package import ButtonModel
+import Flic
+
+/// Which buttons are known, which are connected, what each session is doing, and pairing.
+///
+/// It owns the Bluetooth host. Every known button is in the filter accept list all the time, so a press
+/// connects it; the button being paired joins them there. A link then takes the same way each time:
+///
+/// | link           | on                         | becomes        | and we                          |
+/// |----------------|----------------------------|----------------|---------------------------------|
+/// |                | connected                  | exchangingMTU  | exchange the MTU                |
+/// | exchangingMTU  | MTU known                  | discovering    | look for the Flic service       |
+/// | discovering    | service found              | subscribing    | switch notifications on         |
+/// | subscribing    | notifications on           | inSession      | start the session               |
+/// | inSession      | notifications              | inSession      | hand them to the session        |
+/// | any            | procedure failed           | closing        | disconnect                      |
+/// | any            | disconnected               |                | tell the session, forget both   |
+///
+/// A button whose session failed is left out of the accept list for a while, so that a broken one cannot
+/// keep the radio busy.
+package struct ButtonManager: Sendable {
+    package enum Input: Hashable, Sendable {
+        /// The buttons that were paired before; once, at the start.
+        case restored([KnownButton])
+        case transportOpened
+        /// One HCI packet with its H4 indicator.
+        case received([UInt8])
+        case transportClosed
+        /// Random octets, asked for by `needsEntropy`.
+        case entropy([UInt8])
+        /// Look for new buttons this long; again while searching: from now this long.
+        case permitJoin(Duration)
+        case stopJoin
+        /// The events up to this cursor are safely on disk.
+        case synced(ButtonID, EventCursor)
+        case timerFired
+    }
+
+    package enum Effect: Hashable, Sendable {
+        case send([UInt8])
+        case setTimer(Instant)
+        case cancelTimer
+        case controllerReady(BluetoothAddress)
+        /// The transport has to be closed and opened again; a sentence for people.
+        case controllerFailed(String)
+        case pairing(PairingProgress)
+        /// A new pairing; to be stored before anything else.
+        case paired(KnownButton, batteryMillivolts: Int)
+        case state(ButtonID, ButtonState)
+        case signal(ButtonID, rssi: Int8)
+        case rebooted(ButtonID, EventCursor)
+        /// One notification's events in order. With `needsAcknowledgement`, answer with `synced`.
+        case events(ButtonID, [ButtonEvent], EventCursor, needsAcknowledgement: Bool)
+        case queueDrained(ButtonID)
+        case advertisingConfigured(ButtonID)
+        case battery(ButtonID, millivolts: Int)
+        case firmware(ButtonID, version: UInt32)
+        case nickname(ButtonID, String)
+        /// A known button's session failed, by the failure's name; its pairing is kept.
+        case sessionFailed(ButtonID, word: String)
+        case needsEntropy
+        /// Something outside misbehaved; worth a line in the log.
+        case anomaly(String)
+    }
+
+    /// How long a link to a button being paired may take to come up (protocol notes, time limits).
+    package static let connectLimit = Duration.seconds(31)
+    /// How long a button whose session failed is left alone.
+    package static let retryDelay = Duration.seconds(20)
+    /// How long a public advertisement waits for its scan response, which tells whether the button is taken.
+    static let scanResponseLimit = Duration.milliseconds(300)
+    /// Addresses remembered during one search, so that each is reported once.
+    static let maximumReported = 256
+
+    enum TimerKey: Hashable, Sendable {
+        case host
+        case session(ConnectionHandle)
+        case searchEnds
+        case candidate
+        case retry(ButtonID)
+    }
+
+    var host: Host
+    let trustRoots: [[UInt8]]
+    var known: [ButtonID: KnownButton] = [:]
+    var links: [ConnectionHandle: Link] = [:]
+    var search: ButtonSearch?
+    var states: [ButtonID: ButtonState] = [:]
+    var resting: Set<ButtonID> = []
+    var isControllerReady = false
+    var entropy: [UInt8] = []
+    var deadlines = Deadlines<TimerKey>()
+    var effects: [Effect] = []
+    private var hostInputs: [Host.Input] = []
+
+    /// - Parameter trustRoots: the keys that may have signed a button's certificate.
+    package init(trustRoots: [[UInt8]] = [ButtonSession.flicRoot], host: Host = Host()) {
+        self.trustRoots = trustRoots
+        self.host = host
+    }
+
+    package mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
+        switch input {
+        case .restored(let buttons):
+            for button in buttons {
+                known[button.id] = button
+                states[button.id] = .disconnected
+            }
+            updateAcceptList(at: now)
+        case .transportOpened:
+            perform(.transportOpened, at: now)
+        case .received(let packet):
+            perform(.received(packet), at: now)
+        case .transportClosed:
+            perform(.transportClosed, at: now)
+            loseController(at: now)
+        case .entropy(let octets):
+            entropy = Array((entropy + octets).prefix(ButtonManager.maximumEntropy))
+        case .permitJoin(let duration):
+            startSearch(until: now + duration, at: now)
+        case .stopJoin:
+            endSearch(at: now)
+        case .synced(let button, let cursor):
+            guard let handle = link(to: button) else { break }
+            advanceSession(handle, .synced(cursor), at: now)
+        case .timerFired:
+            for key in deadlines.takeDue(at: now) { expire(key, at: now) }
+        }
+        if entropy.count < ButtonManager.entropyLowWater { effects.append(.needsEntropy) }
+        switch deadlines.rearm() {
+        case .set(let deadline): effects.append(.setTimer(deadline))
+        case .cancel: effects.append(.cancelTimer)
+        case nil: break
+        }
+        defer { effects = [] }
+        return effects
+    }
+
+    /// The buttons that are paired, in no order.
+    package var knownButtons: [KnownButton] { Array(known.values) }
+    package func state(of button: ButtonID) -> ButtonState { states[button] ?? .disconnected }
+    package var isSearching: Bool { search != nil }
+    /// When the search for new buttons ends.
+    package var searchEnd: Instant? { search == nil ? nil : deadlines.deadline(of: .searchEnds) }
+
+    private mutating func expire(_ key: TimerKey, at now: Instant) {
+        switch key {
+        case .host: perform(.timerFired, at: now)
+        case .session(let handle): advanceSession(handle, .timerFired, at: now)
+        case .searchEnds: endSearch(at: now)
+        case .candidate: candidateTimedOut(at: now)
+        case .retry(let button):
+            resting.remove(button)
+            updateAcceptList(at: now)
+        }
+    }
+
+    // MARK: The host
+
+    /// Gives the host an input and carries out what it answers. What an answer asks of the host in turn
+    /// waits until all answers before it are carried out, so that the host's effects keep their order.
+    mutating func perform(_ input: Host.Input, at now: Instant) {
+        hostInputs.append(input)
+        guard hostInputs.count == 1 else { return }
+        var next = 0
+        while next < hostInputs.count {
+            for effect in host.handle(hostInputs[next], at: now) {
+                switch effect {
+                case .send(let packet): effects.append(.send(packet))
+                case .setTimer(let deadline): deadlines.set(.host, at: deadline)
+                case .cancelTimer: deadlines.cancel(.host)
+                case .event(let event): happened(event, at: now)
+                }
+            }
+            next += 1
+        }
+        hostInputs.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func happened(_ event: Host.Event, at now: Instant) {
+        switch event {
+        case .ready(let info):
+            isControllerReady = true
+            effects.append(.controllerReady(info.address))
+            for button in known.keys.sorted() { updateState(of: button) }
+            if search != nil { perform(.perform(.startScanning(active: true)), at: now) }
+        case .failed(let failure):
+            effects.append(.controllerFailed(failure.sentence))
+        case .advertised(let report):
+            noticed(report, at: now)
+        case .connected(let connection):
+            linkUp(connection, at: now)
+        case .connectionFailed(let status):
+            effects.append(.anomaly("the controller could not connect: status \(status)"))
+        case .disconnected(let connection, let reason):
+            linkDown(connection.handle, reason: reason, at: now)
+        case .mtuExchanged(let handle, let attMTU):
+            mtuExchanged(handle, attMTU: Int(attMTU), at: now)
+        case .serviceDiscovered(let handle, let service):
+            serviceDiscovered(handle, service, at: now)
+        case .notificationsSet(let handle, _, _):
+            notificationsSet(handle, at: now)
+        case .procedureFailed(let handle, let failure):
+            procedureFailed(handle, failure, at: now)
+        case .notified(let handle, let attribute, let value):
+            guard links[handle]?.notifyHandle == attribute else { break }
+            advanceSession(handle, .received(value), at: now)
+        case .anomaly(let text):
+            effects.append(.anomaly(text))
+        case .parametersUpdated, .advertisingStarted, .advertisingFailed, .written, .subscribed:
+            break
+        }
+    }
+
+    private mutating func loseController(at now: Instant) {
+        isControllerReady = false
+        for handle in links.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
+            linkDown(handle, reason: .connectionTimeout, at: now)
+        }
+        for button in known.keys.sorted() { updateState(of: button) }
+    }
+
+    /// Everybody we want to be connected to: the button being paired first, then those known.
+    mutating func updateAcceptList(at now: Instant) {
+        var addresses: [BluetoothAddress] = []
+        if let address = search?.candidate?.address { addresses.append(address) }
+        for button in known.values.sorted(by: { $0.id < $1.id }) where !resting.contains(button.id) {
+            addresses.append(button.identity.address)
+        }
+        perform(.perform(.setAcceptList(addresses)), at: now)
+        for button in known.keys.sorted() { updateState(of: button) }
+    }
+
+    func link(to button: ButtonID) -> ConnectionHandle? {
+        links.first { ButtonID($0.value.connection.peer) == button }?.key
+    }
+
+    /// Works the state out afresh and reports it when it changed.
+    mutating func updateState(of button: ButtonID) {
+        let state: ButtonState
+        if let handle = link(to: button), let link = links[handle] {
+            switch link.phase {
+            case .closing: state = .disconnecting
+            case .inSession(isReady: true): state = .ready
+            case .exchangingMTU, .discovering, .subscribing, .inSession(isReady: false): state = .connected
+            }
+        } else {
+            state = isControllerReady && !resting.contains(button) ? .connecting : .disconnected
+        }
+        guard states[button] != state else { return }
+        states[button] = state
+        effects.append(.state(button, state))
+    }
+}
+
+extension ButtonManager {
+    /// The pool is asked to be filled below this many octets; a session takes 44.
+    static let entropyLowWater = 512
+    static let maximumEntropy = 4096
+
+    /// Randomness for one session; `nil` only when many sessions begin before the pool was filled again.
+    mutating func takeEntropy() -> SessionEntropy? {
+        guard let taken = SessionEntropy(Array(entropy.prefix(SessionEntropy.octetCount))) else { return nil }
+        entropy.removeFirst(SessionEntropy.octetCount)
+        return taken
+    }
+}

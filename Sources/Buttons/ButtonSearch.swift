@@ -1,0 +1,160 @@
+import BluetoothHost
+import ButtonModel
+import Flic
+
+/// A search for new buttons: what was reported already, and the one button being paired.
+struct ButtonSearch: Hashable, Sendable {
+    enum Candidate: Hashable, Sendable {
+        /// Advertising in public mode; waiting a moment for its scan response.
+        case found(BluetoothAddress)
+        case connecting(BluetoothAddress)
+        case linked(BluetoothAddress)
+
+        var address: BluetoothAddress {
+            switch self {
+            case .found(let address), .connecting(let address), .linked(let address): address
+            }
+        }
+    }
+
+    var candidate: Candidate?
+    /// Buttons something was said of that is said only once.
+    var reported: Set<BluetoothAddress> = []
+    /// Buttons that failed in this search: not tried again by themselves.
+    var failed: Set<BluetoothAddress> = []
+    var hasPairedOne = false
+}
+
+extension ButtonManager {
+    mutating func startSearch(until end: Instant, at now: Instant) {
+        guard end > now else { return endSearch(at: now) }
+        deadlines.set(.searchEnds, at: end)
+        if search == nil {
+            search = ButtonSearch()
+            effects.append(.pairing(.searching))
+            if isControllerReady { perform(.perform(.startScanning(active: true)), at: now) }
+        } else {
+            search?.failed = []
+            search?.reported = []
+        }
+    }
+
+    mutating func endSearch(at now: Instant) {
+        guard let ended = search else { return }
+        // A button in the middle of being verified is not left half paired.
+        if case .linked = ended.candidate {
+            deadlines.set(.searchEnds, at: now + .seconds(5))
+            return
+        }
+        deadlines.cancel(.searchEnds)
+        deadlines.cancel(.candidate)
+        if !ended.hasPairedOne, ended.failed.isEmpty {
+            effects.append(.pairing(.failed(.noNewButtonsFound, nil)))
+        }
+        search = nil
+        if isControllerReady { perform(.perform(.stopScanning), at: now) }
+        updateAcceptList(at: now)
+        effects.append(.pairing(.ended))
+    }
+
+    /// An advertisement while searching.
+    mutating func noticed(_ report: AdvertisingReport, at now: Instant) {
+        if let rssi = report.rssi, known[ButtonID(report.address)] != nil {
+            effects.append(.signal(ButtonID(report.address), rssi: rssi))
+        }
+        guard let search else { return }
+        if case .found(let address) = search.candidate, address == report.address, report.kind == .scanResponse {
+            return tryCandidate(address, isTaken: ADStructure.isTaken(in: report.data), at: now)
+        }
+        guard search.candidate == nil, report.kind == .connectable, !search.failed.contains(report.address) else {
+            return
+        }
+        let isPublic = ADStructure.serviceUUIDs(in: report.data).contains(FlicService.service)
+        let isFlic = isPublic || report.address.hasFlicPrefix
+        guard isFlic, search.reported.count < ButtonManager.maximumReported else { return }
+        if known[ButtonID(report.address)] != nil {
+            if isPublic { reportOnce(.alreadyPaired(report.address), about: report.address) }
+        } else if isPublic {
+            self.search?.candidate = .found(report.address)
+            effects.append(.pairing(.foundPublic(report.address)))
+            deadlines.set(.candidate, at: now + ButtonManager.scanResponseLimit)
+        } else {
+            reportOnce(.foundPrivate(report.address), about: report.address)
+        }
+    }
+
+    private mutating func reportOnce(_ progress: PairingProgress, about address: BluetoothAddress) {
+        guard search?.reported.insert(address).inserted == true else { return }
+        effects.append(.pairing(progress))
+    }
+
+    private mutating func tryCandidate(_ address: BluetoothAddress, isTaken: Bool, at now: Instant) {
+        guard !isTaken else { return candidateFailed(.alreadyConnectedToOtherDevice, at: now) }
+        search?.candidate = .connecting(address)
+        perform(.perform(.stopScanning), at: now)
+        updateAcceptList(at: now)
+        deadlines.set(.candidate, at: now + ButtonManager.connectLimit)
+        effects.append(.pairing(.connecting(address)))
+    }
+
+    mutating func candidateTimedOut(at now: Instant) {
+        switch search?.candidate {
+        case .found(let address): tryCandidate(address, isTaken: false, at: now)
+        case .connecting: candidateFailed(.connectionTimeout, at: now)
+        case .linked, nil: break
+        }
+    }
+
+    mutating func candidateConnected(_ connection: Connection, at now: Instant) {
+        search?.candidate = .linked(connection.peer)
+        deadlines.cancel(.candidate)
+        effects.append(.pairing(.connected(connection.peer)))
+    }
+
+    mutating func candidateVerifying(_ address: BluetoothAddress) {
+        effects.append(.pairing(.verifying(address)))
+    }
+
+    mutating func candidatePaired(_ identity: ButtonIdentity, at now: Instant) {
+        search?.hasPairedOne = true
+        effects.append(.pairing(.paired(identity)))
+        lookForNext(at: now)
+    }
+
+    mutating func candidateFailed(_ failure: PairingFailure, at now: Instant) {
+        guard let address = search?.candidate?.address else { return }
+        search?.failed.insert(address)
+        effects.append(.pairing(.failed(failure, address)))
+        if let handle = link(to: ButtonID(address)) {
+            links[handle]?.isPairing = false
+            close(handle, at: now)
+        }
+        lookForNext(at: now)
+    }
+
+    private mutating func lookForNext(at now: Instant) {
+        guard search != nil else { return }
+        search?.candidate = nil
+        deadlines.cancel(.candidate)
+        updateAcceptList(at: now)
+        if isControllerReady { perform(.perform(.startScanning(active: true)), at: now) }
+    }
+}
+
+extension BluetoothAddress {
+    /// The prefixes Flic buttons are known to come with. Good for a hint, not for a decision.
+    fileprivate var hasFlicPrefix: Bool {
+        let prefix = rawValue >> 24
+        return kind == .public && (prefix == 0x80E4DA || prefix == 0x9088A9)
+    }
+}
+
+extension ADStructure {
+    /// Whether the manufacturer data say that the button is connected to somebody already.
+    fileprivate static func isTaken(in advertisement: [UInt8]) -> Bool {
+        guard let data = manufacturerData(in: advertisement), data.company == 0x030F, data.octets.count >= 5 else {
+            return false
+        }
+        return data.octets[4] & 0b10 != 0
+    }
+}

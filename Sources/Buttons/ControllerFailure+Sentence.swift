@@ -1,0 +1,19 @@
+import BluetoothHost
+
+extension ControllerFailure {
+    /// One sentence that tells a person what to do.
+    var sentence: String {
+        switch self {
+        case .noAnswer(let opcode):
+            "The adapter does not answer (command \(opcode)). Unplug it and plug it in again."
+        case .refused(let opcode, let status):
+            "The adapter refuses command \(opcode) with status \(status). Try another adapter."
+        case .notLowEnergy:
+            "The adapter has no Bluetooth LE. Flic buttons need one that has."
+        case .hardwareError(let code):
+            "The adapter reports a fault of its own (\(code))."
+        case .malformed(let what):
+            "What answers there does not speak HCI (\(what)). Check bluetooth.transport."
+        }
+    }
+}

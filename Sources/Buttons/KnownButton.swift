@@ -1,0 +1,35 @@
+package import ButtonModel
+
+/// A paired button: who it is, the secret shared with it, and up to where its events are known.
+package struct KnownButton: Hashable, Sendable {
+    package var identity: ButtonIdentity
+    package var pairing: Pairing
+    package var cursor: EventCursor
+    /// The button took our advertising settings since it booted with `cursor.bootID`.
+    package var advertisingConfigured: Bool
+    package var latencyMode: LatencyMode
+
+    package var id: ButtonID { identity.id }
+
+    package init(
+        identity: ButtonIdentity, pairing: Pairing, cursor: EventCursor = EventCursor(),
+        advertisingConfigured: Bool = false, latencyMode: LatencyMode = .normal
+    ) {
+        self.identity = identity
+        self.pairing = pairing
+        self.cursor = cursor
+        self.advertisingConfigured = advertisingConfigured
+        self.latencyMode = latencyMode
+    }
+}
+
+/// How far the link to a button is. The raw value is the word used everywhere.
+package enum ButtonState: String, Hashable, Sendable {
+    case disconnected
+    /// A connection is pending: the button will be connected when it advertises.
+    case connecting
+    case connected
+    /// Verified; events arrive.
+    case ready
+    case disconnecting
+}

@@ -1,0 +1,186 @@
+import BluetoothHost
+import ButtonModel
+import Flic
+
+/// One link to one button, known or being paired.
+struct Link: Sendable {
+    enum Phase: Hashable, Sendable {
+        case exchangingMTU
+        case discovering
+        case subscribing
+        case inSession(isReady: Bool)
+        case closing
+    }
+
+    let connection: Connection
+    var phase = Phase.exchangingMTU
+    var attMTU = 23
+    /// Where the button takes our packets, and where its own come from.
+    var writeHandle, notifyHandle: AttributeHandle?
+    var session: ButtonSession?
+    /// This link is there to make a pairing, and has not made it yet.
+    var isPairing: Bool
+}
+
+/// The GATT names of a Flic 2 (protocol notes, "GATT link").
+enum FlicService {
+    static let service = uuid(0)
+    static let write = uuid(1)
+    static let notify = uuid(2)
+
+    /// `0042000N-8f59-4420-870d-84f3b617e493` in the order of the wire.
+    private static func uuid(_ number: UInt8) -> UUID {
+        .long([
+            0x93, 0xE4, 0x17, 0xB6, 0xF3, 0x84, 0x0D, 0x87, 0x20, 0x44, 0x59, 0x8F, number, 0x00, 0x42, 0x00,
+        ])
+    }
+}
+
+extension ButtonManager {
+    mutating func linkUp(_ connection: Connection, at now: Instant) {
+        let button = ButtonID(connection.peer)
+        let isCandidate = search?.candidate?.address == connection.peer
+        guard isCandidate || known[button] != nil else {
+            perform(.perform(.disconnect(connection.handle, reason: .remoteUserTerminated)), at: now)
+            return
+        }
+        links[connection.handle] = Link(connection: connection, isPairing: isCandidate)
+        if isCandidate {
+            candidateConnected(connection, at: now)
+        } else {
+            updateState(of: button)
+        }
+        perform(.perform(.exchangeMTU(connection.handle)), at: now)
+    }
+
+    mutating func mtuExchanged(_ handle: ConnectionHandle, attMTU: Int, at now: Instant) {
+        guard links[handle]?.phase == .exchangingMTU else { return }
+        links[handle]?.attMTU = attMTU
+        links[handle]?.phase = .discovering
+        perform(.perform(.discoverService(handle, FlicService.service)), at: now)
+    }
+
+    mutating func serviceDiscovered(_ handle: ConnectionHandle, _ service: RemoteService, at now: Instant) {
+        guard links[handle]?.phase == .discovering else { return }
+        guard let write = service.characteristics.first(where: { $0.uuid == FlicService.write }),
+            let notify = service.characteristics.first(where: { $0.uuid == FlicService.notify })
+        else { return procedureFailed(handle, .serviceNotFound, at: now) }
+        links[handle]?.writeHandle = write.valueHandle
+        links[handle]?.notifyHandle = notify.valueHandle
+        links[handle]?.phase = .subscribing
+        guard let configuration = notify.configurationHandle else { return notificationsSet(handle, at: now) }
+        perform(.perform(.setNotifications(handle, configuration: configuration, enabled: true)), at: now)
+    }
+
+    mutating func notificationsSet(_ handle: ConnectionHandle, at now: Instant) {
+        guard let link = links[handle], link.phase == .subscribing else { return }
+        guard let entropy = takeEntropy() else {
+            effects.append(.anomaly("no randomness left for a session with \(link.connection.peer)"))
+            return close(handle, at: now)
+        }
+        let button = ButtonID(link.connection.peer)
+        let purpose: ButtonSession.Purpose
+        if link.isPairing {
+            purpose = .pair
+            candidateVerifying(link.connection.peer)
+        } else if let known = known[button] {
+            purpose = .reconnect(known.pairing, known.cursor, advertisingConfigured: known.advertisingConfigured)
+        } else {
+            return close(handle, at: now)
+        }
+        links[handle]?.session = ButtonSession(
+            .init(
+                address: link.connection.peer, purpose: purpose, trustRoots: trustRoots,
+                latencyMode: known[button]?.latencyMode ?? .normal))
+        links[handle]?.phase = .inSession(isReady: false)
+        advanceSession(handle, .linkReady(attMTU: link.attMTU, entropy), at: now)
+    }
+
+    mutating func procedureFailed(_ handle: ConnectionHandle, _ failure: ATTFailure, at now: Instant) {
+        guard let link = links[handle], link.phase != .closing, failure != .linkLost else { return }
+        effects.append(.anomaly("\(link.connection.peer): \(failure) while \(link.phase)"))
+        if link.isPairing { candidateFailed(.couldNotDiscoverServices, at: now) }
+        close(handle, at: now)
+    }
+
+    /// Drops the link; a known button is left alone for a while.
+    mutating func close(_ handle: ConnectionHandle, at now: Instant) {
+        guard let link = links[handle], link.phase != .closing else { return }
+        links[handle]?.phase = .closing
+        let button = ButtonID(link.connection.peer)
+        if known[button] != nil {
+            resting.insert(button)
+            deadlines.set(.retry(button), at: now + ButtonManager.retryDelay)
+            updateAcceptList(at: now)
+        }
+        perform(.perform(.disconnect(handle, reason: .remoteUserTerminated)), at: now)
+    }
+
+    mutating func linkDown(_ handle: ConnectionHandle, reason: HCIStatus, at now: Instant) {
+        guard let link = links[handle] else { return }
+        advanceSession(handle, .linkLost, at: now)
+        links[handle] = nil
+        deadlines.cancel(.session(handle))
+        if link.isPairing { candidateFailed(.connectFailed, at: now) }
+        updateState(of: ButtonID(link.connection.peer))
+    }
+
+    /// Gives a link's session an input and carries out what it answers.
+    mutating func advanceSession(_ handle: ConnectionHandle, _ input: ButtonSession.Input, at now: Instant) {
+        guard let answers = links[handle]?.session?.handle(input, at: now) else { return }
+        for answer in answers {
+            guard let link = links[handle] else { return }
+            let button = ButtonID(link.connection.peer)
+            switch answer {
+            case .send(let value):
+                guard let attribute = link.writeHandle, input != .linkLost else { break }
+                perform(.perform(.write(handle, attribute, value)), at: now)
+            case .setTimer(let deadline): deadlines.set(.session(handle), at: deadline)
+            case .cancelTimer: deadlines.cancel(.session(handle))
+            case .paired(let identity, let pairing, let batteryMillivolts):
+                links[handle]?.isPairing = false
+                let new = KnownButton(identity: identity, pairing: pairing)
+                known[new.id] = new
+                effects.append(.paired(new, batteryMillivolts: batteryMillivolts))
+                candidatePaired(identity, at: now)
+            case .ready(let cursor, let rebooted, _, _):
+                known[button]?.cursor = cursor
+                if rebooted {
+                    known[button]?.advertisingConfigured = false
+                    effects.append(.rebooted(button, cursor))
+                }
+                links[handle]?.phase = .inSession(isReady: true)
+                updateState(of: button)
+            case .events(let events, let cursor, let needsAcknowledgement):
+                known[button]?.cursor = cursor
+                effects.append(.events(button, events, cursor, needsAcknowledgement: needsAcknowledgement))
+            case .queueDrained: effects.append(.queueDrained(button))
+            case .advertisingConfigured:
+                known[button]?.advertisingConfigured = true
+                effects.append(.advertisingConfigured(button))
+            case .battery(let millivolts): effects.append(.battery(button, millivolts: millivolts))
+            case .firmware(let version):
+                known[button]?.identity.firmwareVersion = version
+                effects.append(.firmware(button, version: version))
+            case .nickname(let name):
+                known[button]?.identity.nickname = name
+                effects.append(.nickname(button, name))
+            case .failed(let failure):
+                links[handle]?.phase = link.phase == .closing ? .closing : .inSession(isReady: false)
+                if link.isPairing {
+                    candidateFailed(.session(failure), at: now)
+                } else {
+                    effects.append(.sessionFailed(button, word: failure.word))
+                    updateState(of: button)
+                }
+            case .needsEntropy:
+                guard let entropy = takeEntropy() else { return close(handle, at: now) }
+                advanceSession(handle, .restart(entropy), at: now)
+            case .disconnect:
+                close(handle, at: now)
+            case .ignored(let reason):
+                effects.append(.anomaly("\(link.connection.peer): \(reason)"))
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+package import ButtonModel
+package import Flic
+
+/// What happens while buttons may be paired, step by step.
+package enum PairingProgress: Hashable, Sendable {
+    case searching
+    /// A Flic is near, but it does not offer itself: hold it down for 7 seconds.
+    case foundPrivate(BluetoothAddress)
+    case foundPublic(BluetoothAddress)
+    /// Said once for each button; the search goes on.
+    case alreadyPaired(BluetoothAddress)
+    case connecting(BluetoothAddress)
+    case connected(BluetoothAddress)
+    case verifying(BluetoothAddress)
+    case paired(ButtonIdentity)
+    /// This button could not be paired; the search goes on until its time is over.
+    case failed(PairingFailure, BluetoothAddress?)
+    /// The time is over, or somebody stopped the search.
+    case ended
+
+    /// `found_public`, …: the word of MQTT and the command line.
+    package var word: String {
+        switch self {
+        case .searching: "searching"
+        case .foundPrivate: "found_private"
+        case .foundPublic: "found_public"
+        case .alreadyPaired: "already_paired"
+        case .connecting: "connecting"
+        case .connected: "connected"
+        case .verifying: "verifying"
+        case .paired: "paired"
+        case .failed: "failed"
+        case .ended: "ended"
+        }
+    }
+
+    package var address: BluetoothAddress? {
+        switch self {
+        case .foundPrivate(let address), .foundPublic(let address), .alreadyPaired(let address),
+            .connecting(let address), .connected(let address), .verifying(let address):
+            address
+        case .paired(let identity): identity.address
+        case .failed(_, let address): address
+        case .searching, .ended: nil
+        }
+    }
+}
+
+/// Why a button could not be paired.
+package enum PairingFailure: Hashable, Sendable {
+    case noNewButtonsFound
+    case alreadyConnectedToOtherDevice
+    case connectionTimeout
+    case couldNotDiscoverServices
+    /// The link ended, or the controller refused it.
+    case connectFailed
+    case session(SessionFailure)
+
+    /// The failure's name in snake_case.
+    package var word: String {
+        switch self {
+        case .noNewButtonsFound: "no_new_buttons_found"
+        case .alreadyConnectedToOtherDevice: "already_connected_to_other_device"
+        case .connectionTimeout: "connection_timeout"
+        case .couldNotDiscoverServices: "could_not_discover_services"
+        case .connectFailed: "connect_failed"
+        case .session(let failure): failure.word
+        }
+    }
+
+    /// One sentence that tells a person what to do.
+    package var advice: String {
+        switch self {
+        case .noNewButtonsFound:
+            "No new button was found. Keep the button near and hold it down for 7 seconds, until its light changes."
+        case .alreadyConnectedToOtherDevice:
+            "The button is connected to another device. Disconnect it from the phone or hub first, then try again."
+        case .connectionTimeout:
+            "The button did not answer. Bring it nearer and try again."
+        case .couldNotDiscoverServices:
+            "The button offers no Flic service. Take its battery out for a moment and try again."
+        case .connectFailed:
+            "The connection broke off. Bring the button nearer and try again."
+        case .session(let failure):
+            switch failure {
+            case .verifyTimedOut:
+                "The button stopped answering while it was being verified. Try again; if it happens again, restart the Bluetooth adapter."
+            case .appCredentialsDeniedByButton:
+                "The button is locked to another maker's program and refuses to be paired."
+            case .unexpectedAddress, .invalidCertificate, .invalidVerifier, .invalidCalculatedSignature:
+                "This is not a genuine Flic, or somebody interferes with the radio. For a simulator, add its key to bluetooth.trust_roots."
+            case .quickVerifySignatureMismatch, .packetSignatureMismatch, .sessionEnded, .pairingNotKnown:
+                "The button ended the session. Try again."
+            case .tooManyApps:
+                "Too many programs talk to this button. Close another one and try again in half a minute."
+            case .notInPublicMode:
+                "The button is in private mode. Hold it down for 7 seconds and try again at once."
+            case .fullVerifyFailedUnknown(let reason):
+                "The button refused to be paired for a reason this program does not know (\(reason)). Please report it."
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import ButtonModel
+import Buttons
+import Gestures
+
+/// All that is known of one paired button while the program runs.
+struct ButtonRecord: Hashable, Sendable {
+    var identity: ButtonIdentity
+    var name: String?
+    var pairing: Pairing
+    var pairedAt: UTCTime
+    var cursor: EventCursor
+    var isAdvertisingConfigured: Bool
+    var batteryMillivolts: Int?
+    var batteryMeasuredAt: UTCTime?
+    var pressCount: Int64
+    var sequence: Int64
+    /// What was set at run time; the rules may fix another.
+    var triggerMode: TriggerMode?
+    var latencyMode: LatencyMode
+    var recogniser: Recogniser
+    /// In force now, worked out from the rules.
+    var mode = TriggerMode.clickAndDoubleClickAndHold
+    var state = ButtonState.disconnected
+    var lastSeen: UTCTime?
+
+    init(_ stored: StoredButton) {
+        identity = stored.identity
+        name = stored.name
+        pairing = stored.pairing
+        pairedAt = stored.pairedAt
+        cursor = stored.cursor
+        isAdvertisingConfigured = stored.isAdvertisingConfigured
+        batteryMillivolts = stored.batteryMillivolts
+        batteryMeasuredAt = stored.batteryMeasuredAt
+        pressCount = stored.pressCount
+        sequence = stored.sequence
+        triggerMode = stored.triggerMode
+        latencyMode = stored.latencyMode
+        recogniser = Recogniser(saved: stored.recogniser)
+    }
+
+    /// What `Buttons` needs of it.
+    var known: KnownButton {
+        KnownButton(
+            identity: identity, pairing: pairing, cursor: cursor, advertisingConfigured: isAdvertisingConfigured,
+            latencyMode: latencyMode)
+    }
+
+    /// What `rename` set, else the nickname, else the serial.
+    var displayName: String {
+        name ?? (identity.nickname.isEmpty ? identity.serial : identity.nickname)
+    }
+
+    /// The record of everything processed so far.
+    var progress: StoreChange {
+        .progress(identity.id, cursor, recogniser: recogniser.saved, pressCount: pressCount, sequence: sequence)
+    }
+}

@@ -1,0 +1,90 @@
+import ButtonModel
+import HomeAssistant
+import JSON
+import Rules
+
+// Messages out, requests in.
+extension Hub {
+    /// Longer than any reason to wait for the broker.
+    static let bridgePatience = Duration.seconds(60)
+
+    mutating func brokerConnected(at now: Instant) {
+        broker = .connected
+        log(.info, "connected to \(configuration.broker)")
+        tell(["kind": "broker", "state": "connected"])
+        if configuration.allowsRequestsOverMQTT { effects.append(.subscribe([topics.requestFilter])) }
+        effects.append(.publish(takeToken(), topics.bridgeStateMessage(isOnline: true), expiry: nil))
+        expireMessages(at: now)
+        for entry in outbox.takeAll() { send(entry, at: now) }
+        deadlines.cancel(.outbox)
+    }
+
+    mutating func brokerDisconnected(_ reason: String) {
+        guard broker != .disconnected(reason) else { return }
+        broker = .disconnected(reason)
+        log(.warning, reason)
+        tell(["kind": "broker", "state": "disconnected", "reason": .string(reason)])
+    }
+
+    /// Publishes now, or as soon as the broker is back if that is within `patience`.
+    mutating func publish(_ message: MQTTMessage, patience: Duration, for job: Job? = nil, at now: Instant) {
+        let id = takeToken()
+        if let job { jobs[id] = job }
+        guard configuration.hasBroker else {
+            return publishEnded(id, .failed(code: "R824", message: "there is no broker (mqtt.broker: none)"), at: now)
+        }
+        let entry = Outbox.Entry(id: id, message: message, deadline: now + patience)
+        if case .connected = broker { return send(entry, at: now) }
+        if let dropped = outbox.add(entry) {
+            publishEnded(dropped.id, .failed(code: "R824", message: "too many messages wait for the broker"), at: now)
+        }
+        if let deadline = outbox.earliestDeadline { deadlines.set(.outbox, at: deadline) }
+    }
+
+    /// A message about the bridge itself.
+    mutating func publish(_ message: MQTTMessage) {
+        guard case .connected = broker else { return }
+        effects.append(.publish(takeToken(), message, expiry: nil))
+    }
+
+    private mutating func send(_ entry: Outbox.Entry, at now: Instant) {
+        let message = entry.message
+        // A retained message is the last word on its topic and must not go away by itself.
+        effects.append(.publish(entry.id, message, expiry: message.retain ? nil : max(.seconds(1), entry.deadline - now)))
+        tell([
+            "kind": "publish", "topic": .string(message.topicName),
+            "payload": .string(String(decoding: message.payload, as: UTF8.self)), "qos": .integer(Int64(message.qos)),
+            "retain": .bool(message.retain),
+        ])
+    }
+
+    mutating func expireMessages(at now: Instant) {
+        for entry in outbox.takeExpired(at: now) {
+            publishEnded(entry.id, .failed(code: "R824", message: "the broker was away for too long"), at: now)
+        }
+        if let deadline = outbox.earliestDeadline { deadlines.set(.outbox, at: deadline) }
+    }
+
+    mutating func publishEnded(_ id: UInt64, _ outcome: StepOutcome, at now: Instant) {
+        guard let step = jobs.removeValue(forKey: id)?.step else { return }
+        carryOut(engine.handle(.stepFinished(step, outcome), at: now), at: now)
+    }
+
+    mutating func messageReceived(_ topicName: String, _ payload: [UInt8], retained: Bool, at now: Instant) {
+        guard configuration.allowsRequestsOverMQTT, let name = topics.request(of: topicName) else { return }
+        // A request that was retained by mistake would be repeated at every connection.
+        guard !retained else { return log(.warning, "\(topicName): a retained request is ignored; clear the topic") }
+        let answer: RequestAnswer
+        var transaction: JSONValue?
+        do {
+            let data = payload.isEmpty ? .object([]) : try JSONValue(parsing: payload)
+            transaction = data["transaction"]
+            answer = self.answer(name, data, at: now)
+        } catch {
+            answer = .error("the payload is not JSON: \(error)")
+        }
+        publish(
+            MQTTMessage(
+                topicName: topics.response(to: name), payload: answer.line(transaction: transaction).encoded(), qos: 1))
+    }
+}

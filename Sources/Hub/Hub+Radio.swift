@@ -1,0 +1,152 @@
+import ButtonModel
+import Buttons
+import Gestures
+import HomeAssistant
+import JSON
+import Rules
+
+// The adapter and what the buttons' links report; presses are in `Hub+Presses`.
+extension Hub {
+    mutating func advanceButtons(_ input: ButtonManager.Input, at now: Instant) {
+        for effect in manager.handle(input, at: now) {
+            switch effect {
+            case .send(let packet): effects.append(.send(packet))
+            case .setTimer(let deadline): deadlines.set(.buttons, at: deadline)
+            case .cancelTimer: deadlines.cancel(.buttons)
+            case .needsEntropy: effects.append(.needsEntropy)
+            case .controllerReady(let address): controllerReady(address)
+            case .controllerFailed(let reason):
+                effects.append(.closeTransport)
+                transportClosed(reason, at: now)
+            case .pairing(let progress): pairingProgressed(progress)
+            case .paired(let button, let batteryMillivolts): paired(button, batteryMillivolts, at: now)
+            case .state(let button, let state): stateChanged(button, state, at: now)
+            case .signal: break
+            case .rebooted(let button, let cursor):
+                buttons[button]?.cursor = cursor
+                buttons[button]?.isAdvertisingConfigured = false
+                if let record = buttons[button] { self.record([record.progress]) }
+            case .events(let button, let events, let cursor, let needsAcknowledgement):
+                pressed(button, events, cursor, needsAcknowledgement: needsAcknowledgement, at: now)
+            case .queueDrained: break
+            case .advertisingConfigured(let button):
+                buttons[button]?.isAdvertisingConfigured = true
+                record([.advertisingConfigured(button, true)])
+            case .battery(let button, let millivolts):
+                let time = wallClock(at: now)
+                buttons[button]?.batteryMillivolts = millivolts
+                buttons[button]?.batteryMeasuredAt = time
+                record([.battery(button, millivolts: millivolts, measuredAt: time)])
+            case .firmware(let button, let version):
+                guard buttons[button]?.identity.firmwareVersion != version else { break }
+                buttons[button]?.identity.firmwareVersion = version
+                record([.firmware(button, version: version)])
+            case .nickname(let button, let nickname):
+                guard buttons[button]?.identity.nickname != nickname else { break }
+                buttons[button]?.identity.nickname = nickname
+                record([.nickname(button, nickname)])
+                buttonsChanged(at: now)
+            case .sessionFailed(let button, let word):
+                log(.warning, "\(label(of: button)): session failed (\(word)); the pairing is kept")
+            case .anomaly(let text): log(.debug, text)
+            }
+        }
+    }
+
+    private mutating func controllerReady(_ address: BluetoothAddress) {
+        adapter = .ready(address)
+        transportWait = Hub.transportRetry.lowerBound
+        log(.info, "Bluetooth adapter \(address) on \(configuration.transport) is ready")
+        tell(["kind": "adapter", "state": .string(adapter.word), "address": .string(address.description)])
+        sayStatus()
+    }
+
+    mutating func transportClosed(_ reason: String, at now: Instant) {
+        let isNews = adapter != .failed(reason)
+        adapter = .failed(reason)
+        advanceButtons(.transportClosed, at: now)
+        deadlines.set(.transport, at: now + transportWait)
+        if isNews || transportWait < Hub.transportRetry.upperBound {
+            log(.error, "\(configuration.transport): \(reason) Trying again in \(transportWait.milliseconds / 1000) s.")
+        }
+        transportWait = min(transportWait * 2, Hub.transportRetry.upperBound)
+        tell(["kind": "adapter", "state": .string(adapter.word), "reason": .string(reason)])
+        sayStatus()
+    }
+
+    private mutating func stateChanged(_ button: ButtonID, _ state: ButtonState, at now: Instant) {
+        let before = buttons[button]?.state
+        buttons[button]?.state = state
+        if state == .ready {
+            let time = wallClock(at: now)
+            buttons[button]?.lastSeen = time
+        }
+        tell([
+            "kind": "button", "button": .string(label(of: button)), "id": .string(button.description),
+            "state": .string(state.rawValue),
+        ])
+        switch (before, state) {
+        case (_, .ready): log(.info, "\(label(of: button)) is ready")
+        case (.ready, _): log(.info, "\(label(of: button)) is \(state.rawValue)")
+        default: break
+        }
+        sayStatus()
+    }
+
+    private mutating func paired(_ button: KnownButton, _ batteryMillivolts: Int, at now: Instant) {
+        let time = wallClock(at: now)
+        let stored = StoredButton(
+            identity: button.identity, pairing: button.pairing, pairedAt: time, batteryMillivolts: batteryMillivolts,
+            batteryMeasuredAt: time)
+        buttons[button.id] = ButtonRecord(stored)
+        let token = takeToken()
+        effects.append(.record(token, [.putButton(stored)]))
+        effects.append(.sync(token))
+        buttonsChanged(at: now)
+        let identity = button.identity
+        log(.info, "paired \(identity.serial) (\(identity.address)), firmware \(identity.firmwareVersion)")
+    }
+
+    private mutating func pairingProgressed(_ progress: PairingProgress) {
+        var data: [JSONValue.Member] = [.init("step", .string(progress.word))]
+        if let address = progress.address { data.append(.init("address", .string(address.description))) }
+        switch progress {
+        case .paired(let identity):
+            let record = buttons[identity.id]
+            data.append(.init("id", .string(identity.id.description)))
+            data.append(.init("button", .string(label(of: identity.id))))
+            data.append(.init("serial", .string(identity.serial)))
+            data.append(.init("firmware", .integer(Int64(identity.firmwareVersion))))
+            data.append(.init("battery_mv", record?.batteryMillivolts.map { .integer(Int64($0)) } ?? .null))
+        case .failed(let failure, _):
+            data.append(.init("reason", .string(failure.word)))
+            data.append(.init("advice", .string(failure.advice)))
+            log(.warning, "pairing failed: \(failure.advice)")
+        case .searching: log(.info, "looking for new buttons")
+        case .ended: log(.info, "no longer looking for new buttons")
+        case .foundPrivate, .foundPublic, .alreadyPaired, .connecting, .connected, .verifying: break
+        }
+        tell(.object([.init("kind", "pairing")] + data))
+        publish(topics.bridgeMessage("pairing", .object(data)))
+    }
+
+    /// The buttons that exist have changed: names and trigger modes are worked out afresh.
+    mutating func buttonsChanged(at now: Instant) {
+        carryOut(engine.handle(.buttonsChanged(buttons.values.map(\.identity).sorted { $0.id < $1.id }), at: now), at: now)
+        for id in buttons.keys {
+            let chosen = engine.fixedTriggerMode(of: id) ?? buttons[id]?.triggerMode
+            buttons[id]?.mode = chosen ?? TriggerMode(serving: engine.gesturesUsed(on: id))
+        }
+        sayStatus()
+    }
+
+    /// What people call it: its name in the rules, else its own.
+    func label(of button: ButtonID) -> String {
+        engine.declaredName(of: button) ?? buttons[button]?.displayName ?? button.description
+    }
+
+    mutating func sayStatus() {
+        let ready = buttons.values.count { $0.state == .ready }
+        effects.append(.status("adapter \(adapter.word), \(buttons.count) buttons, \(ready) ready"))
+    }
+}

@@ -1,0 +1,233 @@
+package import ButtonModel
+package import HomeAssistant
+package import JSON
+package import Rules
+
+import Buttons
+import Gestures
+
+/// The whole daemon without its I/O: radio, gestures, rules, store, broker and control socket as one machine.
+///
+/// What one notification of a button leads to comes out in this order, and promises P1 and P2 rest on nothing
+/// else:
+///
+/// | effect        | why there                                                                             |
+/// |---------------|---------------------------------------------------------------------------------------|
+/// | `record`      | the event and the runs it starts are on file before anything happens because of them   |
+/// | the actions   | messages, programs, lines for those who watch                                          |
+/// | `sync`        | begun at once; takes as long as the disk takes, and nothing waits for it but …         |
+/// | `send`        | … the acknowledgement to the button, when `synced` has come in                         |
+///
+/// A record that could not be written leaves the event unacknowledged: the button keeps it, and the fault shows.
+package struct Hub: Sendable {
+    package enum Input: Hashable, Sendable {
+        /// Once, before anything else.
+        case start
+        /// The wall clock at `now`; at the start and whenever it was set.
+        case wallClock(UTCTime)
+        case entropy([UInt8])
+
+        case transportOpened
+        /// One HCI packet with its H4 indicator.
+        case received([UInt8])
+        /// The transport could not be opened, or is gone; a sentence for people.
+        case transportClosed(String)
+
+        case brokerConnected
+        /// A sentence for people.
+        case brokerDisconnected(String)
+        /// Handed over (QoS 0) or acknowledged.
+        case published(UInt64)
+        case publishFailed(UInt64, String)
+        case messageReceived(topicName: String, payload: [UInt8], retained: Bool)
+
+        case processEnded(UInt64, ProcessResult)
+        /// The record could not be written; a sentence for people.
+        case recordFailed(UInt64, String)
+        /// Everything recorded up to this `sync` is on disk, or could not be brought there.
+        case synced(UInt64, Bool)
+
+        /// One line from a client of the control socket.
+        case controlLine(ClientID, [UInt8])
+        case clientGone(ClientID)
+        case timerFired
+        /// End cleanly.
+        case stop
+    }
+
+    package enum Effect: Hashable, Sendable {
+        case setTimer(Instant)
+        case cancelTimer
+        case needsEntropy
+
+        case openTransport
+        case closeTransport
+        case send([UInt8])
+
+        /// One transaction, without a sync.
+        case record(UInt64, [StoreChange])
+        /// Bring everything recorded so far to the disk and say so with `synced`.
+        case sync(UInt64)
+
+        case subscribe([String])
+        /// Answer with `published` or `publishFailed`. `expiry`: how long the broker may keep it for others.
+        case publish(UInt64, MQTTMessage, expiry: Duration?)
+        case startProcess(UInt64, ProcessRequest)
+        case cancelProcess(UInt64)
+
+        /// One line to a client of the control socket.
+        case respond(ClientID, JSONValue)
+        /// One line to each client that watches.
+        case tell([ClientID], JSONValue)
+        /// Press a button of the simulator.
+        case pressSimulated(button: String, press: String)
+        case log(LogLevel, String)
+        /// One line for the service manager.
+        case status(String)
+        /// Everything is said: publish what is left, close and end.
+        case finish
+    }
+
+    package struct ClientID: RawRepresentable, Hashable, Comparable, Sendable {
+        package var rawValue: UInt64
+        package init(rawValue: UInt64) { self.rawValue = rawValue }
+        package static func < (left: ClientID, right: ClientID) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    enum TimerKey: Hashable, Sendable {
+        case buttons, rules, outbox, transport
+    }
+
+    /// Waits between attempts to open the transport: doubling from the first to the last.
+    static let transportRetry = Duration.seconds(1)...Duration.seconds(30)
+
+    let configuration: HubConfiguration
+    let topics: Topics
+    var manager: ButtonManager
+    var engine: RuleEngine
+    var buttons: [ButtonID: ButtonRecord] = [:]
+    var clock: (utc: UTCTime, at: Instant)?
+    var adapter = AdapterState.closed
+    var transportWait = Hub.transportRetry.lowerBound
+    var broker = BrokerState.disconnected("not connected yet")
+    var outbox = Outbox()
+    var jobs: [UInt64: Job] = [:]
+    var awaitingSync: [UInt64: Acknowledgement] = [:]
+    var nextToken: UInt64 = 1
+    /// Why the store cannot be written, when it cannot.
+    var storeFault: String?
+    let interrupted: [StoredRun]
+    var watchers: Set<ClientID> = []
+    var startedAt: Instant?
+    var deadlines = Deadlines<TimerKey>()
+    var effects: [Effect] = []
+
+    /// - Parameters:
+    ///   - stored: what the store had at the start.
+    ///   - rules: the set that is to run.
+    package init(_ configuration: HubConfiguration, stored: StoredState, rules: RuleSet) {
+        self.configuration = configuration
+        topics = Topics(base: configuration.baseTopic)
+        manager = ButtonManager(trustRoots: configuration.trustRoots)
+        engine = RuleEngine(rules, nextRun: RunID(rawValue: stored.nextRun))
+        interrupted = stored.runs
+        for button in stored.buttons { buttons[button.id] = ButtonRecord(button) }
+    }
+
+    package mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
+        switch input {
+        case .start: start(at: now)
+        case .wallClock(let utc): clock = (utc, now)
+        case .entropy(let octets): advanceButtons(.entropy(octets), at: now)
+
+        case .transportOpened:
+            adapter = .starting
+            advanceButtons(.transportOpened, at: now)
+        case .received(let packet): advanceButtons(.received(packet), at: now)
+        case .transportClosed(let reason): transportClosed(reason, at: now)
+
+        case .brokerConnected: brokerConnected(at: now)
+        case .brokerDisconnected(let reason): brokerDisconnected(reason)
+        case .published(let id): publishEnded(id, .completed, at: now)
+        case .publishFailed(let id, let reason):
+            publishEnded(id, .failed(code: "R824", message: reason), at: now)
+        case .messageReceived(let topicName, let payload, let retained):
+            messageReceived(topicName, payload, retained: retained, at: now)
+
+        case .processEnded(let id, let result): processEnded(id, result, at: now)
+        case .recordFailed(let token, let reason): recordFailed(token, reason)
+        case .synced(let token, let success): synced(token, success, at: now)
+
+        case .controlLine(let client, let line): controlLine(line, from: client, at: now)
+        case .clientGone(let client): watchers.remove(client)
+        case .timerFired:
+            for key in deadlines.takeDue(at: now) { expire(key, at: now) }
+        case .stop: stop(at: now)
+        }
+        switch deadlines.rearm() {
+        case .set(let deadline): effects.append(.setTimer(deadline))
+        case .cancel: effects.append(.cancelTimer)
+        case nil: break
+        }
+        defer { effects = [] }
+        return effects
+    }
+
+    private mutating func start(at now: Instant) {
+        startedAt = now
+        for run in interrupted { reportInterrupted(run, at: now) }
+        if !interrupted.isEmpty { record(interrupted.map { .runEnded($0.id) }) }
+        for root in configuration.extraTrustRoots {
+            log(.warning, "certificates signed by \(root) are trusted besides Flic's own (bluetooth.trust_roots)")
+        }
+        advanceButtons(.restored(buttons.values.map(\.known)), at: now)
+        buttonsChanged(at: now)
+        if configuration.hasTransport { effects.append(.openTransport) }
+    }
+
+    private mutating func expire(_ key: TimerKey, at now: Instant) {
+        switch key {
+        case .buttons: advanceButtons(.timerFired, at: now)
+        case .rules: carryOut(engine.handle(.timerFired, at: now), at: now)
+        case .outbox: expireMessages(at: now)
+        case .transport:
+            adapter = .closed
+            effects.append(.openTransport)
+        }
+    }
+
+    private mutating func stop(at now: Instant) {
+        if manager.isSearching { advanceButtons(.stopJoin, at: now) }
+        for (id, job) in jobs.sorted(by: { $0.key < $1.key }) where job.isProcess { effects.append(.cancelProcess(id)) }
+        if case .connected = broker {
+            effects.append(.publish(takeToken(), topics.bridgeStateMessage(isOnline: false), expiry: nil))
+        }
+        effects.append(.closeTransport)
+        effects.append(.finish)
+    }
+
+    // MARK: Small things every part needs
+
+    /// The wall clock at this instant; the epoch as long as nobody told.
+    func wallClock(at now: Instant) -> UTCTime {
+        guard let clock else { return UTCTime(milliseconds: 0) }
+        return clock.utc + (now - clock.at)
+    }
+
+    mutating func takeToken() -> UInt64 {
+        defer { nextToken += 1 }
+        return nextToken
+    }
+
+    mutating func log(_ level: LogLevel, _ message: String) { effects.append(.log(level, message)) }
+
+    /// Writes something down that nobody waits for.
+    mutating func record(_ changes: [StoreChange]) {
+        effects.append(.record(takeToken(), changes))
+    }
+
+    mutating func tell(_ line: JSONValue) {
+        guard !watchers.isEmpty else { return }
+        effects.append(.tell(watchers.sorted(), line))
+    }
+}
