@@ -1,5 +1,4 @@
 package import ButtonModel
-package import JSON
 
 /// Everything one set of rule files says.
 package struct RuleSet: Hashable, Sendable {
