@@ -1,0 +1,119 @@
+package import ButtonModel
+
+/// What outlives the process, as it was when the process started.
+///
+/// The hub decides what is worth keeping and says so as `StoreChange`s; how it is kept is the business of an edge.
+package struct StoredState: Hashable, Sendable {
+    /// Four lower-case hexadecimal digits, drawn once in the life of a state directory. It tells two bridges
+    /// on one broker apart.
+    package var installationID: String
+    /// The number of the next run; larger than that of every run there ever was.
+    package var nextRun: UInt64
+    /// In the order of their ids.
+    package var buttons: [StoredButton]
+    /// The runs that had started and not ended: a crash cut them off. In the order of their ids.
+    package var runs: [StoredRun]
+
+    package init(installationID: String, nextRun: UInt64 = 1, buttons: [StoredButton] = [], runs: [StoredRun] = []) {
+        self.installationID = installationID
+        self.nextRun = nextRun
+        self.buttons = buttons
+        self.runs = runs
+    }
+}
+
+/// A paired button. Its pairing key is the one secret here, and never prints itself.
+package struct StoredButton: Hashable, Sendable {
+    package var identity: ButtonIdentity
+    /// What `rename` set. `nil`: the nickname, else the serial.
+    package var name: String?
+    package var pairing: Pairing
+    package var pairedAt: UTCTime
+    /// Up to where its events were recorded.
+    package var cursor: EventCursor
+    /// The button took our advertising settings since the boot that `cursor` names.
+    package var isAdvertisingConfigured: Bool
+    /// As last measured, and when.
+    package var batteryMillivolts: Int?
+    package var batteryMeasuredAt: UTCTime?
+    /// How often it went down.
+    package var pressCount: Int64
+    /// The number of the last event that was published.
+    package var sequence: Int64
+    /// `nil`: derived from the rules.
+    package var triggerMode: TriggerMode?
+    package var latencyMode: LatencyMode
+    /// False after a `disconnect` that was asked for: no connection is attempted until a `connect`.
+    package var isConnectionWanted: Bool
+    /// The press train that is still undecided, in the recogniser's own notation; empty when there is none.
+    package var recogniser: String
+
+    package var id: ButtonID { identity.id }
+
+    package init(
+        identity: ButtonIdentity, name: String? = nil, pairing: Pairing, pairedAt: UTCTime,
+        cursor: EventCursor = EventCursor(), isAdvertisingConfigured: Bool = false,
+        batteryMillivolts: Int? = nil, batteryMeasuredAt: UTCTime? = nil, pressCount: Int64 = 0, sequence: Int64 = 0,
+        triggerMode: TriggerMode? = nil, latencyMode: LatencyMode = .normal, isConnectionWanted: Bool = true,
+        recogniser: String = ""
+    ) {
+        self.identity = identity
+        self.name = name
+        self.pairing = pairing
+        self.pairedAt = pairedAt
+        self.cursor = cursor
+        self.isAdvertisingConfigured = isAdvertisingConfigured
+        self.batteryMillivolts = batteryMillivolts
+        self.batteryMeasuredAt = batteryMeasuredAt
+        self.pressCount = pressCount
+        self.sequence = sequence
+        self.triggerMode = triggerMode
+        self.latencyMode = latencyMode
+        self.isConnectionWanted = isConnectionWanted
+        self.recogniser = recogniser
+    }
+}
+
+/// A run of a rule that is going, and the event that started it.
+package struct StoredRun: Hashable, Sendable {
+    /// Never used again.
+    package var id: UInt64
+    /// The rule's id in the rule files.
+    package var rule: String
+    package var button: ButtonID
+    package var event: EventCursor
+    package var startedAt: UTCTime
+
+    package init(id: UInt64, rule: String, button: ButtonID, event: EventCursor, startedAt: UTCTime) {
+        self.id = id
+        self.rule = rule
+        self.button = button
+        self.event = event
+        self.startedAt = startedAt
+    }
+}
+
+/// One thing to keep. What is recorded together is applied together or not at all.
+///
+/// Each case says a final value, so applying one twice changes nothing. A change of a button that is not stored
+/// changes nothing either: it may have been removed in the same breath.
+package enum StoreChange: Hashable, Sendable {
+    /// Adds the button, or replaces all that is kept of it.
+    case putButton(StoredButton)
+    /// The button's runs stay until they end.
+    case removeButton(ButtonID)
+    /// The record of an event: what was counted, and the press train it left undecided. A new boot id also
+    /// takes back `isAdvertisingConfigured`, which lasts for one boot.
+    case progress(ButtonID, EventCursor, recogniser: String, pressCount: Int64, sequence: Int64)
+    /// Moves `nextRun` beyond this run as well.
+    case runStarted(StoredRun)
+    case runEnded(UInt64)
+    case advertisingConfigured(ButtonID, Bool)
+    case battery(ButtonID, millivolts: Int, measuredAt: UTCTime)
+    case firmware(ButtonID, version: UInt32)
+    case nickname(ButtonID, String)
+    case name(ButtonID, String?)
+    case triggerMode(ButtonID, TriggerMode?)
+    case latencyMode(ButtonID, LatencyMode)
+    case connectionWanted(ButtonID, Bool)
+}
