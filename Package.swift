@@ -91,7 +91,7 @@ let package = Package(
         tests("SimulatorTests", "Simulator", "BluetoothHost", "Flic", "ButtonModel", "Bytes"),
         tests("ScenarioTests", "Hub", "Simulator", "Rules", "ButtonModel", "JSON"),
         tests("ReactorTests", "Reactor", "CLinux"),
-        tests("DaemonTests", "Daemon", "Reactor", "JSON", "ButtonModel"),
+        tests("DaemonTests", "Daemon", "Hub", "Reactor", "JSON", "ButtonModel"),
         tests("ArchitectureTests"),
         tests("IntegrationTests", "JSON"),
     ]
