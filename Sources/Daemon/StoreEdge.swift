@@ -18,10 +18,10 @@ package import Reactor
 @ReactorActor
 package final class StoreEdge {
     /// A log longer than this is copied into the file after the next sync: 1 MiB of pages of 4 KiB.
-    static let checkpointPageCount = 256
+    nonisolated static let checkpointPageCount = 256
     /// A log longer than this is copied whole while writers wait. It gets this long only when events come faster, for
     /// longer, than a helper can copy.
-    static let forcedCheckpointPageCount = 16 * checkpointPageCount
+    nonisolated static let forcedCheckpointPageCount = 16 * checkpointPageCount
     /// How long `apply` waits while the helper begins the log anew: one sync of a slow card.
     private static let busyTimeout: Duration = .milliseconds(500)
 

@@ -17,13 +17,13 @@ struct StoreEdgeTests {
         let run = StoredRun(
             id: 7, rule: "hall/lights", button: full.id, event: EventCursor(bootID: .max, eventCount: .max),
             startedAt: UTCTime(milliseconds: -1))
-        let states = try await onReactor {
+        let states = try await withReactor {
             let first = try openStore(directory)
             let fresh = try first.load()
             try first.apply([.putButton(full), .putButton(bare), .runStarted(run)])
             return [fresh, try first.load()]
         }
-        let reopened = try await onReactor { try openStore(directory, entropy: 0xFFFF).load() }
+        let reopened = try await withReactor { try openStore(directory, entropy: 0xFFFF).load() }
         #expect(states[0] == StoredState(installationID: "05a1"))
         #expect(states[1] == StoredState(installationID: "05a1", nextRun: 8, buttons: [full, bare], runs: [run]))
         #expect(reopened == states[1])
@@ -32,7 +32,7 @@ struct StoreEdgeTests {
     @Test("each change changes what it names and nothing else")
     func changes() async throws {
         let directory = TemporaryDirectory()
-        try await onReactor {
+        try await withReactor {
             let store = try openStore(directory)
             var expected = StoredButton.example(1)
             expected.isAdvertisingConfigured = true
@@ -83,7 +83,7 @@ struct StoreEdgeTests {
     @Test("a run's number is never used again, also when it has ended")
     func runNumbers() async throws {
         let directory = TemporaryDirectory()
-        let state = try await onReactor {
+        let state = try await withReactor {
             let store = try openStore(directory)
             let button = StoredButton.example(1).id
             for id in [3, 9, 4] as [UInt64] {
@@ -99,7 +99,7 @@ struct StoreEdgeTests {
     @Test("changes are applied together or not at all")
     func atomicity() async throws {
         let directory = TemporaryDirectory()
-        try await onReactor {
+        try await withReactor {
             let store = try openStore(directory)
             let button = StoredButton.example(1)
             try store.apply([.putButton(button)])
@@ -121,7 +121,7 @@ struct StoreEdgeTests {
     @Test("a file that may not be written to is an error with a sentence")
     func readOnly() async throws {
         let directory = TemporaryDirectory()
-        try await onReactor {
+        try await withReactor {
             let store = try openStore(directory)
             try store.database.run("PRAGMA query_only = 1")
             #expect(throws: StoreFailure.readOnly(path: directory.path + "/tryck.sqlite")) {
@@ -136,7 +136,7 @@ struct StoreEdgeTests {
         let directory = TemporaryDirectory()
         let copy = TemporaryDirectory()
         let button = StoredButton.example(1)
-        try await onReactor {
+        try await withReactor {
             let store = try openStore(directory)
             try store.apply([.putButton(button)])
             // What a killed process leaves: the files as they are at this instant.
@@ -144,14 +144,14 @@ struct StoreEdgeTests {
                 writeFile(copy.path + "/" + name, readFile(directory.path + "/" + name))
             }
         }
-        let state = try await onReactor { try openStore(copy).load() }
+        let state = try await withReactor { try openStore(copy).load() }
         #expect(state.buttons == [button])
     }
 
     @Test("a log cut off anywhere loses whole transactions, the last ones first", arguments: [1, 2, 3, 4, 5] as [UInt64])
     func powerCut(seed: UInt64) async throws {
         let directory = TemporaryDirectory()
-        try await onReactor {
+        try await withReactor {
             let store = try openStore(directory)
             try store.apply([.putButton(.example(1))])
             for count in 1...20 {
@@ -181,7 +181,7 @@ struct StoreEdgeTests {
     @Test("syncs asked for while one is under way share the next one, and all are answered in order")
     func sharedSync() async throws {
         let directory = TemporaryDirectory()
-        let order = try await onReactor {
+        let order = try await withReactor {
             let store = try openStore(directory)
             let happenings = Happenings<Int>()
             for number in 0..<100 {
@@ -195,35 +195,44 @@ struct StoreEdgeTests {
         #expect(order == Array(0..<100))
     }
 
-    @Test("a long log is copied into the file and begun anew, while writing goes on")
+    @Test("a long log is copied into the file and begun anew")
     func checkpoint() async throws {
         let directory = TemporaryDirectory()
-        try await onReactor {
+        try await withReactor {
             let store = try openStore(directory)
-            let happenings = Happenings<Bool>()
-            let name = String(repeating: "n", count: 3000)
             for round in 0..<12 {
-                for number in 0..<100 {
-                    try store.apply([.putButton(.example(UInt64(number), name: name + "\(round)"))])
-                    if number % 10 == 0 { store.sync { happenings.add($0) } }
-                }
-                for _ in 0..<10 { #expect(await happenings.next()) }
+                try writeMegabyte(to: store, round: round)
+                #expect(await store.synced())
+                // The second one waits for the copying that follows the first.
+                #expect(await store.synced())
             }
-            // 1200 transactions of several pages each: without a checkpoint more than 10 MB.
-            var information = stat()
-            #expect(stat(directory.path + "/tryck.sqlite-wal", &information) == 0)
-            #expect(information.st_size < 6_000_000)
-            #expect(try store.load().buttons.count == 100)
+            #expect(fileSize(directory.path + "/tryck.sqlite-wal") < 3_000_000)
         }
-        let state = try await onReactor { try openStore(directory).load() }
+        let state = try await withReactor { try openStore(directory).load() }
         #expect(state.buttons.count == 100)
         #expect(state.buttons.allSatisfy { $0.name?.hasSuffix("n11") == true })
+    }
+
+    @Test("the log has a bound when writing never pauses")
+    func forcedCheckpoint() async throws {
+        let directory = TemporaryDirectory()
+        try await withReactor {
+            let store = try openStore(directory)
+            for round in 0..<40 {
+                try writeMegabyte(to: store, round: round)
+                #expect(await store.synced())
+            }
+            // 40 rounds write more than 50 MB.
+            let bound = (StoreEdge.forcedCheckpointPageCount + 2 * StoreEdge.checkpointPageCount) * 4120
+            #expect(fileSize(directory.path + "/tryck.sqlite-wal") < bound)
+            #expect(try store.load().buttons.count == 100)
+        }
     }
 
     @Test("a thousand changes in transactions of their own take a fraction of a second")
     func thousandChanges() async throws {
         let directory = TemporaryDirectory()
-        let nanoseconds = try await onReactor {
+        let nanoseconds = try await withReactor {
             let store = try openStore(directory)
             let id = StoredButton.example(1).id
             try store.apply([.putButton(.example(1))])
@@ -248,6 +257,24 @@ struct StoreEdgeTests {
 func openStore(_ directory: TemporaryDirectory, entropy: UInt16 = 0x05A1) throws(StoreFailure) -> StoreEdge {
     try StoreEdge(
         loop: .shared, directory: directory.path, entropy: entropy, now: UTCTime(milliseconds: 1_795_228_200_123))
+}
+
+/// 100 transactions, 1.4 MB of log.
+@ReactorActor
+private func writeMegabyte(to store: StoreEdge, round: Int) throws {
+    let name = String(repeating: "n", count: 3000) + "\(round)"
+    for number in 0..<100 { try store.apply([.putButton(.example(UInt64(number), name: name))]) }
+}
+
+private func fileSize(_ path: String) -> Int {
+    var information = stat()
+    return stat(path, &information) == 0 ? Int(information.st_size) : 0
+}
+
+extension StoreEdge {
+    fileprivate func synced() async -> Bool {
+        await withCheckedContinuation { continuation in sync { continuation.resume(returning: $0) } }
+    }
 }
 
 extension StoredButton {

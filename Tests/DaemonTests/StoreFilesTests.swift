@@ -13,7 +13,7 @@ struct StoreFilesTests {
     func permissions() async throws {
         let directory = TemporaryDirectory()
         let path = directory.path + "/lib/tryck"
-        let notices = try await onReactor {
+        let notices = try await withReactor {
             let store = try StoreEdge(loop: .shared, directory: path, entropy: 1, now: UTCTime(milliseconds: 0))
             try store.apply([.putButton(.example(1))])
             for name in ["tryck.sqlite", "tryck.sqlite-wal", "tryck.sqlite-shm", "tryck.lock"] {
@@ -29,10 +29,10 @@ struct StoreFilesTests {
     func tooOpen() async throws {
         let directory = TemporaryDirectory()
         let file = directory.path + "/tryck.sqlite"
-        try await onReactor { _ = try openStore(directory) }
+        try await withReactor { _ = try openStore(directory) }
         chmod(directory.path, 0o755)
         chmod(file, 0o644)
-        let notices = try await onReactor { try openStore(directory).notices }
+        let notices = try await withReactor { try openStore(directory).notices }
         #expect(
             notices == [
                 .directoryIsOpen(path: directory.path, mode: 0o755), .fileWasOpen(path: file, mode: 0o644),
@@ -44,7 +44,7 @@ struct StoreFilesTests {
     @Test("a second daemon on the same directory is refused, and let in when the first has ended")
     func locked() async throws {
         let directory = TemporaryDirectory()
-        try await onReactor {
+        try await withReactor {
             var first: StoreEdge? = try openStore(directory)
             #expect(throws: StoreFailure.inUse(directory: directory.path)) { try openStore(directory) }
             #expect(first?.notices == [])
@@ -58,7 +58,7 @@ struct StoreFilesTests {
         let directory = TemporaryDirectory()
         let file = directory.path + "/file"
         writeFile(file, [])
-        try await onReactor {
+        try await withReactor {
             #expect(
                 throws: StoreFailure.file(operation: "create", path: file + "/tryck", cause: "Not a directory")
             ) {
@@ -74,7 +74,7 @@ struct StoreFilesTests {
         let garbage = Array("this is not a database at all, whatever its name says".utf8)
         writeFile(file, garbage)
         writeFile(file + "-wal", [1, 2, 3])
-        let notices = try await onReactor {
+        let notices = try await withReactor {
             let store = try openStore(directory)
             #expect(try store.load() == StoredState(installationID: "05a1"))
             try store.apply([.putButton(.example(1))])
@@ -86,7 +86,7 @@ struct StoreFilesTests {
         #expect(readFile(aside + "-wal") == [1, 2, 3])
         // A second one in the same second does not cover the first.
         writeFile(file, garbage.reversed())
-        let again = try await onReactor { try openStore(directory).notices }
+        let again = try await withReactor { try openStore(directory).notices }
         #expect(again == [.setAside(path: file, as: aside + "-2", cause: "file is not a database")])
         #expect(readFile(aside) == garbage)
     }
@@ -95,7 +95,7 @@ struct StoreFilesTests {
     func corruption(seed: UInt64) async throws {
         let directory = TemporaryDirectory()
         let file = directory.path + "/tryck.sqlite"
-        try await onReactor {
+        try await withReactor {
             let store = try openStore(directory)
             for number in 0..<60 { try store.apply([.putButton(.example(UInt64(number)))]) }
         }
@@ -107,7 +107,7 @@ struct StoreFilesTests {
             octets.replaceSubrange(start..<start + 200, with: generator.bytes(200))
         }
         writeFile(file, octets)
-        let (notices, count) = try await onReactor {
+        let (notices, count) = try await withReactor {
             let store = try openStore(directory)
             let count = try store.load().buttons.count
             try store.apply([.putButton(.example(100))])
@@ -120,15 +120,15 @@ struct StoreFilesTests {
     func newerSchema() async throws {
         let directory = TemporaryDirectory()
         let file = directory.path + "/tryck.sqlite"
-        try await onReactor {
+        try await withReactor {
             let store = try openStore(directory)
             try store.apply([.putButton(.example(1))])
             try store.database.run("PRAGMA user_version = 7")
         }
         let failure = StoreFailure.newerSchema(path: file, found: 7, known: 1)
-        try await onReactor { #expect(throws: failure) { try openStore(directory) } }
+        try await withReactor { #expect(throws: failure) { try openStore(directory) } }
         #expect(failure.description.contains("written by a newer version (schema 7, this version knows 1)"))
-        try await onReactor {
+        try await withReactor {
             let database = try Database(path: file, busyTimeout: .zero)
             #expect(try database.rows("SELECT count(*) FROM buttons") { $0.integer(0) } == [1])
         }
@@ -137,11 +137,11 @@ struct StoreFilesTests {
     @Test("tables that are not what their version says are set aside")
     func foreignTables() async throws {
         let directory = TemporaryDirectory()
-        try await onReactor {
+        try await withReactor {
             let database = try Database(path: directory.path + "/tryck.sqlite", busyTimeout: .zero)
             try database.run("CREATE TABLE buttons (id TEXT)")
         }
-        let notices = try await onReactor { try openStore(directory).notices }
+        let notices = try await withReactor { try openStore(directory).notices }
         #expect(notices.contains { if case .setAside = $0 { true } else { false } })
     }
 
@@ -153,7 +153,7 @@ struct StoreFilesTests {
             "trigger_mode = 'shake'", "boot_id = -1", "event_count = 4294967296", "firmware = -5",
             "nickname = CAST(x'ff' AS TEXT)",
         ]
-        try await onReactor {
+        try await withReactor {
             let store = try openStore(directory)
             for (number, edit) in edits.enumerated() {
                 let button = StoredButton.example(UInt64(number))

@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import Reactor
+import ReactorTestSupport
 import Testing
 
 @Suite struct EventLoopTests {
@@ -93,8 +94,7 @@ import Testing
                 guard interest.hasHangup else { return }
                 reports += 1
                 watch?.set([])
-                let later = run.loop.timer { run.finish(reports) }
-                later.set(at: run.loop.nanosecondsSinceBoot + 5_000_000)
+                run.after(milliseconds: 5) { run.finish(reports) }
             }
             close(far)
         }
@@ -134,8 +134,7 @@ import Testing
     func idle() async {
         let switches: Int? = await onReactor { run in
             let before = voluntarySwitches()
-            let later = run.loop.timer { run.finish(voluntarySwitches() - before) }
-            later.set(at: run.loop.nanosecondsSinceBoot + 200_000_000)
+            run.after(milliseconds: 200) { run.finish(voluntarySwitches() - before) }
         }
         // One for the wait itself.
         #expect((1...2).contains(switches ?? 0))
@@ -147,8 +146,7 @@ import Testing
         let reports: Int? = await onReactor { run in
             var reports = 0
             run.loop.onWallClockStep { reports += 1 }
-            let later = run.loop.timer { run.finish(reports) }
-            later.set(at: run.loop.nanosecondsSinceBoot + 5_000_000)
+            run.after(milliseconds: 5) { run.finish(reports) }
         }
         #expect(reports == 0)
     }

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 import Reactor
-import Synchronization
+import ReactorTestSupport
 import Testing
 
 @Suite struct ReactorActorTests {
@@ -30,7 +30,7 @@ import Testing
                 var octet: UInt8 = 0
                 _ = read(near, &octet, 1)
             } then: {
-                gate.value.withLock { $0 = true }
+                gate.value = true
             }
             run.finish("ended")
             _ = write(far, "x", 1)
@@ -38,8 +38,7 @@ import Testing
         #expect(outcome == "ended")
         // The next run would find the result in the inbox.
         let next: Bool? = await onReactor { run in
-            let later = run.loop.timer { run.finish(gate.value.withLock { $0 } ?? false) }
-            later.set(at: run.loop.nanosecondsSinceBoot + 20_000_000)
+            run.after(milliseconds: 20) { run.finish(gate.value ?? false) }
         }
         #expect(next == false)
     }

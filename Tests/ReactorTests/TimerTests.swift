@@ -1,4 +1,5 @@
 import Reactor
+import ReactorTestSupport
 import TestSupport
 import Testing
 
