@@ -1,6 +1,6 @@
 import BluetoothHost
-import Bytes
 import ButtonModel
+import Bytes
 public import Simulator
 public import TestSupport
 

@@ -10,7 +10,9 @@ struct VirtualControllerTranscriptTests {
         intervalMinimum: 24, intervalMaximum: 40, peripheralLatency: 0, supervisionTimeout: 600)
     static let handle = ConnectionHandle(rawValue: 0x0040)
 
-    func controller(_ change: (inout VirtualController.Configuration) -> Void = { _ in }) -> Transcript<VirtualController> {
+    func controller(_ change: (inout VirtualController.Configuration) -> Void = { _ in }) -> Transcript<
+        VirtualController
+    > {
         var configuration = VirtualController.Configuration(address: centralAddress)
         change(&configuration)
         var talk = Transcript(VirtualController(configuration))

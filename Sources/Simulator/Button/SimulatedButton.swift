@@ -1,5 +1,5 @@
-public import ButtonModel
 import BluetoothHost
+public import ButtonModel
 import Bytes
 import Flic
 

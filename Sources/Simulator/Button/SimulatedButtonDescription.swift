@@ -48,7 +48,7 @@ extension SimulatedButtonDescription {
     /// `BA00-A00001`: a letter and five digits of the name's hash.
     var derivedSerial: String {
         let hash = stableHash(name)
-        let letter = Character(UnicodeScalar(UInt8(ascii: "A") + UInt8(hash >> 32 & 0xFFFF_FFFF) % 26))
+        let letter = Character(UnicodeScalar(UInt8(ascii: "A") + UInt8((hash >> 32) % 26)))
         let digits = String(hash % 100_000)
         return "BA00-\(letter)" + String(repeating: "0", count: 5 - digits.count) + digits
     }

@@ -30,7 +30,8 @@ enum ControllerEvent: Hashable, Sendable {
 
         static func failed(_ status: HCIStatus) -> Self {
             Self(
-                status: status, handle: ConnectionHandle(rawValue: 0), role: .central, peer: BluetoothAddress(rawValue: 0),
+                status: status, handle: ConnectionHandle(rawValue: 0), role: .central,
+                peer: BluetoothAddress(rawValue: 0),
                 interval: 0, peripheralLatency: 0, supervisionTimeout: 0)
         }
     }

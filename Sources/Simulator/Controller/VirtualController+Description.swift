@@ -87,7 +87,9 @@ extension VirtualController {
 
     var advertiser: Advertiser? {
         let parameters = volatile.advertisingParameters
-        guard let since = volatile.advertisingSince, let address = address(parameters.ownAddressKind) else { return nil }
+        guard let since = volatile.advertisingSince, let address = address(parameters.ownAddressKind) else {
+            return nil
+        }
         return Advertiser(
             address: address, kind: parameters.kind, since: since,
             interval: .microseconds(625 * Int64(parameters.interval)), data: volatile.advertisingData,
