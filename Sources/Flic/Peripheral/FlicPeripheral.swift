@@ -68,5 +68,5 @@ public struct FlicPeripheral: Sendable {
     public var isInPublicMode: Bool { false }
     public var isPaired: Bool { false }
     /// Simulators ship this root; real hosts trust it only when told to.
-    public static func rootPublicKey(seed: [UInt8]) -> [UInt8] { [] }
+    public static func rootPublicKey(seed: [UInt8]) -> [UInt8] { Curve25519.signingPublicKey(seed: seed) ?? [] }
 }
