@@ -45,16 +45,19 @@ extension MasterSecret {
     package struct UnpairedProof: Sendable {
         /// The host's part: it shows which pairing it asks about.
         package var token: [UInt8]
+        /// The answer of a button that knows the pairing.
         package var exists: [UInt8]
-        package var doesNotExist: [UInt8]
     }
 
     package func unpairedProof(of pairing: Pairing) -> UnpairedProof? {
-        guard let token = derive("PT", pairing.octets, count: 16),
-            let exists = derive("EX", token, count: 16), let doesNotExist = derive("NE", token, count: 16)
-        else { return nil }
-        return UnpairedProof(token: token, exists: exists, doesNotExist: doesNotExist)
+        guard let token = derive("PT", pairing.octets, count: 16), let exists = derive("EX", token, count: 16) else {
+            return nil
+        }
+        return UnpairedProof(token: token, exists: exists)
     }
+
+    /// The answer of a button that knows no pairing with this token.
+    package func denial(of token: [UInt8]) -> [UInt8]? { derive("NE", token, count: 16) }
 }
 
 extension SessionKey {

@@ -15,6 +15,12 @@ package struct SignedChannel: Sendable {
         self.side = side
     }
 
+    /// The channel of a session that begins with this packet; `nil` when its signature is not the right one.
+    package init?(_ key: SessionKey, as side: Chaskey.Sender, opening sealed: [UInt8]) {
+        self.init(key, as: side)
+        guard open(sealed) != nil else { return nil }
+    }
+
     /// The packet with its signature.
     package mutating func seal(_ packet: [UInt8]) -> [UInt8] {
         defer { sentCount &+= 1 }
