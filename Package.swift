@@ -26,7 +26,7 @@ func tests(
 }
 
 let daemonImports: [Target.Dependency] = [
-    "ButtonModel", "JSON", "Diagnostics", "Rules", "Hub", "RuleLoader", "Simulator", "Reactor",
+    "Bytes", "ButtonModel", "JSON", "Diagnostics", "Rules", "Hub", "RuleLoader", "Simulator", "Reactor",
     "CLinux", "CBluetooth", "CMosquitto", "CSQLite", "CCrypto",
     .product(name: "Logging", package: "swift-log"),
 ]
@@ -80,6 +80,9 @@ let package = Package(
 
         // Tests
         .target(name: "TestSupport", dependencies: ["ButtonModel"], path: "Tests/TestSupport", swiftSettings: settings),
+        .target(
+            name: "ReactorTestSupport", dependencies: ["Reactor"], path: "Tests/ReactorTestSupport",
+            swiftSettings: settings),
         tests("ButtonModelTests", "ButtonModel"),
         tests("BytesTests", "Bytes"),
         tests("JSONTests", "JSON"),
@@ -93,8 +96,9 @@ let package = Package(
         tests("ButtonsTests", "Buttons", "BluetoothHost", "Flic", "ButtonModel", "Simulator"),
         tests("SimulatorTests", "Simulator", "BluetoothHost", "Flic", "ButtonModel", "Bytes"),
         tests("ScenarioTests", "Hub", "Simulator", "Rules", "ButtonModel", "JSON"),
-        tests("ReactorTests", "Reactor", "CLinux"),
-        tests("DaemonTests", "Daemon", "Reactor", "JSON", "ButtonModel"),
+        tests("ReactorTests", "Reactor", "ReactorTestSupport", "CLinux"),
+        tests(
+            "DaemonTests", "Daemon", "Hub", "Reactor", "ReactorTestSupport", "CLinux", "Bytes", "JSON", "ButtonModel"),
         tests("ArchitectureTests"),
         tests("IntegrationTests", "JSON", exclude: ["support"]),
     ]

@@ -1,1 +1,148 @@
+#define _GNU_SOURCE
 #include "CLinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef P_PIDFD
+#define P_PIDFD 3
+#endif
+
+int linux_pidfd_open(pid_t process)
+{
+	return (int)syscall(SYS_pidfd_open, process, 0u);
+}
+
+int linux_reap(int pidfd, int *signalled, int *status)
+{
+	siginfo_t info;
+
+	memset(&info, 0, sizeof info);
+	if (waitid((idtype_t)P_PIDFD, (id_t)pidfd, &info, WEXITED | WNOHANG) < 0)
+		return -1;
+	if (info.si_pid == 0)
+		return 0;
+	*signalled = info.si_code != CLD_EXITED;
+	*status = info.si_status;
+	return 1;
+}
+
+int linux_accept(int listener)
+{
+	return accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+int linux_pipe(int ends[2])
+{
+	return pipe2(ends, O_CLOEXEC | O_NONBLOCK);
+}
+
+int linux_set_blocking(int descriptor, int blocking)
+{
+	int flags = fcntl(descriptor, F_GETFL);
+
+	if (flags < 0)
+		return -1;
+	return fcntl(descriptor, F_SETFL, blocking ? flags & ~O_NONBLOCK : flags | O_NONBLOCK);
+}
+
+int linux_spawn_closefrom(posix_spawn_file_actions_t *actions, int first)
+{
+	return posix_spawn_file_actions_addclosefrom_np(actions, first);
+}
+
+int linux_spawn_chdir(posix_spawn_file_actions_t *actions, const char *directory)
+{
+	return posix_spawn_file_actions_addchdir_np(actions, directory);
+}
+
+char **linux_environment(void)
+{
+	return environ;
+}
+
+int linux_random(void *buffer, size_t count)
+{
+	unsigned char *next = buffer;
+
+	while (count > 0) {
+		ssize_t got = getrandom(next, count, 0);
+		if (got < 0) {
+			if (errno == EINTR)
+				continue;
+			return -1;
+		}
+		next += got;
+		count -= (size_t)got;
+	}
+	return 0;
+}
+
+socklen_t linux_unix_address(struct sockaddr_un *address, const char *path)
+{
+	size_t length = strlen(path);
+
+	memset(address, 0, sizeof *address);
+	address->sun_family = AF_UNIX;
+	// A path keeps its terminating zero; an abstract name has none, and its first byte is one.
+	if (length == 0 || length >= sizeof address->sun_path)
+		return 0;
+	memcpy(address->sun_path, path, length);
+	if (path[0] == '@') {
+		address->sun_path[0] = 0;
+		return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length);
+	}
+	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length + 1);
+}
+
+// The kernel's numbers and layouts; <bluetooth/hci.h> has them too, and this target needs no other package.
+#define HCI_DEVICE_DOWN _IOW('H', 202, int)
+#define HCI_GET_DEVICE_LIST _IOR('H', 210, int)
+#define HCI_GET_DEVICE_INFO _IOR('H', 211, int)
+#define HCI_MAXIMUM_DEVICES 16
+
+int linux_hci_list(int socket, uint16_t *indexes, int capacity)
+{
+	struct {
+		uint16_t count;
+		struct {
+			uint16_t index;
+			uint32_t flags;
+		} devices[HCI_MAXIMUM_DEVICES];
+	} list = { .count = HCI_MAXIMUM_DEVICES };
+	int written = 0;
+
+	if (ioctl(socket, HCI_GET_DEVICE_LIST, &list) < 0)
+		return -1;
+	while (written < list.count && written < HCI_MAXIMUM_DEVICES && written < capacity) {
+		indexes[written] = list.devices[written].index;
+		written++;
+	}
+	return written;
+}
+
+int linux_hci_address(int socket, uint16_t index, uint8_t address[6])
+{
+	// struct hci_dev_info: id, name[8], the address, then what is of no interest here.
+	union {
+		uint16_t index;
+		unsigned char octets[128];
+	} info;
+
+	memset(&info, 0, sizeof info);
+	info.index = index;
+	if (ioctl(socket, HCI_GET_DEVICE_INFO, &info) < 0)
+		return -1;
+	memcpy(address, info.octets + 10, 6);
+	return 0;
+}
+
+int linux_hci_down(int socket, uint16_t index)
+{
+	return ioctl(socket, HCI_DEVICE_DOWN, (unsigned long)index);
+}
