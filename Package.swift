@@ -17,9 +17,12 @@ func module(_ name: String, _ dependencies: Target.Dependency...) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
-func tests(_ name: String, _ dependencies: Target.Dependency..., resources: [Resource] = []) -> Target {
+func tests(
+    _ name: String, _ dependencies: Target.Dependency..., exclude: [String] = [], resources: [Resource] = []
+) -> Target {
     .testTarget(
-        name: name, dependencies: dependencies + ["TestSupport"], resources: resources, swiftSettings: settings)
+        name: name, dependencies: dependencies + ["TestSupport"], exclude: exclude, resources: resources,
+        swiftSettings: settings)
 }
 
 let daemonImports: [Target.Dependency] = [
@@ -97,6 +100,6 @@ let package = Package(
         tests(
             "DaemonTests", "Daemon", "Hub", "Reactor", "ReactorTestSupport", "CLinux", "Bytes", "JSON", "ButtonModel"),
         tests("ArchitectureTests"),
-        tests("IntegrationTests", "JSON"),
+        tests("IntegrationTests", "JSON", exclude: ["support"]),
     ]
 )
