@@ -15,6 +15,13 @@ struct Bench {
     private var worldTimer, hostTimer, sessionTimer: Instant?
     private var random: SeededGenerator
 
+    private enum Letter {
+        case host(Host.Input)
+        case world(SimulatedWorld.Input)
+        case session(ButtonSession.Input)
+    }
+    private var letters: [Letter] = []
+
     private var session: ButtonSession?
     private var link: Connection?
     private var attMTU: UInt16 = 23
@@ -41,27 +48,42 @@ struct Bench {
         random = SeededGenerator(seed: seed)
     }
 
-    mutating func tell(_ input: Host.Input) {
-        for effect in host.handle(input, at: now) {
-            switch effect {
-            case .send(let packet): tell(world: .received(packet))
-            case .setTimer(let instant): hostTimer = instant
-            case .cancelTimer: hostTimer = nil
-            case .event(let event): take(event)
+    mutating func tell(_ input: Host.Input) { carry(.host(input)) }
+
+    mutating func tell(world input: SimulatedWorld.Input) { carry(.world(input)) }
+
+    /// Everything an input sets off, one after another: no machine is told of anything before all effects of its last
+    /// input are carried out.
+    private mutating func carry(_ letter: Letter) {
+        letters.append(letter)
+        guard letters.count == 1 else { return }
+        while let letter = letters.first {
+            switch letter {
+            case .host(let input): for effect in host.handle(input, at: now) { take(effect) }
+            case .world(let input): for effect in world.handle(input, at: now) { take(effect) }
+            case .session(let input): for effect in session?.handle(input, at: now) ?? [] { take(effect) }
             }
+            letters.removeFirst()
         }
     }
 
-    mutating func tell(world input: SimulatedWorld.Input) {
-        for effect in world.handle(input, at: now) {
-            switch effect {
-            case .send(let packet): tell(.received(packet))
-            case .setTimer(let instant): worldTimer = instant
-            case .cancelTimer: worldTimer = nil
-            case .pressFinished(_, let press): finished.append(press)
-            case .note(let button, let text): notes.append("\(button): \(text)")
-            case .unknownButton(let name): notes.append("no button \(name)")
-            }
+    private mutating func take(_ effect: Host.Effect) {
+        switch effect {
+        case .send(let packet): tell(world: .received(packet))
+        case .setTimer(let instant): hostTimer = instant
+        case .cancelTimer: hostTimer = nil
+        case .event(let event): take(event)
+        }
+    }
+
+    private mutating func take(_ effect: SimulatedWorld.Effect) {
+        switch effect {
+        case .send(let packet): tell(.received(packet))
+        case .setTimer(let instant): worldTimer = instant
+        case .cancelTimer: worldTimer = nil
+        case .pressFinished(_, let press): finished.append(press)
+        case .note(let button, let text): notes.append("\(button): \(text)")
+        case .unknownButton(let name): notes.append("no button \(name)")
         }
     }
 
@@ -118,9 +140,8 @@ extension Bench {
         case .notificationsSet:
             beginSession()
         case .disconnected:
-            tell(session: .linkLost)
-            session = nil
             sessionTimer = nil
+            tell(session: .linkLost)
             link = nil
             isReady = false
         default:
@@ -143,36 +164,35 @@ extension Bench {
             privateKey: random.bytes(32))
     }
 
-    private mutating func tell(session input: ButtonSession.Input) {
-        guard let effects = session?.handle(input, at: now) else { return }
-        for effect in effects {
-            sessionEffects.append(effect)
-            switch effect {
-            case .send(let value):
-                guard let link, let write = service?.characteristics.first(where: { $0.properties & 0x04 != 0 }) else {
-                    continue
-                }
-                tell(.perform(.write(link.handle, write.valueHandle, value)))
-            case .setTimer(let instant): sessionTimer = instant
-            case .cancelTimer: sessionTimer = nil
-            case .paired(let identity, let pairing, _):
-                self.identity = identity
-                self.pairing = pairing
-            case .ready(let cursor, _, _, _):
-                self.cursor = cursor
-                isReady = true
-            case .events(let events, let cursor, let needsAcknowledgement):
-                buttonEvents += events
-                self.cursor = cursor
-                if needsAcknowledgement { tell(session: .synced(cursor)) }
-            case .needsEntropy:
-                tell(session: .restart(entropy()))
-            case .disconnect:
-                guard let link else { continue }
-                tell(.perform(.disconnect(link.handle, reason: .remoteUserTerminated)))
-            case .queueDrained, .advertisingConfigured, .battery, .firmware, .nickname, .failed, .ignored:
-                break
+    private mutating func tell(session input: ButtonSession.Input) { carry(.session(input)) }
+
+    private mutating func take(_ effect: ButtonSession.Effect) {
+        sessionEffects.append(effect)
+        switch effect {
+        case .send(let value):
+            guard let link, let write = service?.characteristics.first(where: { $0.properties & 0x04 != 0 }) else {
+                return
             }
+            tell(.perform(.write(link.handle, write.valueHandle, value)))
+        case .setTimer(let instant): sessionTimer = instant
+        case .cancelTimer: sessionTimer = nil
+        case .paired(let identity, let pairing, _):
+            self.identity = identity
+            self.pairing = pairing
+        case .ready(let cursor, _, _, _):
+            self.cursor = cursor
+            isReady = true
+        case .events(let events, let cursor, let needsAcknowledgement):
+            buttonEvents += events
+            self.cursor = cursor
+            if needsAcknowledgement { tell(session: .synced(cursor)) }
+        case .needsEntropy:
+            tell(session: .restart(entropy()))
+        case .disconnect:
+            guard let link else { return }
+            tell(.perform(.disconnect(link.handle, reason: .remoteUserTerminated)))
+        case .queueDrained, .advertisingConfigured, .battery, .firmware, .nickname, .failed, .ignored:
+            break
         }
     }
 
