@@ -14,6 +14,7 @@ struct Bench {
     private(set) var host: Host
     private var worldTimer, hostTimer, sessionTimer: Instant?
     private var random: SeededGenerator
+    private let runsSessions: Bool
 
     private enum Letter {
         case host(Host.Input)
@@ -29,6 +30,7 @@ struct Bench {
 
     /// What the host reported, apart from notifications.
     private(set) var hostEvents: [Host.Event] = []
+    private(set) var links: [Connection] = []
     private(set) var sessionEffects: [ButtonSession.Effect] = []
     private(set) var buttonEvents: [ButtonEvent] = []
     private(set) var notes: [String] = []
@@ -41,8 +43,9 @@ struct Bench {
     init(
         _ buttons: [SimulatedButtonDescription], seed: UInt64 = 1,
         controller: VirtualController.Configuration = .init(address: centralAddress),
-        air: Air.Configuration = .init(), host: Host.Configuration = .init()
+        air: Air.Configuration = .init(), host: Host.Configuration = .init(), runsSessions: Bool = true
     ) {
+        self.runsSessions = runsSessions
         world = SimulatedWorld(buttons, seed: seed, at: now, controller: controller, air: air)
         self.host = Host(host)
         random = SeededGenerator(seed: seed)
@@ -128,6 +131,8 @@ extension Bench {
         hostEvents.append(event)
         switch event {
         case .connected(let connection):
+            links.append(connection)
+            guard runsSessions else { return }
             link = connection
             tell(.perform(.exchangeMTU(connection.handle)))
         case .mtuExchanged(let handle, let attMTU):
@@ -139,7 +144,9 @@ extension Bench {
             tell(.perform(.setNotifications(handle, configuration: configuration, enabled: true)))
         case .notificationsSet:
             beginSession()
-        case .disconnected:
+        case .disconnected(let connection, _):
+            links.removeAll { $0.handle == connection.handle }
+            guard runsSessions else { return }
             sessionTimer = nil
             tell(session: .linkLost)
             link = nil
@@ -194,6 +201,10 @@ extension Bench {
         case .queueDrained, .advertisingConfigured, .battery, .firmware, .nickname, .failed, .ignored:
             break
         }
+    }
+
+    static func connected(_ event: Host.Event) -> BluetoothAddress? {
+        if case .connected(let connection) = event { connection.peer } else { nil }
     }
 
     /// `00420000-8f59-4420-870d-84f3b617e493`.

@@ -199,6 +199,109 @@ struct EndToEndTests {
         #expect(bench.hostEvents == [.failed(.noAnswer(.reset))])
     }
 
+    @Test("a button behind a foreign controller pairs under its static random address")
+    func randomAddress() throws {
+        let address = try #require(BluetoothAddress("C0:E4:DA:01:02:03", kind: .random))
+        var bench = Bench([.init(name: "kitchen", address: address)])
+        bench.tell(.transportOpened)
+        bench.tell(.perform(.setAcceptList([address])))
+        bench.run(atMost: .seconds(5)) { $0.isReady }
+        #expect(bench.isReady)
+        #expect(bench.identity?.address == address)
+    }
+
+    @Test("a controller without an accept list connects to one button at a time")
+    func noAcceptList() {
+        var bench = Self.paired(controller: .init(address: centralAddress, acceptListSize: 0))
+        #expect(bench.isReady)
+        bench.tell(world: .press(button: "kitchen", .click))
+        bench.run(atMost: .seconds(5))
+        #expect(bench.buttonEvents.count == 3)
+        #expect(bench.world.violations.isEmpty)
+    }
+
+    @Test("a host that starts anew finds the button again and repeats nothing")
+    func restart() {
+        var bench = Self.paired()
+        bench.tell(world: .press(button: "kitchen", .click))
+        bench.run(atMost: .seconds(5))
+        bench.tell(.transportClosed)
+        bench.tell(world: .press(button: "kitchen", .click))
+        bench.run(atMost: .seconds(1))
+        bench.tell(.transportOpened)
+        bench.run(atMost: .seconds(30))
+        #expect(bench.buttonEvents.map(\.counter) == [1, 3, 4, 5, 7, 8])
+        #expect(bench.world.violations.isEmpty)
+    }
+
+    @Test("a hardware error ends everything; after it the host starts anew")
+    func hardwareError() {
+        var bench = Self.paired()
+        bench.tell(world: .failController(code: 0x42))
+        bench.run(atMost: .seconds(1))
+        #expect(bench.hostEvents.contains(.failed(.hardwareError(0x42))))
+        bench.tell(.transportClosed)
+        bench.tell(.transportOpened)
+        bench.run(atMost: .seconds(30)) { $0.isReady }
+        #expect(bench.isReady)
+        #expect(bench.world.violations.isEmpty)
+    }
+
+    @Test("three buttons share two links: the third waits until one is free")
+    func linkLimit() throws {
+        let names = ["kitchen", "hall", "attic"]
+        let buttons = names.enumerated().map { index, name in
+            SimulatedButtonDescription(
+                name: name, address: BluetoothAddress(rawValue: peripheralAddress.rawValue + UInt64(index)))
+        }
+        var bench = Bench(
+            buttons, controller: .init(address: centralAddress, maximumLinks: 2), runsSessions: false)
+        bench.tell(.transportOpened)
+        bench.tell(.perform(.setAcceptList(buttons.compactMap(\.address))))
+        bench.run(atMost: .seconds(5))
+        #expect(bench.links.count == 2)
+        let first = try #require(bench.links.first)
+        let missing = Set(buttons.compactMap(\.address)).subtracting(bench.links.map(\.peer))
+        bench.tell(.perform(.disconnect(first.handle, reason: .remoteUserTerminated)))
+        bench.run(atMost: .seconds(5))
+        #expect(bench.links.count == 2)
+        #expect(missing.isSubset(of: Set(bench.hostEvents.compactMap(Bench.connected))))
+        #expect(bench.world.violations.isEmpty)
+    }
+
+    @Test("the same seed and inputs give the same world")
+    func determinism() {
+        func run() -> Bench {
+            var bench = Self.paired(seed: 7)
+            for press in [SimulatedPress.click, .hold] { bench.tell(world: .press(button: "kitchen", press)) }
+            bench.run(atMost: .seconds(10))
+            return bench
+        }
+        let first = run()
+        let second = run()
+        #expect(first.notes == second.notes)
+        #expect(first.sessionEffects == second.sessionEffects)
+        #expect(first.hostEvents == second.hostEvents)
+    }
+
+    @Test("links that break under the data lose no press", arguments: UInt64(0)..<6)
+    func linkLosses(_ seed: UInt64) {
+        var bench = Bench([Self.kitchen], seed: seed, air: .init(linkLossesPerMillion: 20_000))
+        bench.tell(.transportOpened)
+        bench.tell(.perform(.setAcceptList([peripheralAddress])))
+        // What was pressed before the first init is not wanted by a host that has just paired.
+        bench.run(atMost: .seconds(300)) { $0.isReady }
+        for _ in 0..<20 {
+            bench.tell(world: .press(button: "kitchen", .click))
+            bench.run(atMost: .seconds(3))
+        }
+        bench.run(atMost: .seconds(600))
+        #expect(bench.buttonEvents.filter { $0.step == .down }.count == 20)
+        let counters = bench.buttonEvents.map(\.counter)
+        #expect(counters == Set(counters).sorted())
+        #expect(bench.world.violations.isEmpty)
+    }
+
     @Test(
         "whatever is pressed, and however the button comes and goes, no press is lost or told twice",
         arguments: UInt64(0)..<12)
