@@ -9,7 +9,8 @@ extension Host: StateMachine {}
 extension Host.Input {
     static func event(_ event: HCIEvent) -> Host.Input { .received(event.packet) }
 
-    static func completed(_ opcode: HCIOpcode, _ status: HCIStatus = .success, _ parameters: [UInt8] = []) -> Host.Input {
+    static func completed(_ opcode: HCIOpcode, _ status: HCIStatus = .success, _ parameters: [UInt8] = []) -> Host.Input
+    {
         .event(.commandComplete(opcode, allowance: 1, returnParameters: [status.rawValue] + parameters))
     }
 

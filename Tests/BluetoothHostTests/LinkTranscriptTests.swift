@@ -16,7 +16,9 @@ struct LinkTranscriptTests {
 
     // MARK: Attribute protocol
 
-    @Test("the MTU is the smaller of both sides', at least 23", arguments: [(65, 65), (140, 140), (517, 140), (10, 23)] as [(UInt16, UInt16)])
+    @Test(
+        "the MTU is the smaller of both sides', at least 23",
+        arguments: [(65, 65), (140, 140), (517, 140), (10, 23)] as [(UInt16, UInt16)])
     func exchangeMTU(offered: UInt16, effective: UInt16) {
         var bench = connected()
         bench.when(.perform(.exchangeMTU(link)), expect: .attribute([0x02, 140, 0]))
@@ -36,7 +38,8 @@ struct LinkTranscriptTests {
     @Test("the peer's exchange is answered; ours is reported once, when it is answered")
     func bothExchange() {
         var bench = connected()
-        bench.when(.attribute([0x02, 65, 0]), expect: .attribute([0x03, 140, 0]), .event(.mtuExchanged(link, attMTU: 65)))
+        bench.when(
+            .attribute([0x02, 65, 0]), expect: .attribute([0x03, 140, 0]), .event(.mtuExchanged(link, attMTU: 65)))
         bench.when(.perform(.exchangeMTU(link)))
         bench.when(.attribute([0x02, 65, 0]), expect: .attribute([0x03, 140, 0]))
         bench.when(.attribute([0x03, 65, 0]), expect: .event(.mtuExchanged(link, attMTU: 65)))
@@ -177,9 +180,11 @@ struct LinkTranscriptTests {
             expect: .send(ACLDataPacket(handle: link, boundary: .firstFromHost, data: Array(frame[..<27])).packet))
         bench.when(.perform(.write(link, AttributeHandle(rawValue: 3), [1])))
         bench.when(
-            .freed(), expect: .send(ACLDataPacket(handle: link, boundary: .continuing, data: Array(frame[27..<54])).packet))
+            .freed(),
+            expect: .send(ACLDataPacket(handle: link, boundary: .continuing, data: Array(frame[27..<54])).packet))
         bench.when(
-            .freed(), expect: .send(ACLDataPacket(handle: link, boundary: .continuing, data: Array(frame[54...])).packet))
+            .freed(),
+            expect: .send(ACLDataPacket(handle: link, boundary: .continuing, data: Array(frame[54...])).packet))
         bench.when(.freed(), expect: .attribute([0x52, 3, 0, 1]))
         bench.when(.freed())
     }
@@ -272,8 +277,12 @@ struct LinkTranscriptTests {
         bench.when(packet(.continuing, [1, 2]), expect: .event(.anomaly("an L2CAP fragment without its beginning")))
         bench.when(packet(.firstFromController, [9, 0, 4, 0, 1]))
         bench.when(.attribute([0x1B, 3, 0]), expect: .event(.anomaly("an L2CAP frame was not finished")), notified)
-        bench.when(packet(.firstFromController, [1, 0, 4, 0, 1, 2]), expect: .event(.anomaly("an L2CAP frame is longer than it says")))
-        bench.when(packet(.firstFromController, [0xFF, 0xFF, 4, 0, 1]), expect: .event(.anomaly("an L2CAP frame is longer than 521 octets")))
+        bench.when(
+            packet(.firstFromController, [1, 0, 4, 0, 1, 2]),
+            expect: .event(.anomaly("an L2CAP frame is longer than it says")))
+        bench.when(
+            packet(.firstFromController, [0xFF, 0xFF, 4, 0, 1]),
+            expect: .event(.anomaly("an L2CAP frame is longer than 521 octets")))
         bench.when(packet(.continuing, [1, 2]))
         bench.when(.attribute([0x1B, 3, 0]), expect: notified)
         bench.when(.frame(link, channel: 6, [1]), expect: .event(.anomaly("a frame for L2CAP channel 6")))
@@ -292,7 +301,8 @@ struct LinkTranscriptTests {
         var bench = connected()
         bench.when(
             .frame(link, channel: 5, [0x12, 7, 8, 0] + Self.parameterOctets),
-            expect: .frame(link, channel: 5, [0x13, 7, 2, 0, 0, 0]), .command(.leConnectionUpdate(link, Self.parameters)))
+            expect: .frame(link, channel: 5, [0x13, 7, 2, 0, 0, 0]),
+            .command(.leConnectionUpdate(link, Self.parameters)))
         bench.when(.status(.leConnectionUpdate))
         bench.when(
             .event(
@@ -301,10 +311,12 @@ struct LinkTranscriptTests {
             expect: .event(.parametersUpdated(link, interval: 90, peripheralLatency: 17, supervisionTimeout: 800)))
     }
 
-    @Test("wishes the radio cannot grant are refused", arguments: [
-        [5, 0, 90, 0, 17, 0, 0x20, 0x03], [91, 0, 90, 0, 17, 0, 0x20, 0x03], [80, 0, 0x81, 0x0C, 0, 0, 0x80, 0x0C],
-        [80, 0, 90, 0, 0xF4, 0x01, 0x20, 0x03], [80, 0, 90, 0, 17, 0, 9, 0], [80, 0, 90, 0, 17, 0, 0x95, 0x01],
-    ] as [[UInt8]])
+    @Test(
+        "wishes the radio cannot grant are refused",
+        arguments: [
+            [5, 0, 90, 0, 17, 0, 0x20, 0x03], [91, 0, 90, 0, 17, 0, 0x20, 0x03], [80, 0, 0x81, 0x0C, 0, 0, 0x80, 0x0C],
+            [80, 0, 90, 0, 0xF4, 0x01, 0x20, 0x03], [80, 0, 90, 0, 17, 0, 9, 0], [80, 0, 90, 0, 17, 0, 0x95, 0x01],
+        ] as [[UInt8]])
     func invalidParameters(octets: [UInt8]) {
         var bench = connected()
         bench.when(
@@ -333,15 +345,19 @@ struct LinkTranscriptTests {
         var bench = connected()
         bench.when(
             .frame(link, channel: 5, [0x14, 3, 2, 0, 1, 2]), expect: .frame(link, channel: 5, [0x01, 3, 2, 0, 0, 0]))
-        bench.when(.frame(link, channel: 5, [0x14, 3, 9]), expect: .event(.anomaly("a signalling packet is too short")))
+        bench.when(
+            .frame(link, channel: 5, [0x14, 3, 9]), expect: .event(.anomaly("a signalling packet is too short")))
     }
 
     @Test("parameters and the end of a link are asked of the controller")
     func commands() {
         var bench = connected()
         bench.when(
-            .perform(.updateConnection(link, Self.parameters)), expect: .command(.leConnectionUpdate(link, Self.parameters)))
-        bench.when(.status(.leConnectionUpdate, .unacceptableConnectionParameters), expect: .event(.anomaly("0x2013 was refused: 0x3b")))
+            .perform(.updateConnection(link, Self.parameters)),
+            expect: .command(.leConnectionUpdate(link, Self.parameters)))
+        bench.when(
+            .status(.leConnectionUpdate, .unacceptableConnectionParameters),
+            expect: .event(.anomaly("0x2013 was refused: 0x3b")))
         bench.when(
             .perform(.disconnect(link, reason: .remoteUserTerminated)),
             expect: .command(.disconnect(link, reason: .remoteUserTerminated)))

@@ -31,7 +31,9 @@ struct PendingConnectionTranscriptTests {
     @Test("the list is filled, then one connection is pending")
     func armed() {
         var bench = Bench()
-        bench.when(.perform(.setAcceptList([kitchen, hall, kitchen])), expect: .command(.leAddDeviceToFilterAcceptList(kitchen)))
+        bench.when(
+            .perform(.setAcceptList([kitchen, hall, kitchen])),
+            expect: .command(.leAddDeviceToFilterAcceptList(kitchen)))
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(.leAddDeviceToFilterAcceptList(hall)))
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create))
         bench.when(.status(.leCreateConnection))
@@ -43,12 +45,14 @@ struct PendingConnectionTranscriptTests {
     func rearmed() {
         var bench = pending([kitchen, hall])
         bench.when(
-            Self.connected(kitchen), expect: Self.event(kitchen), .command(.leRemoveDeviceFromFilterAcceptList(kitchen)))
+            Self.connected(kitchen), expect: Self.event(kitchen), .command(.leRemoveDeviceFromFilterAcceptList(kitchen))
+        )
         bench.when(.completed(.leRemoveDeviceFromFilterAcceptList), expect: .command(Self.create))
         bench.when(.status(.leCreateConnection))
         bench.when(
             .event(.disconnectionComplete(.success, link, reason: .connectionTimeout)),
-            expect: .event(.disconnected(Connection(handle: link, peer: kitchen, role: .central), reason: .connectionTimeout)),
+            expect: .event(
+                .disconnected(Connection(handle: link, peer: kitchen, role: .central), reason: .connectionTimeout)),
             .command(.leCreateConnectionCancel))
         bench.when(.completed(.leCreateConnectionCancel))
         bench.when(Self.cancelled, expect: .command(.leAddDeviceToFilterAcceptList(kitchen)))
@@ -73,7 +77,8 @@ struct PendingConnectionTranscriptTests {
         bench.when(.perform(.setAcceptList([hall])), expect: .command(.leCreateConnectionCancel))
         bench.when(.completed(.leCreateConnectionCancel))
         bench.when(Self.cancelled, expect: .command(.leRemoveDeviceFromFilterAcceptList(kitchen)))
-        bench.when(.completed(.leRemoveDeviceFromFilterAcceptList), expect: .command(.leAddDeviceToFilterAcceptList(hall)))
+        bench.when(
+            .completed(.leRemoveDeviceFromFilterAcceptList), expect: .command(.leAddDeviceToFilterAcceptList(hall)))
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create))
     }
 
@@ -82,7 +87,8 @@ struct PendingConnectionTranscriptTests {
         var bench = pending([kitchen])
         bench.when(.perform(.setAcceptList([hall])), expect: .command(.leCreateConnectionCancel))
         bench.when(Self.cancelled)
-        bench.when(.completed(.leCreateConnectionCancel), expect: .command(.leRemoveDeviceFromFilterAcceptList(kitchen)))
+        bench.when(
+            .completed(.leCreateConnectionCancel), expect: .command(.leRemoveDeviceFromFilterAcceptList(kitchen)))
     }
 
     @Test("a connection that wins against its cancellation is a connection, in both orders", arguments: [true, false])
@@ -100,7 +106,8 @@ struct PendingConnectionTranscriptTests {
                 Self.connected(kitchen),
                 expect: Self.event(kitchen), .command(.leRemoveDeviceFromFilterAcceptList(kitchen)))
         }
-        bench.when(.completed(.leRemoveDeviceFromFilterAcceptList), expect: .command(.leAddDeviceToFilterAcceptList(hall)))
+        bench.when(
+            .completed(.leRemoveDeviceFromFilterAcceptList), expect: .command(.leAddDeviceToFilterAcceptList(hall)))
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create))
     }
 
@@ -161,12 +168,16 @@ struct PendingConnectionTranscriptTests {
     func tooLong() {
         var bench = Bench()
         let attic = BluetoothAddress(rawValue: 0x80E4_DA00_0003)
-        bench.when(.perform(.setAcceptList([kitchen, attic, hall])), expect: .command(.leAddDeviceToFilterAcceptList(kitchen)))
+        bench.when(
+            .perform(.setAcceptList([kitchen, attic, hall])), expect: .command(.leAddDeviceToFilterAcceptList(kitchen)))
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(.leAddDeviceToFilterAcceptList(attic)))
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create))
         bench.when(.status(.leCreateConnection))
-        bench.when(Self.connected(kitchen), expect: Self.event(kitchen), .command(.leRemoveDeviceFromFilterAcceptList(kitchen)))
-        bench.when(.completed(.leRemoveDeviceFromFilterAcceptList), expect: .command(.leAddDeviceToFilterAcceptList(hall)))
+        bench.when(
+            Self.connected(kitchen), expect: Self.event(kitchen), .command(.leRemoveDeviceFromFilterAcceptList(kitchen))
+        )
+        bench.when(
+            .completed(.leRemoveDeviceFromFilterAcceptList), expect: .command(.leAddDeviceToFilterAcceptList(hall)))
     }
 
     @Test("a list that is full sooner than it said holds what it holds")
@@ -183,7 +194,9 @@ struct PendingConnectionTranscriptTests {
         info.acceptListSize = hasCommands ? 2 : 0
         var bench = Bench(info: info)
         let create = HCICommand.leCreateConnection(
-            .init(scanInterval: 0x60, scanWindow: 0x60, peer: kitchen, connection: Host.Configuration().connectionParameters))
+            .init(
+                scanInterval: 0x60, scanWindow: 0x60, peer: kitchen,
+                connection: Host.Configuration().connectionParameters))
         if hasCommands {
             bench.when(.perform(.setAcceptList([kitchen])), expect: .command(.leAddDeviceToFilterAcceptList(kitchen)))
             bench.when(.status(.leAddDeviceToFilterAcceptList, .unknownCommand), expect: .command(create))
@@ -219,11 +232,14 @@ struct PendingConnectionTranscriptTests {
         bench.connect(otherLink, hall)
         bench.when(.perform(.setAcceptList([kitchen])))
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create))
-        bench.when(.status(.leCreateConnection, .connectionLimitExceeded), expect: .event(.connectionFailed(.connectionLimitExceeded)))
+        bench.when(
+            .status(.leCreateConnection, .connectionLimitExceeded),
+            expect: .event(.connectionFailed(.connectionLimitExceeded)))
         bench.wait(.seconds(60))
         bench.when(
             .event(.disconnectionComplete(.success, otherLink, reason: .remoteUserTerminated)),
-            expect: .event(.disconnected(Connection(handle: otherLink, peer: hall, role: .central), reason: .remoteUserTerminated)),
+            expect: .event(
+                .disconnected(Connection(handle: otherLink, peer: hall, role: .central), reason: .remoteUserTerminated)),
             .command(Self.create))
     }
 

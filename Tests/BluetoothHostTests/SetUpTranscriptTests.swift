@@ -51,7 +51,9 @@ struct SetUpTranscriptTests {
 
     @Test(
         "silence on what it cannot do without is a failure",
-        arguments: [HCIOpcode.reset, .readLocalVersionInformation, .readLocalSupportedFeatures, .readBDADDR, .leReadBufferSize])
+        arguments: [
+            HCIOpcode.reset, .readLocalVersionInformation, .readLocalSupportedFeatures, .readBDADDR, .leReadBufferSize,
+        ])
     func silence(opcode: HCIOpcode) {
         var talk = Transcript(Host())
         talk.when(.transportOpened)
@@ -102,7 +104,8 @@ struct SetUpTranscriptTests {
 
     @Test("a controller without LE is told apart")
     func classicOnly() {
-        let answer = Host.Input.completed(.readLocalSupportedFeatures, .success, [0xFF, 0xFF, 0xFF, 0xFF, 0xBF, 0xFF, 0xFF, 0xFF])
+        let answer = Host.Input.completed(
+            .readLocalSupportedFeatures, .success, [0xFF, 0xFF, 0xFF, 0xFF, 0xBF, 0xFF, 0xFF, 0xFF])
         let (_, events, _) = setUp(instead: [.readLocalSupportedFeatures: answer])
         #expect(events == [.failed(.notLowEnergy)])
     }
