@@ -23,7 +23,7 @@ func tests(_ name: String, _ dependencies: Target.Dependency..., resources: [Res
 }
 
 let daemonImports: [Target.Dependency] = [
-    "ButtonModel", "JSON", "Diagnostics", "Rules", "Hub", "RuleLoader", "Simulator", "Reactor",
+    "Bytes", "ButtonModel", "JSON", "Diagnostics", "Rules", "Hub", "RuleLoader", "Simulator", "Reactor",
     "CLinux", "CBluetooth", "CMosquitto", "CSQLite", "CCrypto",
     .product(name: "Logging", package: "swift-log"),
 ]
@@ -77,6 +77,9 @@ let package = Package(
 
         // Tests
         .target(name: "TestSupport", dependencies: ["ButtonModel"], path: "Tests/TestSupport", swiftSettings: settings),
+        .target(
+            name: "ReactorTestSupport", dependencies: ["Reactor"], path: "Tests/ReactorTestSupport",
+            swiftSettings: settings),
         tests("ButtonModelTests", "ButtonModel"),
         tests("BytesTests", "Bytes"),
         tests("JSONTests", "JSON"),
@@ -90,8 +93,9 @@ let package = Package(
         tests("ButtonsTests", "Buttons", "BluetoothHost", "Flic", "ButtonModel", "Simulator"),
         tests("SimulatorTests", "Simulator", "BluetoothHost", "Flic", "ButtonModel", "Bytes"),
         tests("ScenarioTests", "Hub", "Simulator", "Rules", "ButtonModel", "JSON"),
-        tests("ReactorTests", "Reactor", "CLinux"),
-        tests("DaemonTests", "Daemon", "Reactor", "JSON", "ButtonModel"),
+        tests("ReactorTests", "Reactor", "ReactorTestSupport", "CLinux"),
+        tests(
+            "DaemonTests", "Daemon", "Reactor", "ReactorTestSupport", "CLinux", "Bytes", "JSON", "ButtonModel"),
         tests("ArchitectureTests"),
         tests("IntegrationTests", "JSON"),
     ]

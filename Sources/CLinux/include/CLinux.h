@@ -1,4 +1,53 @@
+// What the Glibc overlay leaves out: headers it does not map, GNU-only calls, variadic ones, macros.
 #ifndef CLINUX_H
 #define CLINUX_H
+
+#include <signal.h>
+#include <spawn.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <sys/types.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+// Every call returns -1 and sets errno where the system does; posix_spawn's family returns the error itself.
+
+// A descriptor that becomes readable when the process has ended. Closed on exec. Linux 5.3.
+int linux_pidfd_open(pid_t process);
+
+// Reaps the process of a pidfd without blocking: 1 when it was reaped, 0 when it still runs.
+// `signalled` says whether `status` is a signal number or an exit status.
+int linux_reap(int pidfd, int *signalled, int *status);
+
+// The next connection of a listening socket, non-blocking and closed on exec.
+int linux_accept(int listener);
+
+// A pipe whose two ends are non-blocking and closed on exec. What is put in place of a child's standard
+// stream must be made blocking again: see linux_set_blocking.
+int linux_pipe(int ends[2]);
+int linux_set_blocking(int descriptor, int blocking);
+
+// glibc 2.34 and 2.29.
+int linux_spawn_closefrom(posix_spawn_file_actions_t *actions, int first);
+int linux_spawn_chdir(posix_spawn_file_actions_t *actions, const char *directory);
+
+// The environment of this process: "NAME=value" strings, ended by a null pointer.
+char **linux_environment(void);
+
+// Fills the buffer from the kernel's generator; 0, or -1 and errno. May be called before the generator is
+// seeded, and then waits for it.
+int linux_random(void *buffer, size_t count);
+
+// The address of a unix socket, and its length for bind and connect; 0 where the path is empty or does not fit.
+// A leading '@' means the abstract namespace.
+socklen_t linux_unix_address(struct sockaddr_un *address, const char *path);
+
+// ioctl with a pointer or a number; Swift cannot spell _IOR and _IOW.
+extern const unsigned long linux_HCIDEVUP, linux_HCIDEVDOWN, linux_HCIGETDEVLIST, linux_HCIGETDEVINFO;
+
 #endif

@@ -1,0 +1,99 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// The isolation of everything that runs on the event loop's thread.
+///
+/// Its executor is the loop itself: a synchronous call from one `@ReactorActor` function to another is an ordinary
+/// call, and an `await` into it from outside costs one eventfd write. Jobs enqueued while no loop runs wait for
+/// the next `EventLoop.run`.
+@globalActor
+public actor ReactorActor {
+    public static let shared = ReactorActor()
+
+    nonisolated let executor = LoopExecutor()
+
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    /// Enters the isolation from code that is known to run on the loop's thread: a callback of a C library.
+    ///
+    /// Traps on every other thread.
+    public static func assumeIsolated<T: Sendable>(_ body: @ReactorActor () throws -> T) rethrows -> T {
+        shared.preconditionIsolated("not on the reactor's thread")
+        return try withoutActuallyEscaping(body) { body in
+            // Safety: the line above has seen that this is the loop's thread. Isolation is not part of a closure's
+            // layout; the standard library does the same for the main actor.
+            try unsafeBitCast(body, to: (() throws -> T).self)()
+        }
+    }
+}
+
+/// What other threads leave for the loop, and the eventfd that wakes it.
+final class LoopExecutor: SerialExecutor {
+    enum Message {
+        case job(UnownedJob)
+        case call(run: UInt64, @ReactorActor () -> Void)
+    }
+
+    private let inbox = Mutex<[Message]>([])
+    /// The loop's thread while it runs, else 0.
+    private let owner = Atomic<UInt>(0)
+    private let turn = Mutex<Void>(())
+    /// Counts the runs that were stopped, so that the result of work begun in one of them is not delivered to the next.
+    let run = Atomic<UInt64>(0)
+    /// Never closed: a helper thread may outlive the run that started it.
+    let wakeUp: Int32
+
+    init() {
+        wakeUp = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
+        precondition(wakeUp >= 0, "eventfd: \(errno)")
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        post(.job(UnownedJob(job)))
+    }
+
+    func post(_ message: Message) {
+        inbox.withLock { $0.append(message) }
+        wake()
+    }
+
+    private func wake() {
+        // EAGAIN means that the counter is full: the loop is awake anyway.
+        _ = eventfd_write(wakeUp, 1)
+    }
+
+    /// Handles what has been left so far. What arrives meanwhile has its own wake-up, so that a job which enqueues
+    /// the next one cannot keep the loop from its descriptors.
+    @ReactorActor
+    func drain() {
+        var count: eventfd_t = 0
+        _ = eventfd_read(wakeUp, &count)
+        let messages = inbox.withLock { inbox in
+            defer { inbox = [] }
+            return inbox
+        }
+        for message in messages {
+            switch message {
+            case .job(let job): job.runSynchronously(on: asUnownedSerialExecutor())
+            case .call(let run, let body): if run == self.run.load(ordering: .relaxed) { body() }
+            }
+        }
+    }
+
+    /// Makes the calling thread the loop's for the length of `body`; a second caller waits for its turn.
+    func own<T: Sendable>(_ body: () -> T) -> T {
+        precondition(!isOwner, "the event loop is not reentrant")
+        return turn.withLock { _ in
+            owner.store(UInt(pthread_self()), ordering: .releasing)
+            defer { owner.store(0, ordering: .releasing) }
+            return body()
+        }
+    }
+
+    private var isOwner: Bool { owner.load(ordering: .acquiring) == UInt(pthread_self()) }
+
+    func checkIsolated() { precondition(isOwner, "not on the reactor's thread") }
+
+    func isIsolatingCurrentContext() -> Bool? { isOwner }
+}

@@ -1,0 +1,67 @@
+/// A binary heap of timers, earliest deadline first and, among equal ones, in the order they were set.
+///
+/// Each timer knows its place, so that moving or removing one costs a logarithm and no search.
+@ReactorActor
+struct TimerHeap {
+    private var timers: [Timer] = []
+
+    var earliest: Timer? { timers.first }
+
+    mutating func insert(_ timer: Timer) {
+        timer.place = timers.count
+        timers.append(timer)
+        siftUp(timer.place)
+    }
+
+    mutating func remove(_ timer: Timer) {
+        let hole = timer.place
+        guard hole >= 0 else { return }
+        timer.place = -1
+        let last = timers.removeLast()
+        guard last !== timer else { return }
+        timers[hole] = last
+        last.place = hole
+        siftUp(hole)
+        siftDown(last.place)
+    }
+
+    mutating func removeAll() {
+        for timer in timers { timer.place = -1 }
+        timers = []
+    }
+
+    private mutating func siftUp(_ start: Int) {
+        var place = start
+        while place > 0 {
+            let parent = (place - 1) / 2
+            guard timers[place] < timers[parent] else { return }
+            exchange(place, parent)
+            place = parent
+        }
+    }
+
+    private mutating func siftDown(_ start: Int) {
+        var place = start
+        while true {
+            let left = 2 * place + 1, right = left + 1
+            var least = place
+            if left < timers.count, timers[left] < timers[least] { least = left }
+            if right < timers.count, timers[right] < timers[least] { least = right }
+            guard least != place else { return }
+            exchange(place, least)
+            place = least
+        }
+    }
+
+    private mutating func exchange(_ one: Int, _ other: Int) {
+        timers.swapAt(one, other)
+        timers[one].place = one
+        timers[other].place = other
+    }
+}
+
+extension Timer {
+    fileprivate static func < (left: Timer, right: Timer) -> Bool {
+        (left.deadline, left.order) < (right.deadline, right.order)
+    }
+}

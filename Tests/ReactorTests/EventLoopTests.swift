@@ -1,0 +1,163 @@
+import CLinux
+import Glibc
+import Reactor
+import ReactorTestSupport
+import Testing
+
+@Suite struct EventLoopTests {
+    @Test("run returns the status given to stop, and may be called again")
+    func status() async {
+        for wanted: Int32 in [0, 7] {
+            let status = await withCheckedContinuation { continuation in
+                onThread { continuation.resume(returning: EventLoop.run { EventLoop.shared.stop(status: wanted) }) }
+            }
+            #expect(status == wanted)
+        }
+    }
+
+    @Test("a descriptor is reported while it is ready and its interest asks for it")
+    func readiness() async {
+        let seen: [String]? = await onReactor { run in
+            let (near, far) = socketPair()
+            var seen: [String] = []
+            var watch: Watch?
+            watch = run.loop.watch(near, .write) { interest in
+                if interest.contains(.write) {
+                    seen.append("write")
+                    watch?.set(.read)
+                    _ = write(far, "x", 1)
+                }
+                if interest.contains(.read) {
+                    var octet: UInt8 = 0
+                    let count = read(near, &octet, 1)
+                    seen.append(count == 1 ? "read" : "end")
+                    if count == 1 {
+                        close(far)
+                    } else {
+                        watch?.cancel()
+                        close(near)
+                        run.finish(seen)
+                    }
+                }
+            }
+        }
+        #expect(seen == ["write", "read", "end"])
+    }
+
+    @Test("an event already fetched is not delivered to the next owner of the descriptor's number")
+    func generations() async {
+        let seen: [String]? = await onReactor { run in
+            let pairs = [socketPair(), socketPair()]
+            for pair in pairs { _ = write(pair.1, "x", 1) }
+            var seen: [String] = []
+            let watches = Watches()
+            // Both are readable in one batch. Whichever comes first closes the other and takes its number over.
+            for (index, pair) in pairs.enumerated() {
+                watches.all.append(
+                    run.loop.watch(pair.0, .read) { _ in
+                        seen.append("first owner")
+                        let other = pairs[1 - index].0
+                        for watch in watches.all { watch.cancel() }
+                        close(other)
+                        #expect(dup2(pair.0, other) == other)
+                        _ = run.loop.watch(other, .write) { interest in
+                            seen.append(interest.contains(.read) ? "stale" : "second owner")
+                            run.finish(seen)
+                        }
+                    })
+            }
+        }
+        #expect(seen == ["first owner", "second owner"])
+    }
+
+    @Test("a watch cancelled twice does not touch the watch that has its number now")
+    func cancelIsIdempotent() async {
+        let seen: Bool? = await onReactor { run in
+            let (near, far) = socketPair()
+            let old = run.loop.watch(near, .read) { _ in }
+            old.cancel()
+            _ = run.loop.watch(near, .read) { _ in run.finish(true) }
+            old.cancel()
+            old.set([])
+            _ = write(far, "x", 1)
+        }
+        #expect(seen == true)
+    }
+
+    @Test("a hangup is reported unasked, and no longer once the interest is empty")
+    func hangup() async {
+        let reports: Int? = await onReactor { run in
+            let (near, far) = socketPair()
+            var reports = 0
+            var watch: Watch?
+            watch = run.loop.watch(near, .write) { interest in
+                guard interest.hasHangup else { return }
+                reports += 1
+                watch?.set([])
+                run.after(milliseconds: 5) { run.finish(reports) }
+            }
+            close(far)
+        }
+        #expect(reports == 1)
+    }
+
+    @Test("a descriptor that epoll refuses is reported as a hangup")
+    func regularFile() async {
+        let interest: Interest? = await onReactor { run in
+            let descriptor = open("/proc/self/status", O_RDONLY | O_CLOEXEC)
+            _ = run.loop.watch(descriptor, .read) { run.finish($0) }
+        }
+        #expect(interest == .hangup)
+    }
+
+    @Test("a signal is read on the loop")
+    func signals() async {
+        let signal: Int32? = await onReactor { run in
+            run.loop.onSignals([SIGUSR1, SIGHUP]) { run.finish($0) }
+            raise(SIGHUP)
+        }
+        #expect(signal == SIGHUP)
+    }
+
+    @Test("SIGPIPE is ignored")
+    func brokenPipe() async {
+        let failure: Int32? = await onReactor { run in
+            let (near, far) = socketPair()
+            close(far)
+            let result = write(near, "x", 1)
+            run.finish(result < 0 ? errno : 0)
+        }
+        #expect(failure == EPIPE)
+    }
+
+    @Test("the loop's thread sleeps while nothing happens")
+    func idle() async {
+        let switches: Int? = await onReactor { run in
+            let before = voluntarySwitches()
+            run.after(milliseconds: 200) { run.finish(voluntarySwitches() - before) }
+        }
+        // One for the wait itself.
+        #expect((1...2).contains(switches ?? 0))
+    }
+
+    @Test("a step of the wall clock can be listened for")
+    func wallClock() async {
+        // Setting the clock would take a privilege; that nothing is reported without a step is what is left.
+        let reports: Int? = await onReactor { run in
+            var reports = 0
+            run.loop.onWallClockStep { reports += 1 }
+            run.after(milliseconds: 5) { run.finish(reports) }
+        }
+        #expect(reports == 0)
+    }
+}
+
+@ReactorActor private final class Watches {
+    var all: [Watch] = []
+}
+
+private func voluntarySwitches() -> Int {
+    var usage = rusage()
+    getrusage(1, &usage)  // RUSAGE_THREAD
+    return usage.ru_nvcsw
+}
