@@ -95,7 +95,7 @@ let package = Package(
         tests("ScenarioTests", "Hub", "Simulator", "Rules", "ButtonModel", "JSON"),
         tests("ReactorTests", "Reactor", "ReactorTestSupport", "CLinux"),
         tests(
-            "DaemonTests", "Daemon", "Reactor", "ReactorTestSupport", "CLinux", "Bytes", "JSON", "ButtonModel"),
+            "DaemonTests", "Daemon", "Hub", "Reactor", "ReactorTestSupport", "CLinux", "Bytes", "JSON", "ButtonModel"),
         tests("ArchitectureTests"),
         tests("IntegrationTests", "JSON"),
     ]

@@ -94,9 +94,9 @@ package struct ButtonManager: Sendable {
     var effects: [Effect] = []
     private var hostInputs: [Host.Input] = []
 
-    /// - Parameter trustRoots: the keys that may have signed a button's certificate.
-    package init(trustRoots: [[UInt8]] = [ButtonSession.flicRoot], host: Host = Host()) {
-        self.trustRoots = trustRoots
+    /// - Parameter extraTrustRoots: the keys that may have signed a button's certificate, besides Flic's own.
+    package init(extraTrustRoots: [[UInt8]] = [], host: Host = Host()) {
+        trustRoots = [ButtonSession.flicRoot] + extraTrustRoots
         self.host = host
     }
 

@@ -128,7 +128,7 @@ package struct Hub: Sendable {
     package init(_ configuration: HubConfiguration, stored: StoredState, rules: RuleSet) {
         self.configuration = configuration
         topics = Topics(base: configuration.baseTopic)
-        manager = ButtonManager(trustRoots: configuration.trustRoots)
+        manager = ButtonManager(extraTrustRoots: configuration.extraTrustRoots)
         engine = RuleEngine(rules, nextRun: RunID(rawValue: stored.nextRun))
         interrupted = stored.runs
         for button in stored.buttons { buttons[button.id] = ButtonRecord(button) }
@@ -177,8 +177,8 @@ package struct Hub: Sendable {
         startedAt = now
         for run in interrupted { reportInterrupted(run, at: now) }
         if !interrupted.isEmpty { record(interrupted.map { .runEnded($0.id) }) }
-        for root in configuration.extraTrustRoots {
-            log(.warning, "certificates signed by \(root) are trusted besides Flic's own (bluetooth.trust_roots)")
+        for name in configuration.trustRootNames {
+            log(.warning, "certificates signed by \(name) are trusted besides Flic's own (bluetooth.trust_roots)")
         }
         advanceButtons(.restored(buttons.values.map(\.known)), at: now)
         buttonsChanged(at: now)

@@ -4,10 +4,10 @@ import ButtonModel
 package struct HubConfiguration: Hashable, Sendable {
     package var version: String
     package var baseTopic: String
-    /// All keys that may have signed a button's certificate, Flic's own among them.
-    package var trustRoots: [[UInt8]]
+    /// Keys that may have signed a button's certificate, besides Flic's own.
+    package var extraTrustRoots: [[UInt8]]
     /// Those the configuration added, in hexadecimal; each is named in the log.
-    package var extraTrustRoots: [String]
+    package var trustRootNames: [String]
     /// As the configuration says it: `hci:0`, `none`.
     package var transport: String
     package var hasTransport: Bool
@@ -27,15 +27,16 @@ package struct HubConfiguration: Hashable, Sendable {
     package var simulatedButtons: [String]
 
     package init(
-        version: String, baseTopic: String = "tryck", trustRoots: [[UInt8]], extraTrustRoots: [String] = [],
+        version: String, baseTopic: String = "tryck", extraTrustRoots: [[UInt8]] = [],
+        trustRootNames: [String] = [],
         transport: String = "none", hasTransport: Bool = true, broker: String = "none", hasBroker: Bool = true,
         allowsRequestsOverMQTT: Bool = true, processEnvironment: [String] = [], stateDirectory: String = "/",
         ruleCount: Int = 0, ruleFault: String? = nil, simulatedButtons: [String] = []
     ) {
         self.version = version
         self.baseTopic = baseTopic
-        self.trustRoots = trustRoots
         self.extraTrustRoots = extraTrustRoots
+        self.trustRootNames = trustRootNames
         self.transport = transport
         self.hasTransport = hasTransport
         self.broker = broker

@@ -1,0 +1,177 @@
+package import ButtonModel
+import CSQLite
+package import Hub
+package import Reactor
+
+/// Keeps what the hub says is to be kept: one SQLite file in the state directory.
+///
+/// `apply` puts changes into the file's write-ahead log, together or not at all, and does not wait for the disk: they
+/// survive the end of the process at any instant, not yet a power cut. `sync` waits, on a helper thread. The
+/// order record, act, sync, acknowledge is the hub's; this is the record and the sync of it.
+///
+/// The log grows until a helper copies it into the file. SQLite begins the log anew with the first write
+/// after that, and waits for the disk there; so the helper makes that write too, an empty one, and no event pays for it.
+///
+/// A sync that fails leaves the kernel's pages marked as written. What the log then holds on disk is unknown, and a
+/// second sync that succeeds proves nothing; so after a failure the log is copied whole, synced in the file itself, and
+/// begun anew, before anything counts as synced again.
+@ReactorActor
+package final class StoreEdge {
+    /// A log longer than this is copied into the file after the next sync: 1 MiB of pages of 4 KiB.
+    nonisolated static let checkpointPageCount = 256
+    /// A log longer than this is copied whole while writers wait. It gets this long only when events come faster, for
+    /// longer, than a helper can copy.
+    nonisolated static let forcedCheckpointPageCount = 16 * checkpointPageCount
+    /// How long `apply` waits while the helper begins the log anew: one sync of a slow card.
+    private static let busyTimeout: Duration = .milliseconds(500)
+
+    /// What a person should hear of; `load` adds to it.
+    package private(set) var notices: [StoreNotice]
+
+    private let loop: EventLoop
+    private let path: String
+    private let lock: OwnedDescriptor
+    private let log: OwnedDescriptor
+    let database: Database
+
+    private var isSyncing = false
+    private var isLogSuspect = false
+    private var waiting: [@ReactorActor (Bool) -> Void] = []
+
+    /// Opens the state directory, making what is missing. A damaged file is set aside and a new one begun;
+    /// `notices` says so.
+    ///
+    /// - Parameters:
+    ///   - entropy: for the id of a new installation.
+    ///   - now: for the name of a file that is set aside.
+    /// - Throws: `StoreFailure.inUse` when another daemon has the directory.
+    package init(loop: EventLoop, directory: String, entropy: UInt16, now: UTCTime) throws(StoreFailure) {
+        let path = directory + "/" + StoreFiles.databaseName
+        var notices = [try StoreFiles.prepareDirectory(directory)].compactMap(\.self)
+        lock = try StoreFiles.lock(directory: directory)
+        if let notice = try StoreFiles.prepareFile(path) { notices.append(notice) }
+        do {
+            database = try Self.open(path, entropy: entropy)
+        } catch .damaged(_, let cause) {
+            let target = try StoreFiles.setAside(path, at: now)
+            notices.append(.setAside(path: path, as: target, cause: cause))
+            _ = try StoreFiles.prepareFile(path)
+            database = try Self.open(path, entropy: entropy)
+        }
+        log = try StoreFiles.openLog(path)
+        self.loop = loop
+        self.path = path
+        self.notices = notices
+    }
+
+    /// Records the changes in one transaction: all of them or, when it throws, none.
+    package func apply(_ changes: [StoreChange]) throws(StoreFailure) {
+        guard !changes.isEmpty else { return }
+        do {
+            try database.transaction { () throws(DatabaseFailure) in
+                for change in changes { try database.apply(change) }
+            }
+        } catch {
+            throw StoreFailure(error)
+        }
+    }
+
+    /// Calls `done` once everything applied so far would survive a power cut, or with false when that cannot be said.
+    ///
+    /// Begins at once; what comes while a sync is under way shares the next one.
+    package func sync(_ done: @escaping @ReactorActor (Bool) -> Void) {
+        waiting.append(done)
+        if !isSyncing { beginSync() }
+    }
+
+    package func load() throws(StoreFailure) -> StoredState {
+        do {
+            return try database.load { notices.append($0) }
+        } catch {
+            throw StoreFailure(error)
+        }
+    }
+
+    private func beginSync() {
+        let batch = waiting
+        waiting = []
+        isSyncing = true
+        // The helper holds the lock too: nobody else opens the directory while it works.
+        let (log, lock, path, isSuspect) = (log, lock, path, isLogSuspect)
+        loop.offload {
+            withExtendedLifetime(lock) { isSuspect ? Self.checkpoint(path, .truncate) : log.syncData() }
+        } then: { [self] isSynced in
+            isLogSuspect = !isSynced
+            for done in batch { done(isSynced) }
+            finishSync()
+        }
+    }
+
+    private func finishSync() {
+        guard waiting.isEmpty || database.walPageCount > Self.forcedCheckpointPageCount,
+            database.walPageCount > Self.checkpointPageCount, !isLogSuspect
+        else {
+            isSyncing = false
+            if !waiting.isEmpty { beginSync() }
+            return
+        }
+        let mode: Database.CheckpointMode =
+            database.walPageCount > Self.forcedCheckpointPageCount ? .truncate : .passive
+        let (lock, path) = (lock, path)
+        loop.offload {
+            withExtendedLifetime(lock) { Self.checkpoint(path, mode) }
+        } then: { [self] isCopied in
+            if isCopied { database.forgetWALPages() }
+            isSyncing = false
+            if !waiting.isEmpty { beginSync() }
+        }
+    }
+
+    /// Copies the log into the file through a connection of its own, and begins it anew. Blocks.
+    ///
+    /// - Returns: true when the log was begun anew, which takes a moment in which nobody writes to it.
+    private nonisolated static func checkpoint(_ path: String, _ mode: Database.CheckpointMode) -> Bool {
+        do {
+            let database = try Database(path: path, busyTimeout: .seconds(5))
+            try database.countWALPages()
+            // Each pass copies what was written during the one before, which is less and less.
+            for _ in 0..<4 {
+                guard try database.checkpoint(mode) else { continue }
+                try database.run("UPDATE installation SET next_run = next_run")
+                if database.walPageCount < checkpointPageCount { return true }
+            }
+            return false
+        } catch {
+            return false
+        }
+    }
+
+    private static func open(_ path: String, entropy: UInt16) throws(StoreFailure) -> Database {
+        do {
+            // Until it is known to be sound, nothing of it is changed.
+            let database = try Database(path: path, busyTimeout: busyTimeout, keepsWALOnClose: true)
+            let findings = try database.rows("PRAGMA quick_check(1)") { $0.text(0) }
+            guard findings == ["ok"] else {
+                throw StoreFailure.damaged(path: path, cause: findings.first ?? "it cannot be checked")
+            }
+            try database.run("PRAGMA journal_mode = WAL")
+            try database.run("PRAGMA synchronous = NORMAL")
+            try database.countWALPages()
+            let found = try StoreSchema.migrate(database)
+            guard (0...StoreSchema.version).contains(found) else {
+                throw StoreFailure.newerSchema(path: path, found: found, known: StoreSchema.version)
+            }
+            try database.begin(entropy: entropy)
+            database.keepsWALOnClose = false
+            return database
+        } catch let failure as StoreFailure {
+            throw failure
+        } catch let failure as DatabaseFailure {
+            // An SQL error of a text that is fine elsewhere: the tables are not what their version says.
+            guard failure.primaryCode != SQLITE_ERROR else { throw .damaged(path: path, cause: failure.cause) }
+            throw StoreFailure(failure)
+        } catch {
+            preconditionFailure("only the two kinds of failure above are thrown in there")
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import CSQLite
+
+/// Why something could not be kept or read, as a sentence that says what to do. Nothing secret is in it.
+package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Another daemon has this state directory.
+    case inUse(directory: String)
+    /// A directory or file could not be made, opened or renamed.
+    case file(operation: String, path: String, cause: String)
+    /// The file was written by a newer version.
+    case newerSchema(path: String, found: Int, known: Int)
+    case diskFull(path: String)
+    case readOnly(path: String)
+    /// Another program holds the file's lock.
+    case busy(path: String)
+    /// The file broke while it was in use; at the next start it is set aside.
+    case damaged(path: String, cause: String)
+    case database(DatabaseFailure)
+
+    init(_ failure: DatabaseFailure) {
+        switch failure.primaryCode {
+        case SQLITE_FULL: self = .diskFull(path: failure.path)
+        case SQLITE_READONLY: self = .readOnly(path: failure.path)
+        case SQLITE_BUSY, SQLITE_LOCKED: self = .busy(path: failure.path)
+        case SQLITE_CORRUPT, SQLITE_NOTADB: self = .damaged(path: failure.path, cause: failure.cause)
+        default: self = .database(failure)
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .inUse(let directory):
+            "another daemon is using \(directory): stop it, or give this one its own state_directory"
+        case .file(let operation, let path, let cause):
+            "cannot \(operation) \(path): \(cause)"
+        case .newerSchema(let path, let found, let known):
+            "\(path) was written by a newer version (schema \(found), this version knows \(known)): "
+                + "install that version again, or move the file away to start with no buttons"
+        case .diskFull(let path):
+            "no space left for \(path): free some; nothing is acknowledged to the buttons until then"
+        case .readOnly(let path):
+            "\(path) cannot be written: check the owner of the directory and whether its file system is mounted read-only"
+        case .busy(let path):
+            "another program has locked \(path): close it"
+        case .damaged(let path, let cause):
+            "\(path) is damaged (\(cause)): at the next start it is set aside and a new one begun"
+        case .database(let failure):
+            "\(failure)"
+        }
+    }
+}
+
+/// Something about the state directory a person should hear of, found while it was opened or read.
+package enum StoreNotice: Hashable, Sendable, CustomStringConvertible {
+    /// Others may look into the directory with the pairing keys. Mode: the permission bits.
+    case directoryIsOpen(path: String, mode: UInt32)
+    /// Others could read the file; its mode is 0600 now.
+    case fileWasOpen(path: String, mode: UInt32)
+    /// The file could not be used and now has this name; a new one was begun. All pairings are in the old one.
+    case setAside(path: String, as: String, cause: String)
+    /// A row that makes no sense was passed over, and is still in the file.
+    case unreadable(table: String, row: String)
+
+    package var description: String {
+        switch self {
+        case .directoryIsOpen(let path, let mode):
+            "\(path) has mode 0\(String(mode, radix: 8)) and holds pairing keys: chmod 700 \(path)"
+        case .fileWasOpen(let path, let mode):
+            "\(path) had mode 0\(String(mode, radix: 8)) and holds pairing keys: it is 0600 now"
+        case .setAside(let path, let name, let cause):
+            "\(path) is damaged (\(cause)): it was set aside as \(name), and all buttons must be paired again "
+                + "or imported"
+        case .unreadable(let table, let row):
+            "row \(row) of \(table) makes no sense and was passed over"
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import ButtonModel
+import Glibc
+
+/// The state directory: its mode, its lock, and the file in it.
+enum StoreFiles {
+    static let databaseName = "tryck.sqlite"
+    static let lockName = "tryck.lock"
+
+    /// Makes the directory (0700) where there is none, its parents with the usual mode.
+    ///
+    /// - Returns: a notice when others may look into it.
+    static func prepareDirectory(_ path: String) throws(StoreFailure) -> StoreNotice? {
+        var parent = path.hasPrefix("/") ? "/" : ""
+        let components = path.split(separator: "/")
+        for (index, component) in components.enumerated() {
+            parent += (index == 0 ? "" : "/") + component
+            let isLast = index == components.count - 1
+            guard mkdir(parent, isLast ? 0o700 : 0o755) != 0, errno != EEXIST else { continue }
+            // A parent we may not write to, or on a read-only file system, is none of our business when it is there.
+            let cause = errno
+            guard access(parent, F_OK) != 0 else { continue }
+            throw StoreFailure.file(operation: "create", path: parent, cause: message(cause))
+        }
+        let mode = try mode(of: path)
+        return mode & 0o077 == 0 ? nil : .directoryIsOpen(path: path, mode: mode)
+    }
+
+    /// One daemon per state directory; the lock ends with the descriptor, and so with the process.
+    static func lock(directory: String) throws(StoreFailure) -> OwnedDescriptor {
+        let path = directory + "/" + lockName
+        let descriptor = OwnedDescriptor(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600))
+        guard descriptor.isOpen else {
+            throw StoreFailure.file(operation: "open", path: path, cause: message(errno))
+        }
+        guard flock(descriptor.rawValue, LOCK_EX | LOCK_NB) == 0 else {
+            if errno == EWOULDBLOCK { throw StoreFailure.inUse(directory: directory) }
+            throw StoreFailure.file(operation: "lock", path: path, cause: message(errno))
+        }
+        return descriptor
+    }
+
+    /// Makes an empty file (0600) where there is none. SQLite gives the files beside it the same mode.
+    ///
+    /// - Returns: a notice when others could read it until now.
+    static func prepareFile(_ path: String) throws(StoreFailure) -> StoreNotice? {
+        let descriptor = OwnedDescriptor(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600))
+        guard descriptor.isOpen else {
+            throw StoreFailure.file(operation: "open", path: path, cause: message(errno))
+        }
+        let mode = try mode(of: path)
+        guard mode & 0o077 != 0 else { return nil }
+        for name in [path, path + "-wal", path + "-shm"] where access(name, F_OK) == 0 {
+            guard chmod(name, 0o600) == 0 else {
+                throw StoreFailure.file(operation: "protect", path: name, cause: message(errno))
+            }
+        }
+        return .fileWasOpen(path: path, mode: mode)
+    }
+
+    /// Renames a damaged file and its log to `….damaged-20261121T023000Z`, the log with `-wal` after that, so that
+    /// SQLite finds the two together.
+    ///
+    /// - Returns: the file's new path.
+    static func setAside(_ path: String, at now: UTCTime) throws(StoreFailure) -> String {
+        let time = String(now.description.prefix(19).filter { $0 != "-" && $0 != ":" }) + "Z"
+        var target = path + ".damaged-" + time
+        // Two in one second: never over the first.
+        var count = 1
+        while access(target, F_OK) == 0 {
+            count += 1
+            target = path + ".damaged-" + time + "-\(count)"
+        }
+        for suffix in ["", "-wal"] where access(path + suffix, F_OK) == 0 {
+            guard rename(path + suffix, target + suffix) == 0 else {
+                throw StoreFailure.file(operation: "rename", path: path + suffix, cause: message(errno))
+            }
+        }
+        // Only an index of the log, made anew by whoever opens it.
+        unlink(path + "-shm")
+        return target
+    }
+
+    static func openLog(_ database: String) throws(StoreFailure) -> OwnedDescriptor {
+        let path = database + "-wal"
+        let descriptor = OwnedDescriptor(open(path, O_RDWR | O_CLOEXEC))
+        guard descriptor.isOpen else {
+            throw StoreFailure.file(operation: "open", path: path, cause: message(errno))
+        }
+        return descriptor
+    }
+
+    private static func mode(of path: String) throws(StoreFailure) -> UInt32 {
+        var information = stat()
+        guard stat(path, &information) == 0 else {
+            throw StoreFailure.file(operation: "look at", path: path, cause: message(errno))
+        }
+        return information.st_mode & 0o7777
+    }
+
+    private static func message(_ code: Int32) -> String { String(cString: strerror(code)) }
+}
+
+/// A descriptor that is closed when nobody holds it any more: a helper that still works on it keeps its number
+/// from being given away.
+final class OwnedDescriptor: Sendable {
+    let rawValue: Int32
+    var isOpen: Bool { rawValue >= 0 }
+
+    init(_ rawValue: Int32) { self.rawValue = rawValue }
+
+    deinit { if isOpen { close(rawValue) } }
+
+    /// Blocks until what was written is on the disk.
+    func syncData() -> Bool {
+        while fdatasync(rawValue) != 0 {
+            guard errno == EINTR else { return false }
+        }
+        return true
+    }
+}

@@ -1,0 +1,67 @@
+/// The tables, and how an older file becomes a newer one.
+///
+/// The file says its own version in `user_version`; 0 is a file that has just been created.
+enum StoreSchema {
+    static var version: Int { migrations.count }
+
+    /// The statements that bring version *n* to *n* + 1, by *n*. What has been released is never edited.
+    static let migrations: [[String]] = [
+        [
+            """
+            CREATE TABLE installation (
+                only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+                id TEXT NOT NULL,
+                next_run INTEGER NOT NULL
+            ) STRICT
+            """,
+            """
+            CREATE TABLE buttons (
+                id TEXT PRIMARY KEY,
+                address_kind INTEGER NOT NULL,
+                uuid TEXT NOT NULL,
+                serial TEXT NOT NULL,
+                nickname TEXT NOT NULL,
+                firmware INTEGER NOT NULL,
+                name TEXT,
+                pairing_identifier INTEGER NOT NULL,
+                pairing_key BLOB NOT NULL,
+                paired_at INTEGER NOT NULL,
+                boot_id INTEGER NOT NULL,
+                event_count INTEGER NOT NULL,
+                advertising_configured INTEGER NOT NULL,
+                battery_mv INTEGER,
+                battery_at INTEGER,
+                press_count INTEGER NOT NULL,
+                seq INTEGER NOT NULL,
+                trigger_mode TEXT,
+                latency_mode TEXT NOT NULL,
+                connection_wanted INTEGER NOT NULL,
+                recogniser TEXT NOT NULL
+            ) STRICT, WITHOUT ROWID
+            """,
+            """
+            CREATE TABLE runs (
+                id INTEGER PRIMARY KEY,
+                rule TEXT NOT NULL,
+                button TEXT NOT NULL,
+                boot_id INTEGER NOT NULL,
+                event_count INTEGER NOT NULL,
+                started_at INTEGER NOT NULL
+            ) STRICT
+            """,
+        ]
+    ]
+
+    /// Brings the file up to `version`, all the way or not at all.
+    ///
+    /// - Returns: the version found, which may be a newer one; such a file is left as it is.
+    static func migrate(_ database: Database) throws(DatabaseFailure) -> Int {
+        let found = Int(try database.rows("PRAGMA user_version", read: { $0.integer(0) }).first ?? 0)
+        guard (0..<version).contains(found) else { return found }
+        try database.transaction { () throws(DatabaseFailure) in
+            for statement in migrations[found...].joined() { try database.run(statement) }
+            try database.run("PRAGMA user_version = \(version)")
+        }
+        return found
+    }
+}

@@ -1,0 +1,190 @@
+import ButtonModel
+import CSQLite
+import Hub
+
+/// The store's values as rows. Every SQL text stands here or in `StoreSchema`.
+extension Database {
+    /// Draws the installation's id when there is none, and sees that the tables have the columns that are used.
+    func begin(entropy: UInt16) throws(DatabaseFailure) {
+        let digits = String(entropy, radix: 16)
+        let id = String(repeating: "0", count: 4 - digits.count) + digits
+        try run("INSERT OR IGNORE INTO installation (only_row, id, next_run) VALUES (1, ?, 1)", .text(id))
+        try check(Self.selectButtons)
+        try check(Self.selectRuns)
+    }
+
+    /// - Parameter report: called for each row that makes no sense.
+    func load(_ report: (StoreNotice) -> Void) throws(DatabaseFailure) -> StoredState {
+        let installation = try rows("SELECT id, next_run FROM installation") { row -> StoredState? in
+            guard let id = row.text(0), let nextRun = row.integer(1) else { return nil }
+            return StoredState(installationID: id, nextRun: UInt64(bitPattern: nextRun))
+        }
+        guard var state = installation.first else {
+            throw DatabaseFailure(operation: "load", path: path, code: SQLITE_CORRUPT, cause: "the installation has no row")
+        }
+        state.buttons = try rows(Self.selectButtons) { row in
+            let button = StoredButton(row)
+            if button == nil { report(.unreadable(table: "buttons", row: row.text(0) ?? "?")) }
+            return button
+        }
+        state.runs = try rows(Self.selectRuns) { row in
+            let run = StoredRun(row)
+            if run == nil { report(.unreadable(table: "runs", row: row.integer(0).map(String.init) ?? "?")) }
+            return run
+        }
+        return state
+    }
+
+    func apply(_ change: StoreChange) throws(DatabaseFailure) {
+        switch change {
+        case .progress(let id, let cursor, let recogniser, let pressCount, let sequence):
+            try run(
+                """
+                UPDATE buttons SET
+                    advertising_configured = CASE WHEN boot_id = ?2 THEN advertising_configured ELSE 0 END,
+                    boot_id = ?2, event_count = ?3, recogniser = ?4, press_count = ?5, seq = ?6
+                WHERE id = ?1
+                """,
+                .text(id.description), .integer(Int64(cursor.bootID)), .integer(Int64(cursor.eventCount)),
+                .text(recogniser), .integer(pressCount), .integer(sequence))
+
+        case .runStarted(let started):
+            try run(
+                """
+                INSERT OR REPLACE INTO runs (id, rule, button, boot_id, event_count, started_at)
+                VALUES (?, ?, ?, ?, ?, ?)
+                """,
+                .integer(Int64(bitPattern: started.id)), .text(started.rule), .text(started.button.description),
+                .integer(Int64(started.event.bootID)), .integer(Int64(started.event.eventCount)),
+                .integer(started.startedAt.milliseconds))
+            try run(
+                "UPDATE installation SET next_run = max(next_run, ?)",
+                .integer(Int64(bitPattern: started.id &+ 1)))
+
+        case .runEnded(let id):
+            try run("DELETE FROM runs WHERE id = ?", .integer(Int64(bitPattern: id)))
+
+        case .putButton(let button):
+            try put(button)
+
+        case .removeButton(let id):
+            try run("DELETE FROM buttons WHERE id = ?", .text(id.description))
+
+        case .advertisingConfigured(let id, let isConfigured):
+            try run(
+                "UPDATE buttons SET advertising_configured = ?2 WHERE id = ?1",
+                .text(id.description), .integer(isConfigured ? 1 : 0))
+
+        case .battery(let id, let millivolts, let measuredAt):
+            try run(
+                "UPDATE buttons SET battery_mv = ?2, battery_at = ?3 WHERE id = ?1",
+                .text(id.description), .integer(Int64(millivolts)), .integer(measuredAt.milliseconds))
+
+        case .firmware(let id, let version):
+            try run(
+                "UPDATE buttons SET firmware = ?2 WHERE id = ?1", .text(id.description), .integer(Int64(version)))
+
+        case .nickname(let id, let nickname):
+            try run("UPDATE buttons SET nickname = ?2 WHERE id = ?1", .text(id.description), .text(nickname))
+
+        case .name(let id, let name):
+            try run("UPDATE buttons SET name = ?2 WHERE id = ?1", .text(id.description), DatabaseValue(name))
+
+        case .triggerMode(let id, let mode):
+            try run(
+                "UPDATE buttons SET trigger_mode = ?2 WHERE id = ?1",
+                .text(id.description), DatabaseValue(mode?.rawValue))
+
+        case .latencyMode(let id, let mode):
+            try run("UPDATE buttons SET latency_mode = ?2 WHERE id = ?1", .text(id.description), .text(mode.rawValue))
+
+        case .connectionWanted(let id, let isWanted):
+            try run(
+                "UPDATE buttons SET connection_wanted = ?2 WHERE id = ?1",
+                .text(id.description), .integer(isWanted ? 1 : 0))
+        }
+    }
+
+    private func put(_ button: StoredButton) throws(DatabaseFailure) {
+        try run(
+            """
+            INSERT OR REPLACE INTO buttons
+                (id, address_kind, uuid, serial, nickname, firmware, name, pairing_identifier, pairing_key, paired_at,
+                 boot_id, event_count, advertising_configured, battery_mv, battery_at, press_count, seq,
+                 trigger_mode, latency_mode, connection_wanted, recogniser)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            .text(button.id.description), .integer(Int64(button.identity.address.kind.rawValue)),
+            .text(button.identity.uuid), .text(button.identity.serial), .text(button.identity.nickname),
+            .integer(Int64(button.identity.firmwareVersion)), DatabaseValue(button.name),
+            .integer(Int64(button.pairing.identifier)), .blob(button.pairing.key.octets),
+            .integer(button.pairedAt.milliseconds),
+            .integer(Int64(button.cursor.bootID)), .integer(Int64(button.cursor.eventCount)),
+            .integer(button.isAdvertisingConfigured ? 1 : 0),
+            DatabaseValue(button.batteryMillivolts.map(Int64.init)),
+            DatabaseValue(button.batteryMeasuredAt?.milliseconds),
+            .integer(button.pressCount), .integer(button.sequence),
+            DatabaseValue(button.triggerMode?.rawValue), .text(button.latencyMode.rawValue),
+            .integer(button.isConnectionWanted ? 1 : 0), .text(button.recogniser))
+    }
+
+    private static let selectButtons = """
+        SELECT id, address_kind, uuid, serial, nickname, firmware, name, pairing_identifier, pairing_key, paired_at,
+            boot_id, event_count, advertising_configured, battery_mv, battery_at, press_count, seq,
+            trigger_mode, latency_mode, connection_wanted, recogniser
+        FROM buttons ORDER BY id
+        """
+
+    private static let selectRuns = "SELECT id, rule, button, boot_id, event_count, started_at FROM runs ORDER BY id"
+}
+
+extension StoredButton {
+    /// From a row of `selectButtons`; `nil` where a value is not one we write.
+    fileprivate init?(_ row: DatabaseRow) {
+        guard let id = row.text(0).flatMap({ ButtonID($0) }),
+            let kind = row.integer(1).flatMap(UInt8.init(exactly:)).flatMap(BluetoothAddress.Kind.init),
+            let uuid = row.text(2), let serial = row.text(3), let nickname = row.text(4),
+            let firmware = row.integer(5).flatMap(UInt32.init(exactly:)),
+            let pairingIdentifier = row.integer(7).flatMap(UInt32.init(exactly:)),
+            let key = row.blob(8).flatMap(PairingKey.init), let pairedAt = row.integer(9),
+            let cursor = EventCursor(row, 10, 11), let isAdvertisingConfigured = row.integer(12),
+            let pressCount = row.integer(15), let sequence = row.integer(16),
+            let latencyMode = row.text(18).flatMap(LatencyMode.init),
+            let isConnectionWanted = row.integer(19), let recogniser = row.text(20)
+        else { return nil }
+        let triggerMode = row.text(17)
+        // A word that is no mode is not the same as no word.
+        guard triggerMode == nil || triggerMode.flatMap(TriggerMode.init) != nil else { return nil }
+        self.init(
+            identity: ButtonIdentity(
+                address: BluetoothAddress(rawValue: id.rawValue, kind: kind), uuid: uuid, serial: serial,
+                nickname: nickname, firmwareVersion: firmware),
+            name: row.text(6), pairing: Pairing(identifier: pairingIdentifier, key: key),
+            pairedAt: UTCTime(milliseconds: pairedAt), cursor: cursor,
+            isAdvertisingConfigured: isAdvertisingConfigured != 0,
+            batteryMillivolts: row.integer(13).flatMap(Int.init(exactly:)),
+            batteryMeasuredAt: row.integer(14).map(UTCTime.init(milliseconds:)),
+            pressCount: pressCount, sequence: sequence, triggerMode: triggerMode.flatMap(TriggerMode.init),
+            latencyMode: latencyMode, isConnectionWanted: isConnectionWanted != 0, recogniser: recogniser)
+    }
+}
+
+extension StoredRun {
+    fileprivate init?(_ row: DatabaseRow) {
+        guard let id = row.integer(0), let rule = row.text(1), let button = row.text(2).flatMap({ ButtonID($0) }),
+            let event = EventCursor(row, 3, 4), let startedAt = row.integer(5)
+        else { return nil }
+        self.init(
+            id: UInt64(bitPattern: id), rule: rule, button: button, event: event,
+            startedAt: UTCTime(milliseconds: startedAt))
+    }
+}
+
+extension EventCursor {
+    fileprivate init?(_ row: DatabaseRow, _ bootID: Int32, _ eventCount: Int32) {
+        guard let bootID = row.integer(bootID).flatMap(UInt32.init(exactly:)),
+            let eventCount = row.integer(eventCount).flatMap(UInt32.init(exactly:))
+        else { return nil }
+        self.init(bootID: bootID, eventCount: eventCount)
+    }
+}

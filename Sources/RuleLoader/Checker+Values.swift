@@ -1,0 +1,262 @@
+import Diagnostics
+
+extension Checker {
+    mutating func value(_ node: YAMLNode, _ type: ValueType, key: String) -> Fields.Value? {
+        switch type {
+        case .anything: .node
+        case .text(let templates): text(node, key: key, templates).map(Fields.Value.text)
+        case .name: name(node, key: key).map { .text(LoadedText(string: $0, isSecret: false)) }
+        case .boolean: boolean(node, key: key).map(Fields.Value.boolean)
+        case .integer(let range): integer(node, key: key, range).map(Fields.Value.integer)
+        case .duration(let range): duration(node, key: key, range).map(Fields.Value.duration)
+        case .word(let words, let planned):
+            word(node, key: key, words, planned: planned).map { .text(LoadedText(string: $0, isSecret: false)) }
+        }
+    }
+
+    /// The text of a scalar as it stands; a tag makes it something that no word or number may be.
+    private mutating func plainScalar(_ node: YAMLNode, key: String, wanted: String) -> (String, YAMLNode.Style)? {
+        switch node.content {
+        case .invalid: return nil
+        case .scalar(let text, let style):
+            if let tag = node.tag {
+                error("E203", at: node, "\"\(key)\" must be \(wanted); \(tag.rawValue) gives text")
+                return nil
+            }
+            return (text, style)
+        case .sequence, .mapping:
+            error("E203", at: node, "\"\(key)\" must be \(wanted), not \(kind(of: node))")
+            return nil
+        }
+    }
+
+    func kind(of node: YAMLNode) -> String {
+        switch node.content {
+        case .sequence: "a list"
+        case .mapping: "a mapping"
+        case .scalar, .invalid: "a text"
+        }
+    }
+
+    // MARK: Text
+
+    /// Any scalar as text, its tag resolved.
+    mutating func text(_ node: YAMLNode, key: String, _ templates: ValueType.Templates) -> LoadedText? {
+        guard case .scalar(let written, _) = node.content else {
+            if case .invalid = node.content { return nil }
+            error("E203", at: node, "\"\(key)\" must be a text, not \(kind(of: node))")
+            return nil
+        }
+        switch node.tag {
+        case .literal: return LoadedText(string: written, isSecret: false)
+        case .secret: return secret(written, node)
+        case .environmentVariable: return environmentVariable(written, node)
+        case nil: break
+        }
+        guard !rejectsTemplate(written, node, key: key, templates) else { return nil }
+        return LoadedText(string: written, isSecret: false)
+    }
+
+    mutating func rejectsTemplate(
+        _ text: String, _ node: YAMLNode, key: String, _ templates: ValueType.Templates
+    ) -> Bool {
+        let mark: String
+        switch templates {
+        case .areText: return false
+        case .areForbidden, .arePlanned:
+            guard let brace = text.utf8.firstIndex(of: UInt8(ascii: "{")) else { return false }
+            let rest = text[brace...]
+            if rest.contains("{{") {
+                mark = "{{"
+            } else if rest.contains("{%") {
+                mark = "{%"
+            } else {
+                return false
+            }
+        }
+        let start = source.find(mark, from: node.start, to: node.end) ?? node.start
+        let hint = "write !literal before text that is meant as it stands"
+        if mark == "{%" {
+            error(
+                "E408", from: start, to: start.advanced(by: 2), alias: node.alias, "{% … %} is not supported",
+                hint: hint)
+        } else if case .areForbidden = templates {
+            error(
+                "E407", from: start, to: start.advanced(by: 2), alias: node.alias,
+                "no template is allowed in \"\(key)\"")
+        } else {
+            error(
+                "E407", from: start, to: start.advanced(by: 2), alias: node.alias,
+                "a template is part of the language but this version does not do it yet", hint: hint)
+        }
+        return true
+    }
+
+    private mutating func secret(_ name: String, _ node: YAMLNode) -> LoadedText? {
+        defer { diagnostics.append(contentsOf: secrets.takeDiagnostics()) }
+        let start = source.find("!secret", from: node.start, to: node.end) ?? node.start
+        switch secrets.value(of: name, in: environment) {
+        case .found(let value): return LoadedText(string: value, isSecret: true)
+        case .unreadable: return nil
+        case .missing(let hint):
+            error(
+                "E309", from: start, to: start.advanced(by: 7), alias: node.alias,
+                "secret \"\(shown(name))\" is not in \(secrets.fileName)", hint: hint)
+            return nil
+        }
+    }
+
+    private mutating func environmentVariable(_ written: String, _ node: YAMLNode) -> LoadedText? {
+        let parts = written.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+        let name = String(parts.first ?? "")
+        if let value = environment.variables[name] { return LoadedText(string: value, isSecret: true) }
+        if parts.count == 2 { return LoadedText(string: String(parts[1]), isSecret: true) }
+        let start = source.find("!env_var", from: node.start, to: node.end) ?? node.start
+        error(
+            "E310", from: start, to: start.advanced(by: 8), alias: node.alias,
+            "environment variable \(shown(name)) is not set and has no default")
+        return nil
+    }
+
+    // MARK: Words and numbers
+
+    mutating func boolean(_ node: YAMLNode, key: String) -> Bool? {
+        guard let (text, style) = plainScalar(node, key: key, wanted: "true or false") else { return nil }
+        switch (text, style) {
+        case ("true", .plain): return true
+        case ("false", .plain): return false
+        default: break
+        }
+        let hint: String? =
+            switch text.lowercased() {
+            case "true", "false": style == .plain ? "write \(text.lowercased())" : "remove the quotes"
+            case "yes", "on", "y": "write true"
+            case "no", "off", "n": "write false"
+            default: nil
+            }
+        error("E203", at: node, "\"\(key)\" must be true or false, not the text \"\(shown(text))\"", hint: hint)
+        return nil
+    }
+
+    mutating func integer(_ node: YAMLNode, key: String, _ range: ClosedRange<Int>) -> Int? {
+        guard let (text, style) = plainScalar(node, key: key, wanted: "a whole number") else { return nil }
+        guard YAMLNumber.isInteger(text) else {
+            error(
+                "E203", at: node, "\"\(key)\" must be a whole number, not \"\(shown(text))\"",
+                hint: YAMLNumber.looksLikeNumber(text) ? "write it with decimal digits only" : nil)
+            return nil
+        }
+        guard style == .plain else {
+            error("E203", at: node, "\"\(key)\" must be a number, not a text", hint: "remove the quotes")
+            return nil
+        }
+        guard let value = Int(text), range.contains(value) else {
+            let bounds =
+                range.upperBound == .max
+                ? "at least \(range.lowerBound)" : "between \(range.lowerBound) and \(range.upperBound)"
+            error("E205", at: node, "\"\(key)\" must be \(bounds), not \(shown(text))")
+            return nil
+        }
+        return value
+    }
+
+    mutating func duration(_ node: YAMLNode, key: String, _ range: ClosedRange<Duration>) -> Duration? {
+        if case .mapping = node.content {
+            error("E206", at: node, "\"\(key)\" must be a duration, not a mapping", hint: "write 10s, 500ms or 1h30m")
+            return nil
+        }
+        guard let (text, _) = plainScalar(node, key: key, wanted: "a duration such as 10s") else { return nil }
+        switch DurationText.parse(text) {
+        case .failure(let fault):
+            error("E206", at: node, "\"\(shown(text))\" \(fault.message)", hint: fault.hint)
+            return nil
+        case .success(let duration):
+            guard range.contains(duration) else {
+                let (low, high) = (DurationText.text(range.lowerBound), DurationText.text(range.upperBound))
+                error("E205", at: node, "\"\(key)\" must be between \(low) and \(high), not \(shown(text))")
+                return nil
+            }
+            return duration
+        }
+    }
+
+    mutating func word(_ node: YAMLNode, key: String, _ words: [String], planned: [String] = []) -> String? {
+        let list = Checker.list(words)
+        guard let (text, _) = plainScalar(node, key: key, wanted: list) else { return nil }
+        if words.contains(text) { return text }
+        if planned.contains(text) {
+            error("E204", at: node, notYet(text))
+            return nil
+        }
+        error(
+            "E204", at: node, "\"\(key)\" must be \(list), not \"\(shown(text))\"",
+            hint: Suggestions.nearest(to: text, among: words + planned).map { "did you mean \($0)?" })
+        return nil
+    }
+
+    /// `a, b or c`.
+    static func list(_ words: [String]) -> String {
+        guard words.count > 1, let last = words.last else { return words.first ?? "" }
+        return words.dropLast().joined(separator: ", ") + " or " + last
+    }
+
+    // MARK: Names
+
+    private mutating func name(_ node: YAMLNode, key: String) -> String? {
+        guard let (text, style) = plainScalar(node, key: key, wanted: "a name") else { return nil }
+        return checkName(text, isPlain: style == .plain, from: node.start, to: node.end, alias: node.alias) ? text : nil
+    }
+
+    /// Whether somebody may call something so; if not, it is said (E209).
+    mutating func checkName(
+        _ text: String, isPlain: Bool, from start: SourcePosition, to end: SourcePosition, alias: YAMLNode.Alias? = nil
+    ) -> Bool {
+        if let meaning = NameRules.otherMeaning(of: text) {
+            error(
+                "E209", from: start, to: end, alias: alias, "\"\(text)\" cannot be a name",
+                hint: "other YAML tools read it as \(meaning)")
+            return false
+        }
+        if NameRules.reserved.contains(text) {
+            error(
+                "E209", from: start, to: end, alias: alias, "\"\(text)\" cannot be a name",
+                hint: "it is a word of the language")
+            return false
+        }
+        guard NameRules.isName(text) else {
+            error(
+                "E209", from: start, to: end, alias: alias, "\"\(shown(text))\" is not a name",
+                hint: "a name has at most 64 of a-z, 0-9 and _, and begins with a letter")
+            return false
+        }
+        if isPlain, text == "y" || text == "n" {
+            let meaning = text == "y" ? "true" : "false"
+            warning(
+                "W709", at: YAMLNode.Key(text: text, isPlain: true, start: start, end: end, alias: alias),
+                "other YAML tools read \(text) as \(meaning)", hint: "put the name in quotes, or choose a longer one")
+        }
+        return true
+    }
+}
+
+enum NameRules {
+    static let reserved: Set<String> = [
+        "any", "all", "none", "and", "or", "not", "in", "if", "else", "trigger", "states", "variables", "buttons",
+        "rules", "results", "inputs", "error", "now", "sun", "broker", "repeat",
+    ]
+
+    static func isName(_ text: String) -> Bool {
+        guard let first = text.utf8.first, (0x61...0x7A).contains(first), text.utf8.count <= 64 else { return false }
+        return text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x5F }
+    }
+
+    /// What YAML 1.1 makes of a word.
+    static func otherMeaning(of text: String) -> String? {
+        switch text.lowercased() {
+        case "true", "yes", "on": "true"
+        case "false", "no", "off": "false"
+        case "null", "~": "null"
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,167 @@
+import Diagnostics
+
+/// Reads typed values out of the tree of one file and collects what is wrong with it. One mistake gives one
+/// message: what a bad node contains is not looked at.
+struct Checker {
+    let source: SourceText
+    let environment: LoadEnvironment
+    var secrets: Secrets
+    var diagnostics: [Diagnostic] = []
+
+    init(_ source: SourceText, in environment: LoadEnvironment) {
+        self.source = source
+        self.environment = environment
+        secrets = Secrets(environment.secrets)
+    }
+
+    // MARK: Mappings
+
+    /// Checks a mapping against its table. `nil` when it is no mapping at all.
+    ///
+    /// - Parameter owner: how messages about missing keys call this mapping: `"publish"`, `rule "x"`.
+    mutating func fields(_ node: YAMLNode, _ table: MappingTable, owner: String? = nil) -> Fields? {
+        guard case .mapping(let entries) = node.content else {
+            if case .invalid = node.content { return nil }
+            error("E203", at: node, "\(owner ?? table.name) must be a mapping", hint: "write key: value")
+            return nil
+        }
+        var fields = Fields(node: node)
+        for entry in entries {
+            guard let key = table.keys.first(where: { $0.name == entry.key.text }) else {
+                unknown(entry.key, table, &fields)
+                continue
+            }
+            fields.keys[key.name] = entry.key
+            fields.nodes[key.name] = entry.value
+            if case .invalid = entry.value.content { continue }
+            guard !reportsNull(entry) else { continue }
+            fields.values[key.name] = value(entry.value, key.type, key: key.name)
+            if key.isInert, fields.values[key.name] != nil {
+                warning("W801", at: entry.key, "\"\(key.name)\" is accepted but does nothing in this version")
+            }
+        }
+        for key in table.keys where key.isRequired && !fields.isWritten(key.name) {
+            missing(key.name, in: fields, owner: owner ?? table.name)
+        }
+        return fields
+    }
+
+    /// A required key is missing (E202), said at the first key of its mapping.
+    mutating func missing(_ key: String, in fields: Fields, owner: String, or others: String = "") {
+        let (start, end) = firstKey(of: fields.node)
+        error(
+            "E202", from: start, to: end, alias: fields.node.alias, "\(owner) has no \"\(key)\"\(others)",
+            hint: "add \(key): to it")
+    }
+
+    func firstKey(of node: YAMLNode) -> (SourcePosition, SourcePosition) {
+        if case .mapping(let entries) = node.content, let first = entries.first {
+            return (first.key.start, first.key.end)
+        }
+        return (node.start, node.start.advanced(by: 1))
+    }
+
+    private mutating func unknown(_ key: YAMLNode.Key, _ table: MappingTable, _ fields: inout Fields) {
+        let word = key.text
+        if let prefix = table.ignoredPrefix, word.hasPrefix(prefix) { return }
+        if table.planned.contains(word) {
+            error("E201", at: key, notYet(word))
+            // Whatever it would have replaced is not missing as well.
+            fields.misspelt.insert(word)
+            return
+        }
+        let message = "unknown key \"\(shown(word))\" in \(table.name)"
+        if let hint = table.foreign[word] {
+            for name in table.keys.map(\.name) where hint.contains("\(name):") { fields.misspelt.insert(name) }
+            error("E201", at: key, message, hint: hint)
+        } else if let near = Suggestions.nearest(to: word, among: table.keys.map(\.name) + table.planned) {
+            fields.misspelt.insert(near)
+            error("E201", at: key, message, hint: "did you mean \"\(near)\"?")
+        } else {
+            error("E201", at: key, message, hint: MappingTable.place(of: word, besides: table.name))
+        }
+    }
+
+    func notYet(_ word: String) -> String {
+        "\"\(shown(word))\" is part of the language but this version does not do it yet"
+    }
+
+    private mutating func reportsNull(_ entry: YAMLNode.Entry) -> Bool {
+        guard entry.value.isNull else { return false }
+        let rest = source.text(from: entry.key.end)
+        let isCommented = rest.drop { $0 == ":" || $0 == " " || $0 == "\t" }.first == "#"
+        error(
+            "E114", at: entry.key, "\"\(shown(entry.key.text))\" has no value",
+            hint: isCommented ? "# begins a comment; quote the text" : "remove the key or give it one")
+        return true
+    }
+
+    /// The entries of a value that is one thing or a list of them.
+    mutating func oneOrMany(_ node: YAMLNode, emptyCode: String = "E212", empty message: String) -> [YAMLNode] {
+        guard case .sequence(let nodes) = node.content else { return [node] }
+        if nodes.isEmpty { error(emptyCode, from: node.start, to: node.start.advanced(by: 1), message) }
+        return nodes.filter { node in
+            if node.isNull {
+                error("E114", from: node.start, to: node.start.advanced(by: 1), "this entry has no value")
+            }
+            return !node.isNull
+        }
+    }
+
+    // MARK: Reports
+
+    mutating func error(_ code: String, at node: YAMLNode, _ message: String, hint: String? = nil) {
+        error(code, from: node.start, to: node.end, alias: node.alias, message, hint: hint)
+    }
+
+    mutating func error(_ code: String, at key: YAMLNode.Key, _ message: String, hint: String? = nil) {
+        error(code, from: key.start, to: key.end, alias: key.alias, message, hint: hint)
+    }
+
+    mutating func error(
+        _ code: String, from start: SourcePosition, to end: SourcePosition, alias: YAMLNode.Alias? = nil,
+        _ message: String, hint: String? = nil, notes: [Diagnostic.Note] = []
+    ) {
+        add(.error, code, start, end, alias, message, hint, notes)
+    }
+
+    mutating func warning(_ code: String, at key: YAMLNode.Key, _ message: String, hint: String? = nil) {
+        add(.warning, code, key.start, key.end, key.alias, message, hint, [])
+    }
+
+    mutating func warning(_ code: String, at node: YAMLNode, _ message: String, hint: String? = nil) {
+        add(.warning, code, node.start, node.end, node.alias, message, hint, [])
+    }
+
+    private mutating func add(
+        _ severity: Diagnostic.Severity, _ code: String, _ start: SourcePosition, _ end: SourcePosition,
+        _ alias: YAMLNode.Alias?, _ message: String, _ hint: String?, _ notes: [Diagnostic.Note]
+    ) {
+        var notes = notes
+        if let alias {
+            notes.append(.init(message: "used as *\(alias.name)", file: source.name, position: alias.start))
+        }
+        let diagnostic = Diagnostic(
+            severity: severity, code: code, file: source.name, start: start, end: end, message: message, hint: hint,
+            related: notes)
+        // A node used through several aliases is wrong once.
+        if alias != nil, let other = diagnostics.last(where: { $0.start == start && $0.code == code }),
+            other.message == message
+        {
+            return
+        }
+        diagnostics.append(diagnostic)
+    }
+
+    /// A word of the file as it may stand in a message: short, on one line.
+    func shown(_ text: String) -> String {
+        var short = ""
+        for scalar in text.unicodeScalars.prefix(60) {
+            let isControl = scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value)
+            short.unicodeScalars.append(isControl ? "\u{FFFD}" : scalar)
+        }
+        return text.unicodeScalars.count > 60 ? short + "…" : short
+    }
+
+    var hasErrors: Bool { diagnostics.contains { $0.severity == .error } }
+}

@@ -1,0 +1,236 @@
+import ButtonModel
+import Diagnostics
+
+/// Reads `tryck.yaml`.
+struct ConfigurationReader {
+    private var checker: Checker
+    private var configuration = Configuration()
+
+    static func load(_ file: SourceFile, in environment: LoadEnvironment) -> Loaded<Configuration> {
+        let document = Document(file, in: environment)
+        var reader = ConfigurationReader(checker: document.checker)
+        if let root = document.root { reader.read(root) }
+        return Loaded(reader.configuration, reader.checker.diagnostics)
+    }
+
+    private init(checker: Checker) { self.checker = checker }
+
+    private mutating func read(_ root: YAMLNode) {
+        guard let fields = checker.fields(root, .configuration) else { return }
+        if let fields = section("bluetooth", .bluetooth, of: fields) { readBluetooth(fields) }
+        if let fields = section("mqtt", .mqtt, of: fields) { readMQTT(fields) }
+        if let fields = section("homeassistant", .homeAssistant, of: fields) { readHomeAssistant(fields) }
+        configuration.rulesPath = path("rules", of: fields)
+        configuration.stateDirectory = path("state_directory", of: fields)
+        configuration.controlSocket = path("control_socket", of: fields)
+        if let fields = section("flicd", .flicd, of: fields), let text = fields.string("listen"),
+            let node = fields.node("listen")
+        {
+            if Endpoint(text) == nil {
+                checker.error(
+                    "E203", at: node, "\"\(checker.shown(text))\" is not HOST:PORT", hint: "write 127.0.0.1:5551")
+            }
+            configuration.flicdListen = text
+        }
+        if let node = fields.node("sources") {
+            for node in checker.oneOrMany(node, empty: "an empty list of sources gives nothing") {
+                if let text = checker.text(node, key: "sources", .areText) { configuration.sources.append(text.string) }
+            }
+        }
+        if let fields = section("actions", .actions, of: fields) {
+            configuration.allowsShell = fields.boolean("shell") ?? true
+            configuration.allowsRun = fields.boolean("run") ?? true
+            configuration.allowsHTTP = fields.boolean("http") ?? true
+        }
+        if let fields = section("control", .control, of: fields) { readControl(fields) }
+        if let fields = section("log", .logging, of: fields) {
+            configuration.logLevel = fields.string("level").flatMap(Configuration.LogLevel.init(rawValue:)) ?? .info
+            configuration.logFormat = fields.string("format").flatMap(Configuration.LogFormat.init(rawValue:)) ?? .text
+        }
+        if let fields = section("metrics", .metrics, of: fields) {
+            configuration.metricsTextfile = path("textfile", of: fields)
+        }
+    }
+
+    private mutating func section(_ key: String, _ table: MappingTable, of fields: Fields) -> Fields? {
+        fields.node(key).flatMap { checker.fields($0, table) }
+    }
+
+    private mutating func path(_ key: String, of fields: Fields) -> String? {
+        guard let text = fields.string(key), let node = fields.node(key) else { return nil }
+        if text.isEmpty { checker.error("E203", at: node, "\"\(key)\" must be a path, not an empty text") }
+        if text.utf8.contains(0) { checker.error("E203", at: node, "a path cannot contain NUL") }
+        return text
+    }
+
+    // MARK: Sections
+
+    private mutating func readBluetooth(_ fields: Fields) {
+        configuration.maximumConnections = fields.integer("max_connections")
+        if let text = fields.string("transport"), let node = fields.node("transport") {
+            if let transport = Configuration.Transport(text) {
+                configuration.transport = transport
+            } else {
+                checker.error(
+                    "E204", at: node, "unknown transport \"\(checker.shown(text))\"",
+                    hint: "write auto, hci:0, hci:ADDRESS, h4:tcp:HOST:PORT, h4:unix:PATH, simulated:FILE or none")
+            }
+        }
+        guard let node = fields.node("trust_roots") else { return }
+        for node in checker.oneOrMany(node, empty: "an empty list of keys trusts nothing") {
+            guard let text = checker.text(node, key: "trust_roots", .areText)?.string else { continue }
+            if let octets = HexDigits.octets(text), octets.count == 32 {
+                configuration.trustRoots.append(octets)
+            } else {
+                checker.error(
+                    "E203", at: node, "an Ed25519 key has 64 hexadecimal digits, not \"\(checker.shown(text))\"")
+            }
+        }
+    }
+
+    private mutating func readMQTT(_ fields: Fields) {
+        if let text = fields.string("broker"), let node = fields.node("broker") {
+            if let broker = Configuration.Broker(text) {
+                configuration.broker = broker
+            } else {
+                checker.error(
+                    "E204", at: node, "unknown broker \"\(checker.shown(text))\"",
+                    hint: "write mqtt://HOST:PORT, mqtts://HOST:PORT, unix:PATH, embedded or none")
+            }
+        }
+        configuration.mqttUsername = fields.string("username")
+        configuration.mqttPassword = fields.string("password").map(Secret.init)
+        configuration.mqttClientIdentifier = fields.string("client_id")
+        configuration.mqttKeepAlive = fields.duration("keep_alive") ?? configuration.mqttKeepAlive
+        configuration.mqttVersion =
+            fields.string("protocol").flatMap(Configuration.MQTTVersion.init(rawValue:)) ?? configuration.mqttVersion
+        configuration.baseTopic = topic("base_topic", of: fields) ?? configuration.baseTopic
+        if let node = fields.node("tls"), let fields = checker.fields(node, .tls) {
+            configuration.tls.authorityPath = path("ca", of: fields)
+            configuration.tls.certificatePath = path("certificate", of: fields)
+            configuration.tls.keyPath = path("key", of: fields)
+            configuration.tls.isInsecure = fields.boolean("insecure") ?? false
+        }
+    }
+
+    private mutating func readHomeAssistant(_ fields: Fields) {
+        configuration.homeAssistantDiscovery = fields.boolean("discovery") ?? true
+        configuration.homeAssistantPrefix = topic("prefix", of: fields) ?? configuration.homeAssistantPrefix
+        configuration.homeAssistantStatusTopic =
+            topic("status_topic", of: fields) ?? configuration.homeAssistantStatusTopic
+    }
+
+    private mutating func readControl(_ fields: Fields) {
+        guard let control = fields.string("mqtt").flatMap(Configuration.Control.init(rawValue:)) else { return }
+        configuration.control = control
+        if control == .all, let node = fields.node("mqtt") {
+            checker.warning(
+                "W801", at: node, "\"all\" is accepted but does nothing beyond \"settings\" in this version")
+        }
+    }
+
+    private mutating func topic(_ key: String, of fields: Fields) -> String? {
+        guard let text = fields.string(key), let node = fields.node(key) else { return nil }
+        let isTopic =
+            !text.isEmpty && !text.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: "+") }
+        if !isTopic || text.hasPrefix("/") || text.hasSuffix("/") || text.utf8.count > 1024 {
+            checker.error(
+                "E508", at: node, "\"\(key)\" must be topic levels without # and +, not \"\(checker.shown(text))\"",
+                hint: "no / at its ends")
+        }
+        return text
+    }
+}
+
+/// A host and a port, `[::1]:5551` included.
+struct Endpoint {
+    var host: String
+    var port: Int
+
+    init?(_ text: some StringProtocol, defaultPort: Int? = nil) {
+        var host = Substring(text)
+        var port = defaultPort
+        let afterBracket = host.lastIndex(of: "]").map { host.index(after: $0) } ?? host.startIndex
+        if let colon = host[afterBracket...].lastIndex(of: ":") {
+            let digits = host[host.index(after: colon)...]
+            guard YAMLNumber.isInteger(String(digits)), let number = Int(digits), (1...65_535).contains(number) else {
+                return nil
+            }
+            port = number
+            host = host[..<colon]
+        }
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = host.dropFirst().dropLast()
+        } else if host.contains(":") {
+            return nil
+        }
+        let isHost =
+            !host.isEmpty && host.utf8.count <= 255
+            && host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "@") }
+        guard isHost, let port else { return nil }
+        self.host = String(host)
+        self.port = port
+    }
+}
+
+enum HexDigits {
+    static func octets(_ text: String) -> [UInt8]? {
+        let digits = text.utf8.map { Character(UnicodeScalar($0)).hexDigitValue }
+        guard digits.count % 2 == 0, !digits.contains(nil) else { return nil }
+        let values = digits.compactMap(\.self)
+        return stride(from: 0, to: values.count, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) }
+    }
+}
+
+extension Configuration.Transport {
+    /// As written after `transport:`.
+    init?(_ text: String) {
+        func rest(after prefix: String) -> String? {
+            text.hasPrefix(prefix) && text.utf8.count > prefix.utf8.count ? String(text.dropFirst(prefix.count)) : nil
+        }
+        if text == "auto" {
+            self = .auto
+        } else if text == "none" {
+            self = .none
+        } else if let path = rest(after: "simulated:") {
+            self = .simulated(path: path)
+        } else if let path = rest(after: "h4:unix:") {
+            self = .h4Unix(path: path)
+        } else if let address = rest(after: "h4:tcp:") {
+            guard let endpoint = Endpoint(address) else { return nil }
+            self = .h4TCP(host: endpoint.host, port: endpoint.port)
+        } else if let adapter = rest(after: "hci:") {
+            if YAMLNumber.isInteger(adapter), let index = Int(adapter), (0...65_534).contains(index) {
+                self = .hciIndex(index)
+            } else if let address = BluetoothAddress(adapter) {
+                self = .hciAddress(address)
+            } else {
+                return nil
+            }
+        } else {
+            return nil
+        }
+    }
+}
+
+extension Configuration.Broker {
+    /// As written after `broker:`.
+    init?(_ text: String) {
+        func rest(after prefix: String) -> String? {
+            text.hasPrefix(prefix) && text.utf8.count > prefix.utf8.count ? String(text.dropFirst(prefix.count)) : nil
+        }
+        if text == "embedded" {
+            self = .embedded
+        } else if text == "none" {
+            self = .none
+        } else if let path = rest(after: "unix:") {
+            self = .unix(path: path)
+        } else if let address = rest(after: "mqtts://"), let endpoint = Endpoint(address, defaultPort: 8883) {
+            self = .tcp(host: endpoint.host, port: endpoint.port, tls: true)
+        } else if let address = rest(after: "mqtt://"), let endpoint = Endpoint(address, defaultPort: 1883) {
+            self = .tcp(host: endpoint.host, port: endpoint.port, tls: false)
+        } else {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,307 @@
+import ButtonModel
+import Glibc
+import Hub
+import Reactor
+import Testing
+
+@testable import Daemon
+
+@Suite("The store")
+struct StoreEdgeTests {
+    @Test("everything put in comes out again, after the store was closed and opened")
+    func roundTrip() async throws {
+        let directory = TemporaryDirectory()
+        let full = StoredButton.example(
+            1, name: "Küche \"a\"; DROP TABLE buttons", battery: 2950, triggerMode: .clickAndHold, isWanted: false)
+        let bare = StoredButton.example(2, nickname: "nul \0 inside")
+        let run = StoredRun(
+            id: 7, rule: "hall/lights", button: full.id, event: EventCursor(bootID: .max, eventCount: .max),
+            startedAt: UTCTime(milliseconds: -1))
+        let states = try await withReactor {
+            let first = try openStore(directory)
+            let fresh = try first.load()
+            try first.apply([.putButton(full), .putButton(bare), .runStarted(run)])
+            return [fresh, try first.load()]
+        }
+        let reopened = try await withReactor { try openStore(directory, entropy: 0xFFFF).load() }
+        #expect(states[0] == StoredState(installationID: "05a1"))
+        #expect(states[1] == StoredState(installationID: "05a1", nextRun: 8, buttons: [full, bare], runs: [run]))
+        #expect(reopened == states[1])
+    }
+
+    @Test("each change changes what it names and nothing else")
+    func changes() async throws {
+        let directory = TemporaryDirectory()
+        try await withReactor {
+            let store = try openStore(directory)
+            var expected = StoredButton.example(1)
+            expected.isAdvertisingConfigured = true
+            let other = StoredButton.example(2)
+            let id = expected.id
+            try store.apply([.putButton(expected), .putButton(other)])
+            @ReactorActor func expect(_ change: StoreChange, _ edit: (inout StoredButton) -> Void) throws {
+                edit(&expected)
+                try store.apply([change])
+                #expect(try store.load().buttons == [expected, other], "\(change)")
+                try store.apply([change])
+                #expect(try store.load().buttons == [expected, other], "twice: \(change)")
+            }
+            let sameBoot = EventCursor(bootID: expected.cursor.bootID, eventCount: 90)
+            try expect(.progress(id, sameBoot, recogniser: "d1", pressCount: 5, sequence: 9)) {
+                $0.cursor = sameBoot
+                $0.recogniser = "d1"
+                $0.pressCount = 5
+                $0.sequence = 9
+            }
+            let newBoot = EventCursor(bootID: 4_000_000_000, eventCount: 1)
+            try expect(.progress(id, newBoot, recogniser: "", pressCount: 6, sequence: 10)) {
+                $0.cursor = newBoot
+                $0.isAdvertisingConfigured = false
+                $0.recogniser = ""
+                $0.pressCount = 6
+                $0.sequence = 10
+            }
+            try expect(.advertisingConfigured(id, true)) { $0.isAdvertisingConfigured = true }
+            let time = UTCTime(milliseconds: 1_700_000_000_123)
+            try expect(.battery(id, millivolts: 2600, measuredAt: time)) {
+                $0.batteryMillivolts = 2600
+                $0.batteryMeasuredAt = time
+            }
+            try expect(.firmware(id, version: 11)) { $0.identity.firmwareVersion = 11 }
+            try expect(.nickname(id, "Bedside")) { $0.identity.nickname = "Bedside" }
+            try expect(.name(id, "Lamp")) { $0.name = "Lamp" }
+            try expect(.name(id, nil)) { $0.name = nil }
+            try expect(.triggerMode(id, .click)) { $0.triggerMode = .click }
+            try expect(.triggerMode(id, nil)) { $0.triggerMode = nil }
+            try expect(.latencyMode(id, .low)) { $0.latencyMode = .low }
+            try expect(.connectionWanted(id, false)) { $0.isConnectionWanted = false }
+            try store.apply([.removeButton(id), .name(id, "gone")])
+            #expect(try store.load().buttons == [other])
+        }
+    }
+
+    @Test("a run's number is never used again, also when it has ended")
+    func runNumbers() async throws {
+        let directory = TemporaryDirectory()
+        let state = try await withReactor {
+            let store = try openStore(directory)
+            let button = StoredButton.example(1).id
+            for id in [3, 9, 4] as [UInt64] {
+                try store.apply([.runStarted(.example(id, button))])
+            }
+            try store.apply([.runEnded(9), .runEnded(3), .runEnded(77)])
+            return try store.load()
+        }
+        #expect(state.nextRun == 10)
+        #expect(state.runs.map(\.id) == [4])
+    }
+
+    @Test("changes are applied together or not at all")
+    func atomicity() async throws {
+        let directory = TemporaryDirectory()
+        try await withReactor {
+            let store = try openStore(directory)
+            let button = StoredButton.example(1)
+            try store.apply([.putButton(button)])
+            // Room for a few more pages and not for this.
+            let pages = try store.database.rows("PRAGMA page_count") { $0.integer(0) }
+            try store.database.run("PRAGMA max_page_count = \(pages[0] + 1)")
+            let long = String(repeating: "x", count: 100_000)
+            #expect(throws: StoreFailure.diskFull(path: directory.path + "/tryck.sqlite")) {
+                try store.apply([.name(button.id, "new name"), .runStarted(.example(1, button.id, rule: long))])
+            }
+            #expect(try store.load() == StoredState(installationID: "05a1", buttons: [button]))
+            // And it goes on when there is room again.
+            try store.database.run("PRAGMA max_page_count = 100000")
+            try store.apply([.name(button.id, "new name")])
+            #expect(try store.load().buttons.map(\.name) == ["new name"])
+        }
+    }
+
+    @Test("a file that may not be written to is an error with a sentence")
+    func readOnly() async throws {
+        let directory = TemporaryDirectory()
+        try await withReactor {
+            let store = try openStore(directory)
+            try store.database.run("PRAGMA query_only = 1")
+            #expect(throws: StoreFailure.readOnly(path: directory.path + "/tryck.sqlite")) {
+                try store.apply([.putButton(.example(1))])
+            }
+        }
+        #expect("\(StoreFailure.readOnly(path: "/var/lib/tryck/tryck.sqlite"))".contains("read-only"))
+    }
+
+    @Test("what was applied is there after the process was killed, synced or not")
+    func killed() async throws {
+        let directory = TemporaryDirectory()
+        let copy = TemporaryDirectory()
+        let button = StoredButton.example(1)
+        try await withReactor {
+            let store = try openStore(directory)
+            try store.apply([.putButton(button)])
+            // What a killed process leaves: the files as they are at this instant.
+            for name in ["tryck.sqlite", "tryck.sqlite-wal"] {
+                writeFile(copy.path + "/" + name, readFile(directory.path + "/" + name))
+            }
+        }
+        let state = try await withReactor { try openStore(copy).load() }
+        #expect(state.buttons == [button])
+    }
+
+    @Test("a log cut off anywhere loses whole transactions, the last ones first", arguments: [1, 2, 3, 4, 5] as [UInt64])
+    func powerCut(seed: UInt64) async throws {
+        let directory = TemporaryDirectory()
+        try await withReactor {
+            let store = try openStore(directory)
+            try store.apply([.putButton(.example(1))])
+            for count in 1...20 {
+                try store.apply([
+                    .progress(
+                        StoredButton.example(1).id, EventCursor(bootID: 1, eventCount: UInt32(count)),
+                        recogniser: "\(count)", pressCount: Int64(count), sequence: Int64(count)),
+                    .runStarted(.example(UInt64(count), StoredButton.example(1).id)),
+                ])
+            }
+            let file = readFile(directory.path + "/tryck.sqlite")
+            let log = readFile(directory.path + "/tryck.sqlite-wal")
+            for cut in stride(from: Int(seed) * 1009 % 4096, to: log.count, by: 24_593) {
+                let copy = TemporaryDirectory()
+                writeFile(copy.path + "/tryck.sqlite", file)
+                writeFile(copy.path + "/tryck.sqlite-wal", log.prefix(cut))
+                let cutStore = try openStore(copy)
+                let state = try cutStore.load()
+                #expect(cutStore.notices.isEmpty)
+                let count = state.runs.count
+                #expect(state.nextRun == UInt64(count + 1))
+                if count > 0 { #expect(state.buttons.map(\.pressCount) == [Int64(count)]) }
+            }
+        }
+    }
+
+    @Test("syncs asked for while one is under way share the next one, and all are answered in order")
+    func sharedSync() async throws {
+        let directory = TemporaryDirectory()
+        let order = try await withReactor {
+            let store = try openStore(directory)
+            let happenings = Happenings<Int>()
+            for number in 0..<100 {
+                try store.apply([.runStarted(.example(UInt64(number), StoredButton.example(1).id))])
+                store.sync { isSynced in happenings.add(isSynced ? number : -1) }
+            }
+            var order: [Int] = []
+            for _ in 0..<100 { order.append(await happenings.next()) }
+            return order
+        }
+        #expect(order == Array(0..<100))
+    }
+
+    @Test("a long log is copied into the file and begun anew")
+    func checkpoint() async throws {
+        let directory = TemporaryDirectory()
+        try await withReactor {
+            let store = try openStore(directory)
+            for round in 0..<12 {
+                try writeMegabyte(to: store, round: round)
+                #expect(await store.synced())
+                // The second one waits for the copying that follows the first.
+                #expect(await store.synced())
+            }
+            #expect(fileSize(directory.path + "/tryck.sqlite-wal") < 3_000_000)
+        }
+        let state = try await withReactor { try openStore(directory).load() }
+        #expect(state.buttons.count == 100)
+        #expect(state.buttons.allSatisfy { $0.name?.hasSuffix("n11") == true })
+    }
+
+    @Test("the log has a bound when writing never pauses")
+    func forcedCheckpoint() async throws {
+        let directory = TemporaryDirectory()
+        try await withReactor {
+            let store = try openStore(directory)
+            for round in 0..<40 {
+                try writeMegabyte(to: store, round: round)
+                #expect(await store.synced())
+            }
+            // 40 rounds write more than 50 MB.
+            let bound = (StoreEdge.forcedCheckpointPageCount + 2 * StoreEdge.checkpointPageCount) * 4120
+            #expect(fileSize(directory.path + "/tryck.sqlite-wal") < bound)
+            #expect(try store.load().buttons.count == 100)
+        }
+    }
+
+    @Test("a thousand changes in transactions of their own take a fraction of a second")
+    func thousandChanges() async throws {
+        let directory = TemporaryDirectory()
+        let nanoseconds = try await withReactor {
+            let store = try openStore(directory)
+            let id = StoredButton.example(1).id
+            try store.apply([.putButton(.example(1))])
+            let start = EventLoop.shared.nanosecondsSinceBoot
+            for count in 1...1000 {
+                try store.apply([
+                    .progress(
+                        id, EventCursor(bootID: 1, eventCount: UInt32(count)), recogniser: "d1", pressCount: 1,
+                        sequence: 1),
+                    .runStarted(.example(UInt64(count), id)),
+                ])
+            }
+            let time = EventLoop.shared.nanosecondsSinceBoot - start
+            #expect(try store.load().runs.count == 1000)
+            return time
+        }
+        #expect(nanoseconds < 1_000_000_000, "\(nanoseconds / 1000) ns each")
+    }
+}
+
+@ReactorActor
+func openStore(_ directory: TemporaryDirectory, entropy: UInt16 = 0x05A1) throws(StoreFailure) -> StoreEdge {
+    try StoreEdge(
+        loop: .shared, directory: directory.path, entropy: entropy, now: UTCTime(milliseconds: 1_795_228_200_123))
+}
+
+/// 100 transactions, 1.4 MB of log.
+@ReactorActor
+private func writeMegabyte(to store: StoreEdge, round: Int) throws {
+    let name = String(repeating: "n", count: 3000) + "\(round)"
+    for number in 0..<100 { try store.apply([.putButton(.example(UInt64(number), name: name))]) }
+}
+
+private func fileSize(_ path: String) -> Int {
+    var information = stat()
+    return stat(path, &information) == 0 ? Int(information.st_size) : 0
+}
+
+extension StoreEdge {
+    fileprivate func synced() async -> Bool {
+        await withCheckedContinuation { continuation in sync { continuation.resume(returning: $0) } }
+    }
+}
+
+extension StoredButton {
+    static func example(
+        _ number: UInt64, name: String? = nil, nickname: String = "", battery: Int? = nil,
+        triggerMode: TriggerMode? = nil, isWanted: Bool = true
+    ) -> StoredButton {
+        StoredButton(
+            identity: ButtonIdentity(
+                address: BluetoothAddress(rawValue: 0x80E4_DA00_0000 + number, kind: number == 2 ? .random : .public),
+                uuid: "000102030405060708090a0b0c0d0e0f", serial: "BA00-A0000\(number)", nickname: nickname,
+                firmwareVersion: 10),
+            name: name,
+            pairing: Pairing(
+                identifier: UInt32(truncatingIfNeeded: number &* 0x9E37_79B9),
+                key: PairingKey((0..<16).map { 0xA0 + $0 }) ?? { preconditionFailure("16 octets") }()),
+            pairedAt: UTCTime(milliseconds: 1_700_000_000_000),
+            cursor: EventCursor(bootID: 1, eventCount: 3), batteryMillivolts: battery,
+            batteryMeasuredAt: battery.map { _ in UTCTime(milliseconds: 1_700_000_001_000) },
+            pressCount: 2, sequence: 4, triggerMode: triggerMode, isConnectionWanted: isWanted)
+    }
+}
+
+extension StoredRun {
+    static func example(_ id: UInt64, _ button: ButtonID, rule: String = "hall") -> StoredRun {
+        StoredRun(
+            id: id, rule: rule, button: button, event: EventCursor(bootID: 1, eventCount: 2),
+            startedAt: UTCTime(milliseconds: 1_700_000_000_000))
+    }
+}

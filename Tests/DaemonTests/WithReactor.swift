@@ -1,0 +1,51 @@
+import Reactor
+import ReactorTestSupport
+
+/// The test did not end within the time `onReactor` allows.
+struct TimedOut: Error {}
+
+/// Runs a test that waits: the event loop runs until `body` has ended.
+@discardableResult
+func withReactor<T: Sendable>(_ body: @escaping @ReactorActor @Sendable () async throws -> T) async throws -> T {
+    let result: Result<T, any Error>? = await onReactor { run in
+        Task { @ReactorActor in
+            do { run.finish(.success(try await body())) } catch { run.finish(.failure(error)) }
+        }
+    }
+    guard let result else { throw TimedOut() }
+    return try result.get()
+}
+
+/// What happens on the reactor, in order, for a test to wait for.
+@ReactorActor
+final class Happenings<Event: Sendable> {
+    private var events: [Event] = []
+    private var waiter: CheckedContinuation<Event, Never>?
+
+    func add(_ event: Event) {
+        if let waiter {
+            self.waiter = nil
+            waiter.resume(returning: event)
+        } else {
+            events.append(event)
+        }
+    }
+
+    func next() async -> Event {
+        if !events.isEmpty { return events.removeFirst() }
+        return await withCheckedContinuation { waiter = $0 }
+    }
+
+    /// The next event of which `choose` makes something; those before it are dropped.
+    func next<T>(_ choose: (Event) -> T?) async -> T {
+        while true {
+            if let chosen = choose(await next()) { return chosen }
+        }
+    }
+
+    /// What has come and was not taken yet.
+    func takeAll() -> [Event] {
+        defer { events = [] }
+        return events
+    }
+}

@@ -1,0 +1,60 @@
+import ButtonModel
+import HomeAssistant
+import JSON
+import Testing
+
+@Suite("Messages for a press")
+struct PressMessagesTests {
+    private let topics = Topics(base: "home/tryck")
+    private let report = PressReport(
+        button: ButtonID(BluetoothAddress(rawValue: 0x80E4_DA7A_1B2C)), name: "Bedside \"button\"", sequence: 1042,
+        pressCount: 412, at: UTCTime(milliseconds: 1_795_228_200_123), wasQueued: true, age: .milliseconds(1500))
+
+    @Test("a gesture is a bare word and a JSON object, at QoS 1, never retained")
+    func gesture() {
+        let messages = topics.messages(for: .doubleClick, report)
+        #expect(messages.map(\.topicName) == ["home/tryck/80e4da7a1b2c/action", "home/tryck/80e4da7a1b2c/event"])
+        #expect(messages.map { String(decoding: $0.payload, as: UTF8.self) } == [
+            "double_click",
+            #"{"event_type":"double_click","id":"80e4da7a1b2c","name":"Bedside \"button\"","seq":1042,"#
+                + #""ts":"2026-11-21T02:30:00.123Z","queued":true,"age_ms":1500,"press_count":412}"#,
+        ])
+        #expect(messages.allSatisfy { $0.qos == 1 && !$0.retain })
+    }
+
+    @Test("down and up go to their own topic, not retained")
+    func raw() {
+        let message = topics.message(for: .down, report)
+        #expect(message.topicName == "home/tryck/80e4da7a1b2c/raw")
+        #expect(!message.retain)
+    }
+
+    @Test("a late gesture is told on bridge/event only")
+    func stale() throws {
+        let message = topics.staleMessage(for: .click, report)
+        #expect(message.topicName == "home/tryck/bridge/event")
+        let payload = try JSONValue(parsing: message.payload)
+        #expect(payload["type"] == "stale_event")
+        #expect(payload["data"]?["event_type"] == "click")
+    }
+
+    @Test("the bridge's state is plain text and retained")
+    func bridgeState() {
+        #expect(
+            topics.bridgeStateMessage(isOnline: false)
+                == MQTTMessage(topicName: "home/tryck/bridge/state", payload: Array("offline".utf8), qos: 1, retain: true))
+    }
+
+    @Test(
+        "a request is what follows bridge/request/",
+        arguments: [
+            ("home/tryck/bridge/request/permit_join", "permit_join"),
+            ("home/tryck/bridge/request/button/rename", "button/rename"),
+            ("home/tryck/bridge/request/", nil),
+            ("home/tryck/bridge/requests/x", nil),
+            ("tryck/bridge/request/x", nil),
+        ] as [(String, String?)])
+    func requests(_ topicName: String, _ request: String?) {
+        #expect(topics.request(of: topicName) == request)
+    }
+}

@@ -1,0 +1,13 @@
+import Foundation
+import RuleLoader
+
+/// Files of this repository, found from where this file stands.
+enum Project {
+    static let root = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    static let golden = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden")
+
+    static func file(_ path: String) throws -> SourceFile {
+        SourceFile(name: path, text: [UInt8](try Data(contentsOf: root.appending(path: path))))
+    }
+}
