@@ -100,7 +100,49 @@ socklen_t linux_unix_address(struct sockaddr_un *address, const char *path)
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length + 1);
 }
 
-const unsigned long linux_HCIDEVUP = _IOW('H', 201, int);
-const unsigned long linux_HCIDEVDOWN = _IOW('H', 202, int);
-const unsigned long linux_HCIGETDEVLIST = _IOR('H', 210, int);
-const unsigned long linux_HCIGETDEVINFO = _IOR('H', 211, int);
+// The kernel's numbers and layouts; <bluetooth/hci.h> has them too, and this target needs no other package.
+#define HCI_DEVICE_DOWN _IOW('H', 202, int)
+#define HCI_GET_DEVICE_LIST _IOR('H', 210, int)
+#define HCI_GET_DEVICE_INFO _IOR('H', 211, int)
+#define HCI_MAXIMUM_DEVICES 16
+
+int linux_hci_list(int socket, uint16_t *indexes, int capacity)
+{
+	struct {
+		uint16_t count;
+		struct {
+			uint16_t index;
+			uint32_t flags;
+		} devices[HCI_MAXIMUM_DEVICES];
+	} list = { .count = HCI_MAXIMUM_DEVICES };
+	int written = 0;
+
+	if (ioctl(socket, HCI_GET_DEVICE_LIST, &list) < 0)
+		return -1;
+	while (written < list.count && written < HCI_MAXIMUM_DEVICES && written < capacity) {
+		indexes[written] = list.devices[written].index;
+		written++;
+	}
+	return written;
+}
+
+int linux_hci_address(int socket, uint16_t index, uint8_t address[6])
+{
+	// struct hci_dev_info: id, name[8], the address, then what is of no interest here.
+	union {
+		uint16_t index;
+		unsigned char octets[128];
+	} info;
+
+	memset(&info, 0, sizeof info);
+	info.index = index;
+	if (ioctl(socket, HCI_GET_DEVICE_INFO, &info) < 0)
+		return -1;
+	memcpy(address, info.octets + 10, 6);
+	return 0;
+}
+
+int linux_hci_down(int socket, uint16_t index)
+{
+	return ioctl(socket, HCI_DEVICE_DOWN, (unsigned long)index);
+}

@@ -109,7 +109,7 @@ package final class ProcessEdge {
         for job in waiting { refuse("the daemon is stopping", job.ended) }
         waiting = []
         for job in running.values { job.cancel() }
-        if running.isEmpty { soon { [self] in reportAllEnded() } }
+        if running.isEmpty { loop.soon { [self] in reportAllEnded() } }
     }
 
     private func launchWaiting() {
@@ -129,7 +129,7 @@ package final class ProcessEdge {
     }
 
     private func refuse(_ sentence: String, _ ended: @escaping Ended) {
-        soon {
+        loop.soon {
             ended(
                 ProcessResult(status: .couldNotStart(sentence), standardOutput: [], standardError: [], nanoseconds: 0))
         }
@@ -140,9 +140,5 @@ package final class ProcessEdge {
         // Still stopping, but with nobody left to tell.
         allEnded = {}
         done()
-    }
-
-    private func soon(_ body: @escaping @ReactorActor () -> Void) {
-        loop.timer(body).set(at: 0)
     }
 }

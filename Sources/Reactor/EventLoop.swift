@@ -201,6 +201,11 @@ public final class EventLoop {
         Timer(loop: self, handler: handler)
     }
 
+    /// Calls `body` once, on the loop's next turn: for what must not happen inside the call that decides it.
+    public func soon(_ body: @escaping @ReactorActor () -> Void) {
+        timer(body).set(at: 0)
+    }
+
     func schedule(_ timer: Timer) {
         timersSet &+= 1
         timer.order = timersSet

@@ -1,3 +1,4 @@
+import ButtonModel
 import RuleLoader
 import Rules
 import Testing

@@ -1,6 +1,24 @@
 public import ButtonModel
+import Bytes
 
 /// A Bluetooth LE host: HCI packets in, HCI packets out; central and peripheral.
+///
+/// | state     | on                                   | becomes   | and we                                       |
+/// |-----------|--------------------------------------|-----------|----------------------------------------------|
+/// | any       | `transportOpened`                    | settingUp | HCI_Reset                                    |
+/// | settingUp | the last answer of `ControllerSetup` | ready     | `.ready`, then what was asked for meanwhile  |
+/// | settingUp | an answer it cannot go on with       | failed    | `.failed`                                    |
+/// | ready     | silence on a needed command, Hardware Error | failed | end all links, `.failed`                 |
+/// | any       | `transportClosed`                    | closed    | end all links                                |
+///
+/// In `closed` and `failed` nothing is sent; packets are ignored. What is to be scanned for, connected to,
+/// advertised and served is remembered in every state and taken up whenever the controller is ready; a
+/// procedure on a link that is not there fails with `.linkLost`, and other commands for it do nothing.
+///
+/// The layers below do the work, each a value of its own, and know nothing of those above them:
+/// `CommandQueue`, `ControllerSetup` and `ACLFlow` for the controller; a `Link` for each connection, with
+/// `L2CAPReassembler`, `SignallingChannel`, `GATTClient` and `GATTServer`; `Initiator`, `Scanner` and
+/// `Advertiser` for the radio. Their deadlines share the host's one timer.
 public struct Host: Sendable {
     public struct Configuration: Hashable, Sendable {
         /// The ATT_MTU we offer, 23…517.
@@ -72,10 +90,13 @@ public struct Host: Sendable {
         case advertised(AdvertisingReport)
         case connected(Connection)
         case connectionFailed(HCIStatus)
-        /// `reason` is the controller's; the link's procedures ended with `.linkLost` before this.
+        /// `reason` is the controller's, or `connectionTimeout` when the controller itself was lost; the link's
+        /// procedures ended with `.linkLost` before this. Each `connected` is followed by one of these.
         case disconnected(Connection, reason: HCIStatus)
-        case parametersUpdated(ConnectionHandle, interval: UInt16, peripheralLatency: UInt16, supervisionTimeout: UInt16)
-        /// The effective ATT_MTU: the smaller of both sides', at least 23.
+        case parametersUpdated(
+            ConnectionHandle, interval: UInt16, peripheralLatency: UInt16, supervisionTimeout: UInt16)
+        /// The effective ATT_MTU: the smaller of both sides', at least 23. Comes after our own exchange, and after
+        /// the peer's when we have none under way.
         case mtuExchanged(ConnectionHandle, attMTU: UInt16)
         case serviceDiscovered(ConnectionHandle, RemoteService)
         case notificationsSet(ConnectionHandle, configuration: AttributeHandle, enabled: Bool)
@@ -88,7 +109,7 @@ public struct Host: Sendable {
         case advertisingFailed(HCIStatus)
         /// A central wrote a characteristic's value.
         case written(ConnectionHandle, AttributeHandle, [UInt8])
-        /// A central switched notifications on or off.
+        /// A central switched notifications on or off; the handle is the characteristic's value's.
         case subscribed(ConnectionHandle, AttributeHandle, enabled: Bool)
         /// Something the peer or the controller got wrong; counted and logged, nothing more.
         case anomaly(String)
@@ -96,10 +117,66 @@ public struct Host: Sendable {
 
     public static let maximumQueuedFrames = 64
 
-    public init(_ configuration: Configuration = .init()) {}
+    enum State: Hashable, Sendable {
+        case closed
+        case settingUp(ControllerSetup)
+        case ready
+        case failed
+    }
 
-    public mutating func handle(_ input: Input, at now: Instant) -> [Effect] { [] }
+    let configuration: Configuration
+    var state = State.closed
+    var commands = CommandQueue()
+    var flow = ACLFlow(packetLength: 0, bufferCount: 0)
+    var links: [ConnectionHandle: Link] = [:]
+    var scanner = Scanner()
+    var initiator: Initiator
+    var advertiser = Advertiser()
+    var table = AttributeTable()
+    /// The earliest of the links' deadlines, kept so that a packet costs no walk over all links.
+    var linkDeadline: Instant?
+    /// What the one timer is set to.
+    private var timer: Instant?
+
+    public init(_ configuration: Configuration = .init()) {
+        var configuration = configuration
+        configuration.attMTU = min(max(configuration.attMTU, ATTPDU.minimumMTU), ATTPDU.maximumMTU)
+        self.configuration = configuration
+        initiator = Initiator(parameters: configuration.connectionParameters)
+    }
+
+    public mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
+        var effects =
+            switch input {
+            case .received(let octets): receive(octets, at: now)
+            case .perform(let command): perform(command, at: now)
+            case .timerFired: timerFired(at: now)
+            case .transportOpened: open(at: now)
+            case .transportClosed: lose(becoming: .closed)
+            }
+        updateTimer(&effects)
+        return effects
+    }
 
     /// Where a characteristic's value of `setServices` is: handles as assigned. `nil` when there is none such.
-    public func valueHandle(of characteristic: UUID) -> AttributeHandle? { nil }
+    public func valueHandle(of characteristic: UUID) -> AttributeHandle? { table.valueHandle(of: characteristic) }
+
+    private mutating func timerFired(at now: Instant) -> [Effect] {
+        // A timer that has fired is not set any more.
+        timer = nil
+        var effects = carryOut(commands.timerFired(at: now), at: now)
+        if state == .ready { effects += carryOut(initiator.timerFired(at: now), at: now) }
+        guard let linkDeadline, now >= linkDeadline else { return effects }
+        for handle in links.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
+            effects += onLink(handle, at: now) { $0.timerFired(at: now) } ?? []
+        }
+        return effects
+    }
+
+    private mutating func updateTimer(_ effects: inout [Effect]) {
+        let deadline = [commands.deadline, initiator.deadline, linkDeadline].lazy.compactMap { $0 }.min()
+        guard deadline != timer else { return }
+        timer = deadline
+        effects.append(deadline.map { .setTimer($0) } ?? .cancelTimer)
+    }
 }

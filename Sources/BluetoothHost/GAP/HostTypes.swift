@@ -164,6 +164,8 @@ public enum ATTFailure: Error, Hashable, Sendable {
     case serviceNotFound
     /// The link ended, or there is none with that handle.
     case linkLost
+    /// More procedures wait on this link than are kept.
+    case tooManyProcedures
 }
 
 /// A service this host offers as a GATT server. Handles are assigned from 0x0001 in order.

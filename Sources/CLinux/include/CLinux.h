@@ -47,7 +47,10 @@ int linux_random(void *buffer, size_t count);
 // A leading '@' means the abstract namespace.
 socklen_t linux_unix_address(struct sockaddr_un *address, const char *path);
 
-// ioctl with a pointer or a number; Swift cannot spell _IOR and _IOW.
-extern const unsigned long linux_HCIDEVUP, linux_HCIDEVDOWN, linux_HCIGETDEVLIST, linux_HCIGETDEVINFO;
+// Bluetooth controllers by their ioctls, which are macros of a kind that Swift does not see. `socket` is any
+// BTPROTO_HCI socket. The list returns how many indexes it wrote; the address is little endian, as on the air.
+int linux_hci_list(int socket, uint16_t *indexes, int capacity);
+int linux_hci_address(int socket, uint16_t index, uint8_t address[6]);
+int linux_hci_down(int socket, uint16_t index);
 
 #endif

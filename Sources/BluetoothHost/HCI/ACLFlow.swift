@@ -1,0 +1,92 @@
+import Bytes
+
+/// Frames on their way to the controller, cut to its packet length and held back while its buffers are full.
+///
+/// The buffers are one pool for all links. Links take turns, one packet each, so a link whose peer is slow does
+/// not keep the others waiting for longer than its own packets fill the pool.
+///
+/// - Source: Bluetooth Core 5.4, Vol 4, Part E, 4.1.1.
+struct ACLFlow: Sendable {
+    fileprivate struct LinkQueue: Sendable {
+        /// Whole frames not yet begun.
+        var waiting: [[UInt8]] = []
+        /// What is left of the frame begun.
+        var current: ByteReader?
+        /// Packets at the controller, not yet completed.
+        var inFlight = 0
+
+        var isEmpty: Bool { waiting.isEmpty && current == nil }
+    }
+
+    private let packetLength: Int
+    private var freeBuffers: Int
+    private var queues: [ConnectionHandle: LinkQueue] = [:]
+    /// Links with something to send, the next one first.
+    private var turns: [ConnectionHandle] = []
+
+    init(packetLength: Int, bufferCount: Int) {
+        self.packetLength = max(1, packetLength)
+        freeBuffers = bufferCount
+    }
+
+    /// - Returns: whether there was room: a link keeps at most `Host.maximumQueuedFrames` frames waiting.
+    mutating func enqueue(_ frame: [UInt8], for handle: ConnectionHandle) -> Bool {
+        var queue = queues.removeValue(forKey: handle) ?? LinkQueue()
+        defer { queues[handle] = queue }
+        guard queue.waiting.count < Host.maximumQueuedFrames else { return false }
+        if queue.isEmpty { turns.append(handle) }
+        queue.waiting.append(frame)
+        return true
+    }
+
+    /// The packets that can go now, in order.
+    mutating func takePackets() -> [[UInt8]] {
+        var packets: [[UInt8]] = []
+        while freeBuffers > 0, let handle = turns.first {
+            turns.removeFirst()
+            guard let packet = queues[handle]?.nextPacket(of: handle, length: packetLength) else { continue }
+            freeBuffers -= 1
+            packets.append(packet)
+            if queues[handle]?.isEmpty == false { turns.append(handle) }
+        }
+        return packets
+    }
+
+    /// - Returns: whether as many packets were under way; more are not counted.
+    mutating func complete(_ completed: CompletedPackets) -> Bool {
+        guard let inFlight = queues[completed.handle]?.inFlight else { return completed.count == 0 }
+        let count = min(inFlight, Int(completed.count))
+        queues[completed.handle]?.inFlight = inFlight - count
+        freeBuffers += count
+        return count == Int(completed.count)
+    }
+
+    /// The link is gone: the controller forgets its packets without completing them.
+    ///
+    /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 4.3.
+    mutating func remove(_ handle: ConnectionHandle) {
+        guard let queue = queues.removeValue(forKey: handle) else { return }
+        freeBuffers += queue.inFlight
+        turns.removeAll { $0 == handle }
+    }
+}
+
+extension ACLFlow.LinkQueue {
+    fileprivate mutating func nextPacket(of handle: ConnectionHandle, length: Int) -> [UInt8]? {
+        let boundary: ACLDataPacket.Boundary
+        var frame: ByteReader
+        if let current {
+            boundary = .continuing
+            frame = current
+        } else if !waiting.isEmpty {
+            boundary = .firstFromHost
+            frame = ByteReader(waiting.removeFirst())
+        } else {
+            return nil
+        }
+        let data = (try? frame.bytes(min(length, frame.remainingCount))) ?? []
+        current = frame.isAtEnd ? nil : frame
+        inFlight += 1
+        return ACLDataPacket(handle: handle, boundary: boundary, data: data).packet
+    }
+}

@@ -1,0 +1,148 @@
+import ButtonModel
+
+/// What became of a command.
+struct CommandAnswer: Hashable, Sendable {
+    /// `nil`: the controller kept silent.
+    var status: HCIStatus?
+    /// What followed the status in Command Complete.
+    var returnParameters: [UInt8] = []
+}
+
+/// Commands on their way to the controller: one outstanding, the others in order behind it.
+///
+/// | state               | on                                  | becomes   | and we                          |
+/// |---------------------|-------------------------------------|-----------|---------------------------------|
+/// | idle                | enqueue, allowance > 0              | awaiting  | send                            |
+/// | idle                | enqueue, allowance = 0              | blocked   | wait for an event that raises it|
+/// | awaiting            | its Command Complete or Status      | idle      | answered; send the next         |
+/// | awaiting            | Status 0, but a value was asked for | awaiting  | wait on                         |
+/// | awaiting            | 2 s                                 | idle      | answered by silence; send the next |
+/// | blocked             | allowance > 0, or 2 s               | awaiting  | send                            |
+///
+/// A command the controller called unknown, or did not answer, is remembered and never sent again, unless the
+/// host cannot do without it; its answer is then "unknown command" at once.
+///
+/// - Source: Bluetooth Core 5.4, Vol 4, Part E, 4.4.
+struct CommandQueue: Hashable, Sendable {
+    enum Effect: Hashable, Sendable {
+        case send([UInt8])
+        case answered(HCICommand, CommandAnswer)
+        case anomaly(String)
+    }
+
+    static let answerTimeout: Duration = .seconds(2)
+    /// A command beyond it is answered with "memory capacity exceeded" and not sent.
+    static let maximumWaiting = 1024
+
+    /// When to call `timerFired`.
+    private(set) var deadline: Instant?
+    private var outstanding: HCICommand?
+    private var waiting: [HCICommand] = []
+    private var unsupported: Set<HCIOpcode> = []
+    /// Commands the controller takes now (Num_HCI_Command_Packets); one after it was opened.
+    private var allowance: UInt8 = 1
+
+    mutating func enqueue(_ command: HCICommand, at now: Instant) -> [Effect] {
+        guard !unsupported.contains(command.opcode) else {
+            return [.answered(command, CommandAnswer(status: .unknownCommand))]
+        }
+        guard waiting.count < Self.maximumWaiting else {
+            return [
+                .anomaly("too many commands waiting; \(command.opcode) was dropped"),
+                .answered(command, CommandAnswer(status: .memoryCapacityExceeded)),
+            ]
+        }
+        waiting.append(command)
+        return sendNext(at: now)
+    }
+
+    mutating func receiveComplete(
+        _ opcode: HCIOpcode, allowance: UInt8, returnParameters: [UInt8], at now: Instant
+    ) -> [Effect] {
+        self.allowance = allowance
+        let status = HCIStatus(rawValue: returnParameters.first ?? HCIStatus.success.rawValue)
+        let answer = CommandAnswer(status: status, returnParameters: Array(returnParameters.dropFirst()))
+        return finish(opcode, answer, at: now)
+    }
+
+    mutating func receiveStatus(
+        _ opcode: HCIOpcode, allowance: UInt8, status: HCIStatus, at now: Instant
+    ) -> [Effect] {
+        self.allowance = allowance
+        if status == .success, let outstanding, outstanding.opcode == opcode, outstanding.asksForValue {
+            return []
+        }
+        return finish(opcode, CommandAnswer(status: status), at: now)
+    }
+
+    mutating func timerFired(at now: Instant) -> [Effect] {
+        guard let deadline, now >= deadline else { return [] }
+        self.deadline = nil
+        allowance = 1
+        guard let command = outstanding else {
+            return [.anomaly("the controller takes no commands; trying one")] + sendNext(at: now)
+        }
+        outstanding = nil
+        if !command.isIndispensable { unsupported.insert(command.opcode) }
+        return [.answered(command, CommandAnswer(status: nil))] + sendNext(at: now)
+    }
+
+    private mutating func finish(_ opcode: HCIOpcode, _ answer: CommandAnswer, at now: Instant) -> [Effect] {
+        guard let command = outstanding, command.opcode == opcode else {
+            // Opcode 0 answers nothing: it only tells the allowance.
+            let isExpected = opcode.rawValue == 0
+            return (isExpected ? [] : [.anomaly("an answer to \(opcode), which nobody waits for")])
+                + sendNext(at: now)
+        }
+        outstanding = nil
+        deadline = nil
+        if answer.status == .unknownCommand { unsupported.insert(opcode) }
+        return [.answered(command, answer)] + sendNext(at: now)
+    }
+
+    private mutating func sendNext(at now: Instant) -> [Effect] {
+        guard outstanding == nil, let next = waiting.first else { return [] }
+        guard allowance > 0 else {
+            deadline = deadline ?? now + Self.answerTimeout
+            return []
+        }
+        waiting.removeFirst()
+        outstanding = next
+        allowance -= 1
+        deadline = now + Self.answerTimeout
+        return [.send(next.packet)]
+    }
+}
+
+extension HCICommand {
+    /// A controller that keeps silent on one of these is of no use: set-up needs the value, or the host's work
+    /// would stop unnoticed.
+    var isIndispensable: Bool {
+        switch self {
+        case .reset, .readLocalVersionInformation, .readLocalSupportedFeatures, .readBDADDR, .leReadBufferSize,
+            .readBufferSize, .leCreateConnection, .leSetScanEnable, .leSetAdvertisingEnable, .disconnect:
+            true
+        case .setEventMask, .leSetEventMask, .leSetRandomAddress, .leSetAdvertisingParameters,
+            .leSetAdvertisingData, .leSetScanResponseData, .leSetScanParameters, .leCreateConnectionCancel,
+            .leReadFilterAcceptListSize, .leClearFilterAcceptList, .leAddDeviceToFilterAcceptList,
+            .leRemoveDeviceFromFilterAcceptList, .leConnectionUpdate, .leRemoteConnectionParameterRequestReply,
+            .leRemoteConnectionParameterRequestNegativeReply, .unknown:
+            false
+        }
+    }
+
+    /// Its answer is worth nothing without return parameters: a status of success only says "later".
+    fileprivate var asksForValue: Bool {
+        switch self {
+        case .readLocalVersionInformation, .readLocalSupportedFeatures, .readBufferSize, .readBDADDR,
+            .leReadBufferSize, .leReadFilterAcceptListSize:
+            true
+        case .reset, .disconnect, .setEventMask, .leSetEventMask, .leSetRandomAddress, .leSetAdvertisingParameters,
+            .leSetAdvertisingData, .leSetScanResponseData, .leSetAdvertisingEnable, .leSetScanParameters,
+            .leSetScanEnable, .leCreateConnection, .leCreateConnectionCancel, .leClearFilterAcceptList,
+            .leAddDeviceToFilterAcceptList, .leRemoveDeviceFromFilterAcceptList, .leConnectionUpdate,
+            .leRemoteConnectionParameterRequestReply, .leRemoteConnectionParameterRequestNegativeReply, .unknown:
+            false
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import Bytes
+
+/// Joins the ACL packets of one link to frames.
+///
+/// A frame that fits one packet, as nearly all do, is read in place and not copied.
+struct L2CAPReassembler: Hashable, Sendable {
+    struct Outcome: Sendable {
+        var frame: L2CAPFrame?
+        /// What the peer or the controller got wrong; the octets concerned are dropped.
+        var fault: String?
+    }
+
+    /// The longest frame taken: the longest attribute PDU with its header. A longer one is dropped whole.
+    static let maximumFrameLength = L2CAPFrame.headerLength + Int(ATTPDU.maximumMTU)
+
+    private enum State: Hashable, Sendable {
+        case idle
+        /// The octets so far.
+        case collecting([UInt8])
+        /// The rest of a frame that was wrong is on its way.
+        case discarding
+    }
+
+    private var state = State.idle
+
+    /// - Parameter fragment: stands at the first octet of the packet's data.
+    mutating func receive(_ fragment: ByteReader, isFirst: Bool) -> Outcome {
+        guard isFirst else { return receiveContinuing(fragment) }
+        var lost: String?
+        if case .collecting = state { lost = "an L2CAP frame was not finished" }
+        var outcome = begin(fragment)
+        outcome.fault = outcome.fault ?? lost
+        return outcome
+    }
+
+    private mutating func begin(_ fragment: ByteReader) -> Outcome {
+        state = .idle
+        var payload = fragment
+        guard let length = try? payload.uint16(), let channel = try? payload.uint16() else {
+            return collect([], fragment)
+        }
+        guard Int(length) == payload.remainingCount else { return collect([], fragment) }
+        guard fragment.remainingCount <= Self.maximumFrameLength else { return discard() }
+        return Outcome(frame: L2CAPFrame(channel: channel, payload: payload))
+    }
+
+    private mutating func receiveContinuing(_ fragment: ByteReader) -> Outcome {
+        switch state {
+        case .idle: return Outcome(fault: "an L2CAP fragment without its beginning")
+        case .discarding: return Outcome()
+        case .collecting(let collected):
+            // Only one copy may live while octets are appended.
+            state = .idle
+            return collect(collected, fragment)
+        }
+    }
+
+    private mutating func collect(_ collected: [UInt8], _ fragment: ByteReader) -> Outcome {
+        guard collected.count + fragment.remainingCount <= Self.maximumFrameLength else { return discard() }
+        var octets = collected
+        var fragment = fragment
+        octets.append(contentsOf: fragment.remainder())
+        var payload = ByteReader(octets)
+        guard let length = try? payload.uint16(), let channel = try? payload.uint16() else {
+            state = .collecting(octets)
+            return Outcome()
+        }
+        guard L2CAPFrame.headerLength + Int(length) <= Self.maximumFrameLength else { return discard() }
+        guard payload.remainingCount >= Int(length) else {
+            state = .collecting(octets)
+            return Outcome()
+        }
+        guard payload.remainingCount == Int(length) else {
+            return Outcome(fault: "an L2CAP frame is longer than it says")
+        }
+        return Outcome(frame: L2CAPFrame(channel: channel, payload: payload))
+    }
+
+    private mutating func discard() -> Outcome {
+        state = .discarding
+        return Outcome(fault: "an L2CAP frame is longer than \(Self.maximumFrameLength) octets")
+    }
+}

@@ -1,0 +1,96 @@
+import Glibc
+package import Reactor
+
+/// A Bluetooth controller, wherever it is: whole HCI packets in and out.
+///
+/// A packet begins with its H4 indicator: 0x01 command, 0x02 ACL data, 0x03 synchronous data, 0x04 event, 0x05 ISO
+/// data (Bluetooth Core 5.4, Vol 4, Part A, 2).
+@ReactorActor
+package protocol HCITransport: AnyObject {
+    /// Begins to open it. `handler` hears `opened` once or `failed` once, and after `opened` what the controller
+    /// says until `failed` or `close`. Nothing is reported from inside a call.
+    func open(_ handler: @escaping @ReactorActor (HCITransportEvent) -> Void)
+    /// One packet. Dropped while the transport is not open.
+    func send(_ packet: [UInt8])
+    /// Nothing is reported after this. The transport may be opened again.
+    func close()
+}
+
+package enum HCITransportEvent: Hashable, Sendable {
+    case opened
+    case received([UInt8])
+    /// The transport has closed itself.
+    case failed(TransportFailure)
+}
+
+/// Why there is no controller. `description` says what to do about it.
+package enum TransportFailure: Error, Hashable, Sendable {
+    /// EAFNOSUPPORT.
+    case noBluetoothInKernel
+    /// ENODEV.
+    case noAdapter(index: UInt16)
+    /// EBUSY, or EALREADY.
+    case adapterInUse(index: UInt16)
+    /// EPERM, or EACCES.
+    case notPermitted(index: UInt16)
+    /// ERFKILL.
+    case radioBlocked(index: UInt16)
+    /// It was open and went away.
+    case adapterLost(index: UInt16)
+    /// The controller does not take what we send: more than `OutgoingBuffer`'s bound is waiting.
+    case stalled(String)
+    case unreachable(String, reason: String)
+    case closedByPeer(String)
+    case malformedStream(String, H4Malformed)
+    /// Any other error of the system, with what we were doing.
+    case system(operation: String, subject: String, reason: String)
+}
+
+extension TransportFailure {
+    /// What an error of a call on a Bluetooth socket means.
+    init(errno: Int32, _ operation: String, adapter index: UInt16) {
+        switch errno {
+        case EAFNOSUPPORT, EPROTONOSUPPORT: self = .noBluetoothInKernel
+        case ENODEV: self = .noAdapter(index: index)
+        case EBUSY, EALREADY: self = .adapterInUse(index: index)
+        case EPERM, EACCES: self = .notPermitted(index: index)
+        case ERFKILL: self = .radioBlocked(index: index)
+        default: self = .system(operation: operation, subject: "hci\(index)", reason: String(cString: strerror(errno)))
+        }
+    }
+}
+
+extension TransportFailure: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .noBluetoothInKernel:
+            "the kernel has no Bluetooth here: load it with `modprobe bluetooth`; a container needs the host's network"
+        case .noAdapter(let index):
+            "there is no adapter hci\(index): plug it in, and see `ls /sys/class/bluetooth` for those there are"
+        case .adapterInUse(let index):
+            """
+            hci\(index) is in use by another program: stop BlueZ with `systemctl disable --now bluetooth.service`, \
+            or plug in an adapter for Tryck alone
+            """
+        case .notPermitted(let index):
+            """
+            opening hci\(index) is not permitted: start tryckd as a service, or once run \
+            `setcap cap_net_admin,cap_net_raw+ep /usr/bin/tryckd` with the path of your tryckd
+            """
+        case .radioBlocked(let index):
+            "the radio of hci\(index) is switched off: run `rfkill unblock bluetooth`, or look for its switch"
+        case .adapterLost(let index):
+            "hci\(index) went away: plug it in again, or see `dmesg` for why it was reset"
+        case .stalled(let subject):
+            "\(subject) takes no more data: reset or replug the controller"
+        case .unreachable(let subject, let reason):
+            "\(subject) cannot be reached: \(reason); start the controller there, or mend `bluetooth.transport`"
+        case .closedByPeer(let subject):
+            "\(subject) closed the connection: see why the controller there ended"
+        case .malformedStream(let subject, let malformed):
+            "\(subject) does not speak HCI in H4 framing: \(malformed)"
+        case .system(let operation, let subject, let reason):
+            "\(operation) of \(subject) failed: \(reason)"
+        }
+    }
+}

@@ -1,0 +1,105 @@
+extension Diagnostic {
+    /// The diagnostic as a person reads it, over several lines, each ended.
+    ///
+    /// - Parameter line: the source line of `start`; `nil` when it is not at hand.
+    func rendered(line: ArraySlice<UInt8>?, style: Style) -> String {
+        let place = "\(file):\(start.line):\(start.column):"
+        let kind = style.severity("\(severity.rawValue)[\(code)]:", severity)
+        var text = "\(style.bold(place)) \(kind) \(Terminal.line(message))\n"
+        if let line {
+            let excerpt = Excerpt(line: line, from: start.column, to: start.line == end.line ? end.column : .max)
+            let number = String(start.line)
+            let margin = String(repeating: " ", count: max(0, 5 - number.count)) + number
+            text += style.faint("\(margin) | ") + excerpt.text + "\n"
+            let gutter = String(repeating: " ", count: margin.count) + " | "
+            text += style.faint(gutter) + String(repeating: " ", count: excerpt.caretColumn)
+            text += style.severity(String(repeating: "^", count: excerpt.caretWidth), severity)
+            if let hint { text += " " + Terminal.line(hint) }
+            text += "\n"
+        } else if let hint {
+            text += "  hint: \(Terminal.line(hint))\n"
+        }
+        for note in related {
+            text +=
+                "  note: \(Terminal.line(note.message)) at \(note.file):\(note.position.line):\(note.position.column)\n"
+        }
+        return text
+    }
+}
+
+/// One source line made fit for a terminal, and where the caret stands under it, in cells.
+struct Excerpt {
+    static let tabWidth = 4
+
+    private(set) var text = ""
+    private(set) var caretColumn = 0
+    private(set) var caretWidth = 1
+
+    /// - Parameters: columns count scalars from 1; `end` is the first one after the mark.
+    init(line: ArraySlice<UInt8>, from start: Int, to end: Int) {
+        let scalars = Array(String(decoding: line, as: UTF8.self).unicodeScalars)
+        let marked = min(max(start, 1), scalars.count + 1)
+        let first = max(0, marked - 1 - DiagnosticReport.maximumLineLength / 2)
+        let last = min(scalars.count, first + DiagnosticReport.maximumLineLength)
+        var cells = 0
+        var markEnd: Int?
+        if first > 0 {
+            text = "…"
+            cells = 1
+        }
+        caretColumn = cells
+        for index in first..<last {
+            if index + 1 == marked { caretColumn = cells }
+            if index + 1 == end { markEnd = cells }
+            let scalar = scalars[index]
+            if scalar == "\t" {
+                let width = Excerpt.tabWidth - cells % Excerpt.tabWidth
+                text += String(repeating: " ", count: width)
+                cells += width
+            } else {
+                text.unicodeScalars.append(Terminal.isShown(scalar) ? scalar : "\u{FFFD}")
+                cells += Terminal.width(scalar)
+            }
+        }
+        if marked == last + 1 { caretColumn = cells }
+        if last < scalars.count { text += "…" }
+        caretWidth = max(1, (markEnd ?? cells) - caretColumn)
+    }
+}
+
+/// What a terminal does with characters.
+enum Terminal {
+    /// Text from a file as part of one line of output: nothing in it can move the cursor.
+    static func line(_ text: String) -> String {
+        guard !text.unicodeScalars.allSatisfy(isShown) else { return text }
+        var line = ""
+        for scalar in text.unicodeScalars { line.unicodeScalars.append(isShown(scalar) ? scalar : "\u{FFFD}") }
+        return line
+    }
+
+    /// Not a control character, and not one that turns the direction of what follows.
+    static func isShown(_ scalar: UnicodeScalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7F..<0xA0, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: false
+        default: true
+        }
+    }
+
+    /// How many cells a character takes: none for combining marks, two for wide ones.
+    ///
+    /// - Source: Unicode Standard Annex 11, East Asian Width, in ranges that common terminals share.
+    static func width(_ scalar: UnicodeScalar) -> Int {
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .enclosingMark: return 0
+        default: break
+        }
+        switch scalar.value {
+        case 0x200B...0x200D, 0x2060: return 0
+        case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xA000...0xA4CF,
+            0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F,
+            0x1F680...0x1F6FF, 0x1F900...0x1F9FF, 0x20000...0x3FFFD:
+            return 2
+        default: return 1
+        }
+    }
+}

@@ -1,0 +1,100 @@
+/// What a person sees of a list of diagnostics: each with its line, its caret, its hint and its notes, and a
+/// summary at the end.
+///
+///     rules/home.yaml:14:15: error[E301]: unknown button "kitchn"
+///        14 |     - button: kitchn
+///           |               ^^^^^^ did you mean "kitchen"?
+///       note: buttons are declared at rules/home.yaml:4:1
+///
+/// The first line is what editors and build tools read. Of the errors of one file only the first
+/// `maximumErrorsPerFile` are shown; the summary counts all.
+public struct DiagnosticReport: Sendable {
+    public static let maximumErrorsPerFile = 20
+    /// Of a longer line only the part around the caret is shown.
+    static let maximumLineLength = 160
+
+    private let diagnostics: [Diagnostic]
+    private let sources: [String: [UInt8]]
+
+    /// - Parameter sources: the text of each file, by the name the diagnostics call it; without one, only the
+    ///   first line of a diagnostic is followed by its hint.
+    public init(_ diagnostics: [Diagnostic], sources: [String: [UInt8]]) {
+        self.diagnostics = diagnostics.inSourceOrder()
+        self.sources = sources
+    }
+
+    /// All of it, each line ended.
+    ///
+    /// - Parameter colour: with the escape sequences of a terminal.
+    public func text(colour: Bool = false) -> String {
+        var text = ""
+        var lines: [String: SourceLines] = [:]
+        var shownErrors: [String: Int] = [:]
+        var file: String?
+        func endFile() {
+            guard let file, let count = shownErrors[file], count > DiagnosticReport.maximumErrorsPerFile else { return }
+            text += "\(file): and \(count - DiagnosticReport.maximumErrorsPerFile) more\n"
+        }
+        for diagnostic in diagnostics {
+            if diagnostic.file != file {
+                endFile()
+                file = diagnostic.file
+                lines[diagnostic.file] = sources[diagnostic.file].map(SourceLines.init)
+            }
+            if diagnostic.severity == .error {
+                shownErrors[diagnostic.file, default: 0] += 1
+                if shownErrors[diagnostic.file, default: 0] > DiagnosticReport.maximumErrorsPerFile { continue }
+            }
+            text += diagnostic.rendered(
+                line: lines[diagnostic.file]?[diagnostic.start.line], style: Style(colour: colour))
+        }
+        endFile()
+        return text + (diagnostics.isEmpty ? "" : summary + "\n")
+    }
+
+    /// `2 errors, 1 warning.`
+    public var summary: String {
+        let errors = diagnostics.count { $0.severity == .error }
+        let warnings = diagnostics.count - errors
+        func count(_ number: Int, _ word: String) -> String { "\(number) \(word)\(number == 1 ? "" : "s")" }
+        return switch (errors, warnings) {
+        case (0, 0): "No errors."
+        case (0, _): "\(count(warnings, "warning"))."
+        case (_, 0): "\(count(errors, "error"))."
+        default: "\(count(errors, "error")), \(count(warnings, "warning"))."
+        }
+    }
+}
+
+/// The lines of a file; LF, CR and CRLF end one.
+private struct SourceLines {
+    private let lines: [ArraySlice<UInt8>]
+
+    init(_ octets: [UInt8]) {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        var rest = octets.starts(with: mark) ? octets[3...] : octets[...]
+        var lines: [ArraySlice<UInt8>] = []
+        while let end = rest.firstIndex(where: { $0 == 0x0A || $0 == 0x0D }) {
+            lines.append(rest[..<end])
+            let isPair = rest[end] == 0x0D && end + 1 < rest.endIndex && rest[end + 1] == 0x0A
+            rest = rest[(end + (isPair ? 2 : 1))...]
+        }
+        lines.append(rest)
+        self.lines = lines
+    }
+
+    subscript(number: Int) -> ArraySlice<UInt8>? {
+        number >= 1 && number <= lines.count ? lines[number - 1] : nil
+    }
+}
+
+struct Style {
+    var colour: Bool
+
+    func bold(_ text: String) -> String { colour ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
+    func severity(_ text: String, _ severity: Diagnostic.Severity) -> String {
+        guard colour else { return text }
+        return "\u{1B}[1;\(severity == .error ? 31 : 35)m\(text)\u{1B}[0m"
+    }
+    func faint(_ text: String) -> String { colour ? "\u{1B}[2m\(text)\u{1B}[0m" : text }
+}

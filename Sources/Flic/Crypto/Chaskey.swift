@@ -1,0 +1,144 @@
+import Bytes
+
+/// Chaskey with 16 rounds ("LTS"): the message authentication code of every signed packet.
+///
+/// All words are little endian. The subkeys double the key as a 128-bit number: K1 = 2K, K2 = 2K1, with 0x87 folded
+/// into the low octet on overflow. A last full block is masked with K1; a last short one is padded with 0x01 and
+/// zeros and masked with K2.
+///
+/// - Source: protocol notes, 5.6. Mouha and others: Chaskey, an efficient MAC algorithm for 32-bit microcontrollers, 2014.
+package struct Chaskey: Sendable {
+    private let key: Block
+    private let fullBlockSubkey: Block
+    private let shortBlockSubkey: Block
+
+    package init(_ key: SessionKey) {
+        self.key = Block(key.octets[...])
+        fullBlockSubkey = self.key.doubled
+        shortBlockSubkey = fullBlockSubkey.doubled
+    }
+
+    /// The whole tag, 16 octets.
+    package func tag(of message: [UInt8]) -> [UInt8] {
+        absorb(message, from: key).octets
+    }
+
+    /// The 5 octets that close a packet.
+    ///
+    /// - Parameters:
+    ///   - packet: the octets as sent, without the tag.
+    ///   - sender: which direction's domain to use.
+    ///   - counter: packets `sender` signed before this one in this session.
+    package func signature(of packet: [UInt8], from sender: Sender, counter: UInt64) -> [UInt8] {
+        var state = key
+        state.v0 ^= UInt32(truncatingIfNeeded: counter)
+        state.v1 ^= UInt32(truncatingIfNeeded: counter >> 32)
+        state.v2 ^= sender.rawValue
+        state.permute()
+        return Array(absorb(packet, from: state).octets.prefix(Self.signatureLength))
+    }
+
+    package static let signatureLength = 5
+
+    /// Who signed a packet; the raw value enters the code.
+    package enum Sender: UInt32, Sendable {
+        case button = 0
+        case host = 1
+    }
+
+    private func absorb(_ message: [UInt8], from initial: Block) -> Block {
+        var state = initial
+        var rest = message[...]
+        while rest.count > 16 {
+            state ^= Block(rest.prefix(16))
+            state.permute()
+            rest = rest.dropFirst(16)
+        }
+        let subkey: Block
+        if rest.count == 16 {
+            subkey = fullBlockSubkey
+            state ^= Block(rest)
+        } else {
+            subkey = shortBlockSubkey
+            state ^= Block(rest + [0x01])
+        }
+        state ^= subkey
+        state.permute()
+        state ^= subkey
+        return state
+    }
+}
+
+extension Chaskey {
+    private struct Block: Sendable {
+        var v0, v1, v2, v3: UInt32
+
+        /// From at most 16 octets; missing ones are zero.
+        init(_ octets: ArraySlice<UInt8>) {
+            var words: (UInt32, UInt32, UInt32, UInt32) = (0, 0, 0, 0)
+            for (index, octet) in octets.prefix(16).enumerated() {
+                let part = UInt32(octet) << UInt32(8 * (index & 3))
+                switch index >> 2 {
+                case 0: words.0 |= part
+                case 1: words.1 |= part
+                case 2: words.2 |= part
+                default: words.3 |= part
+                }
+            }
+            (v0, v1, v2, v3) = words
+        }
+
+        var octets: [UInt8] {
+            var writer = ByteWriter(capacity: 16)
+            for word in [v0, v1, v2, v3] { writer.uint32(word) }
+            return writer.bytes
+        }
+
+        /// The block times two in the field of 2^128 elements.
+        var doubled: Block {
+            var result = self
+            result.v3 = v3 << 1 | v2 >> 31
+            result.v2 = v2 << 1 | v1 >> 31
+            result.v1 = v1 << 1 | v0 >> 31
+            result.v0 = v0 << 1 ^ (v3 >> 31 == 0 ? 0 : 0x87)
+            return result
+        }
+
+        static func ^= (left: inout Block, right: Block) {
+            left.v0 ^= right.v0
+            left.v1 ^= right.v1
+            left.v2 ^= right.v2
+            left.v3 ^= right.v3
+        }
+
+        mutating func permute() {
+            for _ in 0..<16 {
+                v0 &+= v1
+                v1 = v1.rotatedLeft(5) ^ v0
+                v0 = v0.rotatedLeft(16)
+                v2 &+= v3
+                v3 = v3.rotatedLeft(8) ^ v2
+                v0 &+= v3
+                v3 = v3.rotatedLeft(13) ^ v0
+                v2 &+= v1
+                v1 = v1.rotatedLeft(7) ^ v2
+                v2 = v2.rotatedLeft(16)
+            }
+        }
+    }
+
+    /// The key and its two subkeys, 16 octets each.
+    package static func subkeys(of key: SessionKey) -> (key: [UInt8], full: [UInt8], short: [UInt8]) {
+        let chaskey = Chaskey(key)
+        return (chaskey.key.octets, chaskey.fullBlockSubkey.octets, chaskey.shortBlockSubkey.octets)
+    }
+}
+
+extension UInt32 {
+    fileprivate func rotatedLeft(_ count: UInt32) -> UInt32 { self << count | self >> (32 - count) }
+}
+
+extension Chaskey: CustomStringConvertible, CustomReflectable {
+    package var description: String { "***" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}

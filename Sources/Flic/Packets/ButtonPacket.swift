@@ -1,0 +1,236 @@
+package import Bytes
+
+/// What a button sends to a host: opcode and payload, without frame header and signature.
+///
+/// Multi-octet fields are little endian. Octets after the known fields are ignored: newer firmware may send more.
+///
+/// - Source: protocol notes, 4.2 to 4.7.
+package enum ButtonPacket: Hashable, Sendable {
+    case fullVerifyResponse1(FullVerifyResponse1)
+    case fullVerifyResponse2(FullVerifyResponse2)
+    /// The temporary ids of the hosts that were turned away.
+    case noLogicalConnectionSlots(temporaryIDs: [UInt32])
+    case fullVerifyFailResponse(reason: UInt8)
+    case testIfReallyUnpairedResponse(result: [UInt8])
+    case getFirmwareVersionResponse(version: UInt32)
+    case quickVerifyNegativeResponse(temporaryID: UInt32)
+    case quickVerifyResponse(QuickVerifyResponse)
+    /// Reason: 0 ping timeout, 1 invalid signature, 2 a new session of the same pairing, 3 by the user.
+    case disconnectedVerifiedLink(reason: UInt8)
+    case initButtonEventsResponse(InitButtonEventsResponse)
+    case buttonEventNotification(EventNotification)
+    case nameUpdatedNotification(name: [UInt8])
+    case pingRequest
+    case getNameResponse(StampedName)
+    case setNameResponse(StampedName)
+    /// See `Battery`.
+    case getBatteryLevelResponse(raw: UInt16)
+    case setAdvertisingParametersResponse
+    /// A packet we have no use for.
+    case other(opcode: UInt8)
+
+    /// Temporary id, certificate (signature 64, address 6, its type, public key 32), random 8, flags.
+    package struct FullVerifyResponse1: Hashable, Sendable {
+        package var temporaryID: UInt32
+        package var certificate: Certificate
+        package var random: [UInt8]
+        package var isInPublicMode: Bool
+    }
+
+    /// ```
+    /// octet  1      2      18           19       42        46           48
+    ///        flags  uuid   name length  name 23  firmware  battery raw  serial 11
+    /// ```
+    package struct FullVerifyResponse2: Hashable, Sendable {
+        package var appCredentialsMatch: Bool
+        package var caresAboutAppCredentials: Bool
+        /// 16 octets.
+        package var uuid: [UInt8]
+        /// At most 23 octets of UTF-8.
+        package var name: [UInt8]
+        package var firmwareVersion: UInt32
+        package var rawBattery: UInt16
+        /// At most 11 octets of ASCII.
+        package var serial: [UInt8]
+
+        package static let nameLength = 23
+        package static let serialLength = 11
+    }
+
+    /// Random 8, temporary id, flags.
+    package struct QuickVerifyResponse: Hashable, Sendable {
+        package var random: [UInt8]
+        package var temporaryID: UInt32
+    }
+
+    /// 48 bits (bit 0 has queued events, the rest ticks), event count and, in opcode 10 only, boot id.
+    package struct InitButtonEventsResponse: Hashable, Sendable {
+        package var hasQueuedEvents: Bool
+        /// The button's clock now: ticks of 1/32768 s since its boot, 47 bits.
+        package var ticks: UInt64
+        package var eventCount: UInt32
+        /// `nil` when it is the one that the host named.
+        package var bootID: UInt32?
+    }
+
+    /// A time in ms UTC, 48 bits, and the name now stored.
+    package struct StampedName: Hashable, Sendable {
+        package var timestamp: UInt64
+        package var name: [UInt8]
+    }
+}
+
+extension ButtonPacket {
+    /// - Throws: `Truncated`, when the octets end before the fixed fields do.
+    package init(decoding octets: [UInt8]) throws(Truncated) {
+        var reader = ByteReader(octets)
+        switch try reader.uint8() {
+        case 0: self = .fullVerifyResponse1(try FullVerifyResponse1(&reader))
+        case 1: self = .fullVerifyResponse2(try FullVerifyResponse2(&reader))
+        case 2:
+            var temporaryIDs: [UInt32] = []
+            while reader.remainingCount >= 4 { temporaryIDs.append(try reader.uint32()) }
+            self = .noLogicalConnectionSlots(temporaryIDs: temporaryIDs)
+        case 3: self = .fullVerifyFailResponse(reason: try reader.uint8())
+        case 4: self = .testIfReallyUnpairedResponse(result: try reader.bytes(16))
+        case 5: self = .getFirmwareVersionResponse(version: try reader.uint32())
+        case 6: self = .quickVerifyNegativeResponse(temporaryID: try reader.uint32())
+        case 8:
+            self = .quickVerifyResponse(
+                QuickVerifyResponse(random: try reader.bytes(8), temporaryID: try reader.uint32()))
+            // The flags say nothing that we use, but a packet without them is cut off.
+            try reader.skip(1)
+        case 9: self = .disconnectedVerifiedLink(reason: try reader.uint8())
+        case 10: self = .initButtonEventsResponse(try InitButtonEventsResponse(&reader, withBootID: true))
+        case 11: self = .initButtonEventsResponse(try InitButtonEventsResponse(&reader, withBootID: false))
+        case 12: self = .buttonEventNotification(try EventNotification(&reader))
+        case 14: self = .nameUpdatedNotification(name: reader.remainder())
+        case 15: self = .pingRequest
+        case 16: self = .getNameResponse(try StampedName(&reader))
+        case 17: self = .setNameResponse(try StampedName(&reader))
+        case 20: self = .getBatteryLevelResponse(raw: try reader.uint16())
+        case 25: self = .setAdvertisingParametersResponse
+        case let opcode: self = .other(opcode: opcode)
+        }
+    }
+
+    package var octets: [UInt8] {
+        var writer = ByteWriter(capacity: Frame.maximumPacketLength)
+        writer.uint8(opcode)
+        switch self {
+        case .fullVerifyResponse1(let response): response.write(to: &writer)
+        case .fullVerifyResponse2(let response): response.write(to: &writer)
+        case .noLogicalConnectionSlots(let temporaryIDs): for id in temporaryIDs { writer.uint32(id) }
+        case .fullVerifyFailResponse(let reason), .disconnectedVerifiedLink(let reason): writer.uint8(reason)
+        case .testIfReallyUnpairedResponse(let result): writer.bytes(result)
+        case .getFirmwareVersionResponse(let version): writer.uint32(version)
+        case .quickVerifyNegativeResponse(let temporaryID): writer.uint32(temporaryID)
+        case .quickVerifyResponse(let response):
+            writer.bytes(response.random)
+            writer.uint32(response.temporaryID)
+            writer.uint8(0)
+        case .initButtonEventsResponse(let response):
+            writer.uint48(response.ticks << 1 | (response.hasQueuedEvents ? 1 : 0))
+            writer.uint32(response.eventCount)
+            if let bootID = response.bootID { writer.uint32(bootID) }
+        case .buttonEventNotification(let notification): notification.write(to: &writer)
+        case .nameUpdatedNotification(let name): writer.bytes(name)
+        case .getNameResponse(let stamped), .setNameResponse(let stamped):
+            writer.uint48(stamped.timestamp)
+            writer.bytes(stamped.name)
+        case .getBatteryLevelResponse(let raw): writer.uint16(raw)
+        case .pingRequest, .setAdvertisingParametersResponse, .other: break
+        }
+        return writer.bytes
+    }
+
+    package var opcode: UInt8 {
+        switch self {
+        case .fullVerifyResponse1: 0
+        case .fullVerifyResponse2: 1
+        case .noLogicalConnectionSlots: 2
+        case .fullVerifyFailResponse: 3
+        case .testIfReallyUnpairedResponse: 4
+        case .getFirmwareVersionResponse: 5
+        case .quickVerifyNegativeResponse: 6
+        case .quickVerifyResponse: 8
+        case .disconnectedVerifiedLink: 9
+        case .initButtonEventsResponse(let response): response.bootID == nil ? 11 : 10
+        case .buttonEventNotification: 12
+        case .nameUpdatedNotification: 14
+        case .pingRequest: 15
+        case .getNameResponse: 16
+        case .setNameResponse: 17
+        case .getBatteryLevelResponse: 20
+        case .setAdvertisingParametersResponse: 25
+        case .other(let opcode): opcode
+        }
+    }
+}
+
+extension ButtonPacket.FullVerifyResponse1 {
+    fileprivate init(_ reader: inout ByteReader) throws(Truncated) {
+        temporaryID = try reader.uint32()
+        certificate = Certificate(
+            signature: try reader.bytes(64), addressOctets: try reader.bytes(6), addressKind: try reader.uint8(),
+            publicKey: try reader.bytes(32))
+        random = try reader.bytes(8)
+        isInPublicMode = try reader.uint8() & 0b10 != 0
+    }
+
+    fileprivate func write(to writer: inout ByteWriter) {
+        writer.uint32(temporaryID)
+        writer.bytes(certificate.signature)
+        writer.bytes(certificate.message)
+        writer.bytes(random)
+        writer.uint8(isInPublicMode ? 0b10 : 0)
+    }
+}
+
+extension ButtonPacket.FullVerifyResponse2 {
+    fileprivate init(_ reader: inout ByteReader) throws(Truncated) {
+        let flags = try reader.uint8()
+        appCredentialsMatch = flags & 0b01 != 0
+        caresAboutAppCredentials = flags & 0b10 != 0
+        uuid = try reader.bytes(16)
+        let nameLength = Int(try reader.uint8())
+        name = Array(try reader.bytes(Self.nameLength).prefix(nameLength))
+        firmwareVersion = try reader.uint32()
+        rawBattery = try reader.uint16()
+        serial = Array(try reader.bytes(Self.serialLength).prefix { $0 != 0 })
+    }
+
+    fileprivate func write(to writer: inout ByteWriter) {
+        writer.uint8((appCredentialsMatch ? 0b01 : 0) | (caresAboutAppCredentials ? 0b10 : 0))
+        writer.bytes(uuid.padded(to: 16))
+        writer.uint8(UInt8(min(name.count, Self.nameLength)))
+        writer.bytes(name.padded(to: Self.nameLength))
+        writer.uint32(firmwareVersion)
+        writer.uint16(rawBattery)
+        writer.bytes(serial.padded(to: Self.serialLength))
+    }
+}
+
+extension ButtonPacket.InitButtonEventsResponse {
+    fileprivate init(_ reader: inout ByteReader, withBootID: Bool) throws(Truncated) {
+        let bits = try reader.uint48()
+        hasQueuedEvents = bits & 1 != 0
+        ticks = bits >> 1
+        eventCount = try reader.uint32()
+        bootID = withBootID ? try reader.uint32() : nil
+    }
+}
+
+extension ButtonPacket.StampedName {
+    fileprivate init(_ reader: inout ByteReader) throws(Truncated) {
+        timestamp = try reader.uint48()
+        name = reader.remainder()
+    }
+}
+
+extension Array<UInt8> {
+    /// The first `count` octets, with zeros where there are fewer.
+    package func padded(to count: Int) -> [UInt8] {
+        Array(prefix(count)) + repeatElement(0, count: Swift.max(0, count - self.count))
+    }
+}

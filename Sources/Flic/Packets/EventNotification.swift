@@ -1,0 +1,126 @@
+package import ButtonModel
+import Bytes
+
+/// Steps of presses, oldest first, with the counter after the last one.
+///
+///     octet  1        5 + 7n
+///            counter  ticks (48 bits), code (4), was queued (1), was queued last (1), reserved (2)
+///
+/// The counter's remainder by 4 says what a step is: 1 down, 2 hold, 3 up, 0 single click timeout. Steps that did not
+/// happen are skipped, so the counters of the earlier items follow from the last one, backwards.
+///
+/// - Source: protocol notes, 4.7 and 6.6.
+package struct EventNotification: Hashable, Sendable {
+    package struct Item: Hashable, Sendable {
+        /// 1/32768 s since the button's boot, 48 bits.
+        package var ticks: UInt64
+        package var code: EventCode
+        package var wasQueued: Bool
+        package var wasQueuedLast: Bool
+
+        package init(ticks: UInt64, code: EventCode, wasQueued: Bool = false, wasQueuedLast: Bool = false) {
+            self.ticks = ticks
+            self.code = code
+            self.wasQueued = wasQueued
+            self.wasQueuedLast = wasQueuedLast
+        }
+    }
+
+    package var eventCount: UInt32
+    package var items: [Item]
+
+    package init(eventCount: UInt32, items: [Item]) {
+        self.eventCount = eventCount
+        self.items = items
+    }
+
+    /// As many as a packet has room for.
+    package static let maximumItemCount = 16
+
+    /// The button keeps these events until the host acknowledges the last of them.
+    package var needsAcknowledgement: Bool { items.contains { $0.code.needsAcknowledgement } }
+
+    /// Each item with its counter. Counters before the first one of a boot are 0: no button has such events.
+    package var countedItems: [(counter: UInt32, item: Item)] {
+        var counted: [(counter: UInt32, item: Item)] = []
+        var counter = eventCount
+        for item in items.reversed() {
+            if let later = counted.last {
+                counter = later.counter.saturatingSubtract(item.code.distance(to: later.counter))
+            }
+            counted.append((counter, item))
+        }
+        return counted.reversed()
+    }
+}
+
+/// A step of a press as four bits.
+///
+/// With bit 3 set, or with the two low bits clear, it is an up; with bit 3, bit 2 says that the press was a hold, bit 1
+/// that the gesture is certain, bit 0 that it is a double click. Otherwise the two low bits are the step.
+///
+/// - Source: protocol notes, 6.6.
+package struct EventCode: Hashable, Sendable {
+    /// 0…15.
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) { self.rawValue = rawValue & 0x0F }
+
+    package var step: PressStep {
+        guard rawValue & 0b1000 == 0, rawValue & 0b11 != 0 else {
+            let isHold = rawValue & 0b1100 == 0b1100
+            guard rawValue & 0b1010 == 0b1010 else { return .up(isHold ? .afterHold : .open) }
+            let isDouble = rawValue & 1 != 0
+            if isHold { return .up(isDouble ? .afterHoldDoubleClick : .afterHoldClick) }
+            return .up(isDouble ? .doubleClick : .click)
+        }
+        switch rawValue & 0b11 {
+        case 1: return .down
+        case 2: return .clickTimeout
+        default: return .hold(ofSecondPress: rawValue & 0b100 != 0)
+        }
+    }
+
+    package var needsAcknowledgement: Bool {
+        switch step {
+        case .clickTimeout, .up(.click), .up(.doubleClick), .up(.afterHoldClick), .up(.afterHoldDoubleClick): true
+        case .down, .hold, .up(.open), .up(.afterHold): false
+        }
+    }
+
+    /// How far before the item with counter `later` this one was counted.
+    fileprivate func distance(to later: UInt32) -> UInt32 {
+        switch (later % 4, step) {
+        case (1, .clickTimeout), (3, .hold): 1
+        case (1, _), (3, _): 2
+        default: 1
+        }
+    }
+}
+
+extension EventNotification {
+    init(_ reader: inout ByteReader) throws(Truncated) {
+        eventCount = try reader.uint32()
+        items = []
+        while reader.remainingCount >= 7 {
+            let ticks = try reader.uint48()
+            let bits = try reader.uint8()
+            items.append(
+                Item(
+                    ticks: ticks, code: EventCode(rawValue: bits), wasQueued: bits & 0x10 != 0,
+                    wasQueuedLast: bits & 0x20 != 0))
+        }
+    }
+
+    func write(to writer: inout ByteWriter) {
+        writer.uint32(eventCount)
+        for item in items {
+            writer.uint48(item.ticks)
+            writer.uint8(item.code.rawValue | (item.wasQueued ? 0x10 : 0) | (item.wasQueuedLast ? 0x20 : 0))
+        }
+    }
+}
+
+extension UInt32 {
+    fileprivate func saturatingSubtract(_ other: UInt32) -> UInt32 { self > other ? self - other : 0 }
+}

@@ -1,0 +1,270 @@
+package import Bytes
+
+/// What a host sends to a button: opcode and payload, without frame header and signature.
+///
+/// Multi-octet fields are little endian. Octets after the known fields are ignored: newer software may send more.
+///
+/// - Source: protocol notes, 4.1.
+package enum HostPacket: Hashable, Sendable {
+    case fullVerifyRequest1(temporaryID: UInt32)
+    case fullVerifyRequest2(FullVerifyRequest2)
+    case fullVerifyAbort
+    case testIfReallyUnpairedRequest(TestIfReallyUnpairedRequest)
+    case quickVerifyRequest(QuickVerifyRequest)
+    case forceDisconnect(advertiseAgain: Bool)
+    case getFirmwareVersionRequest
+    case disconnectVerifiedLink
+    case setNameRequest(SetNameRequest)
+    case getNameRequest
+    case setConnectionParameters(ConnectionParameters)
+    case pingResponse
+    case initButtonEventsRequest(InitButtonEventsRequest)
+    /// Everything up to this counter is safe.
+    case acknowledgeEvents(eventCount: UInt32)
+    /// Seconds, 0…511; 511 is never.
+    case setAutoDisconnectTime(seconds: UInt16)
+    case getBatteryLevelRequest
+    case setAdvertisingParametersRequest(AdvertisingParameters)
+    /// A packet we have no use for.
+    case other(opcode: UInt8)
+
+    /// ```
+    /// octet  1                           33           41     42                           58
+    ///        X25519 public key, 32 octets  random, 8  flags  encrypted app token, 16 (*)  verifier, 16
+    /// ```
+    /// (*) in opcode 1 only; the verifier begins at 42 without it.
+    package struct FullVerifyRequest2: Hashable, Sendable {
+        package var publicKey, random: [UInt8]
+        package var flags: UInt8
+        /// Empty, or 16 octets.
+        package var encryptedAppToken: [UInt8] = []
+        package var verifier: [UInt8]
+    }
+
+    /// Public key 32, random 8, pairing identifier, token 16.
+    package struct TestIfReallyUnpairedRequest: Hashable, Sendable {
+        package var publicKey, random: [UInt8]
+        package var pairingIdentifier: UInt32
+        package var token: [UInt8]
+    }
+
+    /// Random 7, flags, temporary id, pairing identifier.
+    package struct QuickVerifyRequest: Hashable, Sendable {
+        package var random: [UInt8]
+        package var flags: UInt8
+        package var temporaryID, pairingIdentifier: UInt32
+    }
+
+    /// The low 47 bits are a time in ms UTC, the 48th forces the name on the button; then the name.
+    package struct SetNameRequest: Hashable, Sendable {
+        package var timestamp: UInt64
+        package var isForced: Bool
+        /// UTF-8, at most 23 octets.
+        package var name: [UInt8]
+    }
+
+    /// Event count, boot id, then 40 bits:
+    ///
+    ///     bit  0…8              9…13                    14…33                       34
+    ///          auto disconnect  maximum queued packets  their maximum age, seconds  HID on
+    package struct InitButtonEventsRequest: Hashable, Sendable {
+        package var eventCount, bootID: UInt32
+        /// 511: never.
+        package var autoDisconnectSeconds: UInt16
+        /// 0 none, 31 no limit.
+        package var maximumQueuedPackets: UInt8
+        /// 0xFFFFF: no limit.
+        package var maximumQueuedAge: UInt32
+    }
+}
+
+/// What the button shall ask the central for, in the units of the radio.
+package struct ConnectionParameters: Hashable, Sendable {
+    /// 1.25 ms.
+    package var intervalMinimum, intervalMaximum: UInt16
+    /// Connection events the button may skip.
+    package var latency: UInt16
+    /// 10 ms.
+    package var supervisionTimeout: UInt16
+}
+
+/// How a button advertises for this pairing after a lost link.
+package struct AdvertisingParameters: Hashable, Sendable {
+    package var isActive = true
+    package var removesOtherPairingsSettings = false
+    package var withShortRange = true
+    package var withLongRange = false
+    /// For the first 5 s; 0.625 ms.
+    package var firstInterval: UInt16 = 160
+    /// After that; 0.625 ms.
+    package var laterInterval: UInt16 = 12_800
+    package var timeoutSeconds: UInt32 = 86_400
+
+    /// Older firmware does not know the request.
+    package static let minimumFirmwareVersion: UInt32 = 6
+}
+
+extension HostPacket {
+    /// - Throws: `Truncated`, when the octets end before the fixed fields do.
+    package init(decoding octets: [UInt8]) throws(Truncated) {
+        var reader = ByteReader(octets)
+        switch try reader.uint8() {
+        case 0: self = .fullVerifyRequest1(temporaryID: try reader.uint32())
+        case 1: self = .fullVerifyRequest2(try FullVerifyRequest2(&reader, withAppToken: true))
+        case 2: self = .fullVerifyRequest2(try FullVerifyRequest2(&reader, withAppToken: false))
+        case 3: self = .fullVerifyAbort
+        case 4:
+            self = .testIfReallyUnpairedRequest(
+                TestIfReallyUnpairedRequest(
+                    publicKey: try reader.bytes(32), random: try reader.bytes(8),
+                    pairingIdentifier: try reader.uint32(),
+                    token: try reader.bytes(16)))
+        case 5:
+            self = .quickVerifyRequest(
+                QuickVerifyRequest(
+                    random: try reader.bytes(7), flags: try reader.uint8(), temporaryID: try reader.uint32(),
+                    pairingIdentifier: try reader.uint32()))
+        case 6: self = .forceDisconnect(advertiseAgain: try reader.uint8() != 0)
+        case 8: self = .getFirmwareVersionRequest
+        case 9: self = .disconnectVerifiedLink
+        case 10:
+            let stamp = try reader.uint48()
+            self = .setNameRequest(
+                SetNameRequest(
+                    timestamp: stamp & ~(1 << 47), isForced: stamp >> 47 != 0,
+                    name: Array(reader.remainder().prefix(23))))
+        case 11: self = .getNameRequest
+        case 12:
+            self = .setConnectionParameters(
+                ConnectionParameters(
+                    intervalMinimum: try reader.uint16(), intervalMaximum: try reader.uint16(),
+                    latency: try reader.uint16(), supervisionTimeout: try reader.uint16()))
+        case 14: self = .pingResponse
+        case 15, 23: self = .initButtonEventsRequest(try InitButtonEventsRequest(&reader))
+        case 16: self = .acknowledgeEvents(eventCount: try reader.uint32())
+        case 19: self = .setAutoDisconnectTime(seconds: try reader.uint16() & 0x1FF)
+        case 20: self = .getBatteryLevelRequest
+        case 27: self = .setAdvertisingParametersRequest(try AdvertisingParameters(&reader))
+        case let opcode: self = .other(opcode: opcode)
+        }
+    }
+
+    package var octets: [UInt8] {
+        var writer = ByteWriter(capacity: 80)
+        writer.uint8(opcode)
+        switch self {
+        case .fullVerifyRequest1(let temporaryID): writer.uint32(temporaryID)
+        case .fullVerifyRequest2(let request):
+            writer.bytes(request.publicKey)
+            writer.bytes(request.random)
+            writer.uint8(request.flags)
+            writer.bytes(request.encryptedAppToken)
+            writer.bytes(request.verifier)
+        case .testIfReallyUnpairedRequest(let request):
+            writer.bytes(request.publicKey)
+            writer.bytes(request.random)
+            writer.uint32(request.pairingIdentifier)
+            writer.bytes(request.token)
+        case .quickVerifyRequest(let request):
+            writer.bytes(request.random)
+            writer.uint8(request.flags)
+            writer.uint32(request.temporaryID)
+            writer.uint32(request.pairingIdentifier)
+        case .forceDisconnect(let advertiseAgain): writer.uint8(advertiseAgain ? 1 : 0)
+        case .setNameRequest(let request):
+            writer.uint48(request.timestamp & ~(1 << 47) | (request.isForced ? 1 << 47 : 0))
+            writer.bytes(request.name)
+        case .setConnectionParameters(let parameters):
+            writer.uint16(parameters.intervalMinimum)
+            writer.uint16(parameters.intervalMaximum)
+            writer.uint16(parameters.latency)
+            writer.uint16(parameters.supervisionTimeout)
+        case .initButtonEventsRequest(let request): request.write(to: &writer)
+        case .acknowledgeEvents(let eventCount): writer.uint32(eventCount)
+        case .setAutoDisconnectTime(let seconds): writer.uint16(seconds & 0x1FF)
+        case .setAdvertisingParametersRequest(let parameters): parameters.write(to: &writer)
+        case .fullVerifyAbort, .getFirmwareVersionRequest, .disconnectVerifiedLink, .getNameRequest, .pingResponse,
+            .getBatteryLevelRequest, .other:
+            break
+        }
+        return writer.bytes
+    }
+
+    package var opcode: UInt8 {
+        switch self {
+        case .fullVerifyRequest1: 0
+        case .fullVerifyRequest2(let request): request.encryptedAppToken.isEmpty ? 2 : 1
+        case .fullVerifyAbort: 3
+        case .testIfReallyUnpairedRequest: 4
+        case .quickVerifyRequest: 5
+        case .forceDisconnect: 6
+        case .getFirmwareVersionRequest: 8
+        case .disconnectVerifiedLink: 9
+        case .setNameRequest: 10
+        case .getNameRequest: 11
+        case .setConnectionParameters: 12
+        case .pingResponse: 14
+        // The "light" one of the two opcodes with this layout; what the other does more is unknown.
+        case .initButtonEventsRequest: 23
+        case .acknowledgeEvents: 16
+        case .setAutoDisconnectTime: 19
+        case .getBatteryLevelRequest: 20
+        case .setAdvertisingParametersRequest: 27
+        case .other(let opcode): opcode
+        }
+    }
+
+    /// Opcodes that travel before there is a session, or outside it.
+    package static func isUnsigned(opcode: UInt8) -> Bool { opcode <= 5 }
+}
+
+extension HostPacket.FullVerifyRequest2 {
+    fileprivate init(_ reader: inout ByteReader, withAppToken: Bool) throws(Truncated) {
+        publicKey = try reader.bytes(32)
+        random = try reader.bytes(8)
+        flags = try reader.uint8()
+        encryptedAppToken = withAppToken ? try reader.bytes(16) : []
+        verifier = try reader.bytes(16)
+    }
+}
+
+extension HostPacket.InitButtonEventsRequest {
+    fileprivate init(_ reader: inout ByteReader) throws(Truncated) {
+        eventCount = try reader.uint32()
+        bootID = try reader.uint32()
+        let bits = try reader.uint40()
+        autoDisconnectSeconds = UInt16(bits & 0x1FF)
+        maximumQueuedPackets = UInt8(bits >> 9 & 0x1F)
+        maximumQueuedAge = UInt32(bits >> 14 & 0xFFFFF)
+    }
+
+    fileprivate func write(to writer: inout ByteWriter) {
+        writer.uint32(eventCount)
+        writer.uint32(bootID)
+        writer.uint40(
+            UInt64(autoDisconnectSeconds & 0x1FF) | UInt64(maximumQueuedPackets & 0x1F) << 9
+                | UInt64(maximumQueuedAge & 0xFFFFF) << 14)
+    }
+}
+
+extension AdvertisingParameters {
+    fileprivate init(_ reader: inout ByteReader) throws(Truncated) {
+        isActive = try reader.uint8() != 0
+        removesOtherPairingsSettings = try reader.uint8() != 0
+        withShortRange = try reader.uint8() != 0
+        withLongRange = try reader.uint8() != 0
+        firstInterval = try reader.uint16()
+        laterInterval = try reader.uint16()
+        timeoutSeconds = try reader.uint32()
+    }
+
+    fileprivate func write(to writer: inout ByteWriter) {
+        writer.uint8(isActive ? 1 : 0)
+        writer.uint8(removesOtherPairingsSettings ? 1 : 0)
+        writer.uint8(withShortRange ? 1 : 0)
+        writer.uint8(withLongRange ? 1 : 0)
+        writer.uint16(firstInterval)
+        writer.uint16(laterInterval)
+        writer.uint32(timeoutSeconds)
+    }
+}

@@ -1,0 +1,46 @@
+/// The events a button keeps until the host acknowledges them; the oldest are lost first.
+struct EventQueue: Sendable {
+    struct Entry: Hashable, Sendable {
+        var counter: UInt32
+        var code: EventCode
+        /// 1/32768 s since boot.
+        var ticks: UInt64
+    }
+
+    static let maximumCount = 30
+
+    private(set) var entries: [Entry] = []
+
+    mutating func append(_ entry: Entry) {
+        if entries.count == Self.maximumCount { entries.removeFirst() }
+        entries.append(entry)
+    }
+
+    /// The host has everything up to this counter.
+    mutating func forget(upTo counter: UInt32) {
+        entries.removeAll { $0.counter <= counter }
+    }
+
+    /// Keeps what a host wants to hear of.
+    ///
+    /// - Parameter maximumAge: in seconds; `nil` for no limit.
+    mutating func limit(count: Int?, maximumAge: UInt32?, now: UInt64) {
+        if let count { entries = entries.suffix(count) }
+        if let maximumAge {
+            entries.removeAll { now > $0.ticks && (now - $0.ticks) / FlicPeripheral.ticksPerSecond > maximumAge }
+        }
+    }
+
+    /// The entries as the notifications that deliver them.
+    var notifications: [EventNotification] {
+        stride(from: 0, to: entries.count, by: EventNotification.maximumItemCount).map { start in
+            let part = entries[start...].prefix(EventNotification.maximumItemCount)
+            let items = part.enumerated().map { index, entry in
+                EventNotification.Item(
+                    ticks: entry.ticks, code: entry.code, wasQueued: true,
+                    wasQueuedLast: start + index == entries.count - 1)
+            }
+            return EventNotification(eventCount: part.last?.counter ?? 0, items: items)
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import ButtonModel
+
+/// Decides which events of a button are new, and gives them their boot id, counter and age.
+///
+/// What was processed is the only filter. The count in a button's init response says where its next events begin,
+/// exactly how is not known; an event above what we processed is therefore never dropped because of it.
+struct EventIntake: Sendable {
+    private let button: ButtonID
+    /// What a new session shows the button, and what is stored. It never runs backwards within one boot id.
+    private(set) var cursor: EventCursor
+    /// The last event of this boot that came through here.
+    private var processedCount: UInt32
+    /// The button's clock when the session began; ages count back from it.
+    private var clock: UInt64 = 0
+
+    init(button: ButtonID, cursor: EventCursor) {
+        self.button = button
+        self.cursor = cursor
+        processedCount = cursor.eventCount
+    }
+
+    /// - Returns: whether the button booted since we last knew it.
+    mutating func begin(with response: ButtonPacket.InitButtonEventsResponse) -> Bool {
+        clock = response.ticks
+        guard let bootID = response.bootID, bootID != cursor.bootID else { return false }
+        processedCount = 0
+        // With nothing stored everything up to the count is past; otherwise the stored events may lie below it.
+        cursor = EventCursor(bootID: bootID, eventCount: response.hasQueuedEvents ? 0 : response.eventCount)
+        return true
+    }
+
+    /// The new events of a notification, in order.
+    mutating func take(_ notification: EventNotification) -> [ButtonEvent] {
+        var events: [ButtonEvent] = []
+        for (counter, item) in notification.countedItems where counter > processedCount {
+            processedCount = counter
+            events.append(
+                ButtonEvent(
+                    button: button, bootID: cursor.bootID, counter: counter, step: item.code.step, ticks: item.ticks,
+                    wasQueued: item.wasQueued, wasQueuedLast: item.wasQueuedLast,
+                    age: item.wasQueued && clock > item.ticks ? Duration(ticks: clock - item.ticks) : .zero))
+        }
+        cursor.eventCount = max(cursor.eventCount, processedCount)
+        return events
+    }
+}
+
+extension Duration {
+    /// - Parameter ticks: 1/32768 s each; at most 48 bits.
+    fileprivate init(ticks: UInt64) {
+        let ticks = Int64(ticks & 0xFFFF_FFFF_FFFF)
+        // 10¹⁸ is a multiple of 2¹⁵, so a tick is a whole number of attoseconds.
+        self.init(
+            secondsComponent: ticks / 32_768,
+            attosecondsComponent: ticks % 32_768 * (1_000_000_000_000_000_000 / 32_768))
+    }
+}

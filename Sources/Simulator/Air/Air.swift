@@ -1,0 +1,303 @@
+import BluetoothHost
+public import ButtonModel
+
+/// The radio between virtual controllers: advertisers and listeners meet, links carry data and break.
+///
+/// An advertiser transmits at every multiple of its interval, counted from when it was enabled. A listener hears
+/// the first transmission after it began to listen, so a meeting is computed, not polled for: while nobody
+/// listens, or every listener has heard what it filters as a duplicate, no timer is set.
+///
+/// | what                        | when                                                           |
+/// |-----------------------------|----------------------------------------------------------------|
+/// | advertisement, scan response | at the meeting, to each scanner                               |
+/// | link                        | at the meeting of an initiator and an advertiser it is for     |
+/// | ACL data, link control      | `transmissionDelay` after it was given, in order               |
+/// | link loss                   | the supervision timeout after one end went out of reach        |
+///
+/// A timer that fires late makes each pair meet once, however many intervals have passed.
+public struct Air: Sendable {
+    public struct Configuration: Hashable, Sendable {
+        /// From one controller to the other, longer than nothing.
+        public var transmissionDelay: Duration
+        /// Of a million ACL fragments, how many break their link for good.
+        public var linkLossesPerMillion: UInt32
+        public var rssi: Int8
+
+        public init(
+            transmissionDelay: Duration = .milliseconds(1), linkLossesPerMillion: UInt32 = 0, rssi: Int8 = -60
+        ) {
+            self.transmissionDelay = max(.microseconds(1), transmissionDelay)
+            self.linkLossesPerMillion = linkLossesPerMillion
+            self.rssi = rssi
+        }
+    }
+
+    /// A controller's place in the list the air was made with.
+    public typealias Station = Int
+
+    public enum Input: Hashable, Sendable {
+        /// One HCI packet from the host of this controller.
+        case received([UInt8], from: Station)
+        case setReachable(Station, Bool)
+        /// The controller reports a Hardware Error.
+        case failHardware(Station, code: UInt8)
+        case timerFired
+    }
+
+    public enum Effect: Hashable, Sendable {
+        /// One HCI packet to the host of this controller.
+        case send([UInt8], to: Station)
+        case setTimer(Instant)
+        case cancelTimer
+        /// The host of this controller did what no host may.
+        case violation(Station, String)
+    }
+
+    public let configuration: Configuration
+    private var controllers: [VirtualController]
+    private var unreachable: Set<Station> = []
+    private var links: [AirLink] = []
+    private var nextLink = 0
+    /// In the order of their times.
+    private var flights: [AirFlight] = []
+    /// Every meeting up to here has taken place.
+    private var clock: Instant
+    private var timer = LogicalTimer()
+    private var randomness: SplitMix64
+
+    public init(
+        _ controllers: [VirtualController.Configuration], _ configuration: Configuration = .init(), seed: UInt64,
+        at now: Instant
+    ) {
+        self.controllers = controllers.map(VirtualController.init)
+        self.configuration = configuration
+        clock = now
+        randomness = SplitMix64(seed: seed)
+    }
+
+    public mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
+        var effects: [Effect] = []
+        if case .timerFired = input { timer.fired() }
+        advance(to: now, &effects)
+        switch input {
+        case .received(let packet, let station):
+            give(.received(packet), to: station, at: now, &effects)
+        case .setReachable(let station, let isReachable):
+            setReachable(station, isReachable, at: now, &effects)
+        case .failHardware(let station, let code):
+            give(.hardwareFailed(code: code), to: station, at: now, &effects)
+        case .timerFired:
+            break
+        }
+        switch timer.rearm(for: deadline) {
+        case .set(let instant): effects.append(.setTimer(instant))
+        case .cancel: effects.append(.cancelTimer)
+        case nil: break
+        }
+        return effects
+    }
+
+    private func isReachable(_ station: Station) -> Bool { !unreachable.contains(station) }
+}
+
+// MARK: - Links
+
+extension Air {
+    private func indexOfLink(_ station: Station, _ handle: ConnectionHandle) -> Int? {
+        let end = AirLink.End(station: station, handle: handle)
+        return links.firstIndex { $0.central == end || $0.peripheral == end }
+    }
+
+    /// Gives a controller one input and carries out what it wants.
+    private mutating func give(
+        _ input: VirtualController.Input, to station: Station, at now: Instant, _ effects: inout [Effect]
+    ) {
+        guard controllers.indices.contains(station) else { return }
+        for effect in controllers[station].handle(input, at: now) {
+            switch effect {
+            case .send(let packet):
+                effects.append(.send(packet, to: station))
+            case .violation(let text):
+                effects.append(.violation(station, text))
+            case .transmit(let handle, let fragment):
+                launch(.data(fragment), from: station, handle, at: now)
+            case .terminate(let handle, let reason):
+                if let index = indexOfLink(station, handle) { links[index].terminatedBy = station }
+                launch(.termination(reason: reason), from: station, handle, at: now)
+            case .updateParameters(let handle, let parameters):
+                launch(.parameters(.success, parameters), from: station, handle, at: now)
+            case .requestParameters(let handle, let parameters):
+                launch(.parameterRequest(parameters), from: station, handle, at: now)
+            case .refuseParameters(let handle, let reason):
+                guard let index = indexOfLink(station, handle) else { continue }
+                launch(.parameters(reason, links[index].parameters), from: station, handle, at: now)
+            case .abandon(let handle):
+                guard let index = indexOfLink(station, handle) else { continue }
+                links[index].leave(station)
+                silence(index, at: now)
+            }
+        }
+    }
+
+    private mutating func launch(
+        _ cargo: AirFlight.Cargo, from station: Station, _ handle: ConnectionHandle, at now: Instant
+    ) {
+        guard let index = indexOfLink(station, handle) else { return }
+        if case .data = cargo, configuration.linkLossesPerMillion > 0,
+            randomness.next() % 1_000_000 < UInt64(configuration.linkLossesPerMillion)
+        {
+            links[index].isDoomed = true
+            silence(index, at: now)
+        }
+        let arrival = now + configuration.transmissionDelay
+        flights.append(AirFlight(arrival: arrival, link: links[index].id, sender: station, cargo: cargo))
+    }
+
+    private mutating func land(_ flight: AirFlight, at now: Instant, _ effects: inout [Effect]) {
+        guard let index = links.firstIndex(where: { $0.id == flight.link }) else { return }
+        guard links[index].breaksAt == nil else {
+            links[index].held.append(flight)
+            return
+        }
+        let sender = links[index].end(at: flight.sender)
+        let receiver = links[index].peer(of: flight.sender)
+        switch flight.cargo {
+        case .data(let fragment):
+            give(.arrived(receiver.handle, fragment), to: receiver.station, at: now, &effects)
+            give(.delivered(sender.handle), to: sender.station, at: now, &effects)
+        case .termination(let reason):
+            links.remove(at: index)
+            give(.unlinked(receiver.handle, reason: reason), to: receiver.station, at: now, &effects)
+            give(.unlinked(sender.handle, reason: .localHostTerminated), to: sender.station, at: now, &effects)
+        case .parameters(let status, let parameters):
+            links[index].parameters = parameters
+            let update = { (end: AirLink.End) in
+                VirtualController.Input.parametersUpdated(end.handle, status, parameters)
+            }
+            // A central that refuses has been asked, and is not told of its own refusal.
+            if status == .success { give(update(sender), to: sender.station, at: now, &effects) }
+            give(update(receiver), to: receiver.station, at: now, &effects)
+        case .parameterRequest(let parameters):
+            give(.parametersRequested(receiver.handle, parameters), to: receiver.station, at: now, &effects)
+        }
+    }
+
+    private mutating func silence(_ index: Int, at now: Instant) {
+        guard links[index].breaksAt == nil else { return }
+        links[index].breaksAt = now + .milliseconds(10 * Int64(links[index].parameters.supervisionTimeout))
+    }
+
+    private mutating func breakLink(_ index: Int, at now: Instant, _ effects: inout [Effect]) {
+        let link = links.remove(at: index)
+        for end in [link.central, link.peripheral] {
+            let reason: HCIStatus = link.terminatedBy == end.station ? .localHostTerminated : .connectionTimeout
+            give(.unlinked(end.handle, reason: reason), to: end.station, at: now, &effects)
+        }
+    }
+
+    private mutating func setReachable(
+        _ station: Station, _ isReachable: Bool, at now: Instant, _ effects: inout [Effect]
+    ) {
+        guard isReachable else {
+            unreachable.insert(station)
+            for index in links.indices where links[index].ends(at: station) { silence(index, at: now) }
+            return
+        }
+        unreachable.remove(station)
+        var returned: [AirFlight] = []
+        for index in links.indices where links[index].ends(at: station) {
+            let link = links[index]
+            guard !link.isDoomed, self.isReachable(link.peer(of: station).station) else { continue }
+            links[index].breaksAt = nil
+            links[index].held.removeAll()
+            returned += link.held
+        }
+        for flight in returned { land(flight, at: now, &effects) }
+    }
+}
+
+// MARK: - Time
+
+extension Air {
+    private struct Meeting {
+        var time: Instant
+        var listener, advertiser: Station
+    }
+
+    private mutating func advance(to now: Instant, _ effects: inout [Effect]) {
+        while let flight = flights.first, flight.arrival <= now {
+            flights.removeFirst()
+            land(flight, at: now, &effects)
+        }
+        while let index = links.firstIndex(where: { $0.breaksAt.map { $0 <= now } ?? false }) {
+            breakLink(index, at: now, &effects)
+        }
+        // A meeting may end another one's reason: each is looked at again before it happens.
+        for meeting in meetings(until: now) { meet(meeting, at: now, &effects) }
+        clock = max(clock, now)
+    }
+
+    private var deadline: Instant? {
+        var deadline = flights.first?.arrival
+        for link in links { deadline = earliest(deadline, link.breaksAt) }
+        forEachMeeting { deadline = earliest(deadline, $0.time) }
+        return deadline
+    }
+
+    private func meetings(until now: Instant) -> [Meeting] {
+        var due: [Meeting] = []
+        forEachMeeting { if $0.time <= now { due.append($0) } }
+        return due.sorted { ($0.time, $0.listener, $0.advertiser) < ($1.time, $1.listener, $1.advertiser) }
+    }
+
+    /// The next meeting of every pair that has a reason to meet.
+    private func forEachMeeting(_ body: (Meeting) -> Void) {
+        for listener in controllers.indices where controllers[listener].isListening && isReachable(listener) {
+            for station in controllers.indices where station != listener && isReachable(station) {
+                guard let advertiser = controllers[station].advertiser, isWanted(advertiser, by: listener) else {
+                    continue
+                }
+                let time = advertiser.firstTransmission(after: clock)
+                body(Meeting(time: time, listener: listener, advertiser: station))
+            }
+        }
+    }
+
+    private func isWanted(_ advertiser: VirtualController.Advertiser, by listener: Station) -> Bool {
+        controllers[listener].initiates(to: advertiser)
+            || !controllers[listener].reports(of: advertiser, rssi: configuration.rssi).isEmpty
+    }
+
+    private mutating func meet(_ meeting: Meeting, at now: Instant, _ effects: inout [Effect]) {
+        guard let advertiser = controllers[meeting.advertiser].advertiser else { return }
+        for report in controllers[meeting.listener].reports(of: advertiser, rssi: configuration.rssi) {
+            give(.heard(report), to: meeting.listener, at: now, &effects)
+        }
+        guard controllers[meeting.listener].initiates(to: advertiser),
+            let (central, parameters) = controllers[meeting.listener].initiator,
+            controllers[meeting.advertiser].accepts(central)
+        else { return }
+        let link = AirLink(
+            id: nextLink,
+            central: AirLink.End(station: meeting.listener, handle: controllers[meeting.listener].freeHandle),
+            peripheral: AirLink.End(station: meeting.advertiser, handle: controllers[meeting.advertiser].freeHandle),
+            parameters: parameters)
+        nextLink += 1
+        links.append(link)
+        give(
+            .linked(link.central.handle, peer: advertiser.address, role: .central, parameters),
+            to: meeting.listener, at: now, &effects)
+        give(
+            .linked(link.peripheral.handle, peer: central, role: .peripheral, parameters),
+            to: meeting.advertiser, at: now, &effects)
+    }
+}
+
+extension VirtualController.Advertiser {
+    /// The first multiple of the interval after `instant`, and never the moment of enabling itself.
+    func firstTransmission(after instant: Instant) -> Instant {
+        let elapsed = max(0, (instant - since).nanoseconds)
+        let step = max(1, interval.nanoseconds)
+        return since + .nanoseconds((elapsed / step) * step) + interval
+    }
+}

@@ -1,0 +1,86 @@
+import ButtonModel
+
+/// When a Flic 2 advertises, and how often.
+///
+/// | reason                              | for                    | interval                          |
+/// |-------------------------------------|------------------------|-----------------------------------|
+/// | public until paired                 | as long as it takes    | 100 ms                            |
+/// | public after a hold of 7 s          | 30 s                   | 100 ms                            |
+/// | a press, or the host asked for it   | 60 s                   | 20 ms for 10 s, 152.5 ms to 30 s, then 1022.5 ms |
+/// | a lost link, of a paired button     | 24 h                   | 1 s                               |
+///
+/// The shortest interval of all reasons that hold wins; a connected button is silent. The three steps after a
+/// press are those of a Twist: a Flic 2's are not known.
+struct AdvertisingPlan: Hashable, Sendable {
+    enum Mode: Hashable, Sendable {
+        case silent
+        /// `interval` in units of 0.625 ms.
+        case advertising(isPublic: Bool, interval: UInt16)
+    }
+
+    static let publicDuration = Duration.seconds(30)
+
+    var isConnected = false
+    var isPublicUntilPaired: Bool
+    private(set) var publicUntil: Instant?
+    private var pressedAt: Instant?
+    private var lostAt: Instant?
+
+    init(isPublicUntilPaired: Bool) { self.isPublicUntilPaired = isPublicUntilPaired }
+
+    mutating func pressed(at now: Instant) { pressedAt = now }
+    mutating func enterPublicMode(at now: Instant) { publicUntil = now + Self.publicDuration }
+
+    mutating func leavePublicMode() {
+        isPublicUntilPaired = false
+        publicUntil = nil
+    }
+
+    mutating func connected() {
+        isConnected = true
+        pressedAt = nil
+        lostAt = nil
+    }
+
+    /// - Parameter isLost: nobody wanted the end of the link.
+    mutating func disconnected(isLost: Bool, advertisesAgain: Bool, at now: Instant) {
+        isConnected = false
+        if isLost { lostAt = now }
+        if advertisesAgain { pressedAt = now }
+    }
+
+    func isPublic(at now: Instant) -> Bool { isPublicUntilPaired || publicUntil.map { now < $0 } ?? false }
+
+    func mode(at now: Instant) -> Mode {
+        guard !isConnected else { return .silent }
+        let isPublic = isPublic(at: now)
+        let intervals = [
+            isPublic ? Self.publicInterval : nil,
+            Self.step(of: Self.afterPress, since: pressedAt, at: now)?.interval,
+            Self.step(of: Self.afterLoss, since: lostAt, at: now)?.interval,
+        ].compactMap { $0 }
+        return intervals.min().map { .advertising(isPublic: isPublic, interval: $0) } ?? .silent
+    }
+
+    /// When `mode` will be another one if nothing happens before.
+    func nextChange(after now: Instant) -> Instant? {
+        let publicEnd = publicUntil.flatMap { now < $0 ? $0 : nil }
+        guard !isConnected else { return publicEnd }
+        let press = Self.step(of: Self.afterPress, since: pressedAt, at: now)?.end
+        let loss = Self.step(of: Self.afterLoss, since: lostAt, at: now)?.end
+        return earliest(publicEnd, earliest(press, loss))
+    }
+
+    private static let publicInterval: UInt16 = 160
+    private static let afterPress: [(end: Duration, interval: UInt16)] = [
+        (.seconds(10), 32), (.seconds(30), 244), (.seconds(60), 1636),
+    ]
+    private static let afterLoss: [(end: Duration, interval: UInt16)] = [(.seconds(86_400), 1600)]
+
+    private static func step(
+        of pattern: [(end: Duration, interval: UInt16)], since start: Instant?, at now: Instant
+    ) -> (end: Instant, interval: UInt16)? {
+        guard let start else { return nil }
+        return pattern.first { now < start + $0.end }.map { (start + $0.end, $0.interval) }
+    }
+}

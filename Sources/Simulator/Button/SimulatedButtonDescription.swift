@@ -1,0 +1,79 @@
+public import ButtonModel
+import Flic
+
+/// One simulated button as a simulator file describes it. Everything a file may leave out is derived from the name.
+public struct SimulatedButtonDescription: Hashable, Sendable {
+    public var name: String
+    /// `nil`: derived from the name.
+    public var address: BluetoothAddress?
+    public var serial: String?
+    public var nickname: String?
+    public var firmwareVersion: UInt32?
+    public var batteryMillivolts: Int?
+    /// Starts in public mode and stays there until it is paired.
+    public var isPublic: Bool
+
+    public init(
+        name: String, address: BluetoothAddress? = nil, serial: String? = nil, nickname: String? = nil,
+        firmwareVersion: UInt32? = nil, batteryMillivolts: Int? = nil, isPublic: Bool = true
+    ) {
+        self.name = name
+        self.address = address
+        self.serial = serial
+        self.nickname = nickname
+        self.firmwareVersion = firmwareVersion
+        self.batteryMillivolts = batteryMillivolts
+        self.isPublic = isPublic
+    }
+}
+
+extension SimulatedButtonDescription {
+    /// The description's own address, or a public one: the vendor's 80:E4:DA and 24 bits of the name's hash.
+    var wantedAddress: BluetoothAddress {
+        address ?? BluetoothAddress(rawValue: 0x80E4_DA00_0000 | (stableHash(name) & 0xFF_FFFF))
+    }
+
+    /// The address it can have behind a controller with `controllerAddress`: its own where that is the same, else
+    /// the static random address nearest to it.
+    ///
+    /// - Source: Bluetooth Core 5.4, Vol 6, Part B, 1.3.2.1.
+    func address(behind controllerAddress: BluetoothAddress) -> BluetoothAddress {
+        let wanted = wantedAddress
+        guard wanted != controllerAddress else { return wanted }
+        return BluetoothAddress(rawValue: wanted.rawValue | 0xC000_0000_0000, kind: .random)
+    }
+
+    var firmware: UInt32 { firmwareVersion ?? 11 }
+
+    /// `BA00-A00001`: a letter and five digits of the name's hash.
+    var derivedSerial: String {
+        let hash = stableHash(name)
+        let letter = Character(UnicodeScalar(UInt8(ascii: "A") + UInt8((hash >> 32) % 26)))
+        let digits = String(hash % 100_000)
+        return "BA00-\(letter)" + String(repeating: "0", count: 5 - digits.count) + digits
+    }
+
+    /// - Parameter randomness: draws the button's static key and its boot id.
+    func peripheral(
+        at address: BluetoothAddress, drawing randomness: inout SplitMix64
+    ) -> FlicPeripheral.Configuration {
+        var identity = SplitMix64(seed: stableHash(name))
+        return FlicPeripheral.Configuration(
+            address: address, serial: serial ?? derivedSerial, uuid: identity.octets(16),
+            nickname: (nickname ?? name).prefix(utf8Count: 23), firmwareVersion: firmware,
+            batteryMillivolts: batteryMillivolts ?? 3000, privateKey: randomness.octets(32),
+            rootSeed: SimulatorRoot.seed, bootID: UInt32(truncatingIfNeeded: randomness.next()))
+    }
+}
+
+extension String {
+    /// As many whole characters from the front as fit into `limit` octets of UTF-8.
+    fileprivate func prefix(utf8Count limit: Int) -> String {
+        var text = ""
+        for character in self {
+            guard text.utf8.count + character.utf8.count <= limit else { break }
+            text.append(character)
+        }
+        return text
+    }
+}

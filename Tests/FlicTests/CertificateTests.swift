@@ -1,0 +1,75 @@
+import ButtonModel
+import Flic
+import JSON
+import TestSupport
+import Testing
+
+@Suite("Certificate")
+struct CertificateTests {
+    @Test("exactly the variant that the button kept to itself makes the signature valid")
+    func variants() throws {
+        let root = try Vectors.load("ed25519-variants").octets("root_public_key")
+        for vector in try Vectors.cases("ed25519-variants", "valid") {
+            let certificate = try Certificate(vector)
+            let result = try #require(vector["result"])
+            try #expect(certificate.variant(signedBy: [root]) == result.integer("variant"))
+        }
+    }
+
+    @Test("what was altered, signed by another key or has a scalar out of range is no certificate")
+    func negatives() throws {
+        let root = try Vectors.load("ed25519-variants").octets("root_public_key")
+        for vector in try Vectors.cases("ed25519-variants", "negative") {
+            let certificate = try Certificate(vector)
+            let why = try vector.text("why")
+            #expect(certificate.variant(signedBy: [root]) == nil, "\(why)")
+        }
+    }
+
+    @Test("roots are tried in turn, and none is trusted when there are none")
+    func roots() throws {
+        let root = try Vectors.load("ed25519-variants").octets("root_public_key")
+        let vector = try #require(try Vectors.cases("ed25519-variants", "valid").first)
+        let certificate = try Certificate(vector)
+        #expect(certificate.variant(signedBy: [ButtonSession.flicRoot, root]) != nil)
+        #expect(certificate.variant(signedBy: [ButtonSession.flicRoot]) == nil)
+        #expect(certificate.variant(signedBy: [[1, 2, 3]]) == nil)
+        #expect(certificate.variant(signedBy: []) == nil)
+    }
+
+    @Test("the real root is the one of the vendor")
+    func flicRoot() throws {
+        try #expect(ButtonSession.flicRoot == Vectors.load("test-root").octets("real_flic2_root_public_key"))
+    }
+
+    @Test("a certificate made here is one that verifies, and its low bits are cleared", arguments: 0..<16)
+    func issue(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let rootSeed = generator.bytes(32)
+        let address = BluetoothAddress(rawValue: generator.next(), kind: seed % 2 == 0 ? .public : .random)
+        let issued = try #require(Certificate.issue(to: address, publicKey: generator.bytes(32), rootSeed: rootSeed))
+        #expect(issued.certificate.signature[32] & 3 == 0)
+        #expect(issued.certificate.names(address))
+        #expect(!issued.certificate.names(BluetoothAddress(rawValue: address.rawValue ^ 1, kind: address.kind)))
+        let root = try #require(Curve25519.signingPublicKey(seed: rootSeed))
+        #expect(issued.certificate.variant(signedBy: [root]) == issued.variant)
+    }
+
+    @Test("the root key of the vectors belongs to its seed")
+    func testRoot() throws {
+        let root = try Vectors.load("test-root")
+        try #expect(
+            FlicPeripheral.rootPublicKey(seed: root.octets("ed25519_seed")) == root.octets("ed25519_public_key"))
+        #expect(FlicPeripheral.rootPublicKey(seed: [1]) == [])
+    }
+}
+
+extension Certificate {
+    /// From a vector's `message` and `transmitted_signature`.
+    init(_ vector: JSONValue) throws {
+        let message = try vector.octets("message")
+        self.init(
+            signature: try vector.octets("transmitted_signature"), addressOctets: Array(message.prefix(6)),
+            addressKind: message[6], publicKey: Array(message.dropFirst(7)))
+    }
+}

@@ -1,0 +1,50 @@
+import Flic
+import JSON
+import Testing
+
+@Suite("Chaskey")
+struct ChaskeyTests {
+    @Test("the subkeys are the key doubled once and twice")
+    func subkeys() throws {
+        for vector in try Vectors.cases("chaskey-subkeys") {
+            let key = try #require(SessionKey(vector.octets("key")))
+            let subkeys = Chaskey.subkeys(of: key)
+            try #expect(subkeys.key == vector.octets("k"))
+            try #expect(subkeys.full == vector.octets("k1"))
+            try #expect(subkeys.short == vector.octets("k2"))
+        }
+    }
+
+    @Test("a block has the tag that both references compute")
+    func block() throws {
+        for vector in try Vectors.cases("chaskey-16") {
+            let key = try #require(SessionKey(vector.octets("key")))
+            try #expect(Chaskey(key).tag(of: vector.octets("message")) == vector.octets("tag"))
+        }
+    }
+
+    @Test("a packet has the signature that both references compute, for every length, direction and counter")
+    func signature() throws {
+        for vector in try Vectors.cases("chaskey-mac") {
+            let key = try #require(SessionKey(vector.octets("key")))
+            let sender = try #require(Chaskey.Sender(rawValue: vector.integer("direction")))
+            let counter = try #require(UInt64(vector.text("counter")))
+            let signature = Chaskey(key).signature(of: try vector.octets("message"), from: sender, counter: counter)
+            try #expect(signature == vector.octets("tag"))
+        }
+    }
+
+    @Test("keys of another length than 16 are refused", arguments: [0, 15, 17, 32])
+    func keyLength(length: Int) {
+        #expect(SessionKey([UInt8](repeating: 1, count: length)) == nil)
+    }
+
+    @Test("a key never prints itself")
+    func redaction() throws {
+        let key = try #require(SessionKey([UInt8](repeating: 0xAB, count: 16)))
+        var text = "\(key) \(String(reflecting: key)) \(Chaskey(key)) \(String(reflecting: Chaskey(key)))"
+        dump(key, to: &text)
+        dump(Chaskey(key), to: &text)
+        #expect(!text.contains("171") && !text.lowercased().contains("ab"))
+    }
+}

@@ -1,0 +1,86 @@
+import ButtonModel
+import Flic
+import JSON
+import Testing
+
+@Suite("Key derivation")
+struct KeyDerivationTests {
+    @Test("a full verify derives the same keys on both sides")
+    func fullVerify() throws {
+        for vector in try Vectors.cases("full-verify") {
+            let sides = [("host_private", "button_static_public"), ("button_static_private", "host_public")]
+            for (privateKey, publicKey) in sides {
+                let master = try #require(
+                    MasterSecret(
+                        privateKey: vector.octets(privateKey), publicKey: vector.octets(publicKey),
+                        variant: vector.integer("variant"), buttonRandom: vector.octets("button_random"),
+                        hostRandom: vector.octets("host_random"), flags: vector.integer("flags")))
+                try #expect(master.octets == vector.octets("master_secret"))
+                try #expect(master.verifier() == vector.octets("verifier"))
+                try #expect(master.sessionKey?.octets == vector.octets("session_key"))
+                try #expect(master.pairing?.identifier == vector.integer("pairing_identifier"))
+                try #expect(master.pairing?.key.octets == vector.octets("pairing_key"))
+                let appToken = try #require(vector["app_token"])
+                let encrypted = try appToken.octets("encrypted_app_token")
+                try #expect(master.verifier(encryptedAppToken: encrypted) == appToken.octets("verifier"))
+            }
+        }
+    }
+
+    @Test("public keys belong to their private keys")
+    func publicKeys() throws {
+        for vector in try Vectors.cases("full-verify") {
+            try #expect(
+                Curve25519.agreementPublicKey(privateKey: vector.octets("host_private")) == vector.octets("host_public")
+            )
+            try #expect(
+                Curve25519.sharedSecret(
+                    privateKey: vector.octets("host_private"), publicKey: vector.octets("button_static_public"))
+                    == vector.octets("shared_secret"))
+        }
+    }
+
+    @Test("a quick verify derives the session key, and the response carries its first signature")
+    func quickVerify() throws {
+        for vector in try Vectors.cases("quick-verify") {
+            let key = try #require(PairingKey(vector.octets("pairing_key")))
+            let session = try #require(
+                SessionKey(
+                    quickVerify: key, hostRandom: vector.octets("host_random7"), flags: vector.integer("flags"),
+                    buttonRandom: vector.octets("button_random8")))
+            try #expect(session.octets == vector.octets("session_key"))
+            let response = try vector.octets("quick_verify_response_body")
+            let signature = Chaskey(session).signature(of: response, from: .button, counter: 0)
+            try #expect(signature == vector.octets("response_mac"))
+        }
+    }
+
+    @Test("keys and randoms of a wrong length derive nothing, and nothing is read beyond their end")
+    func wrongLengths() throws {
+        let key = [UInt8](repeating: 7, count: 32)
+        for length in [0, 1, 31, 33] {
+            let wrong = [UInt8](repeating: 7, count: length)
+            #expect(Curve25519.agreementPublicKey(privateKey: wrong) == nil)
+            #expect(Curve25519.sharedSecret(privateKey: wrong, publicKey: key) == nil)
+            #expect(Curve25519.sharedSecret(privateKey: key, publicKey: wrong) == nil)
+            #expect(Curve25519.sign([1], seed: wrong) == nil)
+            #expect(!Curve25519.isValid(wrong, of: [1], publicKey: key))
+        }
+        let pairingKey = try #require(PairingKey([UInt8](repeating: 1, count: 16)))
+        #expect(SessionKey(quickVerify: pairingKey, hostRandom: [1], flags: 0, buttonRandom: [2]) == nil)
+    }
+
+    @Test("a public key of small order, which makes the secret known to everybody, is refused")
+    func smallOrder() {
+        let key = [UInt8](repeating: 7, count: 32)
+        #expect(Curve25519.sharedSecret(privateKey: key, publicKey: [UInt8](repeating: 0, count: 32)) == nil)
+    }
+
+    @Test("codes are equal only when length and every octet are")
+    func constantTime() {
+        #expect(Digest.isEqualInConstantTime([1, 2, 3], [1, 2, 3]))
+        #expect(!Digest.isEqualInConstantTime([1, 2, 3], [1, 2, 4]))
+        #expect(!Digest.isEqualInConstantTime([1, 2, 3], [1, 2]))
+        #expect(Digest.isEqualInConstantTime([], []))
+    }
+}

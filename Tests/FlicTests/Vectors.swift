@@ -1,0 +1,27 @@
+import Bytes
+import Foundation
+import JSON
+import Testing
+
+/// The files of `Vectors/`, produced by running the reference implementations against a test root key.
+enum Vectors {
+    static func load(_ name: String) throws -> JSONValue {
+        let url = try #require(Bundle.module.url(forResource: name, withExtension: "json", subdirectory: "Vectors"))
+        return try JSONValue(parsing: [UInt8](Data(contentsOf: url)))
+    }
+
+    static func cases(_ name: String, _ member: String = "cases") throws -> [JSONValue] {
+        try load(name).values(member)
+    }
+}
+
+extension JSONValue {
+    func values(_ name: String) throws -> [JSONValue] { try #require(self[name]?.arrayValue, "no array \(name)") }
+    func text(_ name: String) throws -> String { try #require(self[name]?.stringValue, "no string \(name)") }
+    func octets(_ name: String) throws -> [UInt8] { try #require([UInt8](hex: text(name)), "no octets \(name)") }
+
+    func integer<T: FixedWidthInteger>(_ name: String, as type: T.Type = T.self) throws -> T {
+        let value = try #require(self[name]?.integerValue, "no integer \(name)")
+        return try #require(T(exactly: value))
+    }
+}

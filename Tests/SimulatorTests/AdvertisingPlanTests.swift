@@ -1,0 +1,67 @@
+import ButtonModel
+import Testing
+
+@testable import Simulator
+
+@Suite("Advertising plan")
+struct AdvertisingPlanTests {
+    let start = Instant(sinceBoot: .seconds(100))
+
+    @Test("a new button is public until it is paired")
+    func publicUntilPaired() {
+        var plan = AdvertisingPlan(isPublicUntilPaired: true)
+        #expect(plan.mode(at: start) == .advertising(isPublic: true, interval: 160))
+        #expect(plan.nextChange(after: start) == nil)
+        plan.leavePublicMode()
+        #expect(plan.mode(at: start) == .silent)
+    }
+
+    @Test("a press makes it advertise for a minute, less and less often")
+    func press() {
+        var plan = AdvertisingPlan(isPublicUntilPaired: false)
+        plan.pressed(at: start)
+        #expect(plan.mode(at: start) == .advertising(isPublic: false, interval: 32))
+        #expect(plan.nextChange(after: start) == start + .seconds(10))
+        #expect(plan.mode(at: start + .seconds(10)) == .advertising(isPublic: false, interval: 244))
+        #expect(plan.mode(at: start + .seconds(30)) == .advertising(isPublic: false, interval: 1636))
+        #expect(plan.nextChange(after: start + .seconds(30)) == start + .seconds(60))
+        #expect(plan.mode(at: start + .seconds(60)) == .silent)
+        #expect(plan.nextChange(after: start + .seconds(60)) == nil)
+    }
+
+    @Test("public mode by a hold ends by itself after 30 s, connected or not")
+    func publicMode() {
+        var plan = AdvertisingPlan(isPublicUntilPaired: false)
+        plan.enterPublicMode(at: start)
+        #expect(plan.mode(at: start) == .advertising(isPublic: true, interval: 160))
+        plan.connected()
+        #expect(plan.mode(at: start) == .silent)
+        #expect(plan.nextChange(after: start) == start + .seconds(30))
+        #expect(plan.isPublic(at: start + .milliseconds(29_999)))
+        #expect(!plan.isPublic(at: start + .seconds(30)))
+    }
+
+    @Test("a lost link is looked for for a day; one that the host ended is not")
+    func lostLink() {
+        var plan = AdvertisingPlan(isPublicUntilPaired: false)
+        plan.connected()
+        plan.disconnected(isLost: true, advertisesAgain: false, at: start)
+        #expect(plan.mode(at: start) == .advertising(isPublic: false, interval: 1600))
+        #expect(plan.nextChange(after: start) == start + .seconds(86_400))
+        plan.connected()
+        plan.disconnected(isLost: false, advertisesAgain: false, at: start)
+        #expect(plan.mode(at: start) == .silent)
+        plan.disconnected(isLost: false, advertisesAgain: true, at: start)
+        #expect(plan.mode(at: start) == .advertising(isPublic: false, interval: 32))
+    }
+
+    @Test("a press while a lost link is looked for is answered at the shorter interval")
+    func shortest() {
+        var plan = AdvertisingPlan(isPublicUntilPaired: false)
+        plan.disconnected(isLost: true, advertisesAgain: false, at: start)
+        plan.pressed(at: start + .seconds(5))
+        #expect(plan.mode(at: start + .seconds(5)) == .advertising(isPublic: false, interval: 32))
+        #expect(plan.mode(at: start + .seconds(40)) == .advertising(isPublic: false, interval: 1600))
+        #expect(plan.mode(at: start + .seconds(65)) == .advertising(isPublic: false, interval: 1600))
+    }
+}

@@ -1,0 +1,53 @@
+import BluetoothHost
+import ButtonModel
+import Simulator
+import TestSupport
+import Testing
+
+@Suite("Simulated world: properties")
+struct SimulatedWorldPropertyTests {
+    @Test(
+        "random packets, presses and reach never trap, and every answer is an HCI event or data",
+        arguments: UInt64(0)..<20)
+    func randomInputs(_ seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var now = Instant(sinceBoot: .zero)
+        var world = SimulatedWorld([.init(name: "kitchen"), .init(name: "hall", isPublic: false)], seed: seed, at: now)
+        let commands = [Packet.scanParameters, Packet.scan(), Packet.createConnection(to: nil)] + Packet.unmask
+        for _ in 0..<400 {
+            let input: SimulatedWorld.Input =
+                switch random.next() % 6 {
+                case 0: .received(random.bytes(Int(random.next() % 48)))
+                case 1: .received(Packet.acl(0x40, random.bytes(Int(random.next() % 28))))
+                case 2: .press(button: "kitchen", SimulatedPress.allCases.randomElement(using: &random) ?? .click)
+                case 3: .setReachable(button: "hall", random.next() % 2 == 0)
+                case 4: .received(commands.randomElement(using: &random) ?? [])
+                default: .timerFired
+                }
+            for case .send(let packet) in world.handle(input, at: now) {
+                #expect(packet.first == 0x04 || packet.first == 0x02)
+            }
+            now = now + .milliseconds(Int64(random.next() % 400))
+        }
+        #expect(world.violations.count <= SimulatedWorld.maximumViolations)
+    }
+
+    @Test("an unknown button is named and nothing else happens")
+    func unknownButton() {
+        let now = Instant(sinceBoot: .zero)
+        var world = SimulatedWorld([], seed: 1, at: now)
+        let effects =
+            world.handle(.press(button: "attic", .click), at: now)
+            + world.handle(.setReachable(button: "attic", false), at: now)
+        #expect(effects == [.unknownButton("attic"), .unknownButton("attic")])
+    }
+
+    @Test("what a host breaks is kept, up to the bound")
+    func violations() {
+        let now = Instant(sinceBoot: .zero)
+        var world = SimulatedWorld([], seed: 1, at: now)
+        for _ in 0...SimulatedWorld.maximumViolations { _ = world.handle(.received([0x07]), at: now) }
+        #expect(world.violations.count == SimulatedWorld.maximumViolations)
+        #expect(world.violations.first == "a packet that is neither command nor data: 07")
+    }
+}
