@@ -1,1 +1,1 @@
-import Daemon
+Tryck.runAndExit()

@@ -1,0 +1,29 @@
+import ArgumentParser
+import ButtonModel
+import Glibc
+import JSON
+
+struct ButtonsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "buttons",
+        abstract: "List the paired buttons.",
+        discussion: """
+            Name, state, battery, when it was last seen, and which gestures its presses are read as.
+
+              tryck buttons
+              tryck buttons --json | jq -r '.[].serial'
+            """)
+
+    @OptionGroup var control: ControlOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let buttons = try control.ask("buttons")
+        if output.json {
+            Output.standardOutput.write(line: buttons.description)
+        } else {
+            let now = UTCTime(milliseconds: Int64(time(nil)) * 1000)
+            Output.standardOutput.write(ButtonTable.lines(buttons.arrayValue ?? [], at: now))
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import ArgumentParser
+import Glibc
+
+struct DemoCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo",
+        abstract: "Press simulated buttons and see what happens.",
+        discussion: """
+            Everything is real but the buttons and the air: a daemon of its own, a private broker, rules. It needs no \
+            Bluetooth, no network and no rights, and leaves nothing behind. Keys on the terminal press the buttons; \
+            each message is shown as a subscriber received it.
+
+              tryck demo
+              tryck demo --rules rules/home.yaml --simulator rules/simulator.yaml
+              tryck demo --press kitchen:click,kitchen:double_click,hall:hold --json
+            """)
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Press these, one after another, and end when the last effect is done. The presses: click, double_click, \
+            hold, down, up, make_public.
+            """, valueName: "button:press,..."))
+    var press: String?
+
+    @Option(help: ArgumentHelp("Other rules than the example's.", valueName: "file"))
+    var rules: String?
+
+    @Option(help: ArgumentHelp("Other simulated buttons than the example's.", valueName: "file"))
+    var simulator: String?
+
+    @Flag(help: "Print one JSON object a line: event, rule, publish, process. Needs --press.")
+    var json = false
+
+    func validate() throws {
+        if json, press == nil {
+            throw ValidationError("--json needs --press: say what to press, for example --press kitchen:click")
+        }
+    }
+
+    func run() throws {
+        let script = try press.map { (text) throws(Failure) in try DemoScript(parsing: text) }
+        guard script != nil || isatty(STDIN_FILENO) == 1 else {
+            throw Failure(.usage, "There is no terminal for the keys. Say what to press: tryck demo --press kitchen:click")
+        }
+        let program = try DaemonProgram.locate()
+        let files = try DemoFiles(rules: rules, simulator: simulator)
+        try DemoSession.run(.init(program: program, files: files, script: script, isJSON: json))
+    }
+}

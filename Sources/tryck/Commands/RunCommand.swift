@@ -1,0 +1,44 @@
+import ArgumentParser
+import Glibc
+
+struct RunCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Run the daemon in the foreground.",
+        discussion: """
+            The same as tryckd with the same options: it takes this process's place. SIGTERM or Ctrl-C ends it.
+
+              tryck run --config tryck.yaml
+            """)
+
+    @Option(
+        help: ArgumentHelp(
+            "The configuration. Otherwise $TRYCK_CONFIG, ./tryck.yaml, /etc/tryck/tryck.yaml.", valueName: "file"))
+    var config: String?
+
+    @Option(help: ArgumentHelp("Where pairings and the like are kept.", valueName: "directory"))
+    var stateDirectory: String?
+
+    @Option(help: ArgumentHelp("Where commands reach the daemon.", valueName: "path"))
+    var controlSocket: String?
+
+    @Option(help: ArgumentHelp("debug, info, warning or error.", valueName: "level"))
+    var logLevel: String?
+
+    /// The same options for tryckd.
+    var arguments: [String] {
+        let options = [
+            ("--config", config), ("--state-directory", stateDirectory), ("--control-socket", controlSocket),
+            ("--log-level", logLevel),
+        ]
+        return options.flatMap { name, value in value.map { [name, $0] } ?? [] }
+    }
+
+    func run() throws {
+        let program = try DaemonProgram.locate()
+        var argv = ([program] + arguments).map { strdup($0) }
+        argv.append(nil)
+        execv(program, argv)
+        throw Failure(.ourBug, "\(program) cannot be started: \(String(cString: strerror(errno))).")
+    }
+}

@@ -1,0 +1,58 @@
+import CLinux
+import Daemon
+import Glibc
+import Reactor
+
+/// The demo's own subscriber: what it shows has been at the broker and come back.
+@ReactorActor
+final class DemoListener {
+    enum Event: Sendable {
+        case subscribed
+        case delivered(PressTracker.Message, qos: Int)
+        case failed(String)
+    }
+
+    /// Published after the subscription; as the broker takes both in order, its return proves the subscription.
+    private static let echoTopic = "tryck-demo/listening"
+
+    private var mqtt: MQTTEdge?
+    private let handler: @ReactorActor (Event) -> Void
+
+    /// - Parameter broker: `mqtt://HOST:PORT`.
+    init(_ loop: EventLoop, broker: String, _ handler: @escaping @ReactorActor (Event) -> Void) {
+        self.handler = handler
+        guard let colon = broker.lastIndex(of: ":"), let port = UInt16(broker[broker.index(after: colon)...]) else {
+            handler(.failed("The daemon's broker is at \"\(broker)\", which has no port. Please report this."))
+            return
+        }
+        let options = MQTTOptions(
+            endpoint: .tcp(host: "127.0.0.1", port: port), clientIdentifier: "tryck-demo-\(getpid())")
+        let mqtt = MQTTEdge(loop: loop, options: options, seed: UInt64(getpid())) { [weak self] event in
+            self?.received(event)
+        }
+        self.mqtt = mqtt
+        mqtt.connect()
+    }
+
+    func stop(_ done: @escaping @ReactorActor () -> Void) {
+        guard let mqtt else { return done() }
+        mqtt.disconnect(done)
+    }
+
+    private func received(_ event: MQTTEvent) {
+        switch event {
+        case .connected:
+            mqtt?.subscribe([("#", qos: 1)])
+            mqtt?.publish(id: 0, topicName: Self.echoTopic, payload: [], qos: 1, retain: false, expiry: nil)
+        case .message(Self.echoTopic, _, _, _): handler(.subscribed)
+        case .message(let topicName, let payload, let isRetained, let qos):
+            // What was retained is older than this demo.
+            guard !isRetained else { return }
+            let text = String(decoding: payload, as: UTF8.self)
+            handler(.delivered(.init(topicName: topicName, payload: text), qos: qos))
+        case .subscribeFailed(_, let reason), .dropped(let reason): handler(.failed("The broker: \(reason)."))
+        // The next attempt comes by itself; a press that waits for its message says so in the end.
+        case .disconnected, .published, .publishFailed: break
+        }
+    }
+}

@@ -1,0 +1,208 @@
+import ButtonModel
+import JSON
+import Simulator
+
+/// The demo from the moment its daemon can be reached: wait until the parts are ready, listen at the broker, pair
+/// the buttons, then play.
+///
+/// | state       | on                                   | becomes     | and we                               |
+/// |-------------|--------------------------------------|-------------|--------------------------------------|
+/// | starting    | a status with adapter and broker     | listening   | subscribe to everything              |
+/// | starting    | news of the adapter or the broker    | starting    | ask for the status again             |
+/// | listening   | subscribed                           | pairing     | permit joining                       |
+/// | pairing     | every button is ready                | closing     | stop joining                         |
+/// | closing     | the answer                           | playing     | show the keys, or begin the script   |
+/// | playing     | everything of a press is done        | probing     | ask something, for the answer's sake |
+/// | probing     | the answer, and still all is done    | playing     | next press, or finish                |
+/// | probing     | the answer, and there is more        | playing     | wait                                 |
+/// | any         | the timer                            | done        | fail with what was awaited           |
+///
+/// The probe closes a gap: the daemon's lines come in order, so its answer stands behind every line of the
+/// press, those that we have not read yet included.
+struct DemoRun: Hashable, Sendable {
+    enum Input: Hashable, Sendable {
+        /// The daemon listens to us.
+        case connected
+        /// A line of the control socket.
+        case received(JSONValue)
+        case subscribed
+        /// The broker brought a message that was published after we subscribed.
+        case delivered(PressTracker.Message, qos: Int)
+        /// A key was pressed.
+        case move(button: String, SimulatedPress)
+        case timerFired
+    }
+
+    enum Effect: Hashable, Sendable {
+        case send(JSONValue)
+        /// Subscribe to `#` there.
+        case subscribe(broker: String)
+        /// One line in the daemon's own form.
+        case show(JSONValue)
+        /// The named buttons can be pressed now.
+        case ready([String], broker: String)
+        case setTimer(Instant)
+        case cancelTimer
+        case finish
+        case fail(Failure)
+    }
+
+    private enum State: Hashable {
+        case starting, listening, pairing, closing, playing, probing, done
+    }
+
+    /// The longest for all to be ready, and for each press of a script.
+    static let patience = Duration.seconds(30)
+
+    /// `nil`: the keys decide.
+    private let script: DemoScript?
+    private var remaining: ArraySlice<DemoScript.Step>
+    private var state = State.starting
+    private var buttons: [String] = []
+    private var readyButtons: Set<String> = []
+    private var broker = ""
+    private var tracker = PressTracker()
+    /// What pairing last had to say.
+    private var lastAdvice: String?
+
+    init(script: DemoScript?) {
+        self.script = script
+        remaining = script?.steps[...] ?? []
+    }
+
+    mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
+        guard state != .done else { return [] }
+        switch input {
+        case .connected:
+            return [.send(["request": "watch"]), request("status"), .setTimer(now + Self.patience)]
+        case .received(let line):
+            return line["kind"] == nil ? answered(line, at: now) : heard(line)
+        case .subscribed:
+            guard state == .listening else { return [] }
+            state = .pairing
+            return [request("permit_join", ["time": .integer(Self.patience.milliseconds / 1000)])]
+        case .delivered(let message, let qos):
+            return delivered(message, qos: qos)
+        case .move(let button, let press):
+            guard state == .playing, script == nil else { return [] }
+            return [request("simulator/press", ["button": .string(button), "press": .string(press.rawValue)])]
+        case .timerFired:
+            return fail(.ourBug, "Nothing more happened for \(Self.patience.milliseconds / 1000) s; \(awaited)")
+        }
+    }
+
+    /// What it is waiting for, as the end of a sentence.
+    private var awaited: String {
+        switch state {
+        case .starting: "the daemon waits for its controller or its broker."
+        case .listening: "the broker did not let us listen."
+        case .pairing, .closing: "not every button could be paired. \(lastAdvice ?? "")"
+        case .playing, .probing, .done: "still waiting for \(tracker.awaited ?? "the daemon"). Please report this."
+        }
+    }
+
+    // MARK: The control socket
+
+    private mutating func answered(_ answer: JSONValue, at now: Instant) -> [Effect] {
+        let data: JSONValue
+        switch answer.requestOutcome {
+        case .success(let value): data = value
+        case .failure(let failure): return fail(.ourBug, failure.sentence)
+        }
+        switch (state, answer["transaction"]?.stringValue) {
+        case (.starting, "status"): return consider(data)
+        case (.closing, "permit_join"):
+            state = .playing
+            return [.cancelTimer, .ready(buttons, broker: broker)] + nextPress(at: now)
+        case (.probing, "health_check"):
+            state = .playing
+            guard tracker.isSettled else { return [] }
+            if let failure = tracker.failure { return fail(.no, failure) }
+            return [.cancelTimer] + nextPress(at: now)
+        default: return []
+        }
+    }
+
+    private mutating func consider(_ status: JSONValue) -> [Effect] {
+        buttons = (status["simulated_buttons"]?.arrayValue ?? []).compactMap(\.stringValue)
+        guard !buttons.isEmpty else { return fail(.configuration, "The simulator file has no buttons; add one.") }
+        do throws(Failure) {
+            try script?.check(buttons: buttons)
+        } catch {
+            state = .done
+            return [.fail(error)]
+        }
+        guard status["adapter"]?["state"] == "powered_on", status["broker"]?["state"] == "connected",
+            let url = status["broker"]?["url"]?.stringValue
+        else { return [] }
+        broker = url
+        state = .listening
+        return [.subscribe(broker: url)]
+    }
+
+    private mutating func heard(_ line: JSONValue) -> [Effect] {
+        switch line["kind"]?.stringValue {
+        case "adapter", "broker":
+            return state == .starting ? [request("status")] : []
+        case "pairing":
+            if line.text("step") == "failed" { lastAdvice = line.text("advice") }
+            return [.show(line)]
+        case "button":
+            if line.text("state") == "ready" { readyButtons.insert(line.text("id")) }
+            guard state == .pairing, readyButtons.count >= buttons.count else { return [] }
+            state = .closing
+            return [request("permit_join", ["time": 0])]
+        case "event", "rule", "process", "log":
+            tracker.received(line)
+            return [.show(line)] + probeIfSettled()
+        case "publish":
+            // Shown when it comes back.
+            tracker.received(line)
+            return probeIfSettled()
+        default: return []
+        }
+    }
+
+    // MARK: The broker
+
+    private mutating func delivered(_ message: PressTracker.Message, qos: Int) -> [Effect] {
+        tracker.delivered(message)
+        // What the bridge says of itself is no effect of a press.
+        let isAboutBridge = message.topicName.split(separator: "/").dropFirst().first == "bridge"
+        guard state == .playing || state == .probing, !isAboutBridge else { return [] }
+        let line: JSONValue = [
+            "kind": "publish", "topic": .string(message.topicName), "payload": .string(message.payload),
+            "qos": .integer(Int64(qos)),
+        ]
+        return [.show(line)] + probeIfSettled()
+    }
+
+    // MARK: The script
+
+    private mutating func nextPress(at now: Instant) -> [Effect] {
+        guard script != nil else { return [] }
+        guard let step = remaining.popFirst() else {
+            state = .done
+            return [.finish]
+        }
+        tracker.begin(step.press)
+        let data: JSONValue = ["button": .string(step.button), "press": .string(step.press.rawValue)]
+        return [request("simulator/press", data), .setTimer(now + Self.patience)]
+    }
+
+    private mutating func probeIfSettled() -> [Effect] {
+        guard script != nil, state == .playing, tracker.isSettled else { return [] }
+        state = .probing
+        return [request("health_check")]
+    }
+
+    private mutating func fail(_ status: ExitStatus, _ sentence: String) -> [Effect] {
+        state = .done
+        return [.fail(Failure(status, sentence))]
+    }
+
+    /// The answer carries the request's name.
+    private func request(_ name: String, _ data: JSONValue = .object([])) -> Effect {
+        .send(["request": .string(name), "transaction": .string(name), "data": data])
+    }
+}

@@ -1,0 +1,55 @@
+import ButtonModel
+import JSON
+
+/// What the demo shows people: a log that grows downwards and can be scrolled and copied.
+struct DemoScreen: Hashable, Sendable {
+    /// Lines that come sooner after one another than this belong together.
+    static let pause = Duration.milliseconds(650)
+
+    private var lastShown: Instant?
+
+    /// One line of the daemon's form; nothing for what people need not see.
+    mutating func lines(_ line: JSONValue, clock: String, style: Style, at now: Instant) -> [Line] {
+        let texts = StreamText.lines(line, style: style)
+        guard !texts.isEmpty else { return [] }
+        let isNewPress = line["kind"] == "event" && line["event"] == "down"
+        let wasQuiet = lastShown.map { now - $0 >= DemoScreen.pause } ?? false
+        lastShown = now
+        let indent = Line(String(repeating: " ", count: clock.columns + 2))
+        let stamped = texts.enumerated().map { ($0.offset == 0 ? Line("\(clock)  ", .faint) : indent) + $0.element }
+        return (isNewPress && wasQuiet ? [""] : []) + stamped
+    }
+
+    /// What stands above the log.
+    static func header(rules: String) -> [Line] {
+        [
+            "",
+            Line("  Tryck demo", .strong) + "  buttons that exist only in memory, and a broker of their own",
+            Line("  rules ", .faint) + rules,
+            "",
+        ]
+    }
+
+    /// Which key does what.
+    static func help(_ map: DemoKeyMap) -> [Line] {
+        let width = map.entries.map(\.button.columns).max() ?? 0
+        let keys = map.entries.map { entry in
+            let key = String(entry.key)
+            return Line("  \(entry.button.padded(to: width))  ", .strong) + (" \(key) ", .press) + " click   "
+                + ("\(key) \(key)", .press) + " double click   " + (key.uppercased(), .press)
+                + " hold, again to let go"
+        }
+        return [""] + keys
+            + [Line("  \("".padded(to: width))  ") + (" q ", .press) + " quit    " + ("?", .press) + " this help", ""]
+    }
+
+    /// How to look at the same things from another terminal.
+    static func hints(broker: String, controlSocket: String) -> [Line] {
+        let port = broker.split(separator: ":").last.map(String.init) ?? ""
+        return [
+            Line("  From another terminal:", .faint),
+            Line("    mosquitto_sub -p \(port) -t '#' -v", .faint),
+            Line("    tryck watch --control-socket \(controlSocket)", .faint),
+        ]
+    }
+}

@@ -1,0 +1,119 @@
+import JSON
+import Simulator
+
+/// What one press still has to bring about: movements of the button, gestures, runs of rules, messages that come
+/// back from the broker.
+///
+/// Every press of a button becomes part of exactly one gesture: a click takes one, a double click two, a hold one.
+/// So as long as a button that moved has a press left over, or its hold is not released, something is to come,
+/// whatever its trigger mode.
+///
+/// The daemon's lines and the broker's messages travel on two roads, and either may be first.
+struct PressTracker: Hashable, Sendable {
+    struct Message: Hashable, Sendable {
+        var topicName: String
+        var payload: String
+    }
+
+    private struct Train: Hashable {
+        /// Presses that are part of no gesture yet.
+        var undecidedPresses = 0
+        var isHeld = false
+    }
+
+    private var awaitedDowns = 0
+    private var awaitedUps = 0
+    /// After a mere `down` the gesture is the business of a later `up`.
+    private var waitsForGestures = true
+    /// By the button's id; only buttons that moved since `begin`.
+    private var trains: [String: Train] = [:]
+    private var runs: [Int64: String] = [:]
+    /// How often it was sent, less how often it came back.
+    private var undelivered: [Message: Int] = [:]
+    /// Why the action that failed last did, by run.
+    private var reasons: [Int64: String] = [:]
+    /// A sentence about the first run that failed.
+    private(set) var failure: String?
+
+    /// A press is asked for; what the ones before it led to is done.
+    mutating func begin(_ press: SimulatedPress) {
+        self = PressTracker()
+        switch press {
+        case .click, .hold, .makePublic: (awaitedDowns, awaitedUps) = (1, 1)
+        case .doubleClick: (awaitedDowns, awaitedUps) = (2, 2)
+        case .down:
+            awaitedDowns = 1
+            waitsForGestures = false
+        case .up: awaitedUps = 1
+        }
+    }
+
+    /// A line of the daemon's live stream.
+    mutating func received(_ line: JSONValue) {
+        switch line["kind"]?.stringValue {
+        case "event": happened(line.text("event"), on: line.text("id"))
+        case "rule": ruleProceeded(line)
+        case "publish":
+            count(Message(topicName: line.text("topic"), payload: line.text("payload")), by: 1)
+        default: break
+        }
+    }
+
+    /// A message came back from the broker.
+    mutating func delivered(_ message: Message) { count(message, by: -1) }
+
+    var isSettled: Bool { awaited == nil }
+
+    /// What is awaited first, for people; `nil` when nothing is.
+    var awaited: String? {
+        if awaitedDowns > 0 || awaitedUps > 0 { return "the button to move" }
+        if waitsForGestures, trains.values.contains(where: { $0.undecidedPresses > 0 || $0.isHeld }) {
+            return "the press to become a gesture"
+        }
+        if let rule = runs.min(by: { $0.key < $1.key })?.value { return "rule \(rule) to end" }
+        if let message = undelivered.filter({ $0.value > 0 }).map(\.key.topicName).min() {
+            return "the message on \(message) to come back"
+        }
+        return nil
+    }
+
+    private mutating func happened(_ event: String, on button: String) {
+        var train = trains[button] ?? Train()
+        switch event {
+        case "down":
+            awaitedDowns = max(0, awaitedDowns - 1)
+            train.undecidedPresses += 1
+        case "up":
+            awaitedUps = max(0, awaitedUps - 1)
+        case "click": train.undecidedPresses = max(0, train.undecidedPresses - 1)
+        case "double_click": train.undecidedPresses = max(0, train.undecidedPresses - 2)
+        case "hold":
+            train.undecidedPresses = max(0, train.undecidedPresses - 1)
+            train.isHeld = true
+        case "hold_release": train.isHeld = false
+        default: return
+        }
+        trains[button] = train
+    }
+
+    private mutating func ruleProceeded(_ line: JSONValue) {
+        guard let run = line["run"]?.integerValue else { return }
+        let rule = line.text("rule")
+        switch line.text("outcome") {
+        case "started": runs[run] = rule
+        case "step_failed":
+            let number = (line["step"]?.integerValue ?? 0) + 1
+            reasons[run] = "action \(number): \(line.text("reason")) (\(line.text("code")))"
+        case "completed": runs[run] = nil
+        case "failed":
+            runs[run] = nil
+            if failure == nil { failure = "Rule \(rule) failed. " + (reasons[run].map { "Its \($0)." } ?? "") }
+        default: break
+        }
+    }
+
+    private mutating func count(_ message: Message, by difference: Int) {
+        let count = (undelivered[message] ?? 0) + difference
+        undelivered[message] = count == 0 ? nil : count
+    }
+}

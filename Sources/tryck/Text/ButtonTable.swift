@@ -1,0 +1,47 @@
+import ButtonModel
+import JSON
+
+/// What `tryck buttons` prints.
+enum ButtonTable {
+    private struct Cell {
+        var text: String
+        var ink = Ink.plain
+    }
+
+    /// - Parameter now: the wall clock, for how long ago a button was seen.
+    static func lines(_ buttons: [JSONValue], at now: UTCTime) -> [Line] {
+        guard !buttons.isEmpty else { return ["No button is paired yet. Pair one with: tryck pair"] }
+        let header = ["NAME", "STATE", "BATTERY", "LAST SEEN", "MODE"].map { Cell(text: $0, ink: .faint) }
+        let rows = [header] + buttons.map { row($0, at: now) }
+        let widths = header.indices.map { column in rows.map { $0[column].text.visible.columns }.max() ?? 0 }
+        return rows.map { row in
+            var line = Line()
+            for (column, cell) in row.enumerated() {
+                let isLast = column == row.count - 1
+                line.append(isLast ? cell.text : cell.text.visible.padded(to: widths[column] + 2), cell.ink)
+            }
+            return line
+        }
+    }
+
+    private static func row(_ button: JSONValue, at now: UTCTime) -> [Cell] {
+        let state = button.text("state")
+        let millivolts = button["battery_mv"]?.integerValue
+        // Below this the maker says: change it.
+        let isLow = millivolts.map { $0 < 2650 } ?? false
+        return [
+            Cell(text: button.text("name"), ink: .strong),
+            Cell(text: state, ink: state == "ready" ? .good : .plain),
+            Cell(text: millivolts.map(Quantity.volts) ?? "unknown", ink: isLow ? .bad : .plain),
+            Cell(text: lastSeen(button, at: now)),
+            Cell(text: button.text("trigger_mode")),
+        ]
+    }
+
+    private static func lastSeen(_ button: JSONValue, at now: UTCTime) -> String {
+        if button.text("state") == "ready" { return "now" }
+        guard let text = button["last_seen"]?.stringValue else { return "never" }
+        guard let time = UTCTime(parsing: text) else { return text }
+        return "\(Quantity.span(seconds: (now.milliseconds - time.milliseconds) / 1000)) ago"
+    }
+}

@@ -1,0 +1,132 @@
+import JSON
+
+/// The lines of the daemon's live stream, for people: `kind`, who, what.
+///
+///     event    kitchen  click
+///     rule     evening_light  runs
+///     mqtt     home/hall/light TOGGLE
+///     program  date +%H:%M  exit 0, 1.2 ms
+///              │ 13:02
+enum StreamText {
+    /// Columns of the first word of a line, with the space behind it.
+    static let kindColumns = 9
+    /// Lines shown of each output of a program.
+    static let maximumOutputLines = 12
+
+    /// Nothing for what people need not see, and for kinds this version does not know.
+    static func lines(_ line: JSONValue, style: Style) -> [Line] {
+        switch line["kind"]?.stringValue {
+        case "event": [event(line)]
+        case "rule": [rule(line)]
+        case "publish": [publish(line)]
+        case "process": process(line, style: style)
+        case "log": [log(line)]
+        case "pairing": PairingText.line(line, style: style).map { [titled("pairing", .strong) + $0] } ?? []
+        case "button": [button(line)]
+        case "adapter": [state(line, "adapter", good: "powered_on")]
+        case "broker": [state(line, "broker", good: "connected")]
+        default: []
+        }
+    }
+
+    private static func event(_ line: JSONValue) -> Line {
+        let event = line.text("event")
+        let isRaw = event == "down" || event == "up"
+        var text = titled("event", isRaw ? .faint : .press)
+        text.append(line.text("button"), isRaw ? .faint : .strong)
+        text.append("  ")
+        text.append(event, isRaw ? .faint : .press)
+        if line["queued"]?.boolValue == true, let age = line["age_ms"]?.integerValue {
+            text.append("  stored by the button, \(Quantity.seconds(milliseconds: age)) old", .doubtful)
+        }
+        return text
+    }
+
+    private static func rule(_ line: JSONValue) -> Line {
+        var text = titled("rule", .plain)
+        text.append(line.text("rule"), .strong)
+        text.append("  ")
+        switch line.text("outcome") {
+        case "started":
+            text.append("runs: \(line.text("button")) \(line.text("event"))", .good)
+        case "completed": text.append("done", .good)
+        case "failed": text.append("failed", .bad)
+        case "step_failed":
+            let number = (line["step"]?.integerValue ?? 0) + 1
+            text.append("action \(number) failed: \(line.text("reason")) (\(line.text("code")))", .bad)
+        case "dropped_queued": text.append("did not run: the press is too old (dropped_queued)", .doubtful)
+        case "dropped_rate": text.append("did not run: too often (dropped_rate)", .doubtful)
+        case "dropped_busy": text.append("did not run: still busy with the last press (dropped_busy)", .doubtful)
+        case let other: text.append("did not run (\(other))", .doubtful)
+        }
+        return text
+    }
+
+    private static func publish(_ line: JSONValue) -> Line {
+        var text = titled("mqtt", .message)
+        text.append(line.text("topic"), .message)
+        text.append(" ")
+        text.append(line.text("payload"))
+        if line["retain"]?.boolValue == true { text.append(" (retained)", .faint) }
+        return text
+    }
+
+    private static func process(_ line: JSONValue, style: Style) -> [Line] {
+        let status = line["status"]?.integerValue ?? 0
+        var text = titled("program", .program)
+        text.append((line["command"]?.arrayValue ?? []).compactMap(\.stringValue).joined(separator: " "), .strong)
+        text.append("  ")
+        text.append("exit \(status)", status == 0 ? .good : .bad)
+        if let duration = line["duration_ms"] { text.append(", \(duration) ms", .faint) }
+        return [text] + output(line.text("stdout"), .plain, style) + output(line.text("stderr"), .doubtful, style)
+    }
+
+    private static func output(_ text: String, _ ink: Ink, _ style: Style) -> [Line] {
+        var rows = text.split(separator: "\n", omittingEmptySubsequences: false)
+        if rows.last?.isEmpty == true { rows.removeLast() }
+        let indent = String(repeating: " ", count: kindColumns)
+        var lines = rows.prefix(maximumOutputLines).map { row in
+            Line(indent) + ("\(style.bar) ", .program) + (String(row), ink)
+        }
+        let more = rows.count - maximumOutputLines
+        if more > 0 { lines.append(Line(indent) + ("\(style.bar) and \(more) more lines", .faint)) }
+        return lines
+    }
+
+    private static func log(_ line: JSONValue) -> Line {
+        let level = line.text("level")
+        let ink: Ink =
+            switch level {
+            case "error": .bad
+            case "warning": .doubtful
+            default: .plain
+            }
+        return titled("log", ink) + (line.text("rule"), .strong) + "  " + (line.text("message"), ink)
+    }
+
+    private static func button(_ line: JSONValue) -> Line {
+        let state = line.text("state")
+        return titled("button", .faint) + (line.text("button"), .strong) + "  "
+            + (state, state == "ready" ? .good : .faint)
+    }
+
+    private static func state(_ line: JSONValue, _ title: String, good: String) -> Line {
+        let state = line.text("state")
+        var text = titled(title, .faint) + (state.wordsSpaced, state == good ? .good : .bad)
+        let detail = line["reason"]?.stringValue ?? line["address"]?.stringValue
+        if let detail { text.append("  \(detail)", .faint) }
+        return text
+    }
+
+    private static func titled(_ title: String, _ ink: Ink) -> Line { Line(title.padded(to: kindColumns), ink) }
+}
+
+extension JSONValue {
+    /// The text of a member, empty when there is none.
+    func text(_ name: String) -> String { self[name]?.stringValue ?? "" }
+}
+
+extension String {
+    /// `powered_on` as two words.
+    var wordsSpaced: String { String(map { $0 == "_" ? " " : $0 }) }
+}

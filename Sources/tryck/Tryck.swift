@@ -1,0 +1,38 @@
+import ArgumentParser
+import Glibc
+
+/// The command line.
+struct Tryck: ParsableCommand {
+    static let version = "0.1.0"
+
+    static let configuration = CommandConfiguration(
+        commandName: "tryck",
+        abstract: "Flic buttons: a press, a rule, an MQTT message or a program.",
+        discussion: """
+            Without a button at hand, begin with:
+
+              tryck demo
+            """,
+        version: version,
+        groupedSubcommands: [
+            CommandGroup(name: "Start", subcommands: [RunCommand.self, DemoCommand.self]),
+            CommandGroup(name: "Rules", subcommands: [CheckCommand.self]),
+            CommandGroup(name: "Buttons", subcommands: [PairCommand.self, ButtonsCommand.self, WatchCommand.self]),
+            CommandGroup(name: "Health", subcommands: [StatusCommand.self]),
+            CommandGroup(name: "Laboratory", subcommands: [SimulateCommand.self]),
+        ])
+
+    /// Parses the arguments, runs the command and ends the process with its status.
+    nonisolated static func runAndExit() -> Never {
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+            Glibc.exit(ExitStatus.done.rawValue)
+        } catch let failure as Failure {
+            if !failure.sentence.isEmpty { Output.standardError.write(line: "tryck: \(failure.sentence)") }
+            Glibc.exit(failure.status.rawValue)
+        } catch {
+            exit(withError: error)
+        }
+    }
+}
