@@ -4,12 +4,13 @@ import PackageDescription
 // Every module and what it may import. The same table stands in ARCHITECTURE.md, and
 // `Tests/ArchitectureTests` holds the import lines of `Sources/` against it.
 
-let settings: [SwiftSetting] = [
-    .swiftLanguageMode(.v6),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-]
+let settings: [SwiftSetting] =
+    [
+        .swiftLanguageMode(.v6),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ]
     // A warning is an error where we test; a newer compiler must not stop somebody's installation.
     + (Context.environment["TRYCK_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)])
 
@@ -91,7 +92,9 @@ let package = Package(
         tests("FlicTests", "Flic", "Bytes", "ButtonModel", "JSON", resources: [.copy("Vectors")]),
         tests("GesturesTests", "Gestures", "ButtonModel", "JSON"),
         tests("RulesTests", "Rules", "ButtonModel", "JSON"),
-        tests("RuleLoaderTests", "RuleLoader", "Rules", "Diagnostics", "ButtonModel", "JSON", resources: [.copy("Golden")]),
+        tests(
+            "RuleLoaderTests", "RuleLoader", "Rules", "Diagnostics", "ButtonModel", "JSON", resources: [.copy("Golden")]
+        ),
         tests("HomeAssistantTests", "HomeAssistant", "ButtonModel", "JSON"),
         tests("ButtonsTests", "Buttons", "BluetoothHost", "Flic", "ButtonModel", "Simulator"),
         tests("SimulatorTests", "Simulator", "BluetoothHost", "Flic", "ButtonModel", "Bytes"),

@@ -6,14 +6,25 @@ import Testing
 struct InvariantTests {
     @Test(
         "only the reactor steps around the compiler's concurrency checks",
-        arguments: ["@unchecked Sendable", "nonisolated(unsafe)", "assumeIsolated"])
+        arguments: ["@unchecked Sendable", "nonisolated(unsafe)", "assumeIsolated", "unsafeBitCast"])
     func isolation(word: String) throws {
         for line in try InvariantTests.code(under: "Sources") where !line.path.hasPrefix("Sources/Reactor/") {
             #expect(!line.text.contains(word), "\(line.place) has \(word)")
         }
     }
 
-    @Test("nothing traps on purpose without a sentence", arguments: ["try!", "as!", "fatalError(", "unsafeBitCast"])
+    @Test("what the compiler cannot check says above it why it is safe")
+    func safety() throws {
+        let words = ["@unchecked Sendable", "nonisolated(unsafe)", "unsafeBitCast"]
+        for file in try Repository.swiftFiles(under: "Sources/Reactor") {
+            for (index, line) in file.lines.enumerated() where words.contains(where: { line.contains($0) }) {
+                let above = file.lines[max(0, index - 4)..<index]
+                #expect(above.contains { $0.contains("// Safety: ") }, "\(file.path):\(index + 1)")
+            }
+        }
+    }
+
+    @Test("nothing traps on purpose without a sentence", arguments: ["try!", "as!", "fatalError("])
     func traps(word: String) throws {
         for line in try InvariantTests.code(under: "Sources") {
             #expect(!line.text.contains(word), "\(line.place) has \(word)")
@@ -79,7 +90,8 @@ struct InvariantTests {
     private static func code(under folder: String) throws -> [Line] {
         try Repository.swiftFiles(under: folder).flatMap { file in
             file.lines.enumerated().map { index, line in
-                Line(path: file.path, number: index + 1, text: line.prefix(upTo: line.range(of: "//")?.lowerBound ?? line.endIndex))
+                let end = line.range(of: "//")?.lowerBound ?? line.endIndex
+                return Line(path: file.path, number: index + 1, text: line[..<end])
             }
         }
     }
