@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Hub
 import Reactor
 
 /// One program from its start to the end of its job; `ProcessEdge` says when that is.
@@ -92,7 +93,7 @@ final class ProcessJob {
             ProcessResult(
                 status: isSignalled != 0 ? .signalled(status) : .exited(status),
                 standardOutput: outputs[0].kept, standardError: outputs[1].kept,
-                nanoseconds: (leaderEnded ?? started) - started))
+                duration: .nanoseconds((leaderEnded ?? started) - started)))
     }
 }
 
