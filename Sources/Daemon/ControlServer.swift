@@ -176,6 +176,6 @@ package final class ControlServer {
     }
 
     private static func failure(_ operation: String, _ path: String) -> ControlServerFailure {
-        .system(operation: operation, path: path, reason: String(cString: strerror(errno)))
+        .system(operation: operation, path: path, reason: describe(errno))
     }
 }
