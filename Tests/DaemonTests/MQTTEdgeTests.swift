@@ -44,7 +44,8 @@ struct MQTTEdgeTests {
             client.edge.subscribe([("state", qos: 1)])
             client.publish(1, "state", [1], qos: 1, retain: true)
             let events = [await client.next(), await client.next()]
-            #expect(Set(events) == [.published(id: 1), .message(topicName: "state", payload: [1], retained: false, qos: 1)])
+            #expect(
+                Set(events) == [.published(id: 1), .message(topicName: "state", payload: [1], retained: false, qos: 1)])
             let late = TestClient(broker)
             _ = await late.next()
             late.edge.subscribe([("state", qos: 1)])
@@ -154,14 +155,15 @@ struct MQTTEdgeTests {
             _ = await abrupt.next()
             watcher.publish(1, "bridge/state", Array("marker".utf8), qos: 1)
             let events = [await watcher.next(), await watcher.next()]
-            #expect(events.contains(.message(topicName: "bridge/state", payload: Array("marker".utf8), retained: false, qos: 1)))
+            #expect(
+                events.contains(
+                    .message(topicName: "bridge/state", payload: Array("marker".utf8), retained: false, qos: 1)))
             // A second one of the same name: the broker drops the first as if it had died.
             let usurper = TestClient(options)
             #expect(
                 await watcher.next()
                     == .message(topicName: "bridge/state", payload: Array("offline".utf8), retained: false, qos: 1))
-            guard case .disconnected(let failure) = await abrupt.next() else { throw Unexpected() }
-            #expect(failure.description.contains("mqtt.client_id"))
+            guard case .disconnected = await abrupt.next() else { throw Unexpected() }
             await abrupt.disconnect()
             await usurper.disconnect()
             await watcher.disconnect()
@@ -192,7 +194,8 @@ struct MQTTEdgeTests {
             // The largest was never sent to us: the broker knows our maximum packet size.
             #expect(
                 sizes == [
-                    "\(bound)", "a message of \(bound + 1) octets on big was dropped: \(bound) is the most we take", "1",
+                    "\(bound)", "a message of \(bound + 1) octets on big was dropped: \(bound) is the most we take",
+                    "1",
                 ])
             await reader.disconnect()
             await writer.disconnect()
@@ -354,10 +357,26 @@ struct MQTTEdgeTests {
                     return octet
                 }
             }
-            var options = MQTTOptions(endpoint: .tcp(host: "127.0.0.1", port: fake.port))
+            // In 3.1.1: an MQTT 5 property that libmosquitto 2.0.11 does not know makes it abort (an assertion of its own).
+            var options = MQTTOptions(
+                endpoint: .tcp(host: "127.0.0.1", port: fake.port), protocolVersion: .v311)
             options.connectTimeout = .milliseconds(200)
             let client = TestClient(options)
             guard case .disconnected = await client.next() else { throw Unexpected() }
+            await client.disconnect()
+            fake.close()
+        }
+    }
+
+    @Test("a broker that ends the connection is quoted")
+    func brokerDisconnects() async throws {
+        try await withReactor {
+            // CONNACK and, right after it, DISCONNECT: session taken over. Source: MQTT 5.0, 3.14.2.1.
+            let fake = FakeBroker { _ in [0x20, 0x03, 0x00, 0x00, 0x00, 0xE0, 0x01, 0x8E] }
+            let client = TestClient(MQTTOptions(endpoint: .tcp(host: "127.0.0.1", port: fake.port)))
+            #expect(await client.next() == .connected(.v5))
+            guard case .disconnected(let failure) = await client.next() else { throw Unexpected() }
+            #expect(failure.description.contains("mqtt.client_id"), "\(failure)")
             await client.disconnect()
             fake.close()
         }
