@@ -6,7 +6,7 @@ extension Diagnostic {
         let place = "\(file):\(start.line):\(start.column):"
         let kind = style.severity("\(severity.rawValue)[\(code)]:", severity)
         var text = "\(style.bold(place)) \(kind) \(Terminal.line(message))\n"
-        if let line {
+        if let line, !isConfidential {
             let excerpt = Excerpt(line: line, from: start.column, to: start.line == end.line ? end.column : .max)
             let number = String(start.line)
             let margin = String(repeating: " ", count: max(0, 5 - number.count)) + number

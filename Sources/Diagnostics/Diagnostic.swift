@@ -39,10 +39,12 @@ public struct Diagnostic: Hashable, Sendable {
     /// What to do about it, when we know.
     public var hint: String?
     public var related: [Note]
+    /// The source line holds secrets and is not shown.
+    public var isConfidential: Bool
 
     public init(
         severity: Severity, code: String, file: String, start: SourcePosition, end: SourcePosition,
-        message: String, hint: String? = nil, related: [Note] = []
+        message: String, hint: String? = nil, related: [Note] = [], isConfidential: Bool = false
     ) {
         self.severity = severity
         self.code = code
@@ -52,5 +54,6 @@ public struct Diagnostic: Hashable, Sendable {
         self.message = message
         self.hint = hint
         self.related = related
+        self.isConfidential = isConfidential
     }
 }

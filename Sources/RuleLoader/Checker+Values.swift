@@ -161,8 +161,9 @@ extension Checker {
     }
 
     mutating func duration(_ node: YAMLNode, key: String, _ range: ClosedRange<Duration>) -> Duration? {
-        if case .mapping = node.content {
-            error("E206", at: node, "\"\(key)\" must be a duration, not a mapping", hint: "write 10s, 500ms or 1h30m")
+        if case .mapping(let entries) = node.content {
+            let hint = "write \(DurationText.meant(by: entries) ?? "10s, 500ms or 1h30m")"
+            error("E206", at: node, "\"\(key)\" must be a duration, not a mapping", hint: hint)
             return nil
         }
         guard let (text, _) = plainScalar(node, key: key, wanted: "a duration such as 10s") else { return nil }

@@ -37,7 +37,9 @@ struct Checker {
             guard !reportsNull(entry) else { continue }
             fields.values[key.name] = value(entry.value, key.type, key: key.name)
             if key.isInert, fields.values[key.name] != nil {
-                warning("W801", at: entry.key, "\"\(key.name)\" is accepted but does nothing in this version")
+                warning(
+                    "W801", at: entry.key,
+                    "\"\(key.name)\" in \(table.name) is accepted but does nothing in this version")
             }
         }
         for key in table.keys where key.isRequired && !fields.isWritten(key.name) {
@@ -66,8 +68,7 @@ struct Checker {
         if let prefix = table.ignoredPrefix, word.hasPrefix(prefix) { return }
         if table.planned.contains(word) {
             error("E201", at: key, notYet(word))
-            // Whatever it would have replaced is not missing as well.
-            fields.misspelt.insert(word)
+            fields.misspelt.insert(table.standIns[word] ?? word)
             return
         }
         let message = "unknown key \"\(shown(word))\" in \(table.name)"

@@ -7,6 +7,8 @@ struct MappingTable: Sendable {
     var keys: [Key]
     /// Keys the language has and this version does not do.
     var planned: [String] = []
+    /// Planned keys that stand in for a required one.
+    var standIns: [String: String] = [:]
     /// A word from elsewhere, and what to do instead.
     var foreign: [String: String] = [:]
     /// Keys that begin so are left alone.

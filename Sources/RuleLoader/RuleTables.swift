@@ -69,6 +69,7 @@ extension MappingTable {
             Key("id", .name, "tells several triggers apart"),
         ],
         planned: ["clicks", "pattern", "for", "part", "collect", "chord", "within", "mqtt", "time", "state"],
+        standIns: ["clicks": "event", "pattern": "event", "chord": "button"],
         foreign: [
             "platform": "write button: and event:", "buttons": "use button:", "events": "use event:",
             "device": "use button:", "entity_id": "use button:", "type": "use event:",

@@ -100,6 +100,20 @@ enum DurationText {
         return text.isEmpty ? "0s" : text
     }
 
+    /// `{minutes: 1, seconds: 30}` as other programs have it.
+    static func meant(by entries: [YAMLNode.Entry]) -> String? {
+        var total: Int64 = 0
+        for entry in entries {
+            guard
+                let unit = zip(["days", "hours", "minutes", "seconds", "milliseconds"], units)
+                    .first(where: { $0.0 == entry.key.text })?.1, case .scalar(let text, _) = entry.value.content,
+                let number = Int64(text), (0...1_000_000).contains(number)
+            else { return nil }
+            total += number * unit.milliseconds
+        }
+        return entries.isEmpty ? nil : text(.milliseconds(total))
+    }
+
     /// What was probably meant by `0.5s` and `00:00:10`.
     private static func hint(for text: String) -> String {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map { Int64($0) }

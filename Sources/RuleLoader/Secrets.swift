@@ -40,7 +40,13 @@ struct Secrets {
         withoutSecrets.secrets = nil
         let document = Document(file, in: withoutSecrets)
         var checker = document.checker
-        defer { diagnostics = checker.diagnostics }
+        defer {
+            diagnostics = checker.diagnostics.map { diagnostic in
+                var diagnostic = diagnostic
+                diagnostic.isConfidential = true
+                return diagnostic
+            }
+        }
         if file.isReadableByOthers {
             checker.diagnostics.append(
                 Diagnostic(

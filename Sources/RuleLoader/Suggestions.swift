@@ -1,15 +1,18 @@
 /// Which of the allowed words somebody may have meant.
 enum Suggestions {
-    /// The nearest word that is at most two changes away; of equally near ones the first.
+    /// The nearest word that is at most two changes away, of equally near ones the first; else the one word that
+    /// begins so.
     static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
-        let limit = min(2, max(1, word.unicodeScalars.count - 2))
+        let limit = min(2, word.unicodeScalars.count - 1)
         var best: (word: String, distance: Int)?
         for candidate in candidates {
             let distance = distance(word, candidate, limit: best.map { $0.distance - 1 } ?? limit)
             if let distance { best = (candidate, distance) }
             if best?.distance == 0 { break }
         }
-        return best?.word
+        guard best == nil, word.utf8.count >= 3 else { return best?.word }
+        let longer = candidates.filter { $0.hasPrefix(word) }
+        return longer.count == 1 ? longer.first : nil
     }
 
     /// Insertions, deletions, replacements and swapped neighbours; `nil` beyond the limit.

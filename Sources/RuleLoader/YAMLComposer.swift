@@ -66,12 +66,16 @@ struct YAMLComposer: ~Copyable {
         do throws(YAMLProblem) {
             return try events.next()
         } catch {
-            diagnostics.append(error.diagnostic(in: source))
+            let diagnostic = error.diagnostic(in: source)
+            // `topic: {{ x }}/set` was a template without quotes before it was anything else.
+            if !diagnostics.contains(where: { $0.code == "E111" && $0.start.line == diagnostic.start.line }) {
+                diagnostics.append(diagnostic)
+            }
             throw Stop()
         }
     }
 
-    private mutating func node(_ event: YAMLEvent, depth: Int) throws(Stop) -> Composed {
+    private mutating func node(_ event: YAMLEvent, depth: Int, isKey: Bool = false) throws(Stop) -> Composed {
         nodeCount += 1
         guard nodeCount <= YAMLComposer.maximumNodes else {
             throw stop("E112", event, "more than \(YAMLComposer.maximumNodes) values in one file")
@@ -81,13 +85,12 @@ struct YAMLComposer: ~Copyable {
         switch event.kind {
         case .alias(let name): return try alias(name, event, depth: depth)
         case .scalar(let text, let style):
-            let end = style == .block ? SourcePosition(line: event.start.line, column: .max) : event.end
             if event.end.line > event.start.line {
                 continuationLines.formUnion(event.start.line + 1...event.end.line)
             }
-            composed = Composed(node: YAMLNode(content: .scalar(text, style), start: event.start, end: end))
+            composed = Composed(node: YAMLNode(content: .scalar(text, style), start: event.start, end: event.end))
         case .sequenceStart: composed = try sequence(event, depth: depth)
-        case .mappingStart(let isFlow): composed = try mapping(event, isFlow: isFlow, depth: depth)
+        case .mappingStart(let isFlow): composed = try mapping(event, isFlow: isFlow, isKey: isKey, depth: depth)
         default: preconditionFailure("libyaml's grammar lets only a node begin here")
         }
         resolveTag(of: &composed.node, event)
@@ -114,7 +117,7 @@ struct YAMLComposer: ~Copyable {
         return composed
     }
 
-    private mutating func mapping(_ event: YAMLEvent, isFlow: Bool, depth: Int) throws(Stop) -> Composed {
+    private mutating func mapping(_ event: YAMLEvent, isFlow: Bool, isKey: Bool, depth: Int) throws(Stop) -> Composed {
         try checkDepth(depth, event)
         var composed = Composed(node: YAMLNode(content: .invalid, start: event.start, end: event.end), height: 1)
         var entries: [YAMLNode.Entry] = []
@@ -127,7 +130,7 @@ struct YAMLComposer: ~Copyable {
                 composed.node.end = max(composed.node.end, event.end)
                 break
             }
-            let keyNode = composed.adding(try node(event, depth: depth + 1))
+            let keyNode = composed.adding(try node(event, depth: depth + 1, isKey: true))
             let value = composed.adding(try node(try next(), depth: depth + 1))
             guard case .scalar(let text, let style) = keyNode.content, style != .block, keyNode.tag == nil,
                 keyNode.alias == nil
@@ -153,7 +156,9 @@ struct YAMLComposer: ~Copyable {
                 entries.append(.init(key: key, value: value))
             }
         }
-        if isTemplate {
+        if isTemplate, isKey {
+            composed.node.content = .mapping([])
+        } else if isTemplate {
             reportUnquotedTemplate(composed.node)
         } else {
             composed.node.content = .mapping(merging(merges, into: entries))
@@ -228,15 +233,18 @@ extension YAMLComposer {
         }
         node.content = .invalid
         let written = source.text(from: start).prefix { $0 != " " && $0 != "," && $0 != "]" && $0 != "}" }
-        let hint: String
+        let end = start.advanced(by: written.count)
         if YAMLNode.Tag(rawValue: name) != nil {
-            hint = "it stands before a single text"
+            report("E105", start, end, "\(name) stands before a single text")
         } else if name == "!include" {
-            hint = "include: is part of the language but this version does not do it yet"
+            report(
+                "E105", start, end, "unknown tag !include",
+                "the top-level include: is part of the language but this version does not do it yet")
         } else {
-            hint = "the tags are !secret, !env_var and !literal; quote text that begins with !"
+            report(
+                "E105", start, end, "unknown tag \(String(Substring(written)))",
+                "the tags are !secret, !env_var and !literal; quote text that begins with !")
         }
-        report("E105", start, start.advanced(by: written.count), "unknown tag \(String(Substring(written)))", hint)
     }
 }
 

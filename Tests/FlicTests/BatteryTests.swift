@@ -1,6 +1,7 @@
-import Flic
 import JSON
 import Testing
+
+@testable import Flic
 
 @Suite("Battery")
 struct BatteryTests {

@@ -1,8 +1,9 @@
 import ButtonModel
-import Flic
 import JSON
 import TestSupport
 import Testing
+
+@testable import Flic
 
 @Suite("Certificate")
 struct CertificateTests {

@@ -1,7 +1,8 @@
 import ButtonModel
-import Flic
 import JSON
 import Testing
+
+@testable import Flic
 
 @Suite("Key derivation")
 struct KeyDerivationTests {

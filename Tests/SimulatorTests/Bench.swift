@@ -14,6 +14,14 @@ struct Bench {
     private(set) var host: Host
     private var worldTimer, hostTimer, sessionTimer: Instant?
     private var random: SeededGenerator
+    private let runsSessions: Bool
+
+    private enum Letter {
+        case host(Host.Input)
+        case world(SimulatedWorld.Input)
+        case session(ButtonSession.Input)
+    }
+    private var letters: [Letter] = []
 
     private var session: ButtonSession?
     private var link: Connection?
@@ -22,6 +30,7 @@ struct Bench {
 
     /// What the host reported, apart from notifications.
     private(set) var hostEvents: [Host.Event] = []
+    private(set) var links: [Connection] = []
     private(set) var sessionEffects: [ButtonSession.Effect] = []
     private(set) var buttonEvents: [ButtonEvent] = []
     private(set) var notes: [String] = []
@@ -34,34 +43,50 @@ struct Bench {
     init(
         _ buttons: [SimulatedButtonDescription], seed: UInt64 = 1,
         controller: VirtualController.Configuration = .init(address: centralAddress),
-        air: Air.Configuration = .init(), host: Host.Configuration = .init()
+        air: Air.Configuration = .init(), host: Host.Configuration = .init(), runsSessions: Bool = true
     ) {
+        self.runsSessions = runsSessions
         world = SimulatedWorld(buttons, seed: seed, at: now, controller: controller, air: air)
         self.host = Host(host)
         random = SeededGenerator(seed: seed)
     }
 
-    mutating func tell(_ input: Host.Input) {
-        for effect in host.handle(input, at: now) {
-            switch effect {
-            case .send(let packet): tell(world: .received(packet))
-            case .setTimer(let instant): hostTimer = instant
-            case .cancelTimer: hostTimer = nil
-            case .event(let event): take(event)
+    mutating func tell(_ input: Host.Input) { carry(.host(input)) }
+
+    mutating func tell(world input: SimulatedWorld.Input) { carry(.world(input)) }
+
+    /// Everything an input sets off, one after another: no machine is told of anything before all effects of its last
+    /// input are carried out.
+    private mutating func carry(_ letter: Letter) {
+        letters.append(letter)
+        guard letters.count == 1 else { return }
+        while let letter = letters.first {
+            switch letter {
+            case .host(let input): for effect in host.handle(input, at: now) { take(effect) }
+            case .world(let input): for effect in world.handle(input, at: now) { take(effect) }
+            case .session(let input): for effect in session?.handle(input, at: now) ?? [] { take(effect) }
             }
+            letters.removeFirst()
         }
     }
 
-    mutating func tell(world input: SimulatedWorld.Input) {
-        for effect in world.handle(input, at: now) {
-            switch effect {
-            case .send(let packet): tell(.received(packet))
-            case .setTimer(let instant): worldTimer = instant
-            case .cancelTimer: worldTimer = nil
-            case .pressFinished(_, let press): finished.append(press)
-            case .note(let button, let text): notes.append("\(button): \(text)")
-            case .unknownButton(let name): notes.append("no button \(name)")
-            }
+    private mutating func take(_ effect: Host.Effect) {
+        switch effect {
+        case .send(let packet): tell(world: .received(packet))
+        case .setTimer(let instant): hostTimer = instant
+        case .cancelTimer: hostTimer = nil
+        case .event(let event): take(event)
+        }
+    }
+
+    private mutating func take(_ effect: SimulatedWorld.Effect) {
+        switch effect {
+        case .send(let packet): tell(.received(packet))
+        case .setTimer(let instant): worldTimer = instant
+        case .cancelTimer: worldTimer = nil
+        case .pressFinished(_, let press): finished.append(press)
+        case .note(let button, let text): notes.append("\(button): \(text)")
+        case .unknownButton(let name): notes.append("no button \(name)")
         }
     }
 
@@ -106,6 +131,8 @@ extension Bench {
         hostEvents.append(event)
         switch event {
         case .connected(let connection):
+            links.append(connection)
+            guard runsSessions else { return }
             link = connection
             tell(.perform(.exchangeMTU(connection.handle)))
         case .mtuExchanged(let handle, let attMTU):
@@ -117,10 +144,11 @@ extension Bench {
             tell(.perform(.setNotifications(handle, configuration: configuration, enabled: true)))
         case .notificationsSet:
             beginSession()
-        case .disconnected:
-            tell(session: .linkLost)
-            session = nil
+        case .disconnected(let connection, _):
+            links.removeAll { $0.handle == connection.handle }
+            guard runsSessions else { return }
             sessionTimer = nil
+            tell(session: .linkLost)
             link = nil
             isReady = false
         default:
@@ -143,37 +171,40 @@ extension Bench {
             privateKey: random.bytes(32))
     }
 
-    private mutating func tell(session input: ButtonSession.Input) {
-        guard let effects = session?.handle(input, at: now) else { return }
-        for effect in effects {
-            sessionEffects.append(effect)
-            switch effect {
-            case .send(let value):
-                guard let link, let write = service?.characteristics.first(where: { $0.properties & 0x04 != 0 }) else {
-                    continue
-                }
-                tell(.perform(.write(link.handle, write.valueHandle, value)))
-            case .setTimer(let instant): sessionTimer = instant
-            case .cancelTimer: sessionTimer = nil
-            case .paired(let identity, let pairing, _):
-                self.identity = identity
-                self.pairing = pairing
-            case .ready(let cursor, _, _, _):
-                self.cursor = cursor
-                isReady = true
-            case .events(let events, let cursor, let needsAcknowledgement):
-                buttonEvents += events
-                self.cursor = cursor
-                if needsAcknowledgement { tell(session: .synced(cursor)) }
-            case .needsEntropy:
-                tell(session: .restart(entropy()))
-            case .disconnect:
-                guard let link else { continue }
-                tell(.perform(.disconnect(link.handle, reason: .remoteUserTerminated)))
-            case .queueDrained, .advertisingConfigured, .battery, .firmware, .nickname, .failed, .ignored:
-                break
+    private mutating func tell(session input: ButtonSession.Input) { carry(.session(input)) }
+
+    private mutating func take(_ effect: ButtonSession.Effect) {
+        sessionEffects.append(effect)
+        switch effect {
+        case .send(let value):
+            guard let link, let write = service?.characteristics.first(where: { $0.properties & 0x04 != 0 }) else {
+                return
             }
+            tell(.perform(.write(link.handle, write.valueHandle, value)))
+        case .setTimer(let instant): sessionTimer = instant
+        case .cancelTimer: sessionTimer = nil
+        case .paired(let identity, let pairing, _):
+            self.identity = identity
+            self.pairing = pairing
+        case .ready(let cursor, _, _, _):
+            self.cursor = cursor
+            isReady = true
+        case .events(let events, let cursor, let needsAcknowledgement):
+            buttonEvents += events
+            self.cursor = cursor
+            if needsAcknowledgement { tell(session: .synced(cursor)) }
+        case .needsEntropy:
+            tell(session: .restart(entropy()))
+        case .disconnect:
+            guard let link else { return }
+            tell(.perform(.disconnect(link.handle, reason: .remoteUserTerminated)))
+        case .queueDrained, .advertisingConfigured, .battery, .firmware, .nickname, .failed, .ignored:
+            break
         }
+    }
+
+    static func connected(_ event: Host.Event) -> BluetoothAddress? {
+        if case .connected(let connection) = event { connection.peer } else { nil }
     }
 
     /// `00420000-8f59-4420-870d-84f3b617e493`.

@@ -1,4 +1,4 @@
-package import ButtonModel
+import ButtonModel
 
 /// What a button shows to prove that its maker made it: its address and key, signed by a root key.
 ///
@@ -9,32 +9,32 @@ package import ButtonModel
 /// the signature valid are its `variant`, and both sides put it into the key derivation.
 ///
 /// - Source: protocol notes, 5.2.
-package struct Certificate: Hashable, Sendable {
+struct Certificate: Hashable, Sendable {
     /// Ed25519, 64 octets as sent.
-    package var signature: [UInt8]
-    package var addressOctets: [UInt8]
+    var signature: [UInt8]
+    var addressOctets: [UInt8]
     /// As HCI writes it: 0 public, 1 random.
-    package var addressKind: UInt8
+    var addressKind: UInt8
     /// X25519, 32 octets.
-    package var publicKey: [UInt8]
+    var publicKey: [UInt8]
 
-    package init(signature: [UInt8], addressOctets: [UInt8], addressKind: UInt8, publicKey: [UInt8]) {
+    init(signature: [UInt8], addressOctets: [UInt8], addressKind: UInt8, publicKey: [UInt8]) {
         self.signature = signature
         self.addressOctets = addressOctets
         self.addressKind = addressKind
         self.publicKey = publicKey
     }
 
-    package var message: [UInt8] { addressOctets + [addressKind] + publicKey }
+    var message: [UInt8] { addressOctets + [addressKind] + publicKey }
 
-    package func names(_ address: BluetoothAddress) -> Bool {
+    func names(_ address: BluetoothAddress) -> Bool {
         addressOctets == address.wireOctets && addressKind == address.kind.rawValue
     }
 
     /// 0…3, or `nil` when none of the roots signed this.
     ///
     /// - Parameter roots: Ed25519 public keys, 32 octets each, tried in turn.
-    package func variant(signedBy roots: [[UInt8]]) -> UInt8? {
+    func variant(signedBy roots: [[UInt8]]) -> UInt8? {
         guard signature.count == Curve25519.signatureLength else { return nil }
         for root in roots {
             for variant: UInt8 in 0...3 {
@@ -53,7 +53,7 @@ package struct Certificate: Hashable, Sendable {
 extension Certificate {
     /// Makes what a button's maker makes: the certificate as the button sends it, and the variant it keeps to itself.
     /// `nil` unless both keys have 32 octets.
-    package static func issue(
+    static func issue(
         to address: BluetoothAddress, publicKey: [UInt8], rootSeed: [UInt8]
     ) -> (certificate: Certificate, variant: UInt8)? {
         guard publicKey.count == Curve25519.keyLength else { return nil }

@@ -7,19 +7,19 @@ import Bytes
 /// zeros and masked with K2.
 ///
 /// - Source: protocol notes, 5.6. Mouha and others: Chaskey, an efficient MAC algorithm for 32-bit microcontrollers, 2014.
-package struct Chaskey: Sendable {
+struct Chaskey: Sendable {
     private let key: Block
     private let fullBlockSubkey: Block
     private let shortBlockSubkey: Block
 
-    package init(_ key: SessionKey) {
+    init(_ key: SessionKey) {
         self.key = Block(key.octets[...])
         fullBlockSubkey = self.key.doubled
         shortBlockSubkey = fullBlockSubkey.doubled
     }
 
     /// The whole tag, 16 octets.
-    package func tag(of message: [UInt8]) -> [UInt8] {
+    func tag(of message: [UInt8]) -> [UInt8] {
         absorb(message, from: key).octets
     }
 
@@ -29,7 +29,7 @@ package struct Chaskey: Sendable {
     ///   - packet: the octets as sent, without the tag.
     ///   - sender: which direction's domain to use.
     ///   - counter: packets `sender` signed before this one in this session.
-    package func signature(of packet: [UInt8], from sender: Sender, counter: UInt64) -> [UInt8] {
+    func signature(of packet: [UInt8], from sender: Sender, counter: UInt64) -> [UInt8] {
         var state = key
         state.v0 ^= UInt32(truncatingIfNeeded: counter)
         state.v1 ^= UInt32(truncatingIfNeeded: counter >> 32)
@@ -38,10 +38,10 @@ package struct Chaskey: Sendable {
         return Array(absorb(packet, from: state).octets.prefix(Self.signatureLength))
     }
 
-    package static let signatureLength = 5
+    static let signatureLength = 5
 
     /// Who signed a packet; the raw value enters the code.
-    package enum Sender: UInt32, Sendable {
+    enum Sender: UInt32, Sendable {
         case button = 0
         case host = 1
     }
@@ -128,7 +128,7 @@ extension Chaskey {
     }
 
     /// The key and its two subkeys, 16 octets each.
-    package static func subkeys(of key: SessionKey) -> (key: [UInt8], full: [UInt8], short: [UInt8]) {
+    static func subkeys(of key: SessionKey) -> (key: [UInt8], full: [UInt8], short: [UInt8]) {
         let chaskey = Chaskey(key)
         return (chaskey.key.octets, chaskey.fullBlockSubkey.octets, chaskey.shortBlockSubkey.octets)
     }
@@ -139,6 +139,6 @@ extension UInt32 {
 }
 
 extension Chaskey: CustomStringConvertible, CustomReflectable {
-    package var description: String { "***" }
-    package var customMirror: Mirror { Mirror(self, children: []) }
+    var description: String { "***" }
+    var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -3,20 +3,20 @@ import CCrypto
 /// X25519 and Ed25519 by libcrypto. Every length is checked here: the C functions read as much as they expect.
 ///
 /// - Source: RFC 7748 and RFC 8032.
-package enum Curve25519 {
+enum Curve25519 {
     /// Private keys, public keys and shared secrets.
-    package static let keyLength = 32
-    package static let signatureLength = 64
+    static let keyLength = 32
+    static let signatureLength = 64
 
     /// The X25519 public key of a private key, or `nil` unless that has 32 octets.
-    package static func agreementPublicKey(privateKey: [UInt8]) -> [UInt8]? {
+    static func agreementPublicKey(privateKey: [UInt8]) -> [UInt8]? {
         guard let key = PrivateKey(privateKey, type: EVP_PKEY_X25519) else { return nil }
         return key.publicKey
     }
 
     /// What both sides of an X25519 agreement know. `nil` for wrong lengths, and for public keys of small order,
     /// which would make the secret known to everybody.
-    package static func sharedSecret(privateKey: [UInt8], publicKey: [UInt8]) -> [UInt8]? {
+    static func sharedSecret(privateKey: [UInt8], publicKey: [UInt8]) -> [UInt8]? {
         guard let own = PrivateKey(privateKey, type: EVP_PKEY_X25519),
             let peer = PublicKey(publicKey, type: EVP_PKEY_X25519),
             let context = EVP_PKEY_CTX_new(own.pointer, nil)
@@ -32,13 +32,13 @@ package enum Curve25519 {
     }
 
     /// The Ed25519 public key of a seed, or `nil` unless that has 32 octets.
-    package static func signingPublicKey(seed: [UInt8]) -> [UInt8]? {
+    static func signingPublicKey(seed: [UInt8]) -> [UInt8]? {
         guard let key = PrivateKey(seed, type: EVP_PKEY_ED25519) else { return nil }
         return key.publicKey
     }
 
     /// The Ed25519 signature, R then S, 64 octets.
-    package static func sign(_ message: [UInt8], seed: [UInt8]) -> [UInt8]? {
+    static func sign(_ message: [UInt8], seed: [UInt8]) -> [UInt8]? {
         guard let key = PrivateKey(seed, type: EVP_PKEY_ED25519), let context = EVP_MD_CTX_new() else { return nil }
         defer { EVP_MD_CTX_free(context) }
         guard EVP_DigestSignInit(context, nil, nil, nil, key.pointer) == 1 else { return nil }
@@ -50,7 +50,7 @@ package enum Curve25519 {
     }
 
     /// Ordinary, strict verification: a scalar that is not the canonical one is refused.
-    package static func isValid(_ signature: [UInt8], of message: [UInt8], publicKey: [UInt8]) -> Bool {
+    static func isValid(_ signature: [UInt8], of message: [UInt8], publicKey: [UInt8]) -> Bool {
         guard signature.count == signatureLength, let key = PublicKey(publicKey, type: EVP_PKEY_ED25519),
             let context = EVP_MD_CTX_new()
         else { return false }

@@ -1,11 +1,11 @@
 import CCrypto
 
 /// SHA-256 and what is built on it, by libcrypto.
-package enum Digest {
-    package static let length = 32
+enum Digest {
+    static let length = 32
 
     /// - Source: FIPS 180-4.
-    package static func sha256(_ message: [UInt8]) -> [UInt8] {
+    static func sha256(_ message: [UInt8]) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: length)
         SHA256(message, message.count, &digest)
         return digest
@@ -14,7 +14,7 @@ package enum Digest {
     /// `nil` when libcrypto fails, which it does without memory only.
     ///
     /// - Source: RFC 2104.
-    package static func hmacSHA256(_ message: [UInt8], key: [UInt8]) -> [UInt8]? {
+    static func hmacSHA256(_ message: [UInt8], key: [UInt8]) -> [UInt8]? {
         guard let keyLength = Int32(exactly: key.count) else { return nil }
         var code = [UInt8](repeating: 0, count: length)
         var written: UInt32 = 0
@@ -25,7 +25,7 @@ package enum Digest {
     }
 
     /// Whether two codes are the same, in a time that depends on their lengths only.
-    package static func isEqualInConstantTime(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+    static func isEqualInConstantTime(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         left.count == right.count && CRYPTO_memcmp(left, right, left.count) == 0
     }
 }

@@ -1,4 +1,4 @@
-package import ButtonModel
+import ButtonModel
 import Bytes
 
 /// What a full verify agrees on. Everything else follows from it by HMAC with a label.
@@ -8,14 +8,14 @@ import Bytes
 /// Neither side ever sends it or prints it.
 ///
 /// - Source: protocol notes, 5.3.
-package struct MasterSecret: Sendable {
-    package let octets: [UInt8]
+struct MasterSecret: Sendable {
+    let octets: [UInt8]
 
     /// `nil` unless the keys have 32 octets and the public one is no point of small order.
     ///
     /// - Parameters:
     ///   - flags: those of the FullVerifyRequest2 that is sent.
-    package init?(
+    init?(
         privateKey: [UInt8], publicKey: [UInt8], variant: UInt8, buttonRandom: [UInt8], hostRandom: [UInt8],
         flags: UInt8
     ) {
@@ -24,11 +24,11 @@ package struct MasterSecret: Sendable {
     }
 
     /// 16 octets that prove to the button that the host knows the secret.
-    package func verifier(encryptedAppToken: [UInt8] = []) -> [UInt8]? { derive("AT", encryptedAppToken, count: 16) }
+    func verifier(encryptedAppToken: [UInt8] = []) -> [UInt8]? { derive("AT", encryptedAppToken, count: 16) }
 
-    package var sessionKey: SessionKey? { derive("SK", count: 16).flatMap(SessionKey.init) }
+    var sessionKey: SessionKey? { derive("SK", count: 16).flatMap(SessionKey.init) }
 
-    package var pairing: Pairing? {
+    var pairing: Pairing? {
         guard let octets = derive("PK", count: 20) else { return nil }
         return Pairing(octets: octets)
     }
@@ -42,14 +42,14 @@ extension MasterSecret {
     /// What a button answers to the question whether it really forgot a pairing.
     ///
     /// - Source: protocol notes, 5.5.
-    package struct UnpairedProof: Sendable {
+    struct UnpairedProof: Sendable {
         /// The host's part: it shows which pairing it asks about.
-        package var token: [UInt8]
+        var token: [UInt8]
         /// The answer of a button that knows the pairing.
-        package var exists: [UInt8]
+        var exists: [UInt8]
     }
 
-    package func unpairedProof(of pairing: Pairing) -> UnpairedProof? {
+    func unpairedProof(of pairing: Pairing) -> UnpairedProof? {
         guard let token = derive("PT", pairing.octets, count: 16), let exists = derive("EX", token, count: 16) else {
             return nil
         }
@@ -57,7 +57,7 @@ extension MasterSecret {
     }
 
     /// The answer of a button that knows no pairing with this token.
-    package func denial(of token: [UInt8]) -> [UInt8]? { derive("NE", token, count: 16) }
+    func denial(of token: [UInt8]) -> [UInt8]? { derive("NE", token, count: 16) }
 }
 
 extension SessionKey {
@@ -68,7 +68,7 @@ extension SessionKey {
     ///   - flags: those of the QuickVerifyRequest.
     ///   - buttonRandom: 8 octets.
     /// - Source: protocol notes, 5.4.
-    package init?(quickVerify key: PairingKey, hostRandom: [UInt8], flags: UInt8, buttonRandom: [UInt8]) {
+    init?(quickVerify key: PairingKey, hostRandom: [UInt8], flags: UInt8, buttonRandom: [UInt8]) {
         guard hostRandom.count == 7, buttonRandom.count == 8, let pairingKey = SessionKey(key.octets) else {
             return nil
         }
@@ -93,7 +93,7 @@ extension Pairing {
 }
 
 extension MasterSecret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    package var description: String { "***" }
-    package var debugDescription: String { "***" }
-    package var customMirror: Mirror { Mirror(self, children: []) }
+    var description: String { "***" }
+    var debugDescription: String { "***" }
+    var customMirror: Mirror { Mirror(self, children: []) }
 }

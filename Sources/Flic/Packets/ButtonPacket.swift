@@ -1,11 +1,11 @@
-package import Bytes
+import Bytes
 
 /// What a button sends to a host: opcode and payload, without frame header and signature.
 ///
 /// Multi-octet fields are little endian. Octets after the known fields are ignored: newer firmware may send more.
 ///
 /// - Source: protocol notes, 4.2 to 4.7.
-package enum ButtonPacket: Hashable, Sendable {
+enum ButtonPacket: Hashable, Sendable {
     case fullVerifyResponse1(FullVerifyResponse1)
     case fullVerifyResponse2(FullVerifyResponse2)
     /// The temporary ids of the hosts that were turned away.
@@ -30,59 +30,59 @@ package enum ButtonPacket: Hashable, Sendable {
     case other(opcode: UInt8)
 
     /// Temporary id, certificate (signature 64, address 6, its type, public key 32), random 8, flags.
-    package struct FullVerifyResponse1: Hashable, Sendable {
-        package var temporaryID: UInt32
-        package var certificate: Certificate
-        package var random: [UInt8]
-        package var isInPublicMode: Bool
+    struct FullVerifyResponse1: Hashable, Sendable {
+        var temporaryID: UInt32
+        var certificate: Certificate
+        var random: [UInt8]
+        var isInPublicMode: Bool
     }
 
     /// ```
     /// octet  1      2      18           19       42        46           48
     ///        flags  uuid   name length  name 23  firmware  battery raw  serial 11
     /// ```
-    package struct FullVerifyResponse2: Hashable, Sendable {
-        package var appCredentialsMatch: Bool
-        package var caresAboutAppCredentials: Bool
+    struct FullVerifyResponse2: Hashable, Sendable {
+        var appCredentialsMatch: Bool
+        var caresAboutAppCredentials: Bool
         /// 16 octets.
-        package var uuid: [UInt8]
+        var uuid: [UInt8]
         /// At most 23 octets of UTF-8.
-        package var name: [UInt8]
-        package var firmwareVersion: UInt32
-        package var rawBattery: UInt16
+        var name: [UInt8]
+        var firmwareVersion: UInt32
+        var rawBattery: UInt16
         /// At most 11 octets of ASCII.
-        package var serial: [UInt8]
+        var serial: [UInt8]
 
-        package static let nameLength = 23
-        package static let serialLength = 11
+        static let nameLength = 23
+        static let serialLength = 11
     }
 
     /// Random 8, temporary id, flags.
-    package struct QuickVerifyResponse: Hashable, Sendable {
-        package var random: [UInt8]
-        package var temporaryID: UInt32
+    struct QuickVerifyResponse: Hashable, Sendable {
+        var random: [UInt8]
+        var temporaryID: UInt32
     }
 
     /// 48 bits (bit 0 has queued events, the rest ticks), event count and, in opcode 10 only, boot id.
-    package struct InitButtonEventsResponse: Hashable, Sendable {
-        package var hasQueuedEvents: Bool
+    struct InitButtonEventsResponse: Hashable, Sendable {
+        var hasQueuedEvents: Bool
         /// The button's clock now: ticks of 1/32768 s since its boot, 47 bits.
-        package var ticks: UInt64
-        package var eventCount: UInt32
+        var ticks: UInt64
+        var eventCount: UInt32
         /// `nil` when it is the one that the host named.
-        package var bootID: UInt32?
+        var bootID: UInt32?
     }
 
     /// A time in ms UTC, 48 bits, and the name now stored.
-    package struct StampedName: Hashable, Sendable {
-        package var timestamp: UInt64
-        package var name: [UInt8]
+    struct StampedName: Hashable, Sendable {
+        var timestamp: UInt64
+        var name: [UInt8]
     }
 }
 
 extension ButtonPacket {
     /// - Throws: `Truncated`, when the octets end before the fixed fields do.
-    package init(decoding octets: [UInt8]) throws(Truncated) {
+    init(decoding octets: [UInt8]) throws(Truncated) {
         var reader = ByteReader(octets)
         switch try reader.uint8() {
         case 0: self = .fullVerifyResponse1(try FullVerifyResponse1(&reader))
@@ -114,7 +114,7 @@ extension ButtonPacket {
         }
     }
 
-    package var octets: [UInt8] {
+    var octets: [UInt8] {
         var writer = ByteWriter(capacity: Frame.maximumPacketLength)
         writer.uint8(opcode)
         switch self {
@@ -144,7 +144,7 @@ extension ButtonPacket {
         return writer.bytes
     }
 
-    package var opcode: UInt8 {
+    var opcode: UInt8 {
         switch self {
         case .fullVerifyResponse1: 0
         case .fullVerifyResponse2: 1
@@ -230,7 +230,7 @@ extension ButtonPacket.StampedName {
 
 extension Array<UInt8> {
     /// The first `count` octets, with zeros where there are fewer.
-    package func padded(to count: Int) -> [UInt8] {
+    func padded(to count: Int) -> [UInt8] {
         Array(prefix(count)) + repeatElement(0, count: Swift.max(0, count - self.count))
     }
 }

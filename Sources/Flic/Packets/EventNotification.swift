@@ -1,4 +1,4 @@
-package import ButtonModel
+import ButtonModel
 import Bytes
 
 /// Steps of presses, oldest first, with the counter after the last one.
@@ -10,15 +10,15 @@ import Bytes
 /// happen are skipped, so the counters of the earlier items follow from the last one, backwards.
 ///
 /// - Source: protocol notes, 4.7 and 6.6.
-package struct EventNotification: Hashable, Sendable {
-    package struct Item: Hashable, Sendable {
+struct EventNotification: Hashable, Sendable {
+    struct Item: Hashable, Sendable {
         /// 1/32768 s since the button's boot, 48 bits.
-        package var ticks: UInt64
-        package var code: EventCode
-        package var wasQueued: Bool
-        package var wasQueuedLast: Bool
+        var ticks: UInt64
+        var code: EventCode
+        var wasQueued: Bool
+        var wasQueuedLast: Bool
 
-        package init(ticks: UInt64, code: EventCode, wasQueued: Bool = false, wasQueuedLast: Bool = false) {
+        init(ticks: UInt64, code: EventCode, wasQueued: Bool = false, wasQueuedLast: Bool = false) {
             self.ticks = ticks
             self.code = code
             self.wasQueued = wasQueued
@@ -26,22 +26,22 @@ package struct EventNotification: Hashable, Sendable {
         }
     }
 
-    package var eventCount: UInt32
-    package var items: [Item]
+    var eventCount: UInt32
+    var items: [Item]
 
-    package init(eventCount: UInt32, items: [Item]) {
+    init(eventCount: UInt32, items: [Item]) {
         self.eventCount = eventCount
         self.items = items
     }
 
     /// As many as a packet has room for.
-    package static let maximumItemCount = 16
+    static let maximumItemCount = 16
 
     /// The button keeps these events until the host acknowledges the last of them.
-    package var needsAcknowledgement: Bool { items.contains { $0.code.needsAcknowledgement } }
+    var needsAcknowledgement: Bool { items.contains { $0.code.needsAcknowledgement } }
 
     /// Each item with its counter. Counters before the first one of a boot are 0: no button has such events.
-    package var countedItems: [(counter: UInt32, item: Item)] {
+    var countedItems: [(counter: UInt32, item: Item)] {
         var counted: [(counter: UInt32, item: Item)] = []
         var counter = eventCount
         for item in items.reversed() {
@@ -60,13 +60,13 @@ package struct EventNotification: Hashable, Sendable {
 /// that the gesture is certain, bit 0 that it is a double click. Otherwise the two low bits are the step.
 ///
 /// - Source: protocol notes, 6.6.
-package struct EventCode: Hashable, Sendable {
+struct EventCode: Hashable, Sendable {
     /// 0…15.
-    package let rawValue: UInt8
+    let rawValue: UInt8
 
-    package init(rawValue: UInt8) { self.rawValue = rawValue & 0x0F }
+    init(rawValue: UInt8) { self.rawValue = rawValue & 0x0F }
 
-    package var step: PressStep {
+    var step: PressStep {
         guard rawValue & 0b1000 == 0, rawValue & 0b11 != 0 else {
             let isHold = rawValue & 0b1100 == 0b1100
             guard rawValue & 0b1010 == 0b1010 else { return .up(isHold ? .afterHold : .open) }
@@ -81,7 +81,7 @@ package struct EventCode: Hashable, Sendable {
         }
     }
 
-    package var needsAcknowledgement: Bool {
+    var needsAcknowledgement: Bool {
         switch step {
         case .clickTimeout, .up(.click), .up(.doubleClick), .up(.afterHoldClick), .up(.afterHoldDoubleClick): true
         case .down, .hold, .up(.open), .up(.afterHold): false

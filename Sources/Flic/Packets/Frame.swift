@@ -6,37 +6,37 @@ import Bytes
 ///          logical connection id  newly assigned  multi-packet  more fragments follow
 ///
 /// - Source: protocol notes, 3.
-package struct FrameHeader: Hashable, Sendable {
+struct FrameHeader: Hashable, Sendable {
     /// 0…31; 0 means none, or everybody.
-    package var connectionID: UInt8
+    var connectionID: UInt8
     /// Button to host only: the id is a new one, for whoever sent the temporary id inside.
-    package var isNewlyAssigned: Bool
+    var isNewlyAssigned: Bool
 
-    package init(connectionID: UInt8, isNewlyAssigned: Bool = false) {
+    init(connectionID: UInt8, isNewlyAssigned: Bool = false) {
         self.connectionID = connectionID & 0x1F
         self.isNewlyAssigned = isNewlyAssigned
     }
 }
 
 /// One packet in the hands of the framing: opcode, payload and, where it is signed, signature.
-package struct Frame: Hashable, Sendable {
-    package var header: FrameHeader
-    package var packet: [UInt8]
+struct Frame: Hashable, Sendable {
+    var header: FrameHeader
+    var packet: [UInt8]
 
-    package init(header: FrameHeader, packet: [UInt8]) {
+    init(header: FrameHeader, packet: [UInt8]) {
         self.header = header
         self.packet = packet
     }
 
     /// The longest packet either side collects.
-    package static let maximumPacketLength = 128
+    static let maximumPacketLength = 128
     /// Both sides use no more, whatever was negotiated: the longest packet fits into one value then.
-    package static let maximumMTU = 130
+    static let maximumMTU = 130
     /// - Source: Bluetooth Core 5.4, Vol 3, Part F, 3.2.8.
-    package static let minimumMTU = 23
+    static let minimumMTU = 23
 
     /// The GATT values that carry the packet: pieces of MTU−4 octets, the last one shorter. They belong back to back.
-    package func values(attMTU: Int) -> [[UInt8]] {
+    func values(attMTU: Int) -> [[UInt8]] {
         let room = min(max(attMTU, Self.minimumMTU), Self.maximumMTU) - 4
         var values: [[UInt8]] = []
         var rest = packet[...]
@@ -56,7 +56,7 @@ package struct Frame: Hashable, Sendable {
 /// `Frame.maximumPacketLength` a packet is dropped with all its pieces.
 ///
 /// A value with the multi-packet bit is read as a series of header, length and packet; nobody was seen to send one.
-package struct FrameAssembler: Sendable {
+struct FrameAssembler: Sendable {
     private enum State: Hashable, Sendable {
         case empty
         case collecting(FrameHeader, [UInt8])
@@ -66,10 +66,10 @@ package struct FrameAssembler: Sendable {
 
     private var state = State.empty
 
-    package init() {}
+    init() {}
 
     /// The packets that are complete with this value, usually none or one.
-    package mutating func receive(_ value: [UInt8]) -> [Frame] {
+    mutating func receive(_ value: [UInt8]) -> [Frame] {
         guard let first = value.first, value.count >= 2 else { return [] }
         let header = FrameHeader(octet: first)
         if first & FrameHeader.multiPacket != 0, first & FrameHeader.moreFollows == 0 {

@@ -1,11 +1,11 @@
-package import Bytes
+import Bytes
 
 /// What a host sends to a button: opcode and payload, without frame header and signature.
 ///
 /// Multi-octet fields are little endian. Octets after the known fields are ignored: newer software may send more.
 ///
 /// - Source: protocol notes, 4.1.
-package enum HostPacket: Hashable, Sendable {
+enum HostPacket: Hashable, Sendable {
     case fullVerifyRequest1(temporaryID: UInt32)
     case fullVerifyRequest2(FullVerifyRequest2)
     case fullVerifyAbort
@@ -33,80 +33,80 @@ package enum HostPacket: Hashable, Sendable {
     ///        X25519 public key, 32 octets  random, 8  flags  encrypted app token, 16 (*)  verifier, 16
     /// ```
     /// (*) in opcode 1 only; the verifier begins at 42 without it.
-    package struct FullVerifyRequest2: Hashable, Sendable {
-        package var publicKey, random: [UInt8]
-        package var flags: UInt8
+    struct FullVerifyRequest2: Hashable, Sendable {
+        var publicKey, random: [UInt8]
+        var flags: UInt8
         /// Empty, or 16 octets.
-        package var encryptedAppToken: [UInt8] = []
-        package var verifier: [UInt8]
+        var encryptedAppToken: [UInt8] = []
+        var verifier: [UInt8]
     }
 
     /// Public key 32, random 8, pairing identifier, token 16.
-    package struct TestIfReallyUnpairedRequest: Hashable, Sendable {
-        package var publicKey, random: [UInt8]
-        package var pairingIdentifier: UInt32
-        package var token: [UInt8]
+    struct TestIfReallyUnpairedRequest: Hashable, Sendable {
+        var publicKey, random: [UInt8]
+        var pairingIdentifier: UInt32
+        var token: [UInt8]
     }
 
     /// Random 7, flags, temporary id, pairing identifier.
-    package struct QuickVerifyRequest: Hashable, Sendable {
-        package var random: [UInt8]
-        package var flags: UInt8
-        package var temporaryID, pairingIdentifier: UInt32
+    struct QuickVerifyRequest: Hashable, Sendable {
+        var random: [UInt8]
+        var flags: UInt8
+        var temporaryID, pairingIdentifier: UInt32
     }
 
     /// The low 47 bits are a time in ms UTC, the 48th forces the name on the button; then the name.
-    package struct SetNameRequest: Hashable, Sendable {
-        package var timestamp: UInt64
-        package var isForced: Bool
+    struct SetNameRequest: Hashable, Sendable {
+        var timestamp: UInt64
+        var isForced: Bool
         /// UTF-8, at most 23 octets.
-        package var name: [UInt8]
+        var name: [UInt8]
     }
 
     /// Event count, boot id, then 40 bits:
     ///
     ///     bit  0…8              9…13                    14…33                       34
     ///          auto disconnect  maximum queued packets  their maximum age, seconds  HID on
-    package struct InitButtonEventsRequest: Hashable, Sendable {
-        package var eventCount, bootID: UInt32
+    struct InitButtonEventsRequest: Hashable, Sendable {
+        var eventCount, bootID: UInt32
         /// 511: never.
-        package var autoDisconnectSeconds: UInt16
+        var autoDisconnectSeconds: UInt16
         /// 0 none, 31 no limit.
-        package var maximumQueuedPackets: UInt8
+        var maximumQueuedPackets: UInt8
         /// 0xFFFFF: no limit.
-        package var maximumQueuedAge: UInt32
+        var maximumQueuedAge: UInt32
     }
 }
 
 /// What the button shall ask the central for, in the units of the radio.
-package struct ConnectionParameters: Hashable, Sendable {
+struct ConnectionParameters: Hashable, Sendable {
     /// 1.25 ms.
-    package var intervalMinimum, intervalMaximum: UInt16
+    var intervalMinimum, intervalMaximum: UInt16
     /// Connection events the button may skip.
-    package var latency: UInt16
+    var latency: UInt16
     /// 10 ms.
-    package var supervisionTimeout: UInt16
+    var supervisionTimeout: UInt16
 }
 
 /// How a button advertises for this pairing after a lost link.
-package struct AdvertisingParameters: Hashable, Sendable {
-    package var isActive = true
-    package var removesOtherPairingsSettings = false
-    package var withShortRange = true
-    package var withLongRange = false
+struct AdvertisingParameters: Hashable, Sendable {
+    var isActive = true
+    var removesOtherPairingsSettings = false
+    var withShortRange = true
+    var withLongRange = false
     /// For the first 5 s; 0.625 ms.
-    package var firstInterval: UInt16 = 160
+    var firstInterval: UInt16 = 160
     /// After that; 0.625 ms.
-    package var laterInterval: UInt16 = 12_800
-    package var timeoutSeconds: UInt32 = 86_400
+    var laterInterval: UInt16 = 12_800
+    var timeoutSeconds: UInt32 = 86_400
 
     /// Older firmware does not know the request.
-    package static let minimumFirmwareVersion: UInt32 = 6
+    static let minimumFirmwareVersion: UInt32 = 6
 }
 
 extension HostPacket {
     /// - Throws: `Truncated`, when the octets end before the fixed fields do.
-    package init(decoding octets: [UInt8]) throws(Truncated) {
+    init(decoding octets: [UInt8]) throws(Truncated) {
         var reader = ByteReader(octets)
         switch try reader.uint8() {
         case 0: self = .fullVerifyRequest1(temporaryID: try reader.uint32())
@@ -149,7 +149,7 @@ extension HostPacket {
         }
     }
 
-    package var octets: [UInt8] {
+    var octets: [UInt8] {
         var writer = ByteWriter(capacity: 80)
         writer.uint8(opcode)
         switch self {
@@ -190,7 +190,7 @@ extension HostPacket {
         return writer.bytes
     }
 
-    package var opcode: UInt8 {
+    var opcode: UInt8 {
         switch self {
         case .fullVerifyRequest1: 0
         case .fullVerifyRequest2(let request): request.encryptedAppToken.isEmpty ? 2 : 1
@@ -215,7 +215,7 @@ extension HostPacket {
     }
 
     /// Opcodes that travel before there is a session, or outside it.
-    package static func isUnsigned(opcode: UInt8) -> Bool { opcode <= 5 }
+    static func isUnsigned(opcode: UInt8) -> Bool { opcode <= 5 }
 }
 
 extension HostPacket.FullVerifyRequest2 {

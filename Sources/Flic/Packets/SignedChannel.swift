@@ -4,31 +4,31 @@
 /// verify.
 ///
 /// - Source: protocol notes, 3 ("Packet counters") and 5.6.
-package struct SignedChannel: Sendable {
+struct SignedChannel: Sendable {
     private let chaskey: Chaskey
     private let side: Chaskey.Sender
     private var sentCount: UInt64 = 0
     private var receivedCount: UInt64 = 0
 
-    package init(_ key: SessionKey, as side: Chaskey.Sender) {
+    init(_ key: SessionKey, as side: Chaskey.Sender) {
         chaskey = Chaskey(key)
         self.side = side
     }
 
     /// The channel of a session that begins with this packet; `nil` when its signature is not the right one.
-    package init?(_ key: SessionKey, as side: Chaskey.Sender, opening sealed: [UInt8]) {
+    init?(_ key: SessionKey, as side: Chaskey.Sender, opening sealed: [UInt8]) {
         self.init(key, as: side)
         guard open(sealed) != nil else { return nil }
     }
 
     /// The packet with its signature.
-    package mutating func seal(_ packet: [UInt8]) -> [UInt8] {
+    mutating func seal(_ packet: [UInt8]) -> [UInt8] {
         defer { sentCount &+= 1 }
         return packet + chaskey.signature(of: packet, from: side, counter: sentCount)
     }
 
     /// The packet without its signature, or `nil` when that is not the one it must have; the count stays then.
-    package mutating func open(_ sealed: [UInt8]) -> [UInt8]? {
+    mutating func open(_ sealed: [UInt8]) -> [UInt8]? {
         guard sealed.count > Chaskey.signatureLength else { return nil }
         let packet = Array(sealed.dropLast(Chaskey.signatureLength))
         let expected = chaskey.signature(of: packet, from: side.peer, counter: receivedCount)

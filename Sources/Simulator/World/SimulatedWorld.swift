@@ -16,6 +16,8 @@ public struct SimulatedWorld: Sendable {
         case press(button: String, SimulatedPress)
         /// The button goes out of reach (links end by supervision timeout) or comes back.
         case setReachable(button: String, Bool)
+        /// The host's controller reports a Hardware Error; `code` is the manufacturer's.
+        case failController(code: UInt8)
         case timerFired
     }
 
@@ -90,6 +92,8 @@ public struct SimulatedWorld: Sendable {
             } else {
                 effects.append(.unknownButton(name))
             }
+        case .failController(let code):
+            steps.append(.air(.failHardware(Self.host, code: code)))
         case .timerFired:
             break
         }

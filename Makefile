@@ -1,0 +1,32 @@
+# Short names for what is done often. Everything here can be typed by hand as well.
+
+sources = Package.swift Sources Tests
+strict = TRYCK_STRICT=1 swift
+unit = --skip IntegrationTests
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 14
+
+build:  ## debug build
+	swift build
+
+test:  ## unit to scenario tests
+	swift test $(unit)
+
+lint:  ## what is checked of the style
+	swift format lint --strict --recursive $(sources)
+
+format:  ## fix what can be fixed
+	swift format --in-place --recursive $(sources)
+
+check: lint  ## all that needs no network: before you push
+	$(strict) build --build-tests --explicit-target-dependency-import-check error
+	$(strict) test --skip-build $(unit)
+
+integration:  ## tests against a broker and virtual controllers
+	./deploy/test --filter IntegrationTests
+
+sim: build  ## tryck demo
+	PATH=$$PATH:/usr/sbin .build/debug/tryck demo
+
+.PHONY: help build test lint format check integration sim

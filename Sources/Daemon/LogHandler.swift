@@ -1,0 +1,169 @@
+import ButtonModel
+import Glibc
+import JSON
+package import Logging
+import Synchronization
+
+/// How a line of the log is written.
+package enum LogFormat: Hashable, Sendable {
+    /// For people: time, level, where from, what, and the fields.
+    case text
+    /// For the journal, which has the time itself: `<N>` and the rest of the text.
+    case journal
+    /// One JSON object a line.
+    case json
+}
+
+/// Where every logger of the process writes, and from which level on. Both may change while it runs.
+package final class LogOutput: Sendable {
+    private struct Settings {
+        var level: Logger.Level
+        var format: LogFormat
+    }
+
+    private let settings: Mutex<Settings>
+    private let descriptor: Int32
+
+    package init(level: Logger.Level = .info, format: LogFormat = .text, descriptor: Int32 = 2) {
+        settings = Mutex(Settings(level: level, format: format))
+        self.descriptor = descriptor
+    }
+
+    package var level: Logger.Level {
+        get { settings.withLock { $0.level } }
+        set { settings.withLock { $0.level = newValue } }
+    }
+
+    package var format: LogFormat {
+        get { settings.withLock { $0.format } }
+        set { settings.withLock { $0.format = newValue } }
+    }
+
+    /// Whether the standard error is the journal: `$JOURNAL_STREAM` names the device and the inode it was at the
+    /// start of the service, and a redirection since then gives it others.
+    ///
+    /// - Source: systemd.exec(5), JOURNAL_STREAM.
+    package static func isJournal(stream: String?, descriptor: Int32 = 2) -> Bool {
+        var status = stat()
+        guard let stream, fstat(descriptor, &status) == 0 else { return false }
+        return stream == "\(status.st_dev):\(status.st_ino)"
+    }
+
+    /// One write for each line, so that lines of several threads do not mix. What the descriptor does not take is lost.
+    fileprivate func write(_ line: String) {
+        var line = line
+        line.append("\n")
+        line.withUTF8 { _ = Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    }
+}
+
+/// The backend of swift-log.
+package struct TryckLogHandler: LogHandler {
+    package var metadata: Logger.Metadata = [:]
+    private let label: String
+    private let output: LogOutput
+
+    package init(label: String, output: LogOutput) {
+        self.label = label
+        self.output = output
+    }
+
+    /// The output's level: it is one for all loggers, so that a reload of the configuration reaches them all.
+    package var logLevel: Logger.Level {
+        get { output.level }
+        set { output.level = newValue }
+    }
+
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    package func log(event: LogEvent) {
+        let fields = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
+        var line = LogLine(level: event.level, label: label, message: event.message.description)
+        line.fields = fields.map { ($0.key, $0.value.description) }
+        if let error = event.error { line.fields.append(("error", String(describing: error))) }
+        output.write(line.rendered(output.format, at: now()))
+    }
+
+    private func now() -> UTCTime {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return UTCTime(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+    }
+}
+
+/// One line before it is written.
+struct LogLine {
+    var level: Logger.Level
+    var label: String
+    var message: String
+    var fields: [(name: String, value: String)] = []
+
+    init(level: Logger.Level, label: String, message: String) {
+        self.level = level
+        self.label = label
+        self.message = message
+    }
+
+    func rendered(_ format: LogFormat, at time: UTCTime) -> String {
+        switch format {
+        case .text: "\(time) \(level.padded) \(text)"
+        case .journal: "<\(level.priority)>\(text)"
+        case .json: json(time).description
+        }
+    }
+
+    /// `radio: connected button=kitchen reason="link lost"`.
+    private var text: String {
+        var text = "\(label): \(printable(message))"
+        for field in fields {
+            let value = printable(field.value)
+            let needsQuotes = value.isEmpty || value.contains { $0 == " " || $0 == "\"" || $0 == "=" }
+            text += " \(field.name)=" + (needsQuotes ? JSONValue.string(field.value).description : value)
+        }
+        return text
+    }
+
+    private func json(_ time: UTCTime) -> JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("time", .string(time.description)), .init("level", .string(level.rawValue)),
+            .init("label", .string(label)), .init("message", .string(message)),
+        ]
+        if !fields.isEmpty {
+            members.append(.init("fields", .object(fields.map { .init($0.name, .string($0.value)) })))
+        }
+        return .object(members)
+    }
+}
+
+/// With a space for every control character: names and payloads from outside cannot begin a line or colour a terminal.
+private func printable(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: isControl) else { return text }
+    var scalars = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars { scalars.append(isControl(scalar) ? " " : scalar) }
+    return String(scalars)
+}
+
+private func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory == .control }
+
+extension Logger.Level {
+    /// As syslog counts: 7 debug … 2 critical.
+    ///
+    /// - Source: RFC 5424, 6.2.1; sd-daemon(3).
+    fileprivate var priority: Int {
+        switch self {
+        case .trace, .debug: 7
+        case .info: 6
+        case .notice: 5
+        case .warning: 4
+        case .error: 3
+        case .critical: 2
+        }
+    }
+
+    fileprivate var padded: String {
+        rawValue + String(repeating: " ", count: max(0, 8 - rawValue.utf8.count))
+    }
+}

@@ -1,0 +1,122 @@
+import RegexBuilder
+import Testing
+
+/// Who may import whom: said here, in ARCHITECTURE.md and in Package.swift, and the three must agree.
+@Suite("Imports")
+struct ImportTests {
+    /// What each module may import besides the standard library.
+    static let table: [String: Set<String>] = [
+        "ButtonModel": [],
+        "Bytes": [],
+        "JSON": [],
+        "Diagnostics": [],
+        "BluetoothHost": ["Bytes", "ButtonModel"],
+        "Flic": ["Bytes", "ButtonModel", "CCrypto"],
+        "Gestures": ["ButtonModel"],
+        "Rules": ["ButtonModel", "JSON", "Gestures"],
+        "RuleLoader": ["ButtonModel", "JSON", "Diagnostics", "Gestures", "Rules", "CYAML"],
+        "HomeAssistant": ["ButtonModel", "JSON"],
+        "Buttons": ["BluetoothHost", "Flic", "ButtonModel"],
+        "Hub": ["ButtonModel", "JSON", "Diagnostics", "Buttons", "Gestures", "Rules", "HomeAssistant"],
+        "Simulator": ["Bytes", "ButtonModel", "BluetoothHost", "Flic"],
+        "Reactor": ["CLinux", "Glibc", "Synchronization"],
+        "Daemon": daemon,
+        "tryckd": ["Daemon", "Glibc"],
+        "tryck": daemon.union(["Daemon", "ArgumentParser", "Foundation"]),
+    ]
+
+    static let daemon: Set<String> = [
+        "Bytes", "ButtonModel", "JSON", "Diagnostics", "Rules", "Hub", "RuleLoader", "Simulator", "Reactor", "CLinux",
+        "CBluetooth", "CMosquitto", "CSQLite", "CCrypto", "Logging", "Glibc", "Synchronization",
+    ]
+
+    /// Modules of the toolchain, which Package.swift does not name.
+    static let ofToolchain: Set<String> = [
+        "Glibc", "Dispatch", "Foundation", "FoundationEssentials", "Synchronization",
+    ]
+    /// Those that touch the world. Everything else is pure.
+    static let edges: Set<String> = ["Reactor", "Daemon", "tryckd", "tryck"]
+
+    @Test("every import line is in the table")
+    func imports() throws {
+        for file in try Repository.swiftFiles(under: "Sources") {
+            let module = String(file.path.split(separator: "/")[1])
+            let allowed = ImportTests.table[module] ?? []
+            for (index, line) in file.lines.enumerated() {
+                guard let imported = ImportTests.imported(by: line) else { continue }
+                #expect(allowed.contains(imported), "\(file.path):\(index + 1): \(module) may not import \(imported)")
+            }
+        }
+    }
+
+    @Test("an import line is recognised however it is written")
+    func recognition() {
+        #expect(ImportTests.imported(by: "import Glibc") == "Glibc")
+        #expect(ImportTests.imported(by: "package import ButtonModel") == "ButtonModel")
+        #expect(ImportTests.imported(by: "@preconcurrency public import Logging // why") == "Logging")
+        #expect(ImportTests.imported(by: "@_spi(Tests) import Hub") == "Hub")
+        #expect(ImportTests.imported(by: "    internal import struct Foundation.URL") == "Foundation")
+        #expect(ImportTests.imported(by: "// import Glibc") == nil)
+        #expect(ImportTests.imported(by: "importRules(from: file)") == nil)
+    }
+
+    @Test("the table has a row for each module, and no other")
+    func rows() {
+        #expect(Set(ImportTests.table.keys) == Repository.modules())
+    }
+
+    @Test("a pure module imports nothing that touches the world")
+    func purity() {
+        let world = ImportTests.ofToolchain.union(["Logging", "CLinux", "CBluetooth", "CMosquitto", "CSQLite"])
+        for (module, imports) in ImportTests.table where !ImportTests.edges.contains(module) {
+            #expect(imports.isDisjoint(with: world.union(ImportTests.edges)), "\(module)")
+        }
+    }
+
+    @Test("Package.swift names the same dependencies")
+    func manifest() throws {
+        let manifest = Manifest(try Repository.text("Package.swift"))
+        #expect(Set(manifest.dependencies.keys) == Set(ImportTests.table.keys))
+        for (module, dependencies) in manifest.dependencies {
+            let allowed = (ImportTests.table[module] ?? []).subtracting(ImportTests.ofToolchain)
+            #expect(dependencies == allowed, "\(module): \(dependencies.symmetricDifference(allowed).sorted())")
+        }
+    }
+
+    @Test("ARCHITECTURE.md shows the same table")
+    func document() throws {
+        let documented = try ImportTests.tableInDocument()
+        #expect(Set(documented.keys) == Set(ImportTests.table.keys))
+        for (module, imports) in documented {
+            let allowed = ImportTests.table[module] ?? []
+            #expect(imports == allowed, "\(module): \(imports.symmetricDifference(allowed).sorted())")
+        }
+    }
+
+    /// The module an import line names; `nil` for other lines.
+    static func imported(by line: Substring) -> String? {
+        guard line.contains("import ") else { return nil }
+        let attributes = /\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?/
+        let kind = /(?:(?:struct|class|enum|protocol|typealias|func|var|let)\s+)?/
+        let importLine = Regex {
+            attributes
+            "import "
+            kind
+            Capture { OneOrMore(.word) }
+        }
+        return line.prefixMatch(of: importLine).map { String($0.1) }
+    }
+
+    /// Rows look like `| Reactor | CLinux, Glibc |`; modules that share a row are separated by commas.
+    private static func tableInDocument() throws -> [String: Set<String>] {
+        let lines = try Repository.text("ARCHITECTURE.md").split(separator: "\n", omittingEmptySubsequences: false)
+        let rows = lines.drop { $0 != "| module | may import |" }.dropFirst(2).prefix { $0.hasPrefix("|") }
+        var table: [String: Set<String>] = [:]
+        for row in rows {
+            let cells = row.split(separator: "|").map { $0.matches(of: /\w+/).map { String($0.0) } }
+            guard cells.count == 2 else { continue }
+            for module in cells[0] { table[module] = cells[1] == ["nothing"] ? [] : Set(cells[1]) }
+        }
+        return table
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import Testing
+
+/// Rules of the code that are absences, and so can be looked for.
+@Suite("Invariants")
+struct InvariantTests {
+    @Test(
+        "only the reactor steps around the compiler's concurrency checks",
+        arguments: ["@unchecked Sendable", "nonisolated(unsafe)", "assumeIsolated", "unsafeBitCast"])
+    func isolation(word: String) throws {
+        for line in try InvariantTests.code(under: "Sources") where !line.path.hasPrefix("Sources/Reactor/") {
+            #expect(!line.text.contains(word), "\(line.place) has \(word)")
+        }
+    }
+
+    @Test("what the compiler cannot check says above it why it is safe")
+    func safety() throws {
+        let words = ["@unchecked Sendable", "nonisolated(unsafe)", "unsafeBitCast"]
+        for file in try Repository.swiftFiles(under: "Sources/Reactor") {
+            for (index, line) in file.lines.enumerated() where words.contains(where: { line.contains($0) }) {
+                let above = file.lines[max(0, index - 4)..<index]
+                #expect(above.contains { $0.contains("// Safety: ") }, "\(file.path):\(index + 1)")
+            }
+        }
+    }
+
+    @Test("nothing traps on purpose without a sentence", arguments: ["try!", "as!", "fatalError("])
+    func traps(word: String) throws {
+        for line in try InvariantTests.code(under: "Sources") {
+            #expect(!line.text.contains(word), "\(line.place) has \(word)")
+        }
+    }
+
+    @Test("what is left to do names an issue")
+    func leftToDo() throws {
+        let words = /\b(TODO|FIXME|XXX)\b/
+        for folder in ["Sources", "Tests", "rules", "deploy"] {
+            for path in Repository.paths(under: folder) where !path.hasPrefix("Tests/ArchitectureTests/") {
+                guard let text = try? Repository.text(path) else { continue }
+                for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+                    guard line.contains(words) else { continue }
+                    #expect(line.contains(/#\d+/), "\(path):\(index + 1)")
+                }
+            }
+        }
+    }
+
+    @Test("no test sleeps, is skipped or is expected to fail")
+    func patience() throws {
+        let words = ["sleep(", ".disabled(", "withKnownIssue", "XCTSkip"]
+        for line in try InvariantTests.code(under: "Tests") where !line.path.hasPrefix("Tests/ArchitectureTests/") {
+            for word in words {
+                #expect(!line.text.contains(word), "\(line.place) has \(word)")
+            }
+        }
+    }
+
+    @Test("every script is executable and the shell can read it")
+    func scripts() throws {
+        let scripts = (Repository.paths(under: "deploy") + Repository.paths(under: ".ci")).filter { path in
+            (try? Repository.text(path))?.hasPrefix("#!") == true
+        }
+        for path in [".ci/run", "deploy/try", "deploy/test"] {
+            #expect(scripts.contains(path))
+        }
+        for path in scripts {
+            let file = Repository.root.appending(path: path).path
+            #expect(FileManager.default.isExecutableFile(atPath: file), "\(path)")
+            let shell = try Process.run(URL(filePath: "/bin/sh"), arguments: ["-n", file])
+            shell.waitUntilExit()
+            #expect(shell.terminationStatus == 0, "\(path)")
+        }
+    }
+
+    @Test("what runs on every change is ./deploy/test and nothing else")
+    func everyChange() throws {
+        let lines = try Repository.text(".ci/run").split(separator: "\n").filter { !$0.hasPrefix("#") }
+        #expect(lines == ["set -eu", #"cd "$(dirname "$0")/..""#, "exec ./deploy/test"])
+    }
+
+    private struct Line {
+        var path: String
+        var number: Int
+        var text: Substring
+
+        var place: String { "\(path):\(number)" }
+    }
+
+    /// The lines of all Swift files of a folder without what follows `//`.
+    private static func code(under folder: String) throws -> [Line] {
+        try Repository.swiftFiles(under: folder).flatMap { file in
+            file.lines.enumerated().map { index, line in
+                let end = line.range(of: "//")?.lowerBound ?? line.endIndex
+                return Line(path: file.path, number: index + 1, text: line[..<end])
+            }
+        }
+    }
+}

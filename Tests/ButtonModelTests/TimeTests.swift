@@ -1,0 +1,44 @@
+import ButtonModel
+import TestSupport
+import Testing
+
+@Suite("Moments")
+struct TimeTests {
+    @Test(
+        "the wall clock is written as RFC 3339 in UTC",
+        arguments: [
+            (Int64(0), "1970-01-01T00:00:00.000Z"), (951_782_400_000, "2000-02-29T00:00:00.000Z"),
+            (1_795_228_200_123, "2026-11-21T02:30:00.123Z"), (-1, "1969-12-31T23:59:59.999Z"),
+            (4_107_542_400_000, "2100-03-01T00:00:00.000Z"), (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
+            (-62_135_596_800_000, "0001-01-01T00:00:00.000Z"),
+        ])
+    func text(milliseconds: Int64, text: String) {
+        #expect(UTCTime(milliseconds: milliseconds).description == text)
+    }
+
+    @Test("moments far away are written, too", arguments: [Int64.max, Int64.max - 1, Int64.min + 86_400_000])
+    func extremes(milliseconds: Int64) {
+        #expect(UTCTime(milliseconds: milliseconds).description.hasSuffix("Z"))
+    }
+
+    @Test("sums stop at the bounds of what can be said")
+    func saturation() {
+        let last = Instant(nanoseconds: .max)
+        #expect(last + .seconds(1) == last)
+        #expect(Instant(nanoseconds: -.max) - .seconds(1) == Instant(nanoseconds: -.max))
+        #expect(last - Instant(nanoseconds: -.max) == .nanoseconds(Int64.max))
+        #expect(UTCTime(milliseconds: .max) + .seconds(1) == UTCTime(milliseconds: .max))
+        #expect(Duration.seconds(Int64.max).nanoseconds == .max)
+        #expect(Duration.seconds(Int64.min).nanoseconds == -.max)
+    }
+
+    @Test("what is added can be taken away again", arguments: UInt64(0)..<50)
+    func arithmetic(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let start = Instant(nanoseconds: Int64.random(in: 0...1 << 60, using: &random))
+        let duration = Duration.nanoseconds(Int64.random(in: 0...1 << 60, using: &random))
+        #expect((start + duration) - start == duration)
+        #expect((start + duration) - duration == start)
+        #expect(start <= start + duration)
+    }
+}

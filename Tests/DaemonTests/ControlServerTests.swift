@@ -1,0 +1,244 @@
+import CLinux
+import Glibc
+import Reactor
+import ReactorTestSupport
+import Testing
+
+@testable import Daemon
+
+@Suite struct ControlServerTests {
+    @Test("each line is a request, and its answer comes back on its connection")
+    func exchange() async throws {
+        let answers = try await withServer(echo) { path in
+            let first = try ControlClient(path: path)
+            let second = try ControlClient(path: path)
+            try first.send(Array("one".utf8))
+            try second.send(Array("two\n\nthree".utf8))
+            return [
+                try first.readLine(timeout: .seconds(10)), try second.readLine(timeout: .seconds(10)),
+                try second.readLine(timeout: .seconds(10)),
+            ]
+        }
+        #expect(answers == ["1: one", "2: two", "2: three"].map { Array($0.utf8) })
+    }
+
+    @Test("an answer of many writes arrives whole")
+    func largeAnswer() async throws {
+        let large = [UInt8](repeating: UInt8(ascii: "x"), count: OutgoingBuffer.maximumCount - 1)
+        let answer = try await withServer({ server, client, _ in server.send(large, to: client) }) { path in
+            let client = try ControlClient(path: path)
+            try client.send([1])
+            return try client.readLine(timeout: .seconds(10))
+        }
+        #expect(answer == large)
+    }
+
+    @Test("a request at the bound is heard; one octet more costs the connection")
+    func requestBound() async throws {
+        let count = ControlServer.maximumLineLength
+        let failure = try await withServer({ server, client, line in
+            server.send(Array(String(line.count).utf8), to: client)
+        }) { path in
+            let client = try ControlClient(path: path)
+            try client.send([UInt8](repeating: 0x20, count: count))
+            let answer = try client.readLine(timeout: .seconds(10))
+            #expect(answer == Array(String(count).utf8))
+            try client.send([UInt8](repeating: 0x20, count: count + 1))
+            return failureOf { () throws(ControlClientFailure) in try client.readLine(timeout: .seconds(10)) }
+        }
+        #expect(failure == .closed)
+    }
+
+    @Test("a client that does not read is dropped at one mebibyte, and told of")
+    func deafClient() async {
+        let dropped: ClientID? = await onReactor { run in
+            let path = temporaryPath()
+            var server: ControlServer?
+            let client = OutcomeBox<Int32>()
+            server = try? ControlServer(loop: run.loop, path: path) { id, _ in
+                for _ in 0..<40 { server?.send([UInt8](repeating: 0x20, count: 32 * 1024), to: id) }
+            } onDisconnect: { id in
+                close(client.value ?? -1)
+                server?.close()
+                run.finish(id)
+            }
+            let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+            client.value = descriptor
+            if case .success(let addresses) = SocketAddress.resolve(unixPath: path) {
+                _ = addresses[0].connect(descriptor)
+            }
+            _ = write(descriptor, "x\n", 2)
+        }
+        #expect(dropped == ClientID(rawValue: 1))
+    }
+
+    @Test("one client too many is closed at once, and its place is free when another goes")
+    func clientBound() async throws {
+        let result = try await withServer(echo) { path -> [String] in
+            var descriptors: [Int32] = []
+            defer { for descriptor in descriptors { close(descriptor) } }
+            guard case .success(let addresses) = SocketAddress.resolve(unixPath: path) else { return [] }
+            for _ in 0..<ControlServer.maximumClients {
+                let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+                // While the backlog is full this waits.
+                #expect(addresses[0].connect(descriptor) == 0)
+                descriptors.append(descriptor)
+            }
+            let refused = try ControlClient(path: path)
+            let failure = failureOf { () throws(ControlClientFailure) in try refused.readLine(timeout: .seconds(10)) }
+            shutdown(descriptors[0], Int32(SHUT_RDWR))
+            var octet: UInt8 = 0
+            _ = read(descriptors[0], &octet, 1)
+            // The server may hear of the next client before it hears of the end of this one.
+            var answer: [UInt8] = []
+            while answer.isEmpty {
+                let next = try ControlClient(path: path)
+                try? next.send(Array("x".utf8))
+                answer = (try? next.readLine(timeout: .seconds(10))) ?? []
+            }
+            return ["\(failure.map { "\($0)" } ?? "")", String(decoding: answer.suffix(3), as: UTF8.self)]
+        }
+        #expect(result == ["\(ControlClientFailure.closed)", ": x"])
+    }
+
+    @Test("the socket is for its owner and its group")
+    func mode() async throws {
+        let mode = try await withServer(echo) { path in
+            var status = stat()
+            lstat(path, &status)
+            return status.st_mode
+        }
+        #expect(mode == S_IFSOCK | 0o660)
+    }
+
+    @Test("a socket that nobody listens on is replaced, a living one and a file are not")
+    func stale() async {
+        let outcome: [String]? = await onReactor { run in
+            var outcome: [String] = []
+            @ReactorActor func start(_ path: String) -> ControlServer? {
+                do throws(ControlServerFailure) {
+                    let server = try ControlServer(loop: run.loop, path: path) { _, _ in }
+                    outcome.append("listens")
+                    return server
+                } catch {
+                    outcome.append("\(error)".replacing(path, with: "PATH"))
+                    return nil
+                }
+            }
+            let path = temporaryPath()
+            // What a daemon leaves that was killed: a socket file, and nobody behind it.
+            let dead = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+            if case .success(let addresses) = SocketAddress.resolve(unixPath: path) { _ = addresses[0].bind(dead) }
+            close(dead)
+            let server = start(path)
+            _ = start(path)
+            server?.close()
+            outcome.append(access(path, F_OK) == 0 ? "is left" : "is removed")
+            close(open(path, O_CREAT | O_WRONLY, 0o600))
+            _ = start(path)
+            outcome.append(access(path, F_OK) == 0 ? "is left" : "is removed")
+            unlink(path)
+            _ = start("/no/such/directory/control.sock")
+            run.finish(outcome)
+        }
+        #expect(
+            outcome == [
+                "listens",
+                "another tryckd listens on PATH: stop it, or give this one its own `control_socket`",
+                "is removed",
+                "PATH is not a socket: remove it, or name another `control_socket`",
+                "is left",
+                "bind of PATH failed: No such file or directory",
+            ])
+    }
+
+    @Test("a handler may close the server, and the rest of the lines are not heard")
+    func closeInside() async {
+        let heard: Int? = await onReactor { run in
+            let path = temporaryPath()
+            var server: ControlServer?
+            var heard = 0
+            server = try? ControlServer(loop: run.loop, path: path) { _, _ in
+                heard += 1
+                server?.close()
+                run.after(milliseconds: 20) { run.finish(heard) }
+            }
+            run.loop.offload {
+                if let client = try? ControlClient(path: path) { try? client.send(Array("1\n2\n3".utf8)) }
+            } then: {
+            }
+        }
+        #expect(heard == 1)
+    }
+
+    // MARK: The client alone
+
+    @Test("a daemon that does not run is told with what to do")
+    func notRunning() {
+        let path = temporaryPath()
+        #expect(
+            failureOf { () throws(ControlClientFailure) in _ = try ControlClient(path: path) }
+                == .notRunning(path: path))
+    }
+
+    @Test("a daemon that does not answer is given up at the deadline")
+    func deadline() async throws {
+        let failure = try await withServer({ _, _, _ in }) { path in
+            let client = try ControlClient(path: path)
+            try client.send([1])
+            let start = ContinuousClock.now
+            let failure = failureOf { () throws(ControlClientFailure) in try client.readLine(timeout: .milliseconds(50))
+            }
+            #expect(ContinuousClock.now - start >= .milliseconds(50))
+            return failure
+        }
+        #expect(failure == .timedOut)
+    }
+}
+
+// MARK: Steps
+
+@ReactorActor
+private func echo(_ server: ControlServer, _ client: ClientID, _ line: [UInt8]) {
+    server.send(Array("\(client.rawValue): ".utf8) + line, to: client)
+}
+
+private func temporaryPath() -> String {
+    var random: UInt64 = 0
+    linux_random(&random, 8)
+    return "/tmp/tryck-test-\(String(random, radix: 16)).sock"
+}
+
+/// Serves while `body` uses the blocking client on a helper thread.
+private func withServer<T: Sendable>(
+    _ onRequest: @escaping @ReactorActor (ControlServer, ClientID, [UInt8]) -> Void,
+    _ body: @escaping @Sendable (String) throws -> T
+) async throws -> T {
+    let result: Result<T, any Error>? = await onReactor { run in
+        let path = temporaryPath()
+        var server: ControlServer?
+        do throws(ControlServerFailure) {
+            server = try ControlServer(loop: run.loop, path: path) { client, line in
+                if let server { onRequest(server, client, line) }
+            }
+        } catch {
+            return run.finish(.failure(error))
+        }
+        run.loop.offload {
+            Result { try body(path) }
+        } then: { result in
+            server?.close()
+            run.finish(result)
+        }
+    }
+    return try #require(result).get()
+}
+
+private func failureOf<T>(_ body: () throws(ControlClientFailure) -> T) -> ControlClientFailure? {
+    do throws(ControlClientFailure) {
+        _ = try body()
+        return nil
+    } catch {
+        return error
+    }
+}

@@ -1,0 +1,115 @@
+import Diagnostics
+import Testing
+
+@Suite("How a diagnostic looks")
+struct DiagnosticReportTests {
+    private func diagnostic(
+        _ line: Int, _ column: Int, width: Int = 1, severity: Diagnostic.Severity = .error, file: String = "a.yaml",
+        code: String = "E301", message: String = "unknown button \"kitchn\"", hint: String? = nil,
+        related: [Diagnostic.Note] = []
+    ) -> Diagnostic {
+        Diagnostic(
+            severity: severity, code: code, file: file, start: .init(line: line, column: column),
+            end: .init(line: line, column: column + width), message: message, hint: hint, related: related)
+    }
+
+    private func text(_ diagnostics: Diagnostic..., source: String) -> String {
+        DiagnosticReport(diagnostics, sources: ["a.yaml": Array(source.utf8)]).text()
+    }
+
+    @Test("place, message, line, caret, hint, note and summary")
+    func whole() {
+        let note = Diagnostic.Note(
+            message: "buttons are declared", file: "a.yaml", position: .init(line: 1, column: 1))
+        let shown = text(
+            diagnostic(2, 11, width: 6, hint: "did you mean \"kitchen\"?", related: [note]),
+            source: "buttons: {}\n- button: kitchn\n")
+        #expect(
+            shown == """
+                a.yaml:2:11: error[E301]: unknown button "kitchn"
+                    2 | - button: kitchn
+                      |           ^^^^^^ did you mean "kitchen"?
+                  note: buttons are declared at a.yaml:1:1
+                1 error.
+
+                """)
+    }
+
+    @Test(
+        "the caret stands under its character whatever came before it",
+        arguments: [
+            ("ab", 2, " "), ("\tb", 2, "    "), ("a\tb", 3, "    "), ("日b", 2, "  "), ("e\u{301}b", 3, " "),
+            ("👍b", 2, "  "), ("ab", 3, "  "), ("", 1, ""),
+        ])
+    func caret(line: String, column: Int, before: String) {
+        #expect(text(diagnostic(1, column), source: line).contains("      | \(before)^\n"))
+    }
+
+    @Test("a mark that ends on another line goes to the end of its own")
+    func severalLines() {
+        var open = diagnostic(1, 3)
+        open.end = SourcePosition(line: 4, column: 1)
+        #expect(text(open, source: "a: |\n  b\n").contains("      |   ^^\n"))
+    }
+
+    @Test("of a long line the part around the caret is shown")
+    func longLine() {
+        let shown = text(diagnostic(1, 5000), source: String(repeating: "x", count: 10_000))
+        #expect(shown.split(separator: "\n").allSatisfy { $0.unicodeScalars.count < 200 })
+        #expect(shown.contains("^"))
+    }
+
+    @Test("nothing in a file can move the cursor")
+    func control() {
+        let shown = text(
+            diagnostic(1, 1, message: "bad \u{1B}[2J", hint: "\u{202E}x"), source: "a\u{1B}[2J\u{7}\u{202E}")
+        #expect(!shown.unicodeScalars.contains { $0 == "\u{1B}" || $0 == "\u{7}" || $0 == "\u{202E}" })
+    }
+
+    @Test("a line that holds secrets is not shown")
+    func confidential() {
+        var secret = diagnostic(1, 1, hint: "chmod 600")
+        secret.isConfidential = true
+        #expect(!text(secret, source: "token: hunter2").contains("hunter2"))
+    }
+
+    @Test("twenty errors of a file are shown, the others are counted; warnings are all shown")
+    func many() {
+        let errors = (1...25).map { diagnostic($0, 1) }
+        let warning = diagnostic(30, 1, severity: .warning, code: "W704", message: "unused")
+        let other = diagnostic(1, 1, file: "b.yaml")
+        let shown = DiagnosticReport(errors + [warning, other], sources: [:]).text()
+        #expect(shown.contains("a.yaml:20:1:") && !shown.contains("a.yaml:21:1:"))
+        #expect(shown.contains("a.yaml: and 5 more\n"))
+        #expect(shown.contains("a.yaml:30:1: warning[W704]: unused\n"))
+        #expect(shown.hasSuffix("b.yaml:1:1: error[E301]: unknown button \"kitchn\"\n26 errors, 1 warning.\n"))
+    }
+
+    @Test(
+        "the summary counts",
+        arguments: [
+            (0, 0, "No errors."), (1, 0, "1 error."), (2, 1, "2 errors, 1 warning."), (0, 3, "3 warnings."),
+        ])
+    func summary(errors: Int, warnings: Int, text: String) {
+        let all =
+            (0..<errors).map { diagnostic($0 + 1, 1) }
+            + (0..<warnings).map { diagnostic($0 + 1, 1, severity: .warning) }
+        #expect(DiagnosticReport(all, sources: [:]).summary == text)
+    }
+
+    @Test("the order is that of the files, then of the places, then of discovery")
+    func order() {
+        let list = [
+            diagnostic(2, 1, code: "E1"), diagnostic(1, 1, file: "b.yaml", code: "E2"), diagnostic(1, 5, code: "E3"),
+            diagnostic(1, 5, code: "E4"),
+        ]
+        #expect(list.inSourceOrder().map(\.code) == ["E3", "E4", "E1", "E2"])
+    }
+
+    @Test("colour only when asked for")
+    func colour() {
+        let report = DiagnosticReport([diagnostic(1, 1)], sources: ["a.yaml": Array("x".utf8)])
+        #expect(!report.text().contains("\u{1B}"))
+        #expect(report.text(colour: true).contains("\u{1B}[1;31m"))
+    }
+}

@@ -1,0 +1,92 @@
+import Bytes
+import JSON
+import TestSupport
+import Testing
+
+@testable import Flic
+
+@Suite("Framing")
+struct FramingTests {
+    @Test("packets travel in the values of the reference, at every MTU and in both directions")
+    func vectors() throws {
+        for vector in try Vectors.cases("framing") {
+            let packet = try vector.octets("packet")
+            let values = try vector.values("frames").map { try #require($0.stringValue.flatMap { [UInt8](hex: $0) }) }
+            let first = try #require(values.first?.first)
+            let header = FrameHeader(connectionID: first & 0x1F, isNewlyAssigned: first & 0x20 != 0)
+            try #expect(Frame(header: header, packet: packet).values(attMTU: vector.integer("att_mtu")) == values)
+
+            var assembler = FrameAssembler()
+            let frames = values.flatMap { assembler.receive($0) }
+            #expect(frames == [Frame(header: header, packet: packet)])
+        }
+    }
+
+    @Test("a packet of any length survives any MTU", arguments: [0, 22, 23, 24, 65, 129, 130, 140, 517])
+    func roundTrip(attMTU: Int) {
+        var generator = SeededGenerator(seed: UInt64(attMTU))
+        for length in 1...Frame.maximumPacketLength {
+            let header = FrameHeader(connectionID: UInt8(length % 32), isNewlyAssigned: length % 2 == 0)
+            let frame = Frame(header: header, packet: generator.bytes(length))
+            let values = frame.values(attMTU: attMTU)
+            #expect(values.allSatisfy { (2...126 + 1).contains($0.count) })
+            var assembler = FrameAssembler()
+            #expect(values.flatMap { assembler.receive($0) } == [frame])
+        }
+    }
+
+    @Test("a packet beyond the bound is dropped with all its pieces, and the next one is not")
+    func bound() {
+        var assembler = FrameAssembler()
+        let piece = [UInt8](repeating: 7, count: 64)
+        #expect(assembler.receive([0x81] + piece) == [])
+        #expect(assembler.receive([0x81] + piece) == [])
+        #expect(assembler.receive([0x81] + piece) == [])
+        #expect(assembler.receive([0x01] + piece) == [])
+        let next = Frame(header: FrameHeader(connectionID: 1), packet: [1, 2])
+        #expect(assembler.receive([0x01, 1, 2]) == [next])
+
+        #expect(assembler.receive([0x81] + piece) == [])
+        let longest = Frame(header: FrameHeader(connectionID: 1), packet: piece + piece)
+        #expect(assembler.receive([0x01] + piece) == [longest])
+        #expect(assembler.receive([0x01] + piece + piece + [7]) == [])
+    }
+
+    @Test("pieces of another logical connection are not mixed in")
+    func otherConnection() {
+        var assembler = FrameAssembler()
+        #expect(assembler.receive([0x81, 1, 2]) == [])
+        #expect(assembler.receive([0x00, 9]) == [Frame(header: FrameHeader(connectionID: 0), packet: [9])])
+        #expect(assembler.receive([0x01, 3]) == [Frame(header: FrameHeader(connectionID: 1), packet: [1, 2, 3])])
+    }
+
+    @Test("values without a packet are ignored")
+    func empty() {
+        var assembler = FrameAssembler()
+        #expect(assembler.receive([]) == [])
+        #expect(assembler.receive([0x01]) == [])
+    }
+
+    @Test("a series of packets in one value is taken apart, and ignored where its lengths lie")
+    func series() {
+        var assembler = FrameAssembler()
+        let packets = [
+            Frame(header: FrameHeader(connectionID: 1), packet: [9]),
+            Frame(header: FrameHeader(connectionID: 2), packet: [8, 7]),
+        ]
+        #expect(assembler.receive([0x41, 1, 9, 0x42, 2, 8, 7]) == packets)
+        #expect(assembler.receive([0x41, 5, 9]) == [])
+    }
+
+    @Test("no sequence of values makes it trap or keep more than its bound", arguments: 0..<50)
+    func noise(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var assembler = FrameAssembler()
+        for _ in 0..<300 {
+            let value = generator.bytes(Int.random(in: 0...140, using: &generator))
+            for frame in assembler.receive(value) {
+                #expect((1...Frame.maximumPacketLength).contains(frame.packet.count))
+            }
+        }
+    }
+}
