@@ -102,6 +102,9 @@ let package = Package(
         tests("ReactorTests", "Reactor", "ReactorTestSupport", "CLinux"),
         tests(
             "DaemonTests", "Daemon", "Hub", "Reactor", "ReactorTestSupport", "CLinux", "Bytes", "JSON", "ButtonModel"),
+        tests(
+            "CommandLineTests", "tryck", "ButtonModel", "JSON", "Simulator",
+            .product(name: "ArgumentParser", package: "swift-argument-parser"), resources: [.copy("Golden")]),
         tests("ArchitectureTests"),
         tests("IntegrationTests", "JSON", exclude: ["support"]),
     ]

@@ -173,7 +173,7 @@ final class DemoSession {
 
     private func ready(_ buttons: [String], _ broker: String) {
         guard settings.script == nil else { return }
-        terminal = RawTerminal(STDIN_FILENO)
+        terminal = RawTerminal.take(STDIN_FILENO)
         keyMap = DemoKeyMap(buttons: buttons)
         keys = DemoKeys(keyMap)
         output.write(DemoScreen.help(keyMap))

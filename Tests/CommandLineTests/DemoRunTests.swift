@@ -1,0 +1,161 @@
+import ButtonModel
+import JSON
+import Simulator
+import TestSupport
+import Testing
+
+@testable import tryck
+
+extension DemoRun: StateMachine {}
+
+@Suite("The course of the demo")
+struct DemoRunTests {
+    typealias Talk = Transcript<DemoRun>
+
+    static func request(_ name: JSONValue, _ data: JSONValue = .object([])) -> DemoRun.Effect {
+        .send(["request": name, "transaction": name, "data": data])
+    }
+
+    static func answer(_ name: JSONValue, _ data: JSONValue = .object([])) -> DemoRun.Input {
+        .received(["status": "ok", "data": data, "transaction": name])
+    }
+
+    static func line(_ kind: JSONValue, _ members: (String, JSONValue)...) -> JSONValue {
+        .object([.init("kind", kind)] + members.map { JSONValue.Member($0.0, $0.1) })
+    }
+
+    static func status(adapter: JSONValue = "powered_on", broker: JSONValue = "connected") -> JSONValue {
+        [
+            "adapter": ["state": adapter], "broker": ["state": broker, "url": "mqtt://127.0.0.1:40001"],
+            "simulated_buttons": ["kitchen", "hall"],
+        ]
+    }
+
+    /// A demo whose buttons are paired.
+    static func playing(_ script: String?) throws -> Talk {
+        let script = try script.map { try DemoScript(parsing: $0) }
+        var talk = Talk(DemoRun(script: script))
+        talk.when(
+            .connected, expect: .send(["request": "watch"]), request("status"), .setTimer(talk.now + .seconds(30)))
+        talk.when(.received(["status": "ok", "data": .object([])]))
+        talk.when(answer("status", status()), expect: .subscribe(broker: "mqtt://127.0.0.1:40001"))
+        talk.when(.subscribed, expect: request("permit_join", ["time": 30]))
+        talk.when(answer("permit_join"))
+        let first = line("button", ("id", "1"), ("state", "ready"))
+        talk.when(.received(first))
+        talk.when(.received(first))
+        talk.when(
+            .received(line("button", ("id", "2"), ("state", "ready"))), expect: request("permit_join", ["time": 0]))
+        return talk
+    }
+
+    static let ready = DemoRun.Effect.ready(["kitchen", "hall"], broker: "mqtt://127.0.0.1:40001")
+
+    static func press(_ button: JSONValue, _ press: JSONValue) -> DemoRun.Effect {
+        request("simulator/press", ["button": button, "press": press])
+    }
+
+    @Test("a script presses one button after another and ends when all is done")
+    func script() throws {
+        var talk = try Self.playing("kitchen:click,hall:up")
+        let deadline = talk.now + .seconds(30)
+        talk.when(
+            Self.answer("permit_join"), expect: .cancelTimer, Self.ready, Self.press("kitchen", "click"),
+            .setTimer(deadline))
+        for event in ["down", "up"] as [JSONValue] {
+            let line = Self.line("event", ("id", "1"), ("event", event))
+            talk.when(.received(line), expect: .show(line))
+        }
+        let click = Self.line("event", ("id", "1"), ("event", "click"))
+        talk.when(.received(click), expect: .show(click), Self.request("health_check"))
+
+        // Read only after the probe was sent: the press is not over.
+        let started = Self.line("rule", ("rule", "r"), ("run", 1), ("outcome", "started"))
+        talk.when(.received(started), expect: .show(started))
+        talk.when(.received(Self.line("publish", ("topic", "a"), ("payload", "on"))))
+        talk.when(Self.answer("health_check"))
+
+        let completed = Self.line("rule", ("rule", "r"), ("run", 1), ("outcome", "completed"))
+        talk.when(.received(completed), expect: .show(completed))
+        let back = Self.line("publish", ("topic", "a"), ("payload", "on"), ("qos", 0))
+        talk.when(
+            .delivered(.init(topicName: "a", payload: "on"), qos: 0), expect: .show(back), Self.request("health_check"))
+        talk.when(
+            Self.answer("health_check"), expect: .cancelTimer, Self.press("hall", "up"), .setTimer(deadline))
+
+        let up = Self.line("event", ("id", "2"), ("event", "up"))
+        talk.when(.received(up), expect: .show(up), Self.request("health_check"))
+        talk.when(Self.answer("health_check"), expect: .cancelTimer, .finish)
+        talk.when(.timerFired)
+    }
+
+    @Test("a rule that failed ends the script with its reason")
+    func failedRule() throws {
+        var talk = try Self.playing("hall:up")
+        talk.when(Self.answer("permit_join"))
+        talk.when(.received(Self.line("rule", ("rule", "r"), ("run", 1), ("outcome", "started"))))
+        talk.when(.received(Self.line("rule", ("rule", "r"), ("run", 1), ("outcome", "failed"))))
+        talk.when(.received(Self.line("event", ("id", "2"), ("event", "up"))))
+        talk.when(Self.answer("health_check"), expect: .fail(Failure(.no, "Rule r failed. ")))
+    }
+
+    @Test("with keys, a move is a press, and nothing ends by itself")
+    func keys() throws {
+        var talk = try Self.playing(nil)
+        talk.when(.move(button: "hall", .down))
+        talk.when(Self.answer("permit_join"), expect: .cancelTimer, Self.ready)
+        talk.when(.move(button: "hall", .down), expect: Self.press("hall", "down"))
+        talk.when(Self.answer("simulator/press"))
+        let down = Self.line("event", ("id", "2"), ("event", "down"))
+        talk.when(.received(down), expect: .show(down))
+    }
+
+    @Test("it waits until the controller and the broker are there")
+    func waiting() {
+        var talk = Talk(DemoRun(script: nil))
+        talk.when(.connected)
+        talk.when(Self.answer("status", Self.status(adapter: "resetting", broker: "disconnected")))
+        talk.when(.received(Self.line("adapter", ("state", "powered_on"))), expect: Self.request("status"))
+        talk.when(Self.answer("status", Self.status(broker: "disconnected")))
+        talk.when(.received(Self.line("broker", ("state", "connected"))), expect: Self.request("status"))
+        talk.when(Self.answer("status", Self.status()), expect: .subscribe(broker: "mqtt://127.0.0.1:40001"))
+        talk.when(Self.answer("status", Self.status()))
+    }
+
+    @Test("a button nobody knows is a usage error before anything is pressed")
+    func unknownButton() throws {
+        var talk = Talk(DemoRun(script: try DemoScript(parsing: "attic:click")))
+        talk.when(.connected)
+        talk.when(
+            Self.answer("status", Self.status()),
+            expect: .fail(Failure(.usage, "There is no button \"attic\". The buttons are: kitchen, hall.")))
+    }
+
+    @Test("when nothing more happens it says what it waited for")
+    func timeout() throws {
+        var talk = try Self.playing("hall:up")
+        talk.when(Self.answer("permit_join"))
+        talk.wait(.seconds(30))
+        talk.when(
+            .timerFired,
+            expect: .fail(
+                Failure(
+                    .ourBug,
+                    "Nothing more happened for 30 s; still waiting for the button to move. Please report this.")))
+    }
+
+    @Test("what the bridge says of itself is not shown")
+    func bridgeMessages() throws {
+        var talk = try Self.playing(nil)
+        talk.when(Self.answer("permit_join"))
+        talk.when(.delivered(.init(topicName: "tryck/bridge/event", payload: "{}"), qos: 1))
+    }
+
+    @Test(
+        "a script that cannot be read says how to write one",
+        arguments: ["", "kitchen", ":click", "kitchen:fly", "kitchen:click,"])
+    func badScript(text: String) {
+        let failure = #expect(throws: Failure.self) { try DemoScript(parsing: text) }
+        #expect(failure?.status == .usage)
+    }
+}

@@ -1,0 +1,104 @@
+import JSON
+import Simulator
+import Testing
+
+@testable import tryck
+
+@Suite("What a press still has to bring about")
+struct PressTrackerTests {
+    static func event(_ event: JSONValue, on button: JSONValue = "1") -> JSONValue {
+        ["kind": "event", "button": "kitchen", "id": button, "event": event]
+    }
+
+    static func rule(_ outcome: JSONValue, run: JSONValue = 1) -> JSONValue {
+        ["kind": "rule", "rule": "evening", "outcome": outcome, "run": run]
+    }
+
+    static func publish(_ payload: JSONValue) -> JSONValue { ["kind": "publish", "topic": "a", "payload": payload] }
+
+    static func tracker(_ press: SimulatedPress, _ lines: JSONValue...) -> PressTracker {
+        var tracker = PressTracker()
+        tracker.begin(press)
+        for line in lines { tracker.received(line) }
+        return tracker
+    }
+
+    @Test(
+        "a press is over when all of it is part of a gesture, whatever the trigger mode",
+        arguments: [
+            (SimulatedPress.click, ["down", "click", "up"]),
+            (.click, ["down", "up", "click"]),
+            (.doubleClick, ["down", "up", "down", "up", "double_click"]),
+            (.doubleClick, ["down", "click", "up", "down", "click", "up"]),
+            (.doubleClick, ["down", "up", "click", "down", "up", "click"]),
+            (.hold, ["down", "hold", "up", "hold_release"]),
+            (.hold, ["down", "up", "click"]),
+            (.makePublic, ["down", "hold", "up", "hold_release"]),
+            (.down, ["down"]),
+            (.up, ["up"]),
+        ])
+    func gestures(press: SimulatedPress, events: [String]) {
+        var tracker = Self.tracker(press)
+        for event in events {
+            #expect(!tracker.isSettled)
+            tracker.received(Self.event(.string(event)))
+        }
+        #expect(tracker.isSettled)
+    }
+
+    @Test("another button that is held down does not keep a press from its end")
+    func otherButton() {
+        var tracker = Self.tracker(.down, Self.event("down", on: "2"), Self.event("hold", on: "2"))
+        #expect(tracker.isSettled)
+        tracker.begin(.click)
+        for event in ["down", "up", "click"] { tracker.received(Self.event(.string(event))) }
+        #expect(tracker.isSettled)
+    }
+
+    @Test("a run counts until it ends")
+    func runs() {
+        var tracker = Self.tracker(.up, Self.event("up"), Self.rule("started"), Self.rule("started", run: 2))
+        tracker.received(Self.rule("completed"))
+        #expect(tracker.awaited == "rule evening to end")
+        tracker.received(Self.rule("completed", run: 2))
+        #expect(tracker.isSettled)
+    }
+
+    @Test("a rule that a gate stopped is no run")
+    func gates() {
+        let stopped: JSONValue = ["kind": "rule", "rule": "evening", "outcome": "dropped_busy"]
+        #expect(Self.tracker(.up, Self.event("up"), stopped).isSettled)
+    }
+
+    @Test("a message counts until it came back, on whichever road it was first")
+    func messages() {
+        var tracker = Self.tracker(.up, Self.event("up"), Self.publish("x"), Self.publish("x"))
+        tracker.delivered(.init(topicName: "a", payload: "x"))
+        #expect(tracker.awaited == "the message on a to come back")
+        tracker.delivered(.init(topicName: "a", payload: "x"))
+        #expect(tracker.isSettled)
+        tracker.delivered(.init(topicName: "a", payload: "y"))
+        #expect(tracker.isSettled)
+        tracker.received(Self.publish("y"))
+        #expect(tracker.isSettled)
+    }
+
+    @Test("the first failure is told with its action")
+    func failure() {
+        let step: JSONValue = [
+            "kind": "rule", "rule": "evening", "run": 1, "outcome": "step_failed", "step": 1, "code": "R822",
+            "reason": "exit status 1",
+        ]
+        let tracker = Self.tracker(.up, Self.event("up"), Self.rule("started"), step, Self.rule("failed"))
+        #expect(tracker.isSettled)
+        #expect(tracker.failure == "Rule evening failed. Its action 2: exit status 1 (R822).")
+    }
+
+    @Test("a new press begins with nothing")
+    func begin() {
+        var tracker = Self.tracker(.click, Self.rule("started"), Self.publish("x"))
+        tracker.begin(.up)
+        tracker.received(Self.event("up"))
+        #expect(tracker.isSettled)
+    }
+}

@@ -1,0 +1,79 @@
+import JSON
+import Testing
+
+@testable import tryck
+
+@Suite("Lines of the live stream")
+struct StreamTextTests {
+    @Test(
+        "each kind of line is one sentence",
+        arguments: [
+            (#"{"kind":"event","button":"kitchen","event":"click"}"#, "event    kitchen  click"),
+            (
+                #"{"kind":"event","button":"hall","event":"hold","queued":true,"age_ms":2190}"#,
+                "event    hall  hold  stored by the button, 2.1 s old"
+            ),
+            (
+                #"{"kind":"rule","rule":"evening","button":"hall","event":"hold","outcome":"started","run":4}"#,
+                "rule     evening  runs: hall hold"
+            ),
+            (#"{"kind":"rule","rule":"evening","outcome":"completed","run":4}"#, "rule     evening  done"),
+            (#"{"kind":"rule","rule":"evening","outcome":"failed","run":4}"#, "rule     evening  failed"),
+            (
+                #"{"kind":"rule","rule":"evening","outcome":"step_failed","step":1,"code":"R822","reason":"exit status 1"}"#,
+                "rule     evening  action 2 failed: exit status 1 (R822)"
+            ),
+            (
+                #"{"kind":"rule","rule":"evening","button":"hall","event":"hold","outcome":"dropped_busy"}"#,
+                "rule     evening  did not run: still busy with the last press (dropped_busy)"
+            ),
+            (
+                #"{"kind":"rule","rule":"evening","outcome":"dropped_someday"}"#,
+                "rule     evening  did not run (dropped_someday)"
+            ),
+            (#"{"kind":"publish","topic":"a/b","payload":"{\"x\":1}"}"#, #"mqtt     a/b {"x":1}"#),
+            (#"{"kind":"publish","topic":"a","payload":"on","retain":true}"#, "mqtt     a on (retained)"),
+            (#"{"kind":"log","rule":"evening","level":"info","message":"hi"}"#, "log      evening  hi"),
+            (#"{"kind":"button","button":"hall","state":"ready"}"#, "button   hall  ready"),
+            (
+                #"{"kind":"adapter","state":"powered_on","address":"00:11:22:33:44:55"}"#,
+                "adapter  powered on  00:11:22:33:44:55"
+            ),
+            (
+                #"{"kind":"broker","state":"disconnected","reason":"refused"}"#, "broker   disconnected  refused"
+            ),
+            (#"{"kind":"pairing","step":"found_public","address":"00:11:22:33:44:55"}"#, "pairing  Found 00:11:22:33:44:55."),
+        ])
+    func sentence(json: String, expected: String) throws {
+        #expect(try text(json) == [expected])
+    }
+
+    @Test("a program's line is followed by what it said")
+    func process() throws {
+        let json = """
+            {"kind":"process","rule":"r","command":["date","+%H:%M"],"status":2,"stdout":"13:02\\n\\nx","stderr":"oh\\n",\
+            "duration_ms":1.25}
+            """
+        #expect(
+            try text(json) == [
+                "program  date +%H:%M  exit 2, 1.25 ms", "         │ 13:02", "         │ ", "         │ x", "         │ oh",
+            ])
+    }
+
+    @Test("of a long output the beginning is shown, and how much is left out")
+    func longOutput() throws {
+        let output = (1...20).map { "\($0)\\n" }.joined()
+        let lines = try text(#"{"kind":"process","command":["seq"],"status":0,"stdout":"\#(output)"}"#)
+        #expect(lines.count == 2 + StreamText.maximumOutputLines)
+        #expect(lines.last == "         │ and 8 more lines")
+    }
+
+    @Test("kinds and words of a newer daemon are passed over", arguments: [#"{"kind":"moon"}"#, "{}", "[]", "null"])
+    func unknown(json: String) throws {
+        #expect(try text(json) == [])
+    }
+
+    private func text(_ json: String) throws -> [String] {
+        StreamText.lines(try JSONValue(parsing: json), style: .plain).map { $0.rendered(.plain) }
+    }
+}

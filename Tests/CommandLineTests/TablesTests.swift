@@ -1,0 +1,77 @@
+import ButtonModel
+import JSON
+import Testing
+
+@testable import tryck
+
+@Suite("Status and buttons")
+struct TablesTests {
+    @Test("the status is a few aligned lines, faults last")
+    func status() throws {
+        let status = try JSONValue(
+            parsing: """
+                {"version":"0.1.0","uptime_s":200,"ok":false,"faults":["Connection refused."],
+                 "adapter":{"transport":"hci:0","state":"powered_on","address":"00:11:22:33:44:55"},
+                 "broker":{"url":"mqtt://localhost:1883","state":"disconnected"},
+                 "buttons":{"paired":2,"ready":1},"permit_join":false,"rules":{"loaded":1,"state":"ok"}}
+                """)
+        let lines = StatusText.lines(status, style: .plain).map { $0.rendered(.plain) }
+        #expect(
+            lines == [
+                "✓ daemon   0.1.0, up 3 min",
+                "✓ adapter  hci:0, powered on, 00:11:22:33:44:55",
+                "✗ broker   mqtt://localhost:1883, disconnected",
+                "✓ rules    1 rule",
+                "✓ buttons  2 paired, 1 ready",
+                "✗ Connection refused.",
+            ])
+    }
+
+    @Test("the table of buttons is as wide as its cells")
+    func buttons() throws {
+        let buttons = try JSONValue(
+            parsing: """
+                [{"name":"kitchen","state":"ready","battery_mv":2951,"last_seen":"2026-11-21T12:00:00.000Z",
+                  "trigger_mode":"click"},
+                 {"name":"hall","state":"connecting","battery_mv":null,"last_seen":"2026-11-21T11:57:00.000Z",
+                  "trigger_mode":"click_and_hold"},
+                 {"name":"attic","state":"disconnected","battery_mv":2600,"last_seen":null,"trigger_mode":"click"}]
+                """)
+        let noon = try #require(UTCTime(parsing: "2026-11-21T12:00:00.000Z"))
+        let lines = ButtonTable.lines(buttons.arrayValue ?? [], at: noon).map { $0.rendered(.plain) }
+        #expect(
+            lines == [
+                "NAME     STATE         BATTERY  LAST SEEN  MODE",
+                "kitchen  ready         2.95 V   now        click",
+                "hall     connecting    unknown  3 min ago  click_and_hold",
+                "attic    disconnected  2.60 V   never      click",
+            ])
+    }
+
+    @Test("without buttons it says how to get one")
+    func noButtons() {
+        let lines = ButtonTable.lines([], at: UTCTime(milliseconds: 0))
+        #expect(lines.map { $0.rendered(.plain) } == ["No button is paired yet. Pair one with: tryck pair"])
+    }
+
+    @Test("a time is read back as the daemon wrote it", arguments: [0, 951_782_400_123, 1_795_228_800_000, 4_102_444_799_999])
+    func time(milliseconds: Int64) {
+        let time = UTCTime(milliseconds: milliseconds)
+        #expect(UTCTime(parsing: time.description) == time)
+    }
+
+    @Test("what is no time is none", arguments: ["", "2026-11-21", "2026-13-21T12:00:00.000Z", "2026-11-21T12:00:00.0000"])
+    func noTime(text: String) {
+        #expect(UTCTime(parsing: text) == nil)
+    }
+
+    @Test("spans are told in their largest unit", arguments: [(-5, "0 s"), (59, "59 s"), (60, "1 min"), (7200, "2 h"), (172_800, "2 days")])
+    func span(seconds: Int64, text: String) {
+        #expect(Quantity.span(seconds: seconds) == text)
+    }
+
+    @Test("volts are rounded to hundredths", arguments: [(2954, "2.95 V"), (2955, "2.96 V"), (3000, "3.00 V"), (-1, "0.00 V"), (.max, "922337203685477580.70 V")])
+    func volts(millivolts: Int64, text: String) {
+        #expect(Quantity.volts(millivolts: millivolts) == text)
+    }
+}
