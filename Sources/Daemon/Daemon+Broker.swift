@@ -11,10 +11,12 @@ extension Daemon {
         switch setup.configuration.broker {
         case .none: return
         case .embedded:
-            let broker = EmbeddedBroker(loop: loop) { [weak self] event in
+            let broker = EmbeddedBroker(
+                loop: loop, directory: setup.stateDirectory + "/broker", seed: Surroundings.randomSeed
+            ) { [weak self] event in
                 switch event {
                 case .ready(let port): self?.embeddedBrokerReady(port)
-                case .failed(let reason): self?.deliver(.brokerDisconnected("\(reason)"))
+                case .failed(let reason): self?.deliver(.brokerDisconnected(reason))
                 }
             }
             self.broker = broker
@@ -51,8 +53,7 @@ extension Daemon {
             protocolVersion: configuration.mqttVersion == .v5 ? .v5 : .v311,
             will: MQTTWill(
                 topicName: offline.topicName, payload: offline.payload, qos: offline.qos, retain: offline.retain))
-        let seed = Surroundings.randomOctets(8).reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
-        let mqtt = MQTTEdge(loop: loop, options: options, seed: seed) { [weak self] in self?.brokerSaid($0) }
+        let mqtt = MQTTEdge(loop: loop, options: options, seed: Surroundings.randomSeed) { [weak self] in self?.brokerSaid($0) }
         self.mqtt = mqtt
         mqtt.connect()
     }

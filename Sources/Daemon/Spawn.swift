@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Hub
 import Reactor
 
 /// Starts a program in a process group of its own and opens a pidfd for it.

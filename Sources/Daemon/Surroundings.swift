@@ -28,6 +28,8 @@ package enum Surroundings {
         return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     }
 
+    package static var randomSeed: UInt64 { randomOctets(8).reduce(0) { $0 << 8 | UInt64($1) } }
+
     package static var isRoot: Bool { geteuid() == 0 }
 
     package static var workingDirectory: String {
