@@ -67,7 +67,9 @@ extension Checker {
     private mutating func publish(_ node: YAMLNode) -> Action? {
         guard let fields = fields(node, .publish, owner: "\"publish\"") else { return nil }
         if let payload = fields.keys["payload"], let json = fields.keys["json"] {
-            error("E210", at: max(payload, json, by: \.start), "give either \"payload\" or \"json\", not both")
+            error(
+                "E210", at: payload.start < json.start ? json : payload, "give either \"payload\" or \"json\", not both"
+            )
             return nil
         }
         var payload: [UInt8]? = []
@@ -80,12 +82,6 @@ extension Checker {
             PublishAction(
                 topicName: topic, payload: payload, qos: fields.integer("qos") ?? 0,
                 retain: fields.boolean("retain") ?? false, maximumAge: fields.duration("max_age") ?? .seconds(5)))
-    }
-
-    private func max(_ left: YAMLNode.Key, _ right: YAMLNode.Key, by position: (YAMLNode.Key) -> SourcePosition)
-        -> YAMLNode.Key
-    {
-        position(left) < position(right) ? right : left
     }
 
     private mutating func checkTopicName(_ topic: String, _ node: YAMLNode) -> Bool {

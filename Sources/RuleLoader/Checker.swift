@@ -7,7 +7,12 @@ struct Checker {
     let environment: LoadEnvironment
     var secrets: Secrets
     var diagnostics: [Diagnostic] = []
-    private var reportedAliases: Set<SourcePosition> = []
+    private var reportedThroughAliases: Set<Place> = []
+
+    private struct Place: Hashable {
+        var start: SourcePosition
+        var message: String
+    }
 
     /// After so many messages nobody reads on: suggestions and places inside a text are left out, so that a file
     /// of nothing but mistakes is refused quickly.
@@ -151,7 +156,7 @@ struct Checker {
             severity: severity, code: code, file: source.name, start: start, end: end, message: message, hint: hint,
             related: notes)
         // A node used through several aliases is wrong once.
-        if alias != nil, !reportedAliases.insert(start).inserted { return }
+        if alias != nil, !reportedThroughAliases.insert(Place(start: start, message: message)).inserted { return }
         diagnostics.append(diagnostic)
     }
 
