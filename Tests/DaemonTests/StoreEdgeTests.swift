@@ -148,7 +148,8 @@ struct StoreEdgeTests {
         #expect(state.buttons == [button])
     }
 
-    @Test("a log cut off anywhere loses whole transactions, the last ones first", arguments: [1, 2, 3, 4, 5] as [UInt64])
+    @Test(
+        "a log cut off anywhere loses whole transactions, the last ones first", arguments: [1, 2, 3, 4, 5] as [UInt64])
     func powerCut(seed: UInt64) async throws {
         let directory = TemporaryDirectory()
         try await withReactor {

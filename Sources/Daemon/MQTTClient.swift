@@ -1,0 +1,276 @@
+import ButtonModel
+import CMosquitto
+import Glibc
+
+/// A libmosquitto handle for one connection: made for it, thrown away with it.
+///
+/// A new handle for each connection means that nothing is left in the library's own queue: a message given to it
+/// while the broker was away, or not acknowledged when it went, would be sent again after a reconnect, however old.
+///
+/// One thread at a time. While a `Dial` runs, that is the helper's; the caller then touches nothing but `deinit`
+/// after it.
+///
+/// The library's callbacks only leave a note, to be taken after the call: what the notes lead to happens
+/// outside of the library, where a publish is written at once and a handle may be destroyed.
+///
+/// - Source: mosquitto.h of libmosquitto 2.0; MQTT 5.0.
+final class MQTTClient {
+    enum Note {
+        /// `keepAlive`: the broker insists on this one, in seconds.
+        case connectAcknowledged(reasonCode: Int32, keepAlive: UInt16?)
+        case disconnected(code: Int32)
+        /// QoS 0: written. QoS 1 and 2: acknowledged.
+        case published(messageID: Int32, reasonCode: Int32)
+        case subscribed(messageID: Int32, reasonCodes: [Int32])
+        case message(topicName: String, payload: [UInt8], retained: Bool, qos: Int)
+        case dropped(String)
+    }
+
+    /// A message with more is dropped.
+    static let maximumPayload = 256 * 1024
+    /// With MQTT 5 the broker is told not to send packets beyond this; the library would buffer them whole.
+    static let maximumPacketSize: UInt32 = 1024 * 1024
+
+    private final class Notes {
+        static let maximumWords = 8
+        var notes: [Note] = []
+        /// Errors the library logged, the last ones.
+        var words: [String] = []
+    }
+
+    let version: MQTTProtocolVersion
+    private let handle: OpaquePointer
+    private let notes = Notes()
+
+    private static let isLibraryReady = mosquitto_lib_init() == MOSQ_ERR_SUCCESS.rawValue
+
+    init(_ options: MQTTOptions, version: MQTTProtocolVersion) throws(MQTTFailure) {
+        try Self.checkTexts(of: options)
+        let identifier = options.clientIdentifier
+        guard Self.isLibraryReady, let handle = mosquitto_new(identifier.isEmpty ? nil : identifier, true, nil) else {
+            throw .unusableOption("libmosquitto cannot be used: \(String(cString: strerror(errno)))")
+        }
+        self.handle = handle
+        self.version = version
+        mosquitto_user_data_set(handle, Unmanaged.passUnretained(notes).toOpaque())
+        setCallbacks()
+        mosquitto_int_option(
+            handle, MOSQ_OPT_PROTOCOL_VERSION, version == .v5 ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311)
+        if let username = options.username {
+            try check(mosquitto_username_pw_set(handle, username, options.password?.text), "mqtt.username")
+        }
+        if let will = options.will {
+            try check(
+                mosquitto_will_set(
+                    handle, will.topicName, Int32(clamping: will.payload.count), will.payload,
+                    Int32(clamping: will.qos),
+                    will.retain), "the will's topic")
+        }
+        switch options.endpoint {
+        case .tcp: mosquitto_int_option(handle, MOSQ_OPT_TCP_NODELAY, 1)
+        case .unix: break
+        case .tls(_, _, let security):
+            mosquitto_int_option(handle, MOSQ_OPT_TCP_NODELAY, 1)
+            try set(security, endpoint: options.endpoint.description)
+        }
+        if version == .v5 { limitPacketSize() }
+    }
+
+    deinit { mosquitto_destroy(handle) }
+
+    // MARK: Connecting
+
+    /// Resolves the name and starts to connect. Blocks for as long as the resolver does, so it runs on a helper.
+    struct Dial: Sendable {
+        struct Result: Sendable {
+            var code: Int32
+            var systemError: Int32
+        }
+
+        /// The handle's address: the handle itself must not be shared, and is not while this runs.
+        fileprivate let handle: UInt
+        fileprivate let host: String
+        fileprivate let port: Int32
+        fileprivate let keepAlive: Int32
+
+        func callAsFunction() -> Result {
+            errno = 0
+            let code = mosquitto_connect_async(OpaquePointer(bitPattern: handle), host, port, keepAlive)
+            return Result(code: code, systemError: errno)
+        }
+    }
+
+    func dial(_ options: MQTTOptions) -> Dial {
+        let (host, port): (String, Int32) =
+            switch options.endpoint {
+            case .tcp(let host, let port), .tls(let host, let port, _): (host, Int32(port))
+            // Port 0 makes the host a path.
+            case .unix(let path): (path, 0)
+            }
+        return Dial(
+            handle: UInt(bitPattern: handle), host: host, port: port, keepAlive: Int32(options.keepAliveSeconds))
+    }
+
+    // MARK: The loop
+
+    /// -1 once the connection is over.
+    var socket: Int32 { mosquitto_socket(handle) }
+    var wantsWrite: Bool { mosquitto_want_write(handle) }
+    /// TLS holds decrypted octets for which the socket will not become readable.
+    var hasPendingInput: Bool { socket >= 0 && cmosquitto_pending(handle) > 0 }
+
+    /// These return the library's code; afterwards `socket` may be another, and there may be notes.
+    func read() -> Int32 { mosquitto_loop_read(handle, 1) }
+    func write() -> Int32 { mosquitto_loop_write(handle, 1) }
+    /// Pings when it is time to.
+    func misc() -> Int32 { mosquitto_loop_misc(handle) }
+    func disconnect() -> Int32 { mosquitto_disconnect_v5(handle, 0, nil) }
+
+    func takeNotes() -> [Note] {
+        defer { notes.notes = [] }
+        return notes.notes
+    }
+
+    var words: [String] { notes.words }
+
+    // MARK: Messages
+
+    /// - Parameter expiry: how long the broker may keep the message for those who are away; MQTT 5 only.
+    func publish(
+        topicName: String, payload: [UInt8], qos: Int, retain: Bool, expiry: Duration?
+    ) -> (code: Int32, messageID: Int32) {
+        var messageID: Int32 = 0
+        var properties: OpaquePointer?
+        defer { mosquitto_property_free_all(&properties) }
+        if let expiry, version == .v5 {
+            // Whole seconds, upwards; mosquitto takes 0 for no expiry.
+            let seconds = UInt32(clamping: max(1, (expiry.milliseconds.addingSaturating(999)) / 1000))
+            mosquitto_property_add_int32(&properties, MQTT_PROP_MESSAGE_EXPIRY_INTERVAL.identifier, seconds)
+        }
+        let code = mosquitto_publish_v5(
+            handle, &messageID, topicName, Int32(clamping: payload.count), payload, Int32(clamping: qos), retain,
+            properties)
+        return (code, messageID)
+    }
+
+    func subscribe(_ topicFilter: String, qos: Int) -> (code: Int32, messageID: Int32) {
+        var messageID: Int32 = 0
+        let code = mosquitto_subscribe_v5(handle, &messageID, topicFilter, Int32(clamping: qos), 0, nil)
+        return (code, messageID)
+    }
+
+    // MARK: Setting up
+
+    /// The library takes C strings: a NUL would cut them short.
+    private static func checkTexts(of options: MQTTOptions) throws(MQTTFailure) {
+        let texts = [
+            ("mqtt.broker", options.endpoint.host), ("mqtt.username", options.username),
+            ("mqtt.password", options.password?.text), ("mqtt.client_id", options.clientIdentifier),
+            ("mqtt.base_topic", options.will?.topicName),
+        ]
+        for (option, text) in texts where text?.utf8.contains(0) == true {
+            throw .unusableOption("\(option) contains a NUL character")
+        }
+    }
+
+    private func check(_ code: Int32, _ what: String) throws(MQTTFailure) {
+        guard code != MOSQ_ERR_SUCCESS.rawValue else { return }
+        throw .unusableOption("\(what) cannot be used: \(String(cString: mosquitto_strerror(code)))")
+    }
+
+    private func set(_ security: MQTTTransportSecurity, endpoint: String) throws(MQTTFailure) {
+        let files = [
+            ("mqtt.tls.ca", security.certificateAuthorityPath), ("mqtt.tls.certificate", security.certificatePath),
+            ("mqtt.tls.key", security.keyPath),
+        ]
+        for (option, path) in files {
+            guard let path else { continue }
+            guard access(path, R_OK) == 0 else {
+                throw .security(endpoint: endpoint, .unusableFile(option: option, path: path))
+            }
+        }
+        if (security.certificatePath == nil) != (security.keyPath == nil) {
+            throw .unusableOption("mqtt.tls.certificate and mqtt.tls.key need each other")
+        }
+        if security.certificateAuthorityPath == nil {
+            mosquitto_int_option(handle, MOSQ_OPT_TLS_USE_OS_CERTS, 1)
+        }
+        // Without the callback OpenSSL would ask the terminal for the passphrase.
+        let code = mosquitto_tls_set(
+            handle, security.certificateAuthorityPath,
+            security.certificateAuthorityPath == nil ? "/etc/ssl/certs" : nil,
+            security.certificatePath, security.keyPath, { _, _, _, _ in 0 })
+        try check(code, "mqtt.tls")
+        if security.isInsecure {
+            mosquitto_tls_opts_set(handle, 0, nil, nil)
+            mosquitto_tls_insecure_set(handle, true)
+        }
+    }
+
+    /// CONNECT properties are an argument of the blocking connect only. With an impossible port that
+    /// stores them and returns before it connects; every connect of this handle sends them then.
+    private func limitPacketSize() {
+        var properties: OpaquePointer?
+        defer { mosquitto_property_free_all(&properties) }
+        mosquitto_property_add_int32(&properties, MQTT_PROP_MAXIMUM_PACKET_SIZE.identifier, Self.maximumPacketSize)
+        mosquitto_connect_bind_v5(handle, "localhost", -1, 60, nil, properties)
+    }
+
+    private func setCallbacks() {
+        mosquitto_connect_v5_callback_set(handle) { _, context, reasonCode, _, properties in
+            var keepAlive: UInt16 = 0
+            let hasKeepAlive =
+                mosquitto_property_read_int16(
+                    properties, MQTT_PROP_SERVER_KEEP_ALIVE.identifier, &keepAlive, false) != nil
+            MQTTClient.note(
+                context, .connectAcknowledged(reasonCode: reasonCode, keepAlive: hasKeepAlive ? keepAlive : nil))
+        }
+        mosquitto_disconnect_v5_callback_set(handle) { _, context, code, _ in
+            MQTTClient.note(context, .disconnected(code: code))
+        }
+        mosquitto_publish_v5_callback_set(handle) { _, context, messageID, reasonCode, _ in
+            MQTTClient.note(context, .published(messageID: messageID, reasonCode: reasonCode))
+        }
+        mosquitto_subscribe_v5_callback_set(handle) { _, context, messageID, count, granted, _ in
+            let codes = Array(UnsafeBufferPointer(start: granted, count: Int(max(0, count))))
+            MQTTClient.note(context, .subscribed(messageID: messageID, reasonCodes: codes))
+        }
+        mosquitto_message_v5_callback_set(handle) { _, context, message, _ in
+            guard let message else { return }
+            MQTTClient.note(context, MQTTClient.note(of: message.pointee))
+        }
+        mosquitto_log_callback_set(handle) { _, context, level, text in
+            guard level & (MOSQ_LOG_ERR | MOSQ_LOG_WARNING) != 0, let context, let text else { return }
+            let notes = Unmanaged<Notes>.fromOpaque(context).takeUnretainedValue()
+            if notes.words.count == Notes.maximumWords { notes.words.removeFirst() }
+            notes.words.append(String(String(cString: text).prefix(200)))
+        }
+    }
+
+    private static func note(_ context: UnsafeMutableRawPointer?, _ note: Note) {
+        guard let context else { return }
+        Unmanaged<Notes>.fromOpaque(context).takeUnretainedValue().notes.append(note)
+    }
+
+    private static func note(of message: mosquitto_message) -> Note {
+        guard let topic = message.topic, let topicName = String(validatingCString: topic) else {
+            return .dropped("a message on a topic that is not UTF-8 was dropped")
+        }
+        let count = Int(max(0, message.payloadlen))
+        guard count <= maximumPayload else {
+            return .dropped(
+                "a message of \(count) octets on \(topicName) was dropped: \(maximumPayload) is the most we take")
+        }
+        let payload = Array(UnsafeRawBufferPointer(start: message.payload, count: message.payload == nil ? 0 : count))
+        return .message(topicName: topicName, payload: payload, retained: message.retain, qos: Int(message.qos))
+    }
+}
+
+extension mqtt5_property {
+    fileprivate var identifier: Int32 { Int32(rawValue) }
+}
+
+extension MQTTOptions {
+    /// What libmosquitto takes.
+    var keepAliveSeconds: Int64 { min(max(keepAlive.milliseconds / 1000, 5), 65535) }
+}

@@ -1,0 +1,158 @@
+import CMosquitto
+import Glibc
+
+/// Why there is no connection to the broker, as a sentence that says what to do. No password is in it.
+package enum MQTTFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    case connectionRefused(endpoint: String)
+    case hostNotFound(host: String)
+    /// The system's words.
+    case unreachable(endpoint: String, cause: String)
+    /// No CONNACK in time.
+    case noAnswer(endpoint: String)
+    case notAuthorized(endpoint: String, hasUsername: Bool)
+    case clientIdentifierRejected(endpoint: String, clientIdentifier: String)
+    case protocolVersionRefused(endpoint: String, MQTTProtocolVersion)
+    /// Any other CONNACK that is a no.
+    case refused(endpoint: String, reasonCode: Int, words: String)
+    case security(endpoint: String, SecurityFault)
+    /// The connection was there, or nearly.
+    case connectionLost(endpoint: String, cause: String)
+    /// The broker said DISCONNECT. 0x8E: another client took the session over.
+    case disconnectedByBroker(endpoint: String, reasonCode: Int, words: String)
+    /// Nothing was sent: an option cannot be used.
+    case unusableOption(String)
+
+    package enum SecurityFault: Hashable, Sendable {
+        /// No chain to an authority we trust, or out of its time.
+        case untrustedCertificate
+        case wrongHostName
+        /// `mqtt.tls.ca`, `.certificate` or `.key` cannot be read or used.
+        case unusableFile(option: String, path: String)
+        /// OpenSSL's words.
+        case handshake(String)
+    }
+
+    package var description: String {
+        switch self {
+        case .connectionRefused(let endpoint):
+            "the connection to \(endpoint) was refused: is mosquitto running there, and listening on that port?"
+        case .hostNotFound(let host):
+            "the name \(host) cannot be resolved: check mqtt.broker and the network"
+        case .unreachable(let endpoint, let cause):
+            "\(endpoint) cannot be reached: \(cause)"
+        case .noAnswer(let endpoint):
+            "\(endpoint) does not answer: is it an MQTT broker, and is mqtts:// needed?"
+        case .notAuthorized(let endpoint, let hasUsername):
+            hasUsername
+                ? "the broker at \(endpoint) refuses this user name or password: check mqtt.username and mqtt.password"
+                : "the broker at \(endpoint) wants a user name and a password: set mqtt.username and mqtt.password"
+        case .clientIdentifierRejected(let endpoint, let clientIdentifier):
+            "the broker at \(endpoint) refuses the client identifier \"\(clientIdentifier)\": set another mqtt.client_id"
+        case .protocolVersionRefused(let endpoint, let version):
+            "the broker at \(endpoint) does not speak MQTT \(version.rawValue): set mqtt.protocol"
+        case .refused(let endpoint, let reasonCode, let words):
+            "the broker at \(endpoint) refuses the connection: \(words) (reason code \(reasonCode))"
+        case .security(let endpoint, .untrustedCertificate):
+            "the certificate of \(endpoint) is not signed by a trusted authority, or not valid now: "
+                + "set mqtt.tls.ca to the file of its authority, and check the clock"
+        case .security(let endpoint, .wrongHostName):
+            "the certificate of \(endpoint) is for another host name: write the name it was made for in mqtt.broker"
+        case .security(_, .unusableFile(let option, let path)):
+            "\(option): \(path) cannot be read, or is not what it should be (PEM, without a passphrase)"
+        case .security(let endpoint, .handshake(let words)):
+            "no TLS with \(endpoint): \(words)"
+        case .connectionLost(let endpoint, let cause):
+            "the connection to \(endpoint) was lost: \(cause)"
+        case .disconnectedByBroker(let endpoint, 0x8E, _):
+            "the broker at \(endpoint) ended the connection because another client came with the same identifier: "
+                + "give one of them another mqtt.client_id"
+        case .disconnectedByBroker(let endpoint, let reasonCode, let words):
+            "the broker at \(endpoint) ended the connection: \(words) (reason code \(reasonCode))"
+        case .unusableOption(let sentence):
+            sentence
+        }
+    }
+}
+
+extension MQTTFailure {
+    /// A CONNACK that is not a yes. The two versions number their reasons differently.
+    ///
+    /// - Source: MQTT 5.0, 3.2.2.2; MQTT 3.1.1, 3.2.2.3.
+    init(connectReasonCode code: Int32, version: MQTTProtocolVersion, options: MQTTOptions) {
+        let endpoint = options.endpoint.description
+        switch (version, code) {
+        case (.v5, 0x84), (.v311, 1): self = .protocolVersionRefused(endpoint: endpoint, version)
+        case (.v5, 0x85), (.v311, 2):
+            self = .clientIdentifierRejected(endpoint: endpoint, clientIdentifier: options.clientIdentifier)
+        case (.v5, 0x86), (.v5, 0x87), (.v311, 4), (.v311, 5):
+            self = .notAuthorized(endpoint: endpoint, hasUsername: options.username != nil)
+        case (.v5, _):
+            self = .refused(
+                endpoint: endpoint, reasonCode: Int(code), words: String(cString: mosquitto_reason_string(code)))
+        case (.v311, _):
+            self = .refused(
+                endpoint: endpoint, reasonCode: Int(code), words: String(cString: mosquitto_connack_string(code)))
+        }
+    }
+
+    /// What a call of libmosquitto returned, or what its `on_disconnect` was told.
+    ///
+    /// - Parameters:
+    ///   - code: from 0x80 on an MQTT reason code, below that the library's own.
+    ///   - systemError: `errno` at that time.
+    ///   - words: what the library logged meanwhile.
+    init(code: Int32, systemError: Int32, words: [String], options: MQTTOptions, wasConnected: Bool) {
+        let endpoint = options.endpoint.description
+        if let fault = SecurityFault(words: words, options: options) {
+            self = .security(endpoint: endpoint, fault)
+        } else if code == MOSQ_ERR_TLS.rawValue {
+            self = .security(endpoint: endpoint, .handshake(words.last ?? "the other side does not speak it"))
+        } else if code == MOSQ_ERR_EAI.rawValue {
+            self = .hostNotFound(host: options.endpoint.host)
+        } else if code >= 0x80 {
+            self = .disconnectedByBroker(
+                endpoint: endpoint, reasonCode: Int(code), words: String(cString: mosquitto_reason_string(code)))
+        } else if systemError == ECONNREFUSED, !wasConnected {
+            self = .connectionRefused(endpoint: endpoint)
+        } else if code == MOSQ_ERR_ERRNO.rawValue, systemError != 0 {
+            let cause = String(cString: strerror(systemError))
+            self =
+                wasConnected
+                ? .connectionLost(endpoint: endpoint, cause: cause) : .unreachable(endpoint: endpoint, cause: cause)
+        } else if code == MOSQ_ERR_KEEPALIVE.rawValue {
+            self = .connectionLost(endpoint: endpoint, cause: "it no longer answers")
+        } else {
+            self = .connectionLost(endpoint: endpoint, cause: String(cString: mosquitto_strerror(code)))
+        }
+    }
+}
+
+extension MQTTFailure.SecurityFault {
+    /// libmosquitto says what is wrong with a certificate only in its log.
+    fileprivate init?(words: [String], options: MQTTOptions) {
+        guard case .tls(_, _, let security) = options.endpoint else { return nil }
+        func says(_ text: String) -> Bool { words.contains { $0.contains(text) } }
+        if says("host name verification failed") {
+            self = .wrongHostName
+        } else if says("certificate verify failed") {
+            self = .untrustedCertificate
+        } else if says("Unable to load CA") {
+            self = .unusableFile(option: "mqtt.tls.ca", path: security.certificateAuthorityPath ?? "the system's roots")
+        } else if says("Unable to load client certificate") {
+            self = .unusableFile(option: "mqtt.tls.certificate", path: security.certificatePath ?? "")
+        } else if says("Unable to load client key") || says("key file are inconsistent") {
+            self = .unusableFile(option: "mqtt.tls.key", path: security.keyPath ?? "")
+        } else {
+            return nil
+        }
+    }
+}
+
+extension MQTTOptions.Endpoint {
+    var host: String {
+        switch self {
+        case .tcp(let host, _), .tls(let host, _, _): host
+        case .unix(let path): path
+        }
+    }
+}
