@@ -1,0 +1,103 @@
+import BluetoothHost
+import ButtonModel
+import Bytes
+import TestSupport
+import Testing
+
+@Suite("The host, whatever the controller sends")
+struct HostPropertyTests {
+    enum Phase: CaseIterable {
+        case closed, settingUp, ready, scanning, connected, discovering, advertising, failed
+    }
+
+    private func host(in phase: Phase) -> Bench {
+        var bench = Bench()
+        bench.when(
+            .perform(
+                .setServices([
+                    LocalService(uuid: .short(0x180F), characteristics: [.init(uuid: .short(0x2A19), properties: 0x1E)])
+                ])))
+        switch phase {
+        case .closed: bench.when(.transportClosed)
+        case .settingUp: bench.when(.transportOpened)
+        case .ready: break
+        case .scanning:
+            bench.when(.perform(.setAcceptList([kitchen, hall])))
+            bench.when(.perform(.startScanning(active: true)))
+        case .connected: bench.connect()
+        case .discovering:
+            bench.connect()
+            bench.when(.perform(.discoverService(link, .short(0x180F))))
+            bench.when(.perform(.exchangeMTU(link)))
+        case .advertising:
+            bench.when(.perform(.startAdvertising(Advertisement(data: [2, 1, 6], scanResponse: [], interval: 32))))
+        case .failed: bench.when(.event(.hardwareError(1)))
+        }
+        return bench
+    }
+
+    /// Octets that get past the first checks: most are of a known shape, all have a random inside.
+    private func packet(_ random: inout SeededGenerator) -> [UInt8] {
+        let body = random.bytes(Int.random(in: 0..<40, using: &random))
+        func pick(_ octets: [UInt8]) -> UInt8 { octets[Int.random(in: octets.indices, using: &random)] }
+        let handle: [UInt8] = [pick([0x40, 0x40, 0x41]), pick([0x20, 0x20, 0x20, 0x10, 0x00, 0x30])]
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0: return body
+        case 1: return [pick([1, 2, 4])] + body
+        case 2: return [4, pick([0x05, 0x0E, 0x0F, 0x13, 0x3E]), UInt8(body.count)] + body
+        case 3:
+            let subevent = [pick([1, 2, 3, 6, 10]), pick([0, 0, 1])] + [0x40, 0] + body
+            return [4, 0x3E, UInt8(subevent.count)] + subevent
+        case 4:
+            let opcodes = Samples.commands.map(\.opcode)
+            let opcode = opcodes[Int.random(in: opcodes.indices, using: &random)].rawValue
+            let answer = [pick([0, 1, 1, 1]), UInt8(opcode & 0xFF), UInt8(opcode >> 8), pick([0, 0, 1, 0x0C])] + body
+            return [4, 0x0E, UInt8(answer.count)] + answer
+        default:
+            let pdu = [pick([1, 2, 3, 4, 5, 6, 7, 8, 9, 0x0A, 0x0C, 0x10, 0x12, 0x13, 0x1B, 0x1D, 0x52])] + body
+            let frame = l2cap(UInt16(pick([4, 4, 4, 5, 6])), pdu)
+            let cut =
+                pick([0, 0, 0, 1]) == 0 ? frame : Array(frame.prefix(Int.random(in: 0...frame.count, using: &random)))
+            return [2] + handle + [UInt8(cut.count), 0] + cut
+        }
+    }
+
+    @Test(
+        "no octets, in any state, make it trap; it holds one timer and says no packet that is not HCI",
+        arguments: Phase.allCases, 0..<12 as Range<UInt64>)
+    func anything(phase: Phase, seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var talk = host(in: phase).talk
+        var connected: Set<ConnectionHandle> = phase == .connected || phase == .discovering ? [link] : []
+        for _ in 0..<300 {
+            let input: Host.Input =
+                switch Int.random(in: 0..<40, using: &random) {
+                case 0: .timerFired
+                case 1: .perform(.exchangeMTU(link))
+                case 2: .perform(.write(link, AttributeHandle(rawValue: 3), [1]))
+                case 3: .perform(.setAcceptList(random.next() & 1 == 0 ? [kitchen] : [hall, kitchen]))
+                case 4: .perform(random.next() & 1 == 0 ? .startScanning(active: true) : .stopScanning)
+                case 5: .perform(.discoverService(link, .short(0x180F)))
+                case 6: seed < 4 ? .transportOpened : .timerFired
+                default: .received(packet(&random))
+                }
+            talk.wait(.milliseconds(Int64.random(in: 0..<1500, using: &random)))
+            for effect in talk.when(input) {
+                switch effect {
+                case .send(let octets): #expect(isPacket(octets))
+                case .event(.connected(let connection)): #expect(connected.insert(connection.handle).inserted)
+                case .event(.disconnected(let connection, _)): #expect(connected.remove(connection.handle) != nil)
+                case .event, .setTimer, .cancelTimer: break
+                }
+            }
+        }
+    }
+
+    private func isPacket(_ octets: [UInt8]) -> Bool {
+        switch octets.first {
+        case 1: octets.count == 4 + Int(octets[3])
+        case 2: octets.count > 5 && octets.count <= 32 && octets.count == 5 + Int(octets[3])
+        default: false
+        }
+    }
+}

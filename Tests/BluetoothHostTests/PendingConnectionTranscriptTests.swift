@@ -1,0 +1,362 @@
+import BluetoothHost
+import ButtonModel
+import TestSupport
+import Testing
+
+@Suite("The pending connection")
+struct PendingConnectionTranscriptTests {
+    private static let create = HCICommand.leCreateConnection(
+        .init(
+            scanInterval: 0x60, scanWindow: 0x60, peer: nil,
+            connection: Host.Configuration().connectionParameters))
+    private static let cancelled = Host.Input.event(.leConnectionComplete(.failed(.unknownConnectionIdentifier)))
+
+    private static func connected(_ peer: BluetoothAddress, _ handle: ConnectionHandle = link) -> Host.Input {
+        .event(.leConnectionComplete(.up(Connection(handle: handle, peer: peer, role: .central))))
+    }
+
+    private static func event(_ peer: BluetoothAddress, _ handle: ConnectionHandle = link) -> Host.Effect {
+        .event(.connected(Connection(handle: handle, peer: peer, role: .central)))
+    }
+
+    /// A host with a connection to these pending.
+    private func pending(_ peers: [BluetoothAddress], info: ControllerInfo = Bench.info) -> Bench {
+        var bench = Bench(info: info)
+        bench.when(.perform(.setAcceptList(peers)))
+        for _ in peers.prefix(info.acceptListSize) { bench.when(.completed(.leAddDeviceToFilterAcceptList)) }
+        bench.when(.status(.leCreateConnection))
+        return bench
+    }
+
+    @Test("the list is filled, then one connection is pending")
+    func armed() {
+        var bench = Bench()
+        bench.when(
+            .perform(.setAcceptList([kitchen, hall, kitchen])),
+            expect: .command(.leAddDeviceToFilterAcceptList(kitchen)))
+        bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(.leAddDeviceToFilterAcceptList(hall)))
+        bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create))
+        bench.when(.status(.leCreateConnection))
+        // A pending connection waits for ever.
+        bench.wait(.seconds(86_400))
+    }
+
+    @Test("who is connected leaves the controller's list and comes back when the link ends")
+    func rearmed() {
+        var bench = pending([kitchen, hall])
+        bench.when(
+            Self.connected(kitchen), expect: Self.event(kitchen), .command(.leRemoveDeviceFromFilterAcceptList(kitchen))
+        )
+        bench.when(.completed(.leRemoveDeviceFromFilterAcceptList), expect: .command(Self.create))
+        bench.when(.status(.leCreateConnection))
+        bench.when(
+            .event(.disconnectionComplete(.success, link, reason: .connectionTimeout)),
+            expect: .event(
+                .disconnected(Connection(handle: link, peer: kitchen, role: .central), reason: .connectionTimeout)),
+            .command(.leCreateConnectionCancel))
+        bench.when(.completed(.leCreateConnectionCancel))
+        bench.when(Self.cancelled, expect: .command(.leAddDeviceToFilterAcceptList(kitchen)))
+        bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create))
+    }
+
+    @Test("with everybody connected nothing is pending")
+    func allConnected() {
+        var bench = pending([kitchen])
+        bench.when(Self.connected(kitchen), expect: Self.event(kitchen))
+    }
+
+    @Test("the same list again changes nothing")
+    func unchanged() {
+        var bench = pending([kitchen, hall])
+        bench.when(.perform(.setAcceptList([hall, kitchen])))
+    }
+
+    @Test("a change cancels first; the cancel is answered before the connection completes")
+    func cancelAnsweredFirst() {
+        var bench = pending([kitchen])
+        bench.when(.perform(.setAcceptList([hall])), expect: .command(.leCreateConnectionCancel))
+        bench.when(.completed(.leCreateConnectionCancel))
+        bench.when(Self.cancelled, expect: .command(.leRemoveDeviceFromFilterAcceptList(kitchen)))
+        bench.when(
+            .completed(.leRemoveDeviceFromFilterAcceptList), expect: .command(.leAddDeviceToFilterAcceptList(hall)))
+        bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create))
+    }
+
+    @Test("a change cancels first; the connection completes before the cancel is answered")
+    func completedFirst() {
+        var bench = pending([kitchen])
+        bench.when(.perform(.setAcceptList([hall])), expect: .command(.leCreateConnectionCancel))
+        bench.when(Self.cancelled)
+        bench.when(
+            .completed(.leCreateConnectionCancel), expect: .command(.leRemoveDeviceFromFilterAcceptList(kitchen)))
+    }
+
+    @Test("a connection that wins against its cancellation is a connection, in both orders", arguments: [true, false])
+    func lostRace(isConnectedFirst: Bool) {
+        var bench = pending([kitchen])
+        bench.when(.perform(.setAcceptList([kitchen, hall])), expect: .command(.leCreateConnectionCancel))
+        if isConnectedFirst {
+            bench.when(Self.connected(kitchen), expect: Self.event(kitchen))
+            bench.when(
+                .completed(.leCreateConnectionCancel, .commandDisallowed),
+                expect: .command(.leRemoveDeviceFromFilterAcceptList(kitchen)))
+        } else {
+            bench.when(.completed(.leCreateConnectionCancel, .commandDisallowed))
+            bench.when(
+                Self.connected(kitchen),
+                expect: Self.event(kitchen), .command(.leRemoveDeviceFromFilterAcceptList(kitchen)))
+        }
+        bench.when(
+            .completed(.leRemoveDeviceFromFilterAcceptList), expect: .command(.leAddDeviceToFilterAcceptList(hall)))
+        bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create))
+    }
+
+    @Test("a controller that never completes what it cancelled is waited for two seconds")
+    func silentCancel() {
+        var bench = pending([kitchen])
+        bench.when(.perform(.setAcceptList([kitchen, hall])), expect: .command(.leCreateConnectionCancel))
+        bench.when(.completed(.leCreateConnectionCancel))
+        bench.wait(.milliseconds(1999))
+        bench.wait(.milliseconds(1), expect: .command(.leAddDeviceToFilterAcceptList(hall)))
+    }
+
+    @Test("changes while a change is under way are taken together")
+    func changesMeanwhile() {
+        var bench = pending([kitchen])
+        bench.when(.perform(.setAcceptList([])), expect: .command(.leCreateConnectionCancel))
+        bench.when(.perform(.setAcceptList([hall])))
+        bench.when(.perform(.setAcceptList([kitchen])))
+        bench.when(.completed(.leCreateConnectionCancel))
+        bench.when(Self.cancelled, expect: .command(Self.create))
+    }
+
+    @Test("an empty list leaves nothing pending")
+    func emptied() {
+        var bench = pending([kitchen])
+        bench.when(.perform(.setAcceptList([])), expect: .command(.leCreateConnectionCancel))
+        bench.when(.completed(.leCreateConnectionCancel))
+        bench.when(Self.cancelled)
+    }
+
+    @Test("the connection may be reported before the command that asked for it is answered")
+    func connectedBeforeStatus() {
+        var bench = Bench()
+        bench.when(.perform(.setAcceptList([kitchen, hall])))
+        bench.when(.completed(.leAddDeviceToFilterAcceptList))
+        bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create))
+        bench.when(Self.connected(kitchen), expect: Self.event(kitchen))
+        bench.when(.status(.leCreateConnection), expect: .command(.leRemoveDeviceFromFilterAcceptList(kitchen)))
+    }
+
+    @Test("command complete is as good an answer as command status")
+    func completeInsteadOfStatus() {
+        var bench = Bench()
+        bench.when(.perform(.setAcceptList([kitchen])))
+        bench.when(.status(.leAddDeviceToFilterAcceptList), expect: .command(Self.create))
+        bench.when(.completed(.leCreateConnection))
+        bench.when(Self.connected(kitchen), expect: Self.event(kitchen))
+    }
+
+    @Test("the enhanced event is a connection like the plain one")
+    func enhanced() {
+        var bench = pending([kitchen])
+        let connection = Connection(handle: link, peer: kitchen, role: .central)
+        bench.when(.event(.leEnhancedConnectionComplete(.up(connection))), expect: .event(.connected(connection)))
+    }
+
+    @Test("of a list too long for the controller the first are waited for")
+    func tooLong() {
+        var bench = Bench()
+        let attic = BluetoothAddress(rawValue: 0x80E4_DA00_0003)
+        bench.when(
+            .perform(.setAcceptList([kitchen, attic, hall])), expect: .command(.leAddDeviceToFilterAcceptList(kitchen)))
+        bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(.leAddDeviceToFilterAcceptList(attic)))
+        bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create))
+        bench.when(.status(.leCreateConnection))
+        bench.when(
+            Self.connected(kitchen), expect: Self.event(kitchen), .command(.leRemoveDeviceFromFilterAcceptList(kitchen))
+        )
+        bench.when(
+            .completed(.leRemoveDeviceFromFilterAcceptList), expect: .command(.leAddDeviceToFilterAcceptList(hall)))
+    }
+
+    @Test("a list that is full sooner than it said holds what it holds")
+    func full() {
+        var bench = Bench()
+        bench.when(.perform(.setAcceptList([kitchen, hall])))
+        bench.when(.completed(.leAddDeviceToFilterAcceptList))
+        bench.when(.completed(.leAddDeviceToFilterAcceptList, .memoryCapacityExceeded), expect: .command(Self.create))
+    }
+
+    @Test("without an accept list the first peer is connected to directly", arguments: [true, false])
+    func direct(hasCommands: Bool) {
+        var info = Bench.info
+        info.acceptListSize = hasCommands ? 2 : 0
+        var bench = Bench(info: info)
+        let create = HCICommand.leCreateConnection(
+            .init(
+                scanInterval: 0x60, scanWindow: 0x60, peer: kitchen,
+                connection: Host.Configuration().connectionParameters))
+        if hasCommands {
+            bench.when(.perform(.setAcceptList([kitchen])), expect: .command(.leAddDeviceToFilterAcceptList(kitchen)))
+            bench.when(.status(.leAddDeviceToFilterAcceptList, .unknownCommand), expect: .command(create))
+        } else {
+            bench.when(.perform(.setAcceptList([kitchen])), expect: .command(create))
+        }
+    }
+
+    @Test("a connection that fails at once is tried again after pauses that double")
+    func pauses() {
+        var bench = pending([kitchen])
+        let failure = Host.Input.event(.leConnectionComplete(.failed(.failedToBeEstablished)))
+        for milliseconds in [250, 500, 1000, 2000, 4000, 4000] as [Int64] {
+            bench.when(failure, expect: .event(.connectionFailed(.failedToBeEstablished)))
+            bench.wait(.milliseconds(milliseconds - 1))
+            bench.wait(.milliseconds(1), expect: .command(Self.create))
+            bench.when(.status(.leCreateConnection))
+        }
+    }
+
+    @Test("a connection that fails after a long wait is tried again at once: the peer is there")
+    func failedLate() {
+        var bench = pending([kitchen])
+        bench.wait(.seconds(60))
+        bench.when(
+            .event(.leConnectionComplete(.failed(.failedToBeEstablished))),
+            expect: .event(.connectionFailed(.failedToBeEstablished)), .command(Self.create))
+    }
+
+    @Test("with all links in use the next connection waits for one to end")
+    func linkLimit() {
+        var bench = Bench()
+        bench.connect(otherLink, hall)
+        bench.when(.perform(.setAcceptList([kitchen])))
+        bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create))
+        bench.when(
+            .status(.leCreateConnection, .connectionLimitExceeded),
+            expect: .event(.connectionFailed(.connectionLimitExceeded)))
+        bench.wait(.seconds(60))
+        bench.when(
+            .event(.disconnectionComplete(.success, otherLink, reason: .remoteUserTerminated)),
+            expect: .event(
+                .disconnected(Connection(handle: otherLink, peer: hall, role: .central), reason: .remoteUserTerminated)),
+            .command(Self.create))
+    }
+
+    @Test("a connection left over at the controller is cancelled")
+    func leftOver() {
+        var bench = Bench()
+        bench.when(.perform(.setAcceptList([kitchen])))
+        bench.when(.completed(.leAddDeviceToFilterAcceptList))
+        bench.when(
+            .status(.leCreateConnection, .commandDisallowed),
+            expect: .event(.connectionFailed(.commandDisallowed)), .command(.leCreateConnectionCancel))
+        bench.when(.completed(.leCreateConnectionCancel))
+        bench.when(Self.cancelled)
+        bench.wait(.milliseconds(250), expect: .command(Self.create))
+    }
+
+    @Test("silence on the command itself is the end of the controller")
+    func wedged() {
+        var bench = Bench()
+        bench.when(.perform(.setAcceptList([kitchen])))
+        bench.when(.completed(.leAddDeviceToFilterAcceptList))
+        bench.wait(.seconds(2), expect: .event(.failed(.noAnswer(.leCreateConnection))))
+    }
+
+    // MARK: Together with scanning
+
+    private static let scan: [HCICommand] = [
+        .leSetScanParameters(.init(isActive: false, interval: 0x60, window: 0x60)),
+        .leSetScanEnable(true, filterDuplicates: false),
+    ]
+
+    @Test("a controller that can do both scans while a connection is pending")
+    func both() {
+        var bench = pending([kitchen])
+        bench.when(.perform(.startScanning(active: false)), expect: .command(Self.scan[0]))
+        bench.when(.completed(.leSetScanParameters), expect: .command(Self.scan[1]))
+        bench.when(.completed(.leSetScanEnable))
+        bench.when(.perform(.stopScanning), expect: .command(.leSetScanEnable(false, filterDuplicates: false)))
+        bench.when(.completed(.leSetScanEnable))
+    }
+
+    @Test("one that cannot scans first, and the connection is pending again when scanning stops")
+    func oneAtATime() {
+        var bench = pending([kitchen])
+        bench.when(.perform(.startScanning(active: false)), expect: .command(Self.scan[0]))
+        bench.when(.completed(.leSetScanParameters), expect: .command(Self.scan[1]))
+        bench.when(.completed(.leSetScanEnable, .commandDisallowed), expect: .command(.leCreateConnectionCancel))
+        bench.when(.completed(.leCreateConnectionCancel))
+        bench.when(Self.cancelled, expect: .command(Self.scan[0]))
+        bench.when(.completed(.leSetScanParameters), expect: .command(Self.scan[1]))
+        bench.when(.completed(.leSetScanEnable))
+        bench.when(.perform(.setAcceptList([kitchen, hall])))
+        bench.when(.perform(.stopScanning), expect: .command(.leSetScanEnable(false, filterDuplicates: false)))
+        bench.when(.completed(.leSetScanEnable), expect: .command(.leAddDeviceToFilterAcceptList(hall)))
+        bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create))
+    }
+
+    @Test("a connection refused because somebody scans waits for the end of that")
+    func refusedWhileScanning() {
+        var bench = Bench()
+        bench.when(.perform(.startScanning(active: false)))
+        bench.when(.completed(.leSetScanParameters))
+        bench.when(.completed(.leSetScanEnable))
+        bench.when(.perform(.setAcceptList([kitchen])))
+        bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create))
+        bench.when(.status(.leCreateConnection, .commandDisallowed))
+        bench.when(.perform(.stopScanning), expect: .command(.leSetScanEnable(false, filterDuplicates: false)))
+        bench.when(.completed(.leSetScanEnable), expect: .command(Self.create))
+    }
+
+    @Test("scanning that is refused all the same is given up, and the connection is pending again")
+    func scanningRefused() {
+        var bench = pending([kitchen])
+        bench.when(.perform(.startScanning(active: false)))
+        bench.when(.completed(.leSetScanParameters))
+        bench.when(.completed(.leSetScanEnable, .commandDisallowed), expect: .command(.leCreateConnectionCancel))
+        bench.when(.completed(.leCreateConnectionCancel))
+        bench.when(Self.cancelled, expect: .command(Self.scan[0]))
+        bench.when(.completed(.leSetScanParameters), expect: .command(Self.scan[1]))
+        bench.when(
+            .completed(.leSetScanEnable, .commandDisallowed),
+            expect: .event(.anomaly("scanning was refused: 0x0c")), .command(Self.create))
+    }
+
+    @Test(
+        "scanning that is not wanted any more when the radio is free leaves it to the connection",
+        arguments: [true, false])
+    func wantedNoMore(stopsEarly: Bool) {
+        var bench = pending([kitchen])
+        bench.when(.perform(.startScanning(active: false)))
+        bench.when(.completed(.leSetScanParameters))
+        if stopsEarly { bench.when(.perform(.stopScanning)) }
+        bench.when(.completed(.leSetScanEnable, .commandDisallowed), expect: .command(.leCreateConnectionCancel))
+        if !stopsEarly { bench.when(.perform(.stopScanning)) }
+        bench.when(.completed(.leCreateConnectionCancel))
+        bench.when(Self.cancelled, expect: .command(Self.create))
+    }
+
+    @Test("another way of scanning restarts it")
+    func otherMode() {
+        var bench = Bench()
+        bench.when(.perform(.startScanning(active: false)))
+        bench.when(.completed(.leSetScanParameters))
+        bench.when(.perform(.startScanning(active: true)))
+        bench.when(.completed(.leSetScanEnable), expect: .command(.leSetScanEnable(false, filterDuplicates: false)))
+        bench.when(
+            .completed(.leSetScanEnable),
+            expect: .command(.leSetScanParameters(.init(isActive: true, interval: 0x60, window: 0x60))))
+    }
+
+    @Test("several reports in one event are several advertisements; 127 dBm is unknown")
+    func reports() {
+        var bench = Bench()
+        let first = AdvertisingReport(kind: .connectable, address: kitchen, data: [2, 1, 6], rssi: -60)
+        let second = AdvertisingReport(kind: .scanResponse, address: hall, data: [], rssi: nil)
+        let event = HCIEvent.leAdvertisingReport([first, second])
+        #expect(event.packet.last == 127)
+        bench.when(.event(event), expect: .event(.advertised(first)), .event(.advertised(second)))
+    }
+}

@@ -1,0 +1,208 @@
+import BluetoothHost
+import ButtonModel
+import TestSupport
+import Testing
+
+@Suite("Discovery of a service")
+struct ServiceDiscoveryTranscriptTests {
+    private static let service = UUID("00420000-8f59-4420-870d-84f3b617e493")!
+    private static let toPeer = UUID("00420001-8f59-4420-870d-84f3b617e493")!
+    private static let fromPeer = UUID("00420002-8f59-4420-870d-84f3b617e493")!
+    /// Read By Type from 0x10 to 0x15.
+    private static let findCharacteristics: [UInt8] = [0x08, 0x10, 0, 0x15, 0, 0x03, 0x28]
+
+    private func found(
+        _ characteristics: [RemoteService.Characteristic], of uuid: UUID = service
+    ) -> Host.Effect {
+        let handles = AttributeHandle(rawValue: 0x10)...AttributeHandle(rawValue: 0x15)
+        return .event(
+            .serviceDiscovered(link, RemoteService(uuid: uuid, handles: handles, characteristics: characteristics)))
+    }
+
+    private func declaration(_ handle: UInt8, _ properties: UInt8, _ uuid: UUID) -> [UInt8] {
+        [handle, 0, properties, handle + 1, 0] + uuid.wireOctets
+    }
+
+    /// A link on which a service is being looked for, after it was found at 0x10…0x15.
+    private func searching(_ uuid: UUID = service) -> Bench {
+        var bench = Bench()
+        bench.connect()
+        bench.when(.perform(.discoverService(link, uuid)))
+        bench.when(.freed(2))
+        bench.when(.attribute([0x07, 0x10, 0, 0x15, 0]), expect: .attribute(Self.findCharacteristics))
+        return bench
+    }
+
+    @Test("a button's service: two characteristics, one of them with a configuration")
+    func button() {
+        var bench = Bench()
+        bench.connect()
+        bench.when(
+            .perform(.discoverService(link, Self.service)),
+            expect: .attribute([0x06, 1, 0, 0xFF, 0xFF, 0x00, 0x28] + Self.service.wireOctets))
+        bench.when(.freed(1))
+        bench.when(.attribute([0x07, 0x10, 0, 0x15, 0]), expect: .attribute(Self.findCharacteristics))
+        bench.when(
+            .attribute([0x09, 21] + declaration(0x11, 0x04, Self.toPeer)),
+            expect: .attribute([0x08, 0x13, 0, 0x15, 0, 0x03, 0x28]))
+        bench.when(
+            .attribute([0x09, 21] + declaration(0x13, 0x10, Self.fromPeer)),
+            expect: .attribute([0x08, 0x15, 0, 0x15, 0, 0x03, 0x28]))
+        bench.when(.freed(3))
+        // Nothing is between the first value and the second declaration: only 0x15 is asked about.
+        bench.when(.attribute([0x01, 0x08, 0x15, 0, 0x0A]), expect: .attribute([0x04, 0x15, 0, 0x15, 0]))
+        bench.when(
+            .attribute([0x05, 1, 0x15, 0, 0x02, 0x29]),
+            expect: found([
+                .init(
+                    uuid: Self.toPeer, valueHandle: AttributeHandle(rawValue: 0x12), properties: 0x04,
+                    configurationHandle: nil),
+                .init(
+                    uuid: Self.fromPeer, valueHandle: AttributeHandle(rawValue: 0x14), properties: 0x10,
+                    configurationHandle: AttributeHandle(rawValue: 0x15)),
+            ]))
+    }
+
+    @Test(
+        "a 16-bit service is asked for by its two octets, in whichever form it is given",
+        arguments: ["180f", "0000180f-0000-1000-8000-00805f9b34fb"])
+    func short(text: String) throws {
+        var bench = Bench()
+        bench.connect()
+        let uuid = try #require(UUID(text))
+        bench.when(
+            .perform(.discoverService(link, uuid)),
+            expect: .attribute([0x06, 1, 0, 0xFF, 0xFF, 0x00, 0x28, 0x0F, 0x18]))
+    }
+
+    @Test("several declarations come in one answer; the last value at the end costs no more questions")
+    func shortCharacteristics() {
+        var bench = searching(.short(0x180F))
+        bench.when(
+            .attribute([0x09, 7] + declaration(0x11, 0x02, .short(0x2A19)) + declaration(0x14, 0x12, .short(0x2A1A))),
+            expect: .attribute([0x04, 0x13, 0, 0x13, 0]))
+        bench.when(
+            .attribute([0x05, 1, 0x13, 0, 0x01, 0x29]),
+            expect: found(
+                [
+                    .init(
+                        uuid: .short(0x2A19), valueHandle: AttributeHandle(rawValue: 0x12), properties: 0x02,
+                        configurationHandle: nil),
+                    .init(
+                        uuid: .short(0x2A1A), valueHandle: AttributeHandle(rawValue: 0x15), properties: 0x12,
+                        configurationHandle: nil),
+                ], of: .short(0x180F)))
+    }
+
+    @Test("descriptors are asked for until the configuration is found")
+    func manyDescriptors() {
+        var bench = searching()
+        bench.when(.attribute([0x09, 7] + declaration(0x11, 0x10, .short(0x2A19))))
+        bench.when(.attribute([0x01, 0x08, 0x13, 0, 0x0A]), expect: .attribute([0x04, 0x13, 0, 0x15, 0]))
+        bench.when(.attribute([0x05, 1, 0x13, 0, 0x01, 0x29]), expect: .attribute([0x04, 0x14, 0, 0x15, 0]))
+        bench.when(
+            .attribute([0x05, 1, 0x14, 0, 0x02, 0x29]),
+            expect: found([
+                .init(
+                    uuid: .short(0x2A19), valueHandle: AttributeHandle(rawValue: 0x12), properties: 0x10,
+                    configurationHandle: AttributeHandle(rawValue: 0x14))
+            ]))
+    }
+
+    @Test("a service without characteristics is found all the same")
+    func empty() {
+        var bench = searching()
+        bench.when(.attribute([0x01, 0x08, 0x10, 0, 0x0A]), expect: found([]))
+    }
+
+    @Test("a service that is not there is not found")
+    func notFound() {
+        var bench = Bench()
+        bench.connect()
+        bench.when(.perform(.discoverService(link, Self.service)))
+        bench.when(.attribute([0x01, 0x06, 1, 0, 0x0A]), expect: .event(.procedureFailed(link, .serviceNotFound)))
+    }
+
+    @Test("another error ends the search")
+    func refused() {
+        var bench = searching()
+        bench.when(
+            .attribute([0x01, 0x08, 0x10, 0, 0x05]),
+            expect: .event(.procedureFailed(link, .errorResponse(code: 5, attributeHandle: 0x10))))
+    }
+
+    @Test(
+        "declarations that would make the search go on for ever, or leave the service, end it",
+        arguments: [
+            [0x09, 7, 0x0F, 0, 2, 0x12, 0, 0x19, 0x2A],  // before what was asked for
+            [0x09, 7, 0x16, 0, 2, 0x17, 0, 0x19, 0x2A],  // behind it
+            [0x09, 7, 0x11, 0, 2, 0x11, 0, 0x19, 0x2A],  // its value is itself
+            [0x09, 7, 0x11, 0, 2, 0x16, 0, 0x19, 0x2A],  // its value is outside
+            [0x09, 7, 0x12, 0, 2, 0x13, 0, 0x19, 0x2A, 0x11, 0, 2, 0x12, 0, 0x19, 0x2A],  // backwards
+            [0x09, 6, 0x11, 0, 2, 0x12, 0, 0x19],  // no UUID has one octet
+            [0x09, 0], [0x09, 7, 0x11],
+        ] as [[UInt8]])
+    func malformed(response: [UInt8]) {
+        var bench = searching()
+        bench.when(.attribute(response), expect: .event(.procedureFailed(link, .malformedResponse)))
+    }
+
+    @Test(
+        "a service whose handles run backwards is no service",
+        arguments: [[0x07, 0, 0, 5, 0], [0x07, 6, 0, 5, 0]] as [[UInt8]])
+    func malformedService(response: [UInt8]) {
+        var bench = Bench()
+        bench.connect()
+        bench.when(.perform(.discoverService(link, Self.service)))
+        bench.when(.attribute(response), expect: .event(.procedureFailed(link, .malformedResponse)))
+    }
+
+    @Test("a service up to the last handle there is does not run over")
+    func lastHandle() {
+        var bench = Bench()
+        bench.connect()
+        bench.when(.perform(.discoverService(link, .short(0x180F))))
+        bench.when(
+            .attribute([0x07, 0xFD, 0xFF, 0xFF, 0xFF]), expect: .attribute([0x08, 0xFD, 0xFF, 0xFF, 0xFF, 0x03, 0x28]))
+        let handles = AttributeHandle(rawValue: 0xFFFD)...AttributeHandle(rawValue: 0xFFFF)
+        bench.when(
+            .attribute([0x09, 7, 0xFE, 0xFF, 0x02, 0xFF, 0xFF, 0x19, 0x2A]),
+            expect: .event(
+                .serviceDiscovered(
+                    link,
+                    RemoteService(
+                        uuid: .short(0x180F), handles: handles,
+                        characteristics: [
+                            .init(
+                                uuid: .short(0x2A19), valueHandle: AttributeHandle(rawValue: 0xFFFF), properties: 2,
+                                configurationHandle: nil)
+                        ]))))
+    }
+
+    @Test("a peer with more characteristics than anybody has is looked at no further")
+    func tooMany() {
+        var bench = Bench()
+        bench.connect()
+        bench.when(.perform(.discoverService(link, .short(0x180F))))
+        bench.when(.freed(1))
+        bench.when(.attribute([0x07, 1, 0, 0xFF, 0xFF]))
+        var answers = 0
+        var discovered: Int?
+        while discovered == nil, answers < 100 {
+            bench.when(.freed(1))
+            let handle = UInt8(1 + 2 * answers)
+            answers += 1
+            for case .event(.serviceDiscovered(_, let service)) in bench.when(
+                .attribute([0x09, 7] + declaration(handle, 2, .short(0x2A19))))
+            {
+                discovered = service.characteristics.count
+            }
+            // The last one's descriptors are asked for before the end.
+            for case .event(.serviceDiscovered(_, let service)) in bench.when(.attribute([0x01, 0x04, 0, 0, 0x0A])) {
+                discovered = service.characteristics.count
+            }
+        }
+        #expect(discovered == 64)
+        #expect(answers == 65)
+    }
+}

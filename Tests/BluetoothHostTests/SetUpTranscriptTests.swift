@@ -1,0 +1,213 @@
+import BluetoothHost
+import ButtonModel
+import TestSupport
+import Testing
+
+@Suite("Set-up of the controller")
+struct SetUpTranscriptTests {
+    private static let commands: [HCICommand] = [
+        .reset, .readLocalVersionInformation, .readLocalSupportedFeatures, .readBDADDR,
+        .setEventMask(0x2000_0000_0200_8010), .leSetEventMask(0x27), .leReadBufferSize, .leReadFilterAcceptListSize,
+        .leClearFilterAcceptList,
+    ]
+
+    /// Answers as the description says, except the opcodes in `instead`.
+    private func setUp(
+        _ info: ControllerInfo = Bench.info, instead: [HCIOpcode: Host.Input] = [:]
+    ) -> (sent: [[UInt8]], events: [Host.Event], talk: Transcript<Host>) {
+        var talk = Transcript(Host())
+        var effects = talk.when(.transportOpened)
+        for (opcode, parameters) in Bench.setUpAnswers(info) {
+            effects += talk.when(instead[opcode] ?? .completed(opcode, .success, parameters))
+        }
+        var (sent, events): ([[UInt8]], [Host.Event]) = ([], [])
+        for effect in effects {
+            switch effect {
+            case .send(let packet): sent.append(packet)
+            case .event(let event): events.append(event)
+            case .setTimer, .cancelTimer: break
+            }
+        }
+        return (sent, events, talk)
+    }
+
+    @Test("a good controller is ready after nine commands")
+    func success() {
+        let (sent, events, _) = setUp()
+        #expect(sent == Self.commands.map(\.packet))
+        #expect(events == [.ready(Bench.info)])
+    }
+
+    @Test("one command is under way at a time, for two seconds")
+    func timing() {
+        var talk = Transcript(Host())
+        let deadline = talk.now + .seconds(2)
+        talk.when(.transportOpened, expect: .command(.reset), .setTimer(deadline))
+        talk.wait(.milliseconds(5))
+        talk.when(
+            .completed(.reset),
+            expect: .command(.readLocalVersionInformation), .setTimer(talk.now + .seconds(2)))
+    }
+
+    @Test(
+        "silence on what it cannot do without is a failure",
+        arguments: [
+            HCIOpcode.reset, .readLocalVersionInformation, .readLocalSupportedFeatures, .readBDADDR, .leReadBufferSize,
+        ])
+    func silence(opcode: HCIOpcode) {
+        var talk = Transcript(Host())
+        talk.when(.transportOpened)
+        for (answered, parameters) in Bench.setUpAnswers(Bench.info).prefix(while: { $0.0 != opcode }) {
+            talk.when(.completed(answered, .success, parameters))
+        }
+        talk.wait(.milliseconds(1999))
+        let deadline = talk.now + .milliseconds(1)
+        talk.when(.timerFired, expect: .setTimer(deadline))
+        talk.wait(.milliseconds(1))
+        talk.when(.timerFired, expect: .event(.failed(.noAnswer(opcode))))
+        talk.when(.completed(opcode))
+        #expect(talk.when(.perform(.startScanning(active: true))).isEmpty)
+    }
+
+    @Test(
+        "silence on what it can do without costs two seconds and no more",
+        arguments: [HCIOpcode.setEventMask, .leSetEventMask, .leClearFilterAcceptList, .leReadFilterAcceptListSize])
+    func skipped(opcode: HCIOpcode) {
+        var talk = Transcript(Host())
+        var events = talk.when(.transportOpened)
+        for (answered, parameters) in Bench.setUpAnswers(Bench.info) {
+            if answered == opcode {
+                talk.wait(.seconds(2))
+                events = talk.when(.timerFired)
+            } else if events.contains(where: { $0.isReady }) {
+                break
+            } else {
+                events = talk.when(.completed(answered, .success, parameters))
+            }
+        }
+        #expect(events.contains { $0.isReady })
+    }
+
+    @Test(
+        "an unknown command is skipped",
+        arguments: [HCIOpcode.setEventMask, .leSetEventMask, .leClearFilterAcceptList])
+    func unknownCommand(opcode: HCIOpcode) {
+        let (_, events, _) = setUp(instead: [opcode: .status(opcode, .unknownCommand)])
+        #expect(events == [.ready(Bench.info)])
+    }
+
+    @Test("an error on what it cannot do without is a failure")
+    func refused() {
+        let (_, events, _) = setUp(instead: [.readBDADDR: .completed(.readBDADDR, .unknownCommand)])
+        #expect(events == [.failed(.refused(.readBDADDR, .unknownCommand))])
+    }
+
+    @Test("a controller without LE is told apart")
+    func classicOnly() {
+        let answer = Host.Input.completed(
+            .readLocalSupportedFeatures, .success, [0xFF, 0xFF, 0xFF, 0xFF, 0xBF, 0xFF, 0xFF, 0xFF])
+        let (_, events, _) = setUp(instead: [.readLocalSupportedFeatures: answer])
+        #expect(events == [.failed(.notLowEnergy)])
+    }
+
+    @Test("LE without buffers of its own shares those of BR/EDR")
+    func sharedBuffers() {
+        var talk = Transcript(Host())
+        talk.when(.transportOpened)
+        for (opcode, parameters) in Bench.setUpAnswers(Bench.info).prefix(6) {
+            talk.when(.completed(opcode, .success, parameters))
+        }
+        let effects = talk.when(.completed(.leReadBufferSize, .success, [0, 0, 0]))
+        #expect(effects.first == .command(.readBufferSize))
+        talk.when(.completed(.readBufferSize, .success, [0x53, 0x01, 0, 8, 0, 0, 0]))
+        talk.when(.completed(.leReadFilterAcceptListSize, .success, [2]))
+        var info = Bench.info
+        info.aclDataLength = 0x153
+        info.aclBufferCount = 8
+        #expect(talk.when(.completed(.leClearFilterAcceptList)).first == .event(.ready(info)))
+    }
+
+    @Test("a buffer size no link can use is a failure")
+    func uselessBuffers() {
+        let (_, events, _) = setUp(instead: [.leReadBufferSize: .completed(.leReadBufferSize, .success, [26, 0, 1])])
+        #expect(events == [.failed(.malformed("1 ACL buffers of 26 octets"))])
+    }
+
+    @Test("an answer cut short is a failure")
+    func shortAnswer() {
+        let (_, events, _) = setUp(instead: [.readBDADDR: .completed(.readBDADDR, .success, [1, 2, 3])])
+        #expect(events == [.failed(.malformed("the answer to 0x1009 is too short"))])
+    }
+
+    @Test("a status of success is no answer to a question")
+    func statusFirst() {
+        var talk = Transcript(Host())
+        talk.when(.transportOpened)
+        talk.wait(.milliseconds(5))
+        talk.when(.status(.reset), expect: .command(.readLocalVersionInformation), .setTimer(talk.now + .seconds(2)))
+        talk.when(.status(.readLocalVersionInformation))
+        let effects = talk.when(.completed(.readLocalVersionInformation, .success, [12, 0, 0, 12, 0x0F, 0, 0, 0]))
+        #expect(effects.first == .command(.readLocalSupportedFeatures))
+    }
+
+    @Test("a controller that takes no commands is waited for")
+    func allowance() {
+        var talk = Transcript(Host())
+        talk.when(.transportOpened)
+        talk.wait(.milliseconds(5))
+        talk.when(
+            .event(.commandComplete(.reset, allowance: 0, returnParameters: [0])),
+            expect: .setTimer(talk.now + .seconds(2)))
+        let effects = talk.when(.event(.commandComplete(HCIOpcode(rawValue: 0), allowance: 1, returnParameters: [])))
+        #expect(effects.first == .command(.readLocalVersionInformation))
+    }
+
+    @Test("what was asked for before is done when the controller is ready")
+    func keptCommands() {
+        var bench = Bench()
+        bench.when(.transportClosed)
+        bench.when(.perform(.startScanning(active: true)))
+        bench.when(.perform(.setAcceptList([kitchen])))
+        bench.talk.when(.transportOpened)
+        for (opcode, parameters) in Bench.setUpAnswers(Bench.info).dropLast() {
+            bench.when(.completed(opcode, .success, parameters))
+        }
+        bench.when(
+            .completed(.leClearFilterAcceptList),
+            expect: .event(.ready(Bench.info)), .command(.leAddDeviceToFilterAcceptList(kitchen)))
+        bench.when(
+            .completed(.leAddDeviceToFilterAcceptList),
+            expect: .command(.leSetScanParameters(.init(isActive: true, interval: 0x60, window: 0x60))))
+    }
+
+    @Test("a hardware error ends every link and the controller")
+    func hardwareError() {
+        var bench = Bench()
+        bench.connect()
+        let connection = Connection(handle: link, peer: kitchen, role: .central)
+        bench.when(.perform(.exchangeMTU(link)))
+        bench.when(
+            .event(.hardwareError(0x42)),
+            expect: .event(.procedureFailed(link, .linkLost)),
+            .event(.disconnected(connection, reason: .connectionTimeout)), .event(.failed(.hardwareError(0x42))))
+        #expect(bench.when(.attribute([0x1B, 3, 0, 1])).isEmpty)
+    }
+
+    @Test("closing the transport ends every link, and the timer")
+    func closed() {
+        var bench = Bench()
+        bench.connect()
+        bench.when(.perform(.exchangeMTU(link)))
+        let connection = Connection(handle: link, peer: kitchen, role: .central)
+        bench.talk.when(
+            .transportClosed,
+            expect: .event(.procedureFailed(link, .linkLost)),
+            .event(.disconnected(connection, reason: .connectionTimeout)), .cancelTimer)
+    }
+}
+
+extension Host.Effect {
+    fileprivate var isReady: Bool {
+        if case .event(.ready) = self { true } else { false }
+    }
+}

@@ -1,0 +1,42 @@
+import BluetoothHost
+import Testing
+
+@Suite("UUIDs as text")
+struct UUIDTests {
+    @Test("the wire has the printed octets backwards")
+    func order() throws {
+        let uuid = try #require(UUID("00420000-8F59-4420-870d-84f3b617e493"))
+        #expect(
+            uuid == .long([0x93, 0xE4, 0x17, 0xB6, 0xF3, 0x84, 0x0D, 0x87, 0x20, 0x44, 0x59, 0x8F, 0, 0, 0x42, 0]))
+        #expect(uuid.description == "00420000-8f59-4420-870d-84f3b617e493")
+    }
+
+    @Test(
+        "a 16-bit UUID has one form, however it is written",
+        arguments: ["180f", "180F", "0000180F-0000-1000-8000-00805F9B34FB"])
+    func short(text: String) {
+        #expect(UUID(text) == .short(0x180F))
+        #expect(UUID(text)?.description == "180f")
+    }
+
+    @Test("a 32-bit UUID stays long")
+    func middle() {
+        #expect(UUID("12345678-0000-1000-8000-00805f9b34fb")?.wireOctets.count == 16)
+    }
+
+    @Test(
+        "anything else is refused",
+        arguments: [
+            "", "180", "0180f", "18g0", "00420000-8f59-4420-870d-84f3b617e49", "004200008f594420870d84f3b617e493",
+            "00420000-8f59-4420-870d84f3b617-e493", "-180f", "0042-0000",
+        ])
+    func refused(text: String) {
+        #expect(UUID(text) == nil)
+    }
+
+    @Test("octets of another count print and do not trap")
+    func odd() {
+        #expect(UUID.long([1]).description == "01")
+        #expect(UUID(wireOctets: [1, 2, 3]) == nil)
+    }
+}
