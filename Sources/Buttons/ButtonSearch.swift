@@ -64,12 +64,12 @@ extension ButtonManager {
         }
         guard let search else { return }
         if case .found(let address) = search.candidate, address == report.address, report.kind == .scanResponse {
-            return tryCandidate(address, isTaken: ADStructure.isTaken(in: report.data), at: now)
+            return tryCandidate(address, isTaken: ADStructure.parse(report.data).saysTaken, at: now)
         }
         guard search.candidate == nil, report.kind == .connectable, !search.failed.contains(report.address) else {
             return
         }
-        let isPublic = ADStructure.serviceUUIDs(in: report.data).contains(FlicService.service)
+        let isPublic = ADStructure.parse(report.data).serviceUUIDs.contains(FlicService.service)
         let isFlic = isPublic || report.address.hasFlicPrefix
         guard isFlic, search.reported.count < ButtonManager.maximumReported else { return }
         if known[ButtonID(report.address)] != nil {
@@ -149,12 +149,12 @@ extension BluetoothAddress {
     }
 }
 
-extension ADStructure {
-    /// Whether the manufacturer data say that the button is connected to somebody already.
-    fileprivate static func isTaken(in advertisement: [UInt8]) -> Bool {
-        guard let data = manufacturerData(in: advertisement), data.company == 0x030F, data.octets.count >= 5 else {
-            return false
-        }
-        return data.octets[4] & 0b10 != 0
+extension [ADStructure] {
+    /// Whether the manufacturer data say that the button is connected to somebody already: bit 1 of the octet
+    /// after the product type and three octets of the address.
+    fileprivate var saysTaken: Bool {
+        guard let content = manufacturerData, content.company == 0x030F, let flags = content.data.dropFirst(4).first
+        else { return false }
+        return flags & 0b10 != 0
     }
 }

@@ -51,7 +51,7 @@ package final class ControlClient {
             } else if errno == EPIPE || errno == ECONNRESET {
                 throw .closed
             } else if errno != EINTR {
-                throw .system(operation: "sending", reason: String(cString: strerror(errno)))
+                throw .system(operation: "sending", reason: describe(errno))
             }
         }
     }
@@ -75,7 +75,7 @@ package final class ControlClient {
             } else if count == 0 || errno == ECONNRESET {
                 throw .closed
             } else if errno != EINTR {
-                throw .system(operation: "reading", reason: String(cString: strerror(errno)))
+                throw .system(operation: "reading", reason: describe(errno))
             }
         }
     }
@@ -90,7 +90,7 @@ package final class ControlClient {
             if ready > 0 { return }
             if ready == 0, ContinuousClock.now >= deadline { throw .timedOut }
             if ready < 0, errno != EINTR {
-                throw .system(operation: "waiting", reason: String(cString: strerror(errno)))
+                throw .system(operation: "waiting", reason: describe(errno))
             }
         }
     }
@@ -99,14 +99,14 @@ package final class ControlClient {
         guard case .success(let addresses) = SocketAddress.resolve(unixPath: path), let address = addresses.first
         else { throw .notRunning(path: path) }
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { throw .system(operation: "socket", reason: String(cString: strerror(errno))) }
+        guard descriptor >= 0 else { throw .system(operation: "socket", reason: describe(errno)) }
         guard address.connect(descriptor) != 0 else { return descriptor }
         let reason = errno
         Glibc.close(descriptor)
         switch reason {
         case ENOENT, ENOTDIR, ECONNREFUSED: throw .notRunning(path: path)
         case EACCES, EPERM: throw .notPermitted(path: path)
-        default: throw .system(operation: "connecting to \(path)", reason: String(cString: strerror(reason)))
+        default: throw .system(operation: "connecting to \(path)", reason: describe(reason))
         }
     }
 }

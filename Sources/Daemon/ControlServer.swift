@@ -1,13 +1,7 @@
 import CLinux
 import Glibc
+package import Hub
 package import Reactor
-
-/// One connection to the control socket; numbers are not used again.
-package struct ClientID: Hashable, Sendable {
-    package var rawValue: UInt64
-
-    package init(rawValue: UInt64) { self.rawValue = rawValue }
-}
 
 /// Why there is no control socket.
 package enum ControlServerFailure: Error, Hashable, Sendable, CustomStringConvertible {
@@ -49,12 +43,12 @@ package final class ControlServer {
 
     private let loop: EventLoop
     private let path: String
-    private let onRequest: @ReactorActor (ClientID, [UInt8]) -> Void
-    private let onDisconnect: @ReactorActor (ClientID) -> Void
+    private let onRequest: @ReactorActor (Hub.ClientID, [UInt8]) -> Void
+    private let onDisconnect: @ReactorActor (Hub.ClientID) -> Void
     private let listener: Int32
     private var watch: Watch?
     private var resume: Timer?
-    private var clients: [ClientID: Client] = [:]
+    private var clients: [Hub.ClientID: Client] = [:]
     private var accepted: UInt64 = 0
 
     /// Listens. A socket file that nobody listens on is what a killed daemon leaves, and is replaced.
@@ -63,8 +57,8 @@ package final class ControlServer {
     ///   - onRequest: hears each line without its end.
     ///   - onDisconnect: hears once of every client that went or was dropped, but not of those that `close` ends.
     package init(
-        loop: EventLoop, path: String, onRequest: @escaping @ReactorActor (ClientID, [UInt8]) -> Void,
-        onDisconnect: @escaping @ReactorActor (ClientID) -> Void = { _ in }
+        loop: EventLoop, path: String, onRequest: @escaping @ReactorActor (Hub.ClientID, [UInt8]) -> Void,
+        onDisconnect: @escaping @ReactorActor (Hub.ClientID) -> Void = { _ in }
     ) throws(ControlServerFailure) {
         self.loop = loop
         self.path = path
@@ -76,7 +70,7 @@ package final class ControlServer {
     }
 
     /// One line, given without its end. Dropped when the client has gone.
-    package func send(_ line: [UInt8], to client: ClientID) {
+    package func send(_ line: [UInt8], to client: Hub.ClientID) {
         clients[client]?.connection.send(line + [UInt8(ascii: "\n")])
     }
 
@@ -109,7 +103,7 @@ package final class ControlServer {
             return
         }
         accepted += 1
-        let id = ClientID(rawValue: accepted)
+        let id = Hub.ClientID(rawValue: accepted)
         let connection = StreamConnection(loop, descriptor) { [unowned self] event in
             switch event {
             case .received(let octets): received(octets, from: id)
@@ -119,7 +113,7 @@ package final class ControlServer {
         clients[id] = Client(connection: connection)
     }
 
-    private func received(_ octets: [UInt8], from id: ClientID) {
+    private func received(_ octets: [UInt8], from id: Hub.ClientID) {
         clients[id]?.framer.append(octets)
         do throws(LineTooLong) {
             // A request may end its client, or the server.
@@ -129,7 +123,7 @@ package final class ControlServer {
         }
     }
 
-    private func drop(_ id: ClientID) {
+    private func drop(_ id: Hub.ClientID) {
         guard let client = clients.removeValue(forKey: id) else { return }
         client.connection.close()
         onDisconnect(id)
@@ -182,6 +176,6 @@ package final class ControlServer {
     }
 
     private static func failure(_ operation: String, _ path: String) -> ControlServerFailure {
-        .system(operation: operation, path: path, reason: String(cString: strerror(errno)))
+        .system(operation: operation, path: path, reason: describe(errno))
     }
 }

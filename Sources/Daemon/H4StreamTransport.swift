@@ -78,7 +78,7 @@ package final class H4StreamTransport: HCITransport {
                 switch outcome {
                 case .success(let descriptor): connected(descriptor)
                 case .failure(let failure):
-                    fail(.unreachable(endpoint.description, reason: String(cString: strerror(failure.errno))))
+                    fail(.unreachable(endpoint.description, reason: describe(failure.errno)))
                 }
             }
         }
@@ -96,7 +96,7 @@ package final class H4StreamTransport: HCITransport {
             case .ended(.failed(let failure)):
                 fail(
                     .system(
-                        operation: "reading", subject: endpoint.description, reason: String(cString: strerror(failure)))
+                        operation: "reading", subject: endpoint.description, reason: describe(failure))
                 )
             }
         }

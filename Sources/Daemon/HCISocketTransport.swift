@@ -16,7 +16,7 @@ package final class HCISocketTransport: HCITransport {
     private static let attempts = 5
     private static let attemptInterval: Int64 = 300_000_000
     /// Packets that the kernel has not taken yet; it takes them at once, and queues them itself.
-    private static let maximumQueued = 256
+    nonisolated static let maximumQueued = 256
 
     private let loop: EventLoop
     private let index: UInt16
@@ -27,6 +27,8 @@ package final class HCISocketTransport: HCITransport {
     private var descriptor: Int32 = -1
     private var watch: Watch?
     private var queue: [[UInt8]] = []
+    /// Something was dropped and will be reported; nothing may follow it.
+    private var isFailing = false
 
     /// - Parameter index: 0 for hci0.
     package init(loop: EventLoop, index: UInt16) {
@@ -41,7 +43,7 @@ package final class HCISocketTransport: HCITransport {
     }
 
     package func send(_ packet: [UInt8]) {
-        guard watch != nil else { return }
+        guard watch != nil, !isFailing else { return }
         if queue.isEmpty, write(packet) { return }
         guard queue.count < Self.maximumQueued else { return failSoon(.stalled("hci\(index)")) }
         queue.append(packet)
@@ -52,6 +54,7 @@ package final class HCISocketTransport: HCITransport {
         generation += 1
         handler = nil
         queue = []
+        isFailing = false
         retry?.cancel()
         retry = nil
         watch?.cancel()
@@ -113,6 +116,13 @@ package final class HCISocketTransport: HCITransport {
 
     // MARK: Open
 
+    /// Takes over a descriptor of which each read gives one packet.
+    func open(with descriptor: Int32, _ handler: @escaping @ReactorActor (HCITransportEvent) -> Void) {
+        close()
+        self.handler = handler
+        opened(descriptor)
+    }
+
     private func opened(_ descriptor: Int32) {
         self.descriptor = descriptor
         watch = loop.watch(descriptor, .read) { [unowned self] interest in
@@ -157,6 +167,7 @@ package final class HCISocketTransport: HCITransport {
     }
 
     private func failSoon(_ failure: TransportFailure) {
+        isFailing = true
         let generation = generation
         loop.soon { [weak self] in
             guard let self, generation == self.generation else { return }

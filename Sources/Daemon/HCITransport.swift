@@ -8,7 +8,7 @@ package import Reactor
 @ReactorActor
 package protocol HCITransport: AnyObject {
     /// Begins to open it. `handler` hears `opened` once or `failed` once, and after `opened` what the controller
-    /// says until `failed` or `close`. Nothing is reported from inside a call.
+    /// says until `failed` or `close`. Nothing is reported from inside a call. Whoever opens it holds it until then.
     func open(_ handler: @escaping @ReactorActor (HCITransportEvent) -> Void)
     /// One packet. Dropped while the transport is not open.
     func send(_ packet: [UInt8])
@@ -55,7 +55,7 @@ extension TransportFailure {
         case EBUSY, EALREADY: self = .adapterInUse(index: index)
         case EPERM, EACCES: self = .notPermitted(index: index)
         case ERFKILL: self = .radioBlocked(index: index)
-        default: self = .system(operation: operation, subject: "hci\(index)", reason: String(cString: strerror(errno)))
+        default: self = .system(operation: operation, subject: "hci\(index)", reason: describe(errno))
         }
     }
 }

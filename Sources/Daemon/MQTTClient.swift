@@ -62,7 +62,8 @@ final class MQTTClient {
         if let will = options.will {
             try check(
                 mosquitto_will_set(
-                    handle, will.topicName, Int32(clamping: will.payload.count), will.payload, Int32(clamping: will.qos),
+                    handle, will.topicName, Int32(clamping: will.payload.count), will.payload,
+                    Int32(clamping: will.qos),
                     will.retain), "the will's topic")
         }
         switch options.endpoint {

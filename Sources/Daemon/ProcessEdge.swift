@@ -1,44 +1,7 @@
 import CLinux
 import Glibc
+package import Hub
 package import Reactor
-
-/// What to start.
-package struct ProcessRequest: Hashable, Sendable {
-    /// The program and its arguments. A program without a slash is looked up in `ProcessEdge.searchPath`.
-    package var arguments: [String]
-    /// "NAME=value", in this order and nothing else.
-    package var environment: [String]
-    /// Where it starts; nil is where the daemon is.
-    package var directory: String?
-    /// What it can read before its standard input ends.
-    package var standardInput: [UInt8]
-
-    package init(
-        arguments: [String], environment: [String] = [], directory: String? = nil, standardInput: [UInt8] = []
-    ) {
-        self.arguments = arguments
-        self.environment = environment
-        self.directory = directory
-        self.standardInput = standardInput
-    }
-}
-
-/// How a program ended.
-package struct ProcessResult: Hashable, Sendable {
-    package enum Status: Hashable, Sendable {
-        case exited(Int32)
-        /// The number of the signal that ended it.
-        case signalled(Int32)
-        /// It never ran; the reason is a sentence for people.
-        case couldNotStart(String)
-    }
-
-    package var status: Status
-    /// The first `ProcessEdge.maximumOutput` octets of each.
-    package var standardOutput, standardError: [UInt8]
-    /// From the start to the end of the program itself, whatever its descendants do.
-    package var nanoseconds: Int64
-}
 
 /// The programs the daemon runs.
 ///
@@ -131,7 +94,7 @@ package final class ProcessEdge {
     private func refuse(_ sentence: String, _ ended: @escaping Ended) {
         loop.soon {
             ended(
-                ProcessResult(status: .couldNotStart(sentence), standardOutput: [], standardError: [], nanoseconds: 0))
+                ProcessResult(status: .couldNotStart(sentence), standardOutput: [], standardError: [], duration: .zero))
         }
     }
 

@@ -31,11 +31,12 @@ package final class StoreEdge {
     private let loop: EventLoop
     private let path: String
     private let lock: OwnedDescriptor
-    private let log: OwnedDescriptor
+    /// Of the write-ahead log.
+    var log: OwnedDescriptor
     let database: Database
 
     private var isSyncing = false
-    private var isLogSuspect = false
+    private(set) var isLogSuspect = false
     private var waiting: [@ReactorActor (Bool) -> Void] = []
 
     /// Opens the state directory, making what is missing. A damaged file is set aside and a new one begun;

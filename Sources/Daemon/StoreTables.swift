@@ -20,7 +20,8 @@ extension Database {
             return StoredState(installationID: id, nextRun: UInt64(bitPattern: nextRun))
         }
         guard var state = installation.first else {
-            throw DatabaseFailure(operation: "load", path: path, code: SQLITE_CORRUPT, cause: "the installation has no row")
+            throw DatabaseFailure(
+                operation: "load", path: path, code: SQLITE_CORRUPT, cause: "the installation has no row")
         }
         state.buttons = try rows(Self.selectButtons) { row in
             let button = StoredButton(row)

@@ -10,7 +10,7 @@ extension Hub {
 
     mutating func brokerConnected(at now: Instant) {
         broker = .connected
-        log(.info, "connected to \(configuration.broker)")
+        log(.info, "connected to \(brokerAddress)")
         tell(["kind": "broker", "state": "connected"])
         if configuration.allowsRequestsOverMQTT { effects.append(.subscribe([topics.requestFilter])) }
         effects.append(.publish(takeToken(), topics.bridgeStateMessage(isOnline: true), expiry: nil))

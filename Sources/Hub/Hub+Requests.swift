@@ -120,7 +120,7 @@ extension Hub {
             "adapter": [
                 "transport": .string(configuration.transport), "state": .string(adapter.word), "address": address,
             ],
-            "broker": ["url": .string(configuration.broker), "state": brokerState],
+            "broker": ["url": .string(brokerAddress), "state": brokerState],
             "buttons": [
                 "paired": .integer(Int64(buttons.count)),
                 "ready": .integer(Int64(buttons.values.count { $0.state == .ready })),

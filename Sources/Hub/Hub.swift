@@ -33,6 +33,8 @@ package struct Hub: Sendable {
         /// The transport could not be opened, or is gone; a sentence for people.
         case transportClosed(String)
 
+        /// Where a broker of our own listens.
+        case brokerAddress(String)
         case brokerConnected
         /// A sentence for people.
         case brokerDisconnected(String)
@@ -102,7 +104,10 @@ package struct Hub: Sendable {
     static let transportRetry = Duration.seconds(1)...Duration.seconds(30)
 
     let configuration: HubConfiguration
+    /// Four hexadecimal digits that tell this installation from others.
+    package let installationID: String
     let topics: Topics
+    var brokerAddress: String
     var manager: ButtonManager
     var engine: RuleEngine
     var buttons: [ButtonID: ButtonRecord] = [:]
@@ -128,6 +133,8 @@ package struct Hub: Sendable {
     package init(_ configuration: HubConfiguration, stored: StoredState, rules: RuleSet) {
         self.configuration = configuration
         topics = Topics(base: configuration.baseTopic)
+        installationID = stored.installationID
+        brokerAddress = configuration.broker
         manager = ButtonManager(extraTrustRoots: configuration.extraTrustRoots)
         engine = RuleEngine(rules, nextRun: RunID(rawValue: stored.nextRun))
         interrupted = stored.runs
@@ -146,6 +153,7 @@ package struct Hub: Sendable {
         case .received(let packet): advanceButtons(.received(packet), at: now)
         case .transportClosed(let reason): transportClosed(reason, at: now)
 
+        case .brokerAddress(let address): brokerAddress = address
         case .brokerConnected: brokerConnected(at: now)
         case .brokerDisconnected(let reason): brokerDisconnected(reason)
         case .published(let id): publishEnded(id, .completed, at: now)
@@ -172,6 +180,9 @@ package struct Hub: Sendable {
         defer { effects = [] }
         return effects
     }
+
+    /// What the broker publishes for us when we are gone without a word.
+    package var offlineMessage: MQTTMessage { topics.bridgeStateMessage(isOnline: false) }
 
     private mutating func start(at now: Instant) {
         startedAt = now
@@ -200,7 +211,7 @@ package struct Hub: Sendable {
         if manager.isSearching { advanceButtons(.stopJoin, at: now) }
         for (id, job) in jobs.sorted(by: { $0.key < $1.key }) where job.isProcess { effects.append(.cancelProcess(id)) }
         if case .connected = broker {
-            effects.append(.publish(takeToken(), topics.bridgeStateMessage(isOnline: false), expiry: nil))
+            effects.append(.publish(takeToken(), offlineMessage, expiry: nil))
         }
         effects.append(.closeTransport)
         effects.append(.finish)

@@ -3,14 +3,18 @@ import Rules
 
 /// A program to start.
 package struct ProcessRequest: Hashable, Sendable {
-    /// At least one; the first is the program.
+    /// At least one; the first is the program. Without a slash it is looked up in the fixed search path.
     package var arguments: [String]
-    /// All of it: `NAME=value`.
+    /// All of it, in this order: `NAME=value`.
     package var environment: [String]
-    package var directory: String
+    /// `nil` is where the daemon is.
+    package var directory: String?
+    /// What it can read before its standard input ends.
     package var standardInput: [UInt8]
 
-    package init(arguments: [String], environment: [String], directory: String, standardInput: [UInt8]) {
+    package init(
+        arguments: [String], environment: [String] = [], directory: String? = nil, standardInput: [UInt8] = []
+    ) {
         self.arguments = arguments
         self.environment = environment
         self.directory = directory
@@ -29,6 +33,7 @@ package struct ProcessResult: Hashable, Sendable {
 
     package var status: Status
     package var standardOutput, standardError: [UInt8]
+    /// From the start to the end of the program itself, whatever its descendants do.
     package var duration: Duration
 
     package init(status: Status, standardOutput: [UInt8], standardError: [UInt8], duration: Duration) {

@@ -24,8 +24,6 @@ public final class EventLoop {
 
     /// How many events one `epoll_wait` fetches.
     private static let batchSize = 64
-    /// The stack of a helper thread: resolving a name is the deepest thing done there.
-    private static let helperStackSize = 256 * 1024
 
     /// Indexed by descriptor. Generations outlive a run.
     private var slots: [Slot] = []
@@ -129,15 +127,15 @@ public final class EventLoop {
 
     /// Calls `handler` with what the descriptor is ready for, for as long as it is (level-triggered).
     ///
-    /// A descriptor that cannot be watched (a regular file, the system's limit of watches) is reported once as
-    /// `.hangup`.
+    /// A descriptor that cannot be watched (a regular file, one that is watched already, the system's limit of watches)
+    /// is reported once as `.hangup`. Where somebody closed a watched descriptor before its watch was cancelled, and the
+    /// number came back, the new watch has it.
     public func watch(
         _ descriptor: Int32, _ interest: Interest, _ handler: @escaping @ReactorActor (Interest) -> Void
     ) -> Watch {
         precondition(descriptor >= 0, "not a descriptor")
         let index = Int(descriptor)
         while slots.count <= index { slots.append(Slot()) }
-        precondition(slots[index].handler == nil, "descriptor \(descriptor) is watched already")
         slots[index].generation &+= 1
         slots[index].interest = []
         slots[index].isRegistered = false
@@ -295,38 +293,12 @@ public final class EventLoop {
             let result = work()
             executor.post(.call(run: run) { done(result) })
         }
-        if !helper.start(stackSize: Self.helperStackSize) { helper.body() }
+        if !helper.start() { helper.body() }
     }
 
     private func post(_ body: @escaping @ReactorActor () -> Void) {
         let executor = ReactorActor.shared.executor
         executor.post(.call(run: executor.run.load(ordering: .relaxed), body))
-    }
-}
-
-/// What a detached thread does.
-private final class Helper: Sendable {
-    let body: @Sendable () -> Void
-
-    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-
-    /// - Returns: whether a thread could be made.
-    func start(stackSize: Int) -> Bool {
-        var attributes = pthread_attr_t()
-        pthread_attr_init(&attributes)
-        defer { pthread_attr_destroy(&attributes) }
-        pthread_attr_setstacksize(&attributes, stackSize)
-        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        var thread = pthread_t()
-        let argument = Unmanaged.passRetained(self)
-        let failure = pthread_create(
-            &thread, &attributes,
-            { argument in
-                if let argument { Unmanaged<Helper>.fromOpaque(argument).takeRetainedValue().body() }
-                return nil
-            }, argument.toOpaque())
-        if failure != 0 { argument.release() }
-        return failure == 0
     }
 }
 

@@ -67,7 +67,9 @@ extension Checker {
     private mutating func publish(_ node: YAMLNode) -> Action? {
         guard let fields = fields(node, .publish, owner: "\"publish\"") else { return nil }
         if let payload = fields.keys["payload"], let json = fields.keys["json"] {
-            error("E210", at: max(payload, json, by: \.start), "give either \"payload\" or \"json\", not both")
+            error(
+                "E210", at: payload.start < json.start ? json : payload, "give either \"payload\" or \"json\", not both"
+            )
             return nil
         }
         var payload: [UInt8]? = []
@@ -82,19 +84,13 @@ extension Checker {
                 retain: fields.boolean("retain") ?? false, maximumAge: fields.duration("max_age") ?? .seconds(5)))
     }
 
-    private func max(_ left: YAMLNode.Key, _ right: YAMLNode.Key, by position: (YAMLNode.Key) -> SourcePosition)
-        -> YAMLNode.Key
-    {
-        position(left) < position(right) ? right : left
-    }
-
     private mutating func checkTopicName(_ topic: String, _ node: YAMLNode) -> Bool {
         if topic.isEmpty {
             error("E508", at: node, "a publish topic cannot be empty")
         } else if let wildcard = topic.first(where: { $0 == "#" || $0 == "+" }) {
-            let start = source.find(String(wildcard), from: node.start, to: node.end)
+            let start = place(of: String(wildcard), in: node)
             error(
-                "E508", from: start ?? node.start, to: start?.advanced(by: 1) ?? node.end, alias: node.alias,
+                "E508", from: start, to: start.advanced(by: 1), alias: node.alias,
                 "a publish topic cannot contain # or +")
         } else if topic.utf8.contains(0) {
             error("E508", at: node, "a publish topic cannot contain NUL")
@@ -177,7 +173,7 @@ extension Checker {
     private mutating func script(_ node: YAMLNode) -> String? {
         guard let text = text(node, key: "shell", .areText) else { return nil }
         if node.tag == nil, text.string.contains("{{") {
-            let start = source.find("{{", from: node.start, to: node.end) ?? node.start
+            let start = place(of: "{{", in: node)
             error(
                 "E507", from: start, to: start.advanced(by: 2), alias: node.alias,
                 "templates are not allowed in a shell script", hint: "pass the value with args: and write \"$1\"")

@@ -74,7 +74,7 @@ extension Checker {
                 return false
             }
         }
-        let start = source.find(mark, from: node.start, to: node.end) ?? node.start
+        let start = place(of: mark, in: node)
         let hint = "write !literal before text that is meant as it stands"
         if mark == "{%" {
             error(
@@ -94,7 +94,7 @@ extension Checker {
 
     private mutating func secret(_ name: String, _ node: YAMLNode) -> LoadedText? {
         defer { diagnostics.append(contentsOf: secrets.takeDiagnostics()) }
-        let start = source.find("!secret", from: node.start, to: node.end) ?? node.start
+        let start = place(of: "!secret", in: node)
         switch secrets.value(of: name, in: environment) {
         case .found(let value): return LoadedText(string: value, isSecret: true)
         case .unreadable: return nil
@@ -111,7 +111,7 @@ extension Checker {
         let name = String(parts.first ?? "")
         if let value = environment.variables[name] { return LoadedText(string: value, isSecret: true) }
         if parts.count == 2 { return LoadedText(string: String(parts[1]), isSecret: true) }
-        let start = source.find("!env_var", from: node.start, to: node.end) ?? node.start
+        let start = place(of: "!env_var", in: node)
         error(
             "E310", from: start, to: start.advanced(by: 8), alias: node.alias,
             "environment variable \(shown(name)) is not set and has no default")
@@ -191,7 +191,7 @@ extension Checker {
         }
         error(
             "E204", at: node, "\"\(key)\" must be \(list), not \"\(shown(text))\"",
-            hint: Suggestions.nearest(to: text, among: words + planned).map { "did you mean \($0)?" })
+            hint: nearest(to: text, among: words + planned).map { "did you mean \($0)?" })
         return nil
     }
 

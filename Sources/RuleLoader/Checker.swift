@@ -7,6 +7,16 @@ struct Checker {
     let environment: LoadEnvironment
     var secrets: Secrets
     var diagnostics: [Diagnostic] = []
+    private var reportedThroughAliases: Set<Place> = []
+
+    private struct Place: Hashable {
+        var start: SourcePosition
+        var message: String
+    }
+
+    /// After so many messages nobody reads on: suggestions and places inside a text are left out, so that a file
+    /// of nothing but mistakes is refused quickly.
+    static let maximumExactReports = 100
 
     init(_ source: SourceText, in environment: LoadEnvironment) {
         self.source = source
@@ -75,7 +85,7 @@ struct Checker {
         if let hint = table.foreign[word] {
             for name in table.keys.map(\.name) where hint.contains("\(name):") { fields.misspelt.insert(name) }
             error("E201", at: key, message, hint: hint)
-        } else if let near = Suggestions.nearest(to: word, among: table.keys.map(\.name) + table.planned) {
+        } else if let near = nearest(to: word, among: table.keys.map(\.name) + table.planned) {
             fields.misspelt.insert(near)
             error("E201", at: key, message, hint: "did you mean \"\(near)\"?")
         } else {
@@ -89,8 +99,8 @@ struct Checker {
 
     private mutating func reportsNull(_ entry: YAMLNode.Entry) -> Bool {
         guard entry.value.isNull else { return false }
-        let rest = source.text(from: entry.key.end)
-        let isCommented = rest.drop { $0 == ":" || $0 == " " || $0 == "\t" }.first == "#"
+        let rest = diagnostics.count < Checker.maximumExactReports ? source.text(from: entry.key.end) : nil
+        let isCommented = rest?.first { $0 != ":" && $0 != " " && $0 != "\t" } == "#"
         error(
             "E114", at: entry.key, "\"\(shown(entry.key.text))\" has no value",
             hint: isCommented ? "# begins a comment; quote the text" : "remove the key or give it one")
@@ -146,12 +156,19 @@ struct Checker {
             severity: severity, code: code, file: source.name, start: start, end: end, message: message, hint: hint,
             related: notes)
         // A node used through several aliases is wrong once.
-        if alias != nil, let other = diagnostics.last(where: { $0.start == start && $0.code == code }),
-            other.message == message
-        {
-            return
-        }
+        if alias != nil, !reportedThroughAliases.insert(Place(start: start, message: message)).inserted { return }
         diagnostics.append(diagnostic)
+    }
+
+    func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
+        guard diagnostics.count < Checker.maximumExactReports else { return nil }
+        return Suggestions.nearest(to: word, among: candidates)
+    }
+
+    /// Where `mark` stands inside a node; the node's start when that would take too long to find.
+    func place(of mark: String, in node: YAMLNode) -> SourcePosition {
+        guard diagnostics.count < Checker.maximumExactReports else { return node.start }
+        return source.find(mark, from: node.start, to: node.end) ?? node.start
     }
 
     /// A word of the file as it may stand in a message: short, on one line.

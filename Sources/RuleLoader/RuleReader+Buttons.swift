@@ -134,7 +134,7 @@ extension RuleReader {
             let hint =
                 text == "true" || text == "false"
                 ? "drop, accept or {max_age: …}; for runs one after another write mode: queued"
-                : Suggestions.nearest(to: text, among: ["drop", "accept"]).map { "did you mean \($0)?" }
+                : checker.nearest(to: text, among: ["drop", "accept"]).map { "did you mean \($0)?" }
             checker.error(
                 "E204", at: node, "\"queued\" must be drop, accept or {max_age: …}, not \"\(checker.shown(text))\"",
                 hint: hint)

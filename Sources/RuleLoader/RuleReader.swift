@@ -129,7 +129,7 @@ struct RuleReader {
             return nil
         }
         let words = (Gesture.allCases.map(\.rawValue) + RawEvent.allCases.map(\.rawValue)) + RuleReader.plannedEvents
-        let near = Suggestions.nearest(to: text, among: words).map { "did you mean \"\($0)\"?" }
+        let near = checker.nearest(to: text, among: words).map { "did you mean \"\($0)\"?" }
         checker.error(
             "E204", at: node, "unknown event \"\(checker.shown(text))\"", hint: RuleReader.foreignEvents[text] ?? near)
         return nil

@@ -77,7 +77,7 @@ struct RuleReferences {
 
     private func reportUnknown(_ name: String, _ node: YAMLNode, _ checker: inout Checker) {
         guard knowsAllButtons else { return }
-        let near = Suggestions.nearest(to: name, among: buttons.map(\.text))
+        let near = checker.nearest(to: name, among: buttons.map(\.text))
         checker.error(
             "E301", from: node.start, to: node.end, alias: node.alias, "unknown button \"\(checker.shown(name))\"",
             hint: near.map { "did you mean \"\($0)\"?" },

@@ -17,52 +17,70 @@ struct SourceText: Sendable {
         }
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let octets = file.text.starts(with: mark) ? Array(file.text.dropFirst(mark.count)) : file.text
-        var lineStarts = [0]
-        var column = 1
-        var decoder = Unicode.UTF8.ForwardParser()
-        var octetsLeft = octets.makeIterator()
-        var offset = 0
-        var previousWasReturn = false
-        while true {
-            let scalar: UnicodeScalar
-            switch decoder.parseScalar(from: &octetsLeft) {
-            case .valid(let encoded):
-                scalar = Unicode.UTF8.decode(encoded)
-                offset += encoded.count
-            case .error:
-                let place = offset + (file.text.count - octets.count)
-                return .failure(
-                    SourceFault(
-                        code: "E110", message: "not UTF-8 at byte \(place)",
-                        position: SourcePosition(line: lineStarts.count, column: column)))
-            case .emptyInput:
-                return .success(SourceText(name: file.name, octets: octets, lineStarts: lineStarts))
-            }
-            if scalar == "\n" || scalar == "\r" {
-                if previousWasReturn, scalar == "\n" { lineStarts.removeLast() }
-                lineStarts.append(offset)
-                column = 1
-            } else if let fault = fault(of: scalar) {
-                let position = SourcePosition(line: lineStarts.count, column: column)
-                return .failure(SourceFault(code: "E110", message: fault, position: position))
-            } else {
-                column += 1
-            }
-            previousWasReturn = scalar == "\r"
+        guard String(validating: octets, as: UTF8.self) != nil else {
+            let (text, offset) = validPrefix(of: octets)
+            var place = SourcePosition.start
+            _ = scan(text, &place)
+            let byte = offset + (file.text.count - octets.count)
+            return .failure(SourceFault(code: "E110", message: "not UTF-8 at byte \(byte)", position: place))
+        }
+        var place = SourcePosition.start
+        switch scan(octets, &place) {
+        case .success(let lineStarts):
+            return .success(SourceText(name: file.name, octets: octets, lineStarts: lineStarts))
+        case .failure(let fault): return .failure(fault)
         }
     }
 
-    /// Why this character may not stand in a file, if it may not. Some programs end a line at U+2028 and U+2029
-    /// and some do not, so positions would depend on the reader.
-    private static func fault(of scalar: UnicodeScalar) -> String? {
-        let name = String(scalar.value, radix: 16, uppercase: true)
-        let code = "U+" + String(repeating: "0", count: max(0, 4 - name.count)) + name
-        switch scalar.value {
-        case 0x09, 0x20...0x7E: return nil
-        case 0..<0x20, 0x7F..<0xA0: return "control character \(code)"
-        case 0x2028, 0x2029, 0xFEFF, 0xFFFE, 0xFFFF: return "character \(code) is not allowed; write it as an escape"
-        default: return nil
+    /// Counts lines and columns of valid UTF-8, up to its end or to the first character that may not stand in a
+    /// file. Some programs end a line at U+2028 and U+2029 and some do not, so positions would depend on the reader.
+    private static func scan(_ octets: [UInt8], _ place: inout SourcePosition) -> Result<[Int], SourceFault> {
+        var lineStarts = [0]
+        // The three octets before this one.
+        var before: UInt32 = 0
+        for (offset, octet) in octets.enumerated() {
+            before = before << 8 | UInt32(octet)
+            let isReturnBefore = before >> 8 & 0xFF == 0x0D
+            switch octet {
+            case 0x20...0x7E, 0x09, 0xC0...: place.column += 1
+            case 0x0A where isReturnBefore: lineStarts[lineStarts.count - 1] = offset + 1
+            case 0x0A, 0x0D:
+                lineStarts.append(offset + 1)
+                place = SourcePosition(line: place.line + 1, column: 1)
+            case 0x80...:
+                guard let fault = fault(endingWith: before & 0xFF_FFFF) else { continue }
+                place.column -= 1
+                return .failure(SourceFault(code: "E110", message: fault, position: place))
+            default:
+                let message = "control character \(name(of: UInt32(octet)))"
+                return .failure(SourceFault(code: "E110", message: message, position: place))
+            }
         }
+        return .success(lineStarts)
+    }
+
+    private static func fault(endingWith octets: UInt32) -> String? {
+        switch octets {
+        case 0xE280A8, 0xE280A9, 0xEFBBBF, 0xEFBFBE, 0xEFBFBF:
+            let value = (octets >> 16 & 0xF) << 12 | (octets >> 8 & 0x3F) << 6 | octets & 0x3F
+            return "character \(name(of: value)) is not allowed; write it as an escape"
+        default:
+            guard octets & 0xFFFF >= 0xC280, octets & 0xFFFF <= 0xC29F else { return nil }
+            return "control character \(name(of: octets & 0xFF))"
+        }
+    }
+
+    private static func name(of scalar: UInt32) -> String {
+        let digits = String(scalar, radix: 16, uppercase: true)
+        return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    }
+
+    private static func validPrefix(of octets: [UInt8]) -> (octets: [UInt8], count: Int) {
+        var parser = Unicode.UTF8.ForwardParser()
+        var rest = octets.makeIterator()
+        var count = 0
+        while case .valid(let scalar) = parser.parseScalar(from: &rest) { count += scalar.count }
+        return (Array(octets.prefix(count)), count)
     }
 
     static func empty(named name: String) -> SourceText { SourceText(name: name, octets: [], lineStarts: [0]) }
@@ -82,6 +100,12 @@ struct SourceText: Sendable {
     func text(from position: SourcePosition) -> Substring.UnicodeScalarView {
         let scalars = String(decoding: line(position.line), as: UTF8.self)[...].unicodeScalars
         return scalars.dropFirst(max(0, position.column - 1))
+    }
+
+    /// The place, or the end of the text when it lies behind that: libyaml ends every text with a line.
+    func clamped(_ position: SourcePosition) -> SourcePosition {
+        guard position.line > lineCount else { return position }
+        return SourcePosition(line: lineCount, column: text(from: SourcePosition(line: lineCount, column: 1)).count + 1)
     }
 
     /// Where `word` stands for the first time between two places.

@@ -64,8 +64,13 @@ struct YAMLComposer: ~Copyable {
 
     private mutating func next() throws(Stop) -> YAMLEvent {
         do throws(YAMLProblem) {
-            return try events.next()
+            var event = try events.next()
+            event.start = source.clamped(event.start)
+            event.end = source.clamped(event.end)
+            return event
         } catch {
+            var error = error
+            error.position = source.clamped(error.position)
             let diagnostic = error.diagnostic(in: source)
             // `topic: {{ x }}/set` was a template without quotes before it was anything else.
             if !diagnostics.contains(where: { $0.code == "E111" && $0.start.line == diagnostic.start.line }) {
@@ -136,7 +141,9 @@ struct YAMLComposer: ~Copyable {
                 keyNode.alias == nil
             else {
                 // `{{ x }}` without quotes arrives as a mapping whose key is a mapping.
-                if isFlow, entries.isEmpty, source.text(from: composed.node.start).starts(with: "{{".unicodeScalars) {
+                if isFlow, entries.isEmpty, diagnostics.count < Checker.maximumExactReports,
+                    source.text(from: composed.node.start).starts(with: "{{".unicodeScalars)
+                {
                     isTemplate = true
                 } else if case .invalid = keyNode.content {
                     continue
@@ -226,12 +233,16 @@ extension YAMLComposer {
 
     private mutating func resolveTag(of node: inout YAMLNode, _ event: YAMLEvent) {
         guard let name = event.tag else { return }
-        let start = source.find("!", from: event.start, to: event.end) ?? event.start
         if let tag = YAMLNode.Tag(rawValue: name), case .scalar = node.content {
             node.tag = tag
             return
         }
         node.content = .invalid
+        // Only as far as somebody may read: looking for places costs time.
+        guard diagnostics.count < Checker.maximumExactReports else {
+            return report("E105", event.start, event.end, "unknown tag")
+        }
+        let start = source.find("!", from: event.start, to: event.end) ?? event.start
         let written = source.text(from: start).prefix { $0 != " " && $0 != "," && $0 != "]" && $0 != "}" }
         let end = start.advanced(by: written.count)
         if YAMLNode.Tag(rawValue: name) != nil {

@@ -28,6 +28,8 @@ extension YAMLProblem {
                 "expected \":\" after this", in: source, at: contextPosition, hint: "a mapping is written key: value")
         case "block sequence entries are not allowed in this context":
             return error("a list entry is not expected here", in: source, hint: "begin the list on a line of its own")
+        case "did not find expected node content":
+            return error("a value is missing here", in: source)
         case "found character that cannot start any token":
             let character = source.text(from: position).first.map { String($0) } ?? ""
             return error("a plain text cannot begin with \"\(character)\"", in: source, hint: "quote it")

@@ -87,6 +87,7 @@ package enum ButtonSelector: Hashable, Sendable {
     case hardware(DeclaredButton.Hardware)
 }
 
+/// What starts a rule: any of the events on any of the buttons.
 package struct Trigger: Hashable, Sendable {
     package var buttons: [ButtonSelector]
     package var events: [TriggerEvent]
@@ -100,8 +101,11 @@ package struct Trigger: Hashable, Sendable {
     }
 }
 
+/// What happens, and when.
 package struct Rule: Hashable, Sendable {
+    /// Unique in a set.
     package var id: String
+    /// What people call it.
     package var alias: String?
     package var triggers: [Trigger]
     /// `nil`: the button's, then the default.
@@ -134,13 +138,17 @@ package enum Action: Hashable, Sendable {
     }
 }
 
+/// How loud a `log` step is. The raw value is the word of the file.
 package enum LogLevel: String, CaseIterable, Hashable, Sendable {
     case debug, info, warning, error
 }
 
+/// A message for the broker.
 package struct PublishAction: Hashable, Sendable {
+    /// Without wildcards, at most 65 535 octets.
     package var topicName: String
     package var payload: [UInt8]
+    /// 0…2.
     package var qos: Int
     package var retain: Bool
     /// How long it may wait while the broker is away.

@@ -324,6 +324,20 @@ struct PendingConnectionTranscriptTests {
             expect: .event(.anomaly("scanning was refused: 0x0c")), .command(Self.create))
     }
 
+    @Test(
+        "scanning that is not wanted any more when the radio is free leaves it to the connection",
+        arguments: [true, false])
+    func wantedNoMore(stopsEarly: Bool) {
+        var bench = pending([kitchen])
+        bench.when(.perform(.startScanning(active: false)))
+        bench.when(.completed(.leSetScanParameters))
+        if stopsEarly { bench.when(.perform(.stopScanning)) }
+        bench.when(.completed(.leSetScanEnable, .commandDisallowed), expect: .command(.leCreateConnectionCancel))
+        if !stopsEarly { bench.when(.perform(.stopScanning)) }
+        bench.when(.completed(.leCreateConnectionCancel))
+        bench.when(Self.cancelled, expect: .command(Self.create))
+    }
+
     @Test("another way of scanning restarts it")
     func otherMode() {
         var bench = Bench()

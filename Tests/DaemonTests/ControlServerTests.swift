@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Hub
 import Reactor
 import ReactorTestSupport
 import Testing
@@ -51,7 +52,7 @@ import Testing
 
     @Test("a client that does not read is dropped at one mebibyte, and told of")
     func deafClient() async {
-        let dropped: ClientID? = await onReactor { run in
+        let dropped: Hub.ClientID? = await onReactor { run in
             let path = temporaryPath()
             var server: ControlServer?
             let client = OutcomeBox<Int32>()
@@ -69,7 +70,7 @@ import Testing
             }
             _ = write(descriptor, "x\n", 2)
         }
-        #expect(dropped == ClientID(rawValue: 1))
+        #expect(dropped == Hub.ClientID(rawValue: 1))
     }
 
     @Test("one client too many is closed at once, and its place is free when another goes")
@@ -199,7 +200,7 @@ import Testing
 // MARK: Steps
 
 @ReactorActor
-private func echo(_ server: ControlServer, _ client: ClientID, _ line: [UInt8]) {
+private func echo(_ server: ControlServer, _ client: Hub.ClientID, _ line: [UInt8]) {
     server.send(Array("\(client.rawValue): ".utf8) + line, to: client)
 }
 
@@ -211,7 +212,7 @@ private func temporaryPath() -> String {
 
 /// Serves while `body` uses the blocking client on a helper thread.
 private func withServer<T: Sendable>(
-    _ onRequest: @escaping @ReactorActor (ControlServer, ClientID, [UInt8]) -> Void,
+    _ onRequest: @escaping @ReactorActor (ControlServer, Hub.ClientID, [UInt8]) -> Void,
     _ body: @escaping @Sendable (String) throws -> T
 ) async throws -> T {
     let result: Result<T, any Error>? = await onReactor { run in

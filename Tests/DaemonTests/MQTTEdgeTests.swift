@@ -11,6 +11,7 @@ struct MQTTEdgeTests {
     func roundTrip(version: MQTTProtocolVersion) async throws {
         let directory = TemporaryDirectory()
         let broker = try TestBroker(in: directory)
+        defer { broker.stop() }
         try await withReactor {
             let subscriber = TestClient(broker, version: version)
             #expect(await subscriber.next() == .connected(version))
@@ -38,13 +39,15 @@ struct MQTTEdgeTests {
     func retained() async throws {
         let directory = TemporaryDirectory()
         let broker = try TestBroker(in: directory)
+        defer { broker.stop() }
         try await withReactor {
             let client = TestClient(broker)
             _ = await client.next()
             client.edge.subscribe([("state", qos: 1)])
             client.publish(1, "state", [1], qos: 1, retain: true)
             let events = [await client.next(), await client.next()]
-            #expect(Set(events) == [.published(id: 1), .message(topicName: "state", payload: [1], retained: false, qos: 1)])
+            #expect(
+                Set(events) == [.published(id: 1), .message(topicName: "state", payload: [1], retained: false, qos: 1)])
             let late = TestClient(broker)
             _ = await late.next()
             late.edge.subscribe([("state", qos: 1)])
@@ -59,12 +62,12 @@ struct MQTTEdgeTests {
         let directory = TemporaryDirectory()
         let path = directory.path + "/broker.sock"
         let broker = try TestBroker("allow_anonymous true\nlistener 0 \(path)", in: directory)
+        defer { broker.stop() }
         try await withReactor {
             let client = TestClient(MQTTOptions(endpoint: .unix(path: path)))
             #expect(await client.next() == .connected(.v5))
             await client.disconnect()
         }
-        _ = broker
     }
 
     @Test("a user name and password are needed where the broker wants them, and never printed")
@@ -73,6 +76,7 @@ struct MQTTEdgeTests {
         let file = directory.path + "/passwords"
         try runToEnd(["/usr/bin/mosquitto_passwd", "-b", "-c", file, "tryck", "correct horse"])
         let broker = try TestBroker("allow_anonymous false\npassword_file \(file)", in: directory)
+        defer { broker.stop() }
         try await withReactor {
             for version in [MQTTProtocolVersion.v5, .v311] {
                 var options = broker.options(version: version)
@@ -107,6 +111,7 @@ struct MQTTEdgeTests {
         let directory = TemporaryDirectory()
         let port = freePort()
         let first = try TestBroker(port: port, in: directory)
+        defer { first.stop() }
         try await withReactor {
             let client = TestClient(first)
             #expect(await client.next() == .connected(.v5))
@@ -123,6 +128,7 @@ struct MQTTEdgeTests {
                 throw Unexpected()
             }
             let second = try TestBroker(port: port, in: directory)
+            defer { second.stop() }
             let watcher = TestClient(second)
             #expect(await watcher.next() == .connected(.v5))
             watcher.edge.subscribe([("#", qos: 1)])
@@ -140,6 +146,7 @@ struct MQTTEdgeTests {
     func will() async throws {
         let directory = TemporaryDirectory()
         let broker = try TestBroker(in: directory)
+        defer { broker.stop() }
         try await withReactor {
             let watcher = TestClient(broker)
             _ = await watcher.next()
@@ -154,14 +161,15 @@ struct MQTTEdgeTests {
             _ = await abrupt.next()
             watcher.publish(1, "bridge/state", Array("marker".utf8), qos: 1)
             let events = [await watcher.next(), await watcher.next()]
-            #expect(events.contains(.message(topicName: "bridge/state", payload: Array("marker".utf8), retained: false, qos: 1)))
+            #expect(
+                events.contains(
+                    .message(topicName: "bridge/state", payload: Array("marker".utf8), retained: false, qos: 1)))
             // A second one of the same name: the broker drops the first as if it had died.
             let usurper = TestClient(options)
             #expect(
                 await watcher.next()
                     == .message(topicName: "bridge/state", payload: Array("offline".utf8), retained: false, qos: 1))
-            guard case .disconnected(let failure) = await abrupt.next() else { throw Unexpected() }
-            #expect(failure.description.contains("mqtt.client_id"))
+            guard case .disconnected = await abrupt.next() else { throw Unexpected() }
             await abrupt.disconnect()
             await usurper.disconnect()
             await watcher.disconnect()
@@ -172,6 +180,7 @@ struct MQTTEdgeTests {
     func oversized() async throws {
         let directory = TemporaryDirectory()
         let broker = try TestBroker(in: directory)
+        defer { broker.stop() }
         try await withReactor {
             let reader = TestClient(broker)
             _ = await reader.next()
@@ -192,7 +201,8 @@ struct MQTTEdgeTests {
             // The largest was never sent to us: the broker knows our maximum packet size.
             #expect(
                 sizes == [
-                    "\(bound)", "a message of \(bound + 1) octets on big was dropped: \(bound) is the most we take", "1",
+                    "\(bound)", "a message of \(bound + 1) octets on big was dropped: \(bound) is the most we take",
+                    "1",
                 ])
             await reader.disconnect()
             await writer.disconnect()
@@ -203,6 +213,7 @@ struct MQTTEdgeTests {
     func inFlightBound() async throws {
         let directory = TemporaryDirectory()
         let broker = try TestBroker("allow_anonymous true\nmax_queued_messages 0", in: directory)
+        defer { broker.stop() }
         try await withReactor {
             let client = TestClient(broker)
             _ = await client.next()
@@ -228,6 +239,7 @@ struct MQTTEdgeTests {
     func badTopics() async throws {
         let directory = TemporaryDirectory()
         let broker = try TestBroker(in: directory)
+        defer { broker.stop() }
         try await withReactor {
             let client = TestClient(broker)
             _ = await client.next()
@@ -253,6 +265,7 @@ struct MQTTEdgeTests {
     func expiry() async throws {
         let directory = TemporaryDirectory()
         let broker = try TestBroker(in: directory)
+        defer { broker.stop() }
         try await withReactor {
             let client = TestClient(broker)
             _ = await client.next()
@@ -354,10 +367,26 @@ struct MQTTEdgeTests {
                     return octet
                 }
             }
-            var options = MQTTOptions(endpoint: .tcp(host: "127.0.0.1", port: fake.port))
+            // In 3.1.1: an MQTT 5 property that libmosquitto 2.0.11 does not know makes it abort (an assertion of its own).
+            var options = MQTTOptions(
+                endpoint: .tcp(host: "127.0.0.1", port: fake.port), protocolVersion: .v311)
             options.connectTimeout = .milliseconds(200)
             let client = TestClient(options)
             guard case .disconnected = await client.next() else { throw Unexpected() }
+            await client.disconnect()
+            fake.close()
+        }
+    }
+
+    @Test("a broker that ends the connection is quoted")
+    func brokerDisconnects() async throws {
+        try await withReactor {
+            // CONNACK and, right after it, DISCONNECT: session taken over. Source: MQTT 5.0, 3.14.2.1.
+            let fake = FakeBroker { _ in [0x20, 0x03, 0x00, 0x00, 0x00, 0xE0, 0x01, 0x8E] }
+            let client = TestClient(MQTTOptions(endpoint: .tcp(host: "127.0.0.1", port: fake.port)))
+            #expect(await client.next() == .connected(.v5))
+            guard case .disconnected(let failure) = await client.next() else { throw Unexpected() }
+            #expect(failure.description.contains("mqtt.client_id"), "\(failure)")
             await client.disconnect()
             fake.close()
         }
@@ -380,6 +409,7 @@ struct MQTTEdgeTests {
     func disconnectWaits() async throws {
         let directory = TemporaryDirectory()
         let broker = try TestBroker(in: directory)
+        defer { broker.stop() }
         try await withReactor {
             let client = TestClient(broker)
             _ = await client.next()
@@ -404,6 +434,7 @@ struct MQTTEdgeTests {
     func disconnectAnywhere() async throws {
         let directory = TemporaryDirectory()
         let broker = try TestBroker(in: directory)
+        defer { broker.stop() }
         try await withReactor {
             let client = TestClient(broker, connects: false)
             await client.disconnect()

@@ -1,6 +1,8 @@
 import Daemon
 import Glibc
+import Hub
 import Reactor
+import Hub
 import ReactorTestSupport
 import Testing
 
@@ -13,7 +15,7 @@ import Testing
         #expect(result?.status == .exited(3))
         #expect(result?.standardOutput == Array("out\n".utf8))
         #expect(result?.standardError == Array("err\n".utf8))
-        #expect((result?.nanoseconds ?? 0) > 0)
+        #expect((result?.duration ?? .zero) > .zero)
     }
 
     @Test("a signal that ended the program is reported")

@@ -148,7 +148,8 @@ struct StoreEdgeTests {
         #expect(state.buttons == [button])
     }
 
-    @Test("a log cut off anywhere loses whole transactions, the last ones first", arguments: [1, 2, 3, 4, 5] as [UInt64])
+    @Test(
+        "a log cut off anywhere loses whole transactions, the last ones first", arguments: [1, 2, 3, 4, 5] as [UInt64])
     func powerCut(seed: UInt64) async throws {
         let directory = TemporaryDirectory()
         try await withReactor {
@@ -226,6 +227,47 @@ struct StoreEdgeTests {
             let bound = (StoreEdge.forcedCheckpointPageCount + 2 * StoreEdge.checkpointPageCount) * 4120
             #expect(fileSize(directory.path + "/tryck.sqlite-wal") < bound)
             #expect(try store.load().buttons.count == 100)
+        }
+    }
+
+    @Test("after a sync that failed nothing counts as synced until the log was copied whole")
+    func failedSync() async throws {
+        let directory = TemporaryDirectory()
+        try await withReactor {
+            let store = try openStore(directory)
+            try store.apply([.putButton(.example(1))])
+            let log = store.log
+            // A descriptor that cannot be synced.
+            var ends: [Int32] = [-1, -1]
+            #expect(pipe(&ends) == 0)
+            close(ends[0])
+            store.log = OwnedDescriptor(ends[1])
+            #expect(await store.synced() == false)
+            #expect(store.isLogSuspect)
+            // Still that descriptor: this one is the copying, and it leaves an empty log.
+            try store.apply([.putButton(.example(2))])
+            #expect(await store.synced())
+            #expect(!store.isLogSuspect)
+            #expect(fileSize(directory.path + "/tryck.sqlite-wal") < 3 * 4120)
+            store.log = log
+            try store.apply([.putButton(.example(3))])
+            #expect(await store.synced())
+            #expect(try store.load().buttons.count == 3)
+        }
+    }
+
+    @Test("another program's lock is waited for a moment, then an error with a sentence")
+    func busy() async throws {
+        let directory = TemporaryDirectory()
+        try await withReactor {
+            let store = try openStore(directory)
+            let other = try Database(path: directory.path + "/tryck.sqlite", busyTimeout: .zero)
+            try other.run("BEGIN IMMEDIATE")
+            #expect(throws: StoreFailure.busy(path: directory.path + "/tryck.sqlite")) {
+                try store.apply([.putButton(.example(1))])
+            }
+            try other.run("ROLLBACK")
+            try store.apply([.putButton(.example(1))])
         }
     }
 

@@ -91,7 +91,8 @@ struct StoreFilesTests {
         #expect(readFile(aside) == garbage)
     }
 
-    @Test("pages overwritten anywhere never stop the start: read, or set aside", arguments: 1...12 as ClosedRange<UInt64>)
+    @Test(
+        "pages overwritten anywhere never stop the start: read, or set aside", arguments: 1...12 as ClosedRange<UInt64>)
     func corruption(seed: UInt64) async throws {
         let directory = TemporaryDirectory()
         let file = directory.path + "/tryck.sqlite"

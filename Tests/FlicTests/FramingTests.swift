@@ -60,6 +60,17 @@ struct FramingTests {
         #expect(assembler.receive([0x01, 3]) == [Frame(header: FrameHeader(connectionID: 1), packet: [1, 2, 3])])
     }
 
+    @Test("pieces for others do not disturb the packet that is being collected")
+    func refused() {
+        var assembler = FrameAssembler()
+        let isOurs: (FrameHeader) -> Bool = { $0.connectionID == 1 }
+        #expect(assembler.receive([0x81, 1, 2], where: isOurs) == [])
+        #expect(assembler.receive([0x82, 8, 8], where: isOurs) == [])
+        #expect(assembler.receive([0x02, 8], where: isOurs) == [])
+        let whole = Frame(header: FrameHeader(connectionID: 1), packet: [1, 2, 3])
+        #expect(assembler.receive([0x01, 3], where: isOurs) == [whole])
+    }
+
     @Test("values without a packet are ignored")
     func empty() {
         var assembler = FrameAssembler()

@@ -24,4 +24,14 @@ extension JSONValue {
         let value = try #require(self[name]?.integerValue, "no integer \(name)")
         return try #require(T(exactly: value))
     }
+
+    func seconds(_ name: String = "t") throws -> Double {
+        switch self[name] {
+        case .number(let value): value
+        case .integer(let value): Double(value)
+        default: throw NoSeconds()
+        }
+    }
+
+    private struct NoSeconds: Error {}
 }

@@ -69,13 +69,18 @@ public func onThread(_ body: @escaping @Sendable () -> Void) {
     pthread_detach(thread)
 }
 
+public enum SocketKind: Int32, Sendable {
+    case stream = 1
+    /// Each write is one packet, and each read gives one.
+    case seqpacket = 5
+}
+
 /// Two connected non-blocking sockets.
-public func socketPair() -> (near: Int32, far: Int32) {
+public func socketPair(_ kind: SocketKind = .stream) -> (near: Int32, far: Int32) {
     var ends: (Int32, Int32) = (-1, -1)
-    let flags = UInt32(SOCK_NONBLOCK.rawValue) | UInt32(SOCK_CLOEXEC.rawValue)
+    let flags = Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     let result = withUnsafeMutableBytes(of: &ends) { bytes in
-        socketpair(
-            AF_UNIX, Int32(SOCK_STREAM.rawValue | flags), 0, bytes.assumingMemoryBound(to: Int32.self).baseAddress)
+        socketpair(AF_UNIX, kind.rawValue | flags, 0, bytes.assumingMemoryBound(to: Int32.self).baseAddress)
     }
     precondition(result == 0, "socketpair: \(errno)")
     return (ends.0, ends.1)

@@ -66,7 +66,7 @@ struct Scanner: Hashable, Sendable {
     mutating func radioFree() -> [Effect] {
         guard state == .waitingForRadio else { return [] }
         state = .off
-        return settle()
+        return wanted == nil ? end() : settle()
     }
 
     mutating func answered(_ command: HCICommand, _ status: HCIStatus?) -> [Effect] {
@@ -81,9 +81,7 @@ struct Scanner: Hashable, Sendable {
             return started(mode, status)
         case (.stopping, .leSetScanEnable(false, _)):
             state = .off
-            hasAskedForRadio = false
-            let effects = settle()
-            return effects.isEmpty ? [.stopped] : effects
+            return wanted == nil ? end() : settle()
         case (.off, _), (.starting, _), (.waitingForRadio, _), (.on, _), (.stopping, _):
             return []
         }
@@ -99,11 +97,16 @@ struct Scanner: Hashable, Sendable {
             state = .waitingForRadio
             return [.radioNeeded]
         default:
-            state = .off
             wanted = nil
-            hasAskedForRadio = false
-            return [.refused(status), .stopped]
+            return [.refused(status)] + end()
         }
+    }
+
+    /// Nobody wants to scan any more.
+    private mutating func end() -> [Effect] {
+        state = .off
+        hasAskedForRadio = false
+        return [.stopped]
     }
 
     private mutating func settle() -> [Effect] {
@@ -111,10 +114,7 @@ struct Scanner: Hashable, Sendable {
         case .starting, .stopping:
             return []
         case .waitingForRadio:
-            guard wanted == nil else { return [] }
-            state = .off
-            hasAskedForRadio = false
-            return [.stopped]
+            return wanted == nil ? end() : []
         case .on(let mode):
             guard wanted != mode else { return [] }
             state = .stopping

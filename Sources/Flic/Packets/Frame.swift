@@ -69,12 +69,15 @@ struct FrameAssembler: Sendable {
     init() {}
 
     /// The packets that are complete with this value, usually none or one.
-    mutating func receive(_ value: [UInt8]) -> [Frame] {
+    ///
+    /// - Parameter isOurs: what it refuses never meets the pieces that are collected.
+    mutating func receive(_ value: [UInt8], where isOurs: (FrameHeader) -> Bool = { _ in true }) -> [Frame] {
         guard let first = value.first, value.count >= 2 else { return [] }
         let header = FrameHeader(octet: first)
         if first & FrameHeader.multiPacket != 0, first & FrameHeader.moreFollows == 0 {
-            return (try? Self.series(value)) ?? []
+            return ((try? Self.series(value)) ?? []).filter { isOurs($0.header) }
         }
+        guard isOurs(header) else { return [] }
         let piece = value.dropFirst()
         let isLast = first & FrameHeader.moreFollows == 0
         switch state {

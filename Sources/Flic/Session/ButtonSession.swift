@@ -108,6 +108,8 @@ public struct ButtonSession: Sendable {
     ]
 
     /// From the first request to the init response.
+    ///
+    /// - Source: protocol notes, 1 ("Time limits") and 6.10, as for the pauses.
     static let verifyTimeout = Duration.seconds(31)
     static let pauseAfterSessionEnd = Duration.seconds(1)
     static let pauseAfterWrongSignature = Duration.seconds(5)
@@ -185,9 +187,11 @@ public struct ButtonSession: Sendable {
             guard case .awaitingEntropy = state else { break }
             begin(entropy, at: now, &effects)
         case .received(let value):
-            for frame in assembler.receive(value) where accepts(frame.header) { receive(frame, at: now, &effects) }
+            let ownID = connectionID
+            let frames = assembler.receive(value) { Self.accepts($0, ownID: ownID) }
+            for frame in frames { receive(frame, at: now, &effects) }
         case .synced(let cursor):
-            synced(cursor, at: now, &effects)
+            synced(cursor, &effects)
         case .timerFired:
             // One that fires early was meant for an older deadline.
             guard let deadline, now >= deadline else { break }
@@ -218,9 +222,9 @@ public struct ButtonSession: Sendable {
     }
 
     /// Frames of other programs on this machine reach us too.
-    private func accepts(_ header: FrameHeader) -> Bool {
-        if connectionID == 0 { return header.connectionID == 0 || header.isNewlyAssigned }
-        return header.connectionID == 0 || header.connectionID == connectionID && !header.isNewlyAssigned
+    private static func accepts(_ header: FrameHeader, ownID: UInt8) -> Bool {
+        if ownID == 0 { return header.connectionID == 0 || header.isNewlyAssigned }
+        return header.connectionID == 0 || header.connectionID == ownID && !header.isNewlyAssigned
     }
 
     private mutating func receive(_ frame: Frame, at now: Instant, _ effects: inout [Effect]) {
@@ -255,10 +259,12 @@ public struct ButtonSession: Sendable {
             connectionID = frame.header.connectionID
             prove(entropy, to: response, deadline: deadline, &effects)
 
-        case (.awaitingFullVerifyResponse2(let master, let deadline), .fullVerifyResponse2(let response)):
+        case (.awaitingFullVerifyResponse2(let master, let deadline), .fullVerifyResponse2(let response))
+        where frame.header.connectionID != 0:
             finishPairing(frame.packet, response, master, deadline: deadline, &effects)
 
-        case (.awaitingFullVerifyResponse2, .fullVerifyFailResponse(let reason)):
+        case (.awaitingFullVerifyResponse2, .fullVerifyFailResponse(let reason))
+        where frame.header.connectionID != 0:
             switch reason {
             case 0: giveUp(.invalidVerifier, &effects)
             case 1: giveUp(.notInPublicMode, &effects)
@@ -288,9 +294,12 @@ public struct ButtonSession: Sendable {
         where temporaryIDs.contains(entropy.temporaryID):
             pause(Self.pauseAfterTooManyApps, .tooManyApps, at: now, &effects)
 
-        case (_, let packet):
+        case (.awaitingFullVerifyResponse1, _), (.awaitingFullVerifyResponse2, _), (.awaitingQuickVerifyResponse, _):
             // Packets for other programs, and late ones for our last session, are everyday.
             effects.append(.ignored(reason: "packet \(packet.opcode) during verification"))
+
+        case (.idle, _), (.awaitingInitResponse, _), (.ready, _), (.pausing, _), (.awaitingEntropy, _), (.closed, _):
+            break
         }
     }
 
@@ -370,7 +379,7 @@ public struct ButtonSession: Sendable {
         case .disconnectedVerifiedLink(let reason):
             pause(Self.pauseAfterSessionEnd, .sessionEnded(reason: reason), at: now, &effects)
         case .initButtonEventsResponse(let response): becomeReady(response, at: now, &effects)
-        case .buttonEventNotification(let notification): receiveEvents(notification, at: now, &effects)
+        case .buttonEventNotification(let notification): receiveEvents(notification, &effects)
         case .nameUpdatedNotification(let name): effects.append(.nickname(String(decoding: name, as: UTF8.self)))
         case .getNameResponse(let stamped):
             answered(.getName, .nickname(String(decoding: stamped.name, as: UTF8.self)), &effects)
@@ -410,9 +419,7 @@ public struct ButtonSession: Sendable {
         followUpIfSettled(&effects)
     }
 
-    private mutating func receiveEvents(
-        _ notification: EventNotification, at now: Instant, _ effects: inout [Effect]
-    ) {
+    private mutating func receiveEvents(_ notification: EventNotification, _ effects: inout [Effect]) {
         guard case .ready(var ready) = state else {
             effects.append(.ignored(reason: "events before the init response"))
             return
@@ -434,7 +441,7 @@ public struct ButtonSession: Sendable {
         followUpIfSettled(&effects)
     }
 
-    private mutating func synced(_ cursor: EventCursor, at now: Instant, _ effects: inout [Effect]) {
+    private mutating func synced(_ cursor: EventCursor, _ effects: inout [Effect]) {
         if syncedCursor.map({ cursor.bootID != $0.bootID || cursor.covers($0) }) ?? true { syncedCursor = cursor }
         acknowledge(upTo: cursor, &effects)
         followUpIfSettled(&effects)

@@ -1,0 +1,82 @@
+import ButtonModel
+import HomeAssistant
+import Hub
+import Logging
+import Reactor
+import RuleLoader
+
+// The broker the configuration names.
+extension Daemon {
+    func startBroker() {
+        switch setup.configuration.broker {
+        case .none: return
+        case .embedded:
+            let broker = EmbeddedBroker(
+                loop: loop, directory: setup.stateDirectory + "/broker", seed: Surroundings.randomSeed
+            ) { [weak self] event in
+                switch event {
+                case .ready(let port): self?.embeddedBrokerReady(port)
+                case .failed(let reason): self?.deliver(.brokerDisconnected(reason))
+                }
+            }
+            self.broker = broker
+            broker.start()
+        case .tcp(let host, let port, let isSecure):
+            let port = UInt16(clamping: port)
+            connect(to: isSecure ? .tls(host: host, port: port, security) : .tcp(host: host, port: port))
+        case .unix(let path): connect(to: .unix(path: resolve(path, in: setup.directory)))
+        }
+    }
+
+    func publish(_ id: UInt64, _ message: MQTTMessage, _ expiry: Duration?) {
+        guard let mqtt else { return deliver(.publishFailed(id, "there is no broker yet")) }
+        mqtt.publish(
+            id: id, topicName: message.topicName, payload: message.payload, qos: message.qos, retain: message.retain,
+            expiry: expiry)
+    }
+
+    /// It may come back on another port after it died.
+    private func embeddedBrokerReady(_ port: UInt16) {
+        deliver(.brokerAddress("mqtt://127.0.0.1:\(port)"))
+        mqtt?.disconnect {}
+        connect(to: .tcp(host: "127.0.0.1", port: port))
+    }
+
+    private func connect(to endpoint: MQTTOptions.Endpoint) {
+        let configuration = setup.configuration
+        let offline = hub.offlineMessage
+        let options = MQTTOptions(
+            endpoint: endpoint, username: configuration.mqttUsername,
+            password: configuration.mqttPassword.map { MQTTPassword($0.value) },
+            clientIdentifier: configuration.mqttClientIdentifier ?? "tryck_" + hub.installationID,
+            keepAlive: configuration.mqttKeepAlive,
+            protocolVersion: configuration.mqttVersion == .v5 ? .v5 : .v311,
+            will: MQTTWill(
+                topicName: offline.topicName, payload: offline.payload, qos: offline.qos, retain: offline.retain))
+        let mqtt = MQTTEdge(loop: loop, options: options, seed: Surroundings.randomSeed) { [weak self] in self?.brokerSaid($0) }
+        self.mqtt = mqtt
+        mqtt.connect()
+    }
+
+    private func brokerSaid(_ event: MQTTEvent) {
+        switch event {
+        case .connected: deliver(.brokerConnected)
+        case .disconnected(let failure): deliver(.brokerDisconnected("\(failure)"))
+        case .published(let id): deliver(.published(id))
+        case .publishFailed(let id, let reason): deliver(.publishFailed(id, reason))
+        case .message(let topicName, let payload, let retained, _):
+            deliver(.messageReceived(topicName: topicName, payload: payload, retained: retained))
+        case .subscribeFailed(let topicFilter, let reason):
+            logger.error("the broker refuses to send \(topicFilter): \(reason)")
+        case .dropped(let reason): logger.debug("mqtt: \(reason)")
+        }
+    }
+
+    private var security: MQTTTransportSecurity {
+        let tls = setup.configuration.tls
+        func path(_ path: String?) -> String? { path.map { resolve($0, in: setup.directory) } }
+        return MQTTTransportSecurity(
+            certificateAuthorityPath: path(tls.authorityPath), certificatePath: path(tls.certificatePath),
+            keyPath: path(tls.keyPath), isInsecure: tls.isInsecure)
+    }
+}

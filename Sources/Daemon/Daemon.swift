@@ -1,0 +1,151 @@
+import ButtonModel
+import Glibc
+import Hub
+import JSON
+import Logging
+import Reactor
+import Rules
+
+/// Carries the hub's effects out and the world's events in. It decides nothing: everything that could go one way
+/// or another is in `Hub`.
+@ReactorActor
+final class Daemon {
+    let loop: EventLoop
+    let logger: Logger
+    let setup: Setup
+    let store: StoreEdge
+    let control: ControlServer
+    let notifier: ServiceNotifier?
+    let processes: ProcessEdge
+    var hub: Hub
+    var transport: (any HCITransport)?
+    var simulator: SimulatorEdge?
+    var broker: EmbeddedBroker?
+    var mqtt: MQTTEdge?
+    private var timer: Timer?
+    private var watchdog: Timer?
+    private var inputs: [Hub.Input] = []
+    private var isHandling = false
+    private var isStopping = false
+    /// Records among the effects being carried out that could not be written: their sync would prove nothing.
+    private var failedRecords: Set<UInt64> = []
+
+    init(
+        loop: EventLoop, logger: Logger, setup: Setup, store: StoreEdge, stored: StoredState, control: ControlServer
+    ) {
+        self.loop = loop
+        self.logger = logger
+        self.setup = setup
+        self.store = store
+        self.control = control
+        notifier = ServiceNotifier.fromEnvironment()
+        processes = ProcessEdge(loop: loop)
+        hub = Hub(setup.hub, stored: stored, rules: setup.rules)
+        timer = loop.timer { [weak self] in self?.deliver(.timerFired) }
+    }
+
+    /// Begins everything; from here on the loop does the rest.
+    func start() {
+        loop.onSignals([SIGTERM, SIGINT]) { [weak self] _ in self?.deliver(.stop) }
+        loop.onWallClockStep { [weak self] in self?.deliver(.wallClock(Surroundings.wallClock)) }
+        deliver(.wallClock(Surroundings.wallClock))
+        deliver(.entropy(Surroundings.randomOctets(2048)))
+        deliver(.start)
+        startBroker()
+        notifier?.ready()
+        feedWatchdog()
+    }
+
+    /// Gives the hub an input and carries out what it answers, in order. What an effect causes at once waits
+    /// its turn behind the rest.
+    func deliver(_ input: Hub.Input) {
+        inputs.append(input)
+        guard !isHandling else { return }
+        isHandling = true
+        var next = 0
+        while next < inputs.count {
+            let now = Instant(nanoseconds: loop.nanosecondsSinceBoot)
+            for effect in hub.handle(inputs[next], at: now) { carryOut(effect) }
+            failedRecords.removeAll()
+            next += 1
+        }
+        inputs.removeAll(keepingCapacity: true)
+        isHandling = false
+    }
+
+    private func carryOut(_ effect: Hub.Effect) {
+        switch effect {
+        case .setTimer(let deadline): timer?.set(at: deadline.nanoseconds)
+        case .cancelTimer: timer?.cancel()
+        case .needsEntropy: deliver(.entropy(Surroundings.randomOctets(2048)))
+        case .openTransport: openTransport()
+        case .closeTransport: closeTransport()
+        case .send(let packet): transport?.send(packet)
+        case .record(let token, let changes): record(changes, token)
+        case .sync(let token): sync(token)
+        case .subscribe(let topicFilters): mqtt?.subscribe(topicFilters.map { ($0, qos: 1) })
+        case .publish(let id, let message, let expiry): publish(id, message, expiry)
+        case .startProcess(let id, let request):
+            processes.start(id, request) { [weak self] in self?.deliver(.processEnded(id, $0)) }
+        case .cancelProcess(let id): processes.cancel(id)
+        case .respond(let client, let line): control.send(line.encoded(), to: client)
+        case .tell(let clients, let line):
+            let octets = line.encoded()
+            for client in clients { control.send(octets, to: client) }
+        case .pressSimulated(let button, let press): pressSimulated(button, press)
+        case .log(let level, let message): log(level, message)
+        case .status(let text): notifier?.status(text)
+        case .finish: finish()
+        }
+    }
+
+    /// The one timer that ticks, and only where a service manager wants it: a loop that is stuck is restarted.
+    private func feedWatchdog() {
+        guard let notifier, let interval = notifier.watchdogInterval else { return }
+        let timer = watchdog ?? loop.timer { [weak self] in self?.feedWatchdog() }
+        watchdog = timer
+        notifier.watchdog()
+        timer.set(at: loop.nanosecondsSinceBoot + interval.nanoseconds)
+    }
+
+    private func record(_ changes: [StoreChange], _ token: UInt64) {
+        do {
+            try store.apply(changes)
+        } catch {
+            failedRecords.insert(token)
+            deliver(.recordFailed(token, "\(error)"))
+        }
+    }
+
+    private func sync(_ token: UInt64) {
+        guard failedRecords.remove(token) == nil else { return }
+        store.sync { [weak self] success in self?.deliver(.synced(token, success)) }
+    }
+
+    private func log(_ level: LogLevel, _ message: String) {
+        switch level {
+        case .debug: logger.debug("\(message)")
+        case .info: logger.info("\(message)")
+        case .warning: logger.warning("\(message)")
+        case .error: logger.error("\(message)")
+        }
+    }
+
+    /// Everything is said. What is under way gets its end: programs, then the broker, then the socket.
+    private func finish() {
+        guard !isStopping else { return }
+        isStopping = true
+        notifier?.stopping()
+        processes.cancelAll { [weak self] in
+            guard let self else { return }
+            guard let mqtt else { return self.end() }
+            mqtt.disconnect { [weak self] in self?.end() }
+        }
+    }
+
+    private func end() {
+        broker?.stop()
+        control.close()
+        loop.stop()
+    }
+}

@@ -1,0 +1,72 @@
+import Glibc
+
+/// A file a user wrote, read whole.
+package struct FileText: Sendable {
+    package var path: String
+    package var octets: [UInt8]
+    package var isReadableByOthers: Bool
+
+    /// Larger files are refused unread.
+    package static let maximumLength = 32 * 1024 * 1024
+
+    package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
+        case notFound(String)
+        case tooLong(String)
+        case unreadable(String, cause: String)
+
+        package var description: String {
+            switch self {
+            case .notFound(let path): "\(path) does not exist"
+            case .tooLong(let path): "\(path) is longer than 32 MiB"
+            case .unreadable(let path, let cause): "\(path) cannot be read: \(cause)"
+            }
+        }
+    }
+
+    package init(reading path: String) throws(Failure) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+        guard descriptor >= 0 else {
+            throw errno == ENOENT || errno == ENOTDIR
+                ? .notFound(path) : .unreadable(path, cause: String(cString: strerror(errno)))
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
+            throw .unreadable(path, cause: "it is a directory")
+        }
+        var octets: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = read(descriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .unreadable(path, cause: String(cString: strerror(errno))) }
+            guard count > 0 else { break }
+            octets.append(contentsOf: chunk[..<count])
+            guard octets.count <= FileText.maximumLength else { throw .tooLong(path) }
+        }
+        self.path = path
+        self.octets = octets
+        isReadableByOthers = status.st_mode & 0o077 != 0
+    }
+
+    /// Writes a file as a whole: nobody ever sees half of it. Mode 0600. False when that did not work.
+    package static func write(_ octets: [UInt8], to path: String) -> Bool {
+        let temporary = path + ".new"
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return false }
+        var written = 0
+        while written < octets.count {
+            let count = octets[written...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { break }
+            written += count
+        }
+        let isWhole = written == octets.count && fsync(descriptor) == 0
+        close(descriptor)
+        guard isWhole else {
+            unlink(temporary)
+            return false
+        }
+        return rename(temporary, path) == 0
+    }
+}

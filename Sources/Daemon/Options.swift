@@ -1,0 +1,68 @@
+/// What `tryckd` was told on its command line.
+package struct DaemonOptions: Hashable, Sendable {
+    package var configuration: String?
+    package var stateDirectory: String?
+    package var controlSocket: String?
+    package var logLevel: String?
+
+    package init() {}
+
+    package enum Request: Hashable, Sendable {
+        case run(DaemonOptions)
+        case help
+        case version
+        /// A sentence for people.
+        case usage(String)
+    }
+
+    /// - Parameter arguments: without the program's own name.
+    package static func parse(_ arguments: [String]) -> Request {
+        var options = DaemonOptions()
+        var rest = arguments[...]
+        while var argument = rest.popFirst() {
+            var attached: String?
+            if argument.hasPrefix("--"), let equals = argument.firstIndex(of: "=") {
+                attached = String(argument[argument.index(after: equals)...])
+                argument = String(argument[..<equals])
+            }
+            switch argument {
+            case "--help", "-h": return .help
+            case "--version": return .version
+            case "--config", "--state-directory", "--control-socket", "--log-level":
+                guard let value = attached ?? rest.popFirst(), !value.isEmpty else {
+                    return .usage("\(argument) needs a value; see tryckd --help")
+                }
+                switch argument {
+                case "--config": options.configuration = value
+                case "--state-directory": options.stateDirectory = value
+                case "--control-socket": options.controlSocket = value
+                default: options.logLevel = value
+                }
+            default: return .usage("unknown argument \"\(argument)\"; see tryckd --help")
+            }
+        }
+        return .run(options)
+    }
+
+    package static let help = """
+        USAGE: tryckd [--config FILE] [--state-directory DIRECTORY] [--control-socket PATH] [--log-level LEVEL]
+
+        Switches things when Flic buttons are pressed. Runs in the foreground until SIGTERM or SIGINT.
+
+          --config FILE             the configuration (default: $TRYCK_CONFIG, ./tryck.yaml, /etc/tryck/tryck.yaml;
+                                    with none of them the defaults are used)
+          --state-directory DIR     where pairings are kept (default: /var/lib/tryck, or below $XDG_STATE_HOME)
+          --control-socket PATH     how commands reach it (default: /run/tryck/control.sock, or below $XDG_RUNTIME_DIR)
+          --log-level LEVEL         error, warning, info or debug
+          --version                 print the version
+          --help                    print this
+
+        Example: tryckd --config ~/tryck/tryck.yaml
+
+        """
+}
+
+/// The version of everything in this package.
+package enum Version {
+    package static let string = "0.1.0"
+}

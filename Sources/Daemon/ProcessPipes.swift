@@ -1,0 +1,117 @@
+import CLinux
+import Glibc
+import Reactor
+
+/// The pipes between us and a program that is about to start.
+struct StandardPipes {
+    struct Pipe {
+        var parent, child: Int32
+    }
+
+    /// Nil: /dev/null.
+    var input: Pipe?
+    var output, error: Pipe
+
+    init(hasInput: Bool) throws(ProcessJob.StartFailure) {
+        var made: [Pipe] = []
+        for isInput in hasInput ? [false, false, true] : [false, false] {
+            var ends: [Int32] = [-1, -1]
+            guard linux_pipe(&ends) == 0 else {
+                let reason = describe(errno)
+                for pipe in made { Self.close(pipe) }
+                throw ProcessJob.StartFailure(sentence: "there is no pipe for it: \(reason)")
+            }
+            let pipe = isInput ? Pipe(parent: ends[1], child: ends[0]) : Pipe(parent: ends[0], child: ends[1])
+            linux_set_blocking(pipe.child, 1)
+            made.append(pipe)
+        }
+        (output, error) = (made[0], made[1])
+        input = hasInput ? made[2] : nil
+    }
+
+    func closeChildEnds() {
+        for pipe in [input, output, error] { if let pipe { Glibc.close(pipe.child) } }
+    }
+
+    func closeAll() {
+        for pipe in [input, output, error] { if let pipe { Self.close(pipe) } }
+    }
+
+    private static func close(_ pipe: Pipe) {
+        Glibc.close(pipe.parent)
+        Glibc.close(pipe.child)
+    }
+}
+
+/// Writes what a program may read, as fast as it reads.
+@ReactorActor
+final class InputPipe {
+    private let descriptor: Int32
+    private var rest: ArraySlice<UInt8>
+    private var watch: Watch?
+
+    init(_ loop: EventLoop, _ descriptor: Int32, _ octets: [UInt8]) {
+        self.descriptor = descriptor
+        rest = octets[...]
+        watch = loop.watch(descriptor, .write) { [unowned self] _ in write() }
+    }
+
+    private func write() {
+        let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        if count >= 0 {
+            rest = rest.dropFirst(count)
+            if rest.isEmpty { close() }
+        } else if errno != EAGAIN, errno != EINTR {
+            // EPIPE: the program does not want the rest.
+            close()
+        }
+    }
+
+    func close() {
+        guard let watch else { return }
+        watch.cancel()
+        self.watch = nil
+        rest = []
+        Glibc.close(descriptor)
+    }
+}
+
+/// Reads one output of a program to its end and keeps the beginning.
+@ReactorActor
+final class OutputPipe {
+    /// What one read takes: the default capacity of a pipe.
+    private static let readSize = 64 * 1024
+
+    private let descriptor: Int32
+    private let ended: @ReactorActor () -> Void
+    private(set) var kept: [UInt8] = []
+    private var watch: Watch?
+
+    var isClosed: Bool { watch == nil }
+
+    init(_ loop: EventLoop, _ descriptor: Int32, ended: @escaping @ReactorActor () -> Void) {
+        self.descriptor = descriptor
+        self.ended = ended
+        watch = loop.watch(descriptor, .read) { [unowned self] _ in read() }
+    }
+
+    private func read() {
+        let wanted = ProcessEdge.maximumOutput - kept.count
+        let count = withUnsafeTemporaryAllocation(byteCount: Self.readSize, alignment: 16) { buffer in
+            let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+            if count > 0 { kept.append(contentsOf: buffer.prefix(min(count, wanted))) }
+            return count
+        }
+        if count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR) {
+            close()
+            ended()
+        }
+    }
+
+    func close() {
+        guard let watch else { return }
+        watch.cancel()
+        self.watch = nil
+        Glibc.close(descriptor)
+    }
+}

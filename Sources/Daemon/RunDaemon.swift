@@ -1,0 +1,93 @@
+import ButtonModel
+import Glibc
+import Hub
+import Logging
+import Reactor
+import RuleLoader
+
+/// `tryckd`, from its arguments to its exit status. Never returns.
+package func runDaemon() -> Never {
+    switch DaemonOptions.parse(Array(CommandLine.arguments.dropFirst())) {
+    case .help:
+        write(DaemonOptions.help, to: STDOUT_FILENO)
+        exit(ExitStatus.done.rawValue)
+    case .version:
+        write("tryckd \(Version.string)\n", to: STDOUT_FILENO)
+        exit(ExitStatus.done.rawValue)
+    case .usage(let sentence):
+        stop(sentence, .usage)
+    case .run(let options):
+        exit(run(options))
+    }
+}
+
+private func run(_ options: DaemonOptions) -> Int32 {
+    let environment = Surroundings.environment
+    let setup: Setup
+    do {
+        setup = try Setup(options, environment: environment)
+    } catch {
+        stop(error.text, error.status)
+    }
+    let levelName = options.logLevel ?? setup.configuration.logLevel.rawValue
+    guard let level = Logger.Level(rawValue: levelName) else {
+        stop("--log-level takes error, warning, info or debug, not \"\(levelName)\"", .usage)
+    }
+    let isJournal = LogOutput.isJournal(stream: environment["JOURNAL_STREAM"])
+    let format: LogFormat = setup.configuration.logFormat == .json ? .json : isJournal ? .journal : .text
+    let output = LogOutput(level: level, format: format)
+    var logger = Logger(label: "tryckd") { TryckLogHandler(label: $0, output: output) }
+    logger.logLevel = level
+    for warning in setup.warnings { logger.warning("\(warning)") }
+
+    return EventLoop.run { @ReactorActor [logger] in
+        start(setup, logger)
+    }
+}
+
+/// The daemon lives as long as the loop.
+@ReactorActor private var daemon: Daemon?
+
+@ReactorActor
+private func start(_ setup: Setup, _ logger: Logger) {
+    let loop = EventLoop.shared
+    do {
+        Surroundings.makeDirectory(ConfigurationFiles.directory(of: setup.controlSocket), mode: 0o750)
+        let entropy = Surroundings.randomOctets(2).reduce(0 as UInt16) { $0 << 8 | UInt16($1) }
+        let store = try StoreEdge(
+            loop: loop, directory: setup.stateDirectory, entropy: entropy, now: Surroundings.wallClock)
+        let stored = try store.load()
+        for notice in store.notices { logger.warning("\(notice)") }
+        if let text = setup.goodRulesText,
+            !FileText.write(text, to: ConfigurationFiles.lastGoodRules(in: setup.stateDirectory))
+        {
+            logger.warning("the rules could not be kept in \(setup.stateDirectory) for a start with bad ones")
+        }
+        let control = try ControlServer(loop: loop, path: setup.controlSocket) { client, line in
+            daemon?.deliver(.controlLine(client, line))
+        } onDisconnect: { client in
+            daemon?.deliver(.clientGone(client))
+        }
+        daemon = Daemon(loop: loop, logger: logger, setup: setup, store: store, stored: stored, control: control)
+        daemon?.start()
+        logger.info("tryckd \(Version.string) is running; commands reach it at \(setup.controlSocket)")
+    } catch {
+        logger.critical("\(error)")
+        loop.stop(status: ExitStatus.unavailable.rawValue)
+    }
+}
+
+private func stop(_ sentence: String, _ status: ExitStatus) -> Never {
+    let text = sentence.hasSuffix("\n") ? sentence : sentence + "\n"
+    write(text, to: STDERR_FILENO)
+    exit(status.rawValue)
+}
+
+private func write(_ text: String, to descriptor: Int32) {
+    var octets = Array(text.utf8)[...]
+    while !octets.isEmpty {
+        let count = octets.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        guard count > 0 else { return }
+        octets = octets.dropFirst(count)
+    }
+}

@@ -1,0 +1,121 @@
+import ButtonModel
+package import Hub
+package import RuleLoader
+package import Rules
+package import Simulator
+
+/// Everything that is settled before the loop begins: the configuration, the rules, and where things are.
+package struct Setup: Sendable {
+    package var configuration: Configuration
+    /// Where relative paths of the configuration count from.
+    package var directory: String
+    package var stateDirectory: String
+    package var controlSocket: String
+    package var rules: RuleSet
+    /// The rules' text, when it has no errors.
+    package var goodRulesText: [UInt8]?
+    package var simulator: [SimulatedButtonDescription]
+    package var hub: HubConfiguration
+    /// Lines for the log once there is one.
+    package var warnings: [String] = []
+
+    /// Why the daemon cannot start, as text for people, and its exit status.
+    package struct Failure: Error, Sendable {
+        package var text: String
+        package var status: ExitStatus
+    }
+
+    /// - Throws: `Failure` when a file that was named is missing, or the configuration has an error.
+    package init(_ options: DaemonOptions, environment: [String: String]) throws(Failure) {
+        let files = ConfigurationFiles(environment: environment)
+        let (configuration, directory, notices) = try files.configuration(at: options.configuration)
+        self.configuration = configuration
+        self.directory = directory
+        warnings = notices
+
+        let locations = Locations(environment: environment, isRoot: Surroundings.isRoot)
+        let base = Surroundings.workingDirectory
+        stateDirectory =
+            options.stateDirectory.map { resolve($0, in: base) }
+            ?? configuration.stateDirectory.map { resolve($0, in: directory, home: environment["HOME"]) }
+            ?? locations.stateDirectory
+        controlSocket =
+            options.controlSocket.map { resolve($0, in: base) }
+            ?? configuration.controlSocket.map { resolve($0, in: directory, home: environment["HOME"]) }
+            ?? locations.controlSocket
+
+        let loaded = files.rules(configuration, in: directory, stateDirectory: stateDirectory)
+        rules = loaded.rules
+        goodRulesText = loaded.goodText
+        warnings += loaded.notices
+        simulator = try files.simulator(configuration, in: directory)
+
+        var names = ["PATH=/usr/local/bin:/usr/bin:/bin"]
+        for name in ["HOME", "LANG", "TZ", "USER"] {
+            if let value = environment[name] { names.append("\(name)=\(value)") }
+        }
+        let isSimulated = if case .simulated = configuration.transport { true } else { false }
+        hub = HubConfiguration(
+            version: Version.string, baseTopic: configuration.baseTopic,
+            extraTrustRoots: configuration.trustRoots + (isSimulated ? [SimulatorRoot.publicKey] : []),
+            trustRootNames: configuration.trustRoots.map(Setup.fingerprint),
+            transport: "\(configuration.transport.word)", hasTransport: configuration.transport != .none,
+            broker: configuration.broker.word, hasBroker: configuration.broker != .none,
+            allowsRequestsOverMQTT: configuration.control != .none, processEnvironment: names,
+            stateDirectory: stateDirectory, ruleCount: rules.rules.count, ruleFault: loaded.fault,
+            simulatedButtons: simulator.map(\.name))
+    }
+
+    /// The first octets of a key, enough to recognise it by.
+    private static func fingerprint(_ key: [UInt8]) -> String {
+        key.prefix(8).map { octet in
+            let digits = String(octet, radix: 16)
+            return (digits.count < 2 ? "0" : "") + digits
+        }.joined() + "…"
+    }
+}
+
+/// The usual places, as systemd and the XDG base directory specification have them.
+package struct Locations: Sendable {
+    package var stateDirectory: String
+    package var controlSocket: String
+
+    package init(environment: [String: String], isRoot: Bool) {
+        let home = environment["HOME"] ?? "/"
+        // systemd lists several with colons; the first is ours.
+        func first(_ name: String) -> String? {
+            environment[name].flatMap { $0.split(separator: ":").first.map(String.init) }
+        }
+        let ownState = (environment["XDG_STATE_HOME"] ?? home + "/.local/state") + "/tryck"
+        stateDirectory = first("STATE_DIRECTORY") ?? (isRoot ? "/var/lib/tryck" : ownState)
+        let ownRuntime = environment["XDG_RUNTIME_DIR"].map { $0 + "/tryck" } ?? ownState
+        controlSocket = (first("RUNTIME_DIRECTORY") ?? (isRoot ? "/run/tryck" : ownRuntime)) + "/control.sock"
+    }
+}
+
+extension Configuration.Transport {
+    /// As the configuration spells it.
+    package var word: String {
+        switch self {
+        case .auto: "auto"
+        case .hciIndex(let index): "hci:\(index)"
+        case .hciAddress(let address): "hci:\(address)"
+        case .h4TCP(let host, let port): "h4:tcp:\(host):\(port)"
+        case .h4Unix(let path): "h4:unix:\(path)"
+        case .simulated(let path): "simulated:\(path)"
+        case .none: "none"
+        }
+    }
+}
+
+extension Configuration.Broker {
+    /// As the configuration spells it.
+    package var word: String {
+        switch self {
+        case .tcp(let host, let port, let tls): "\(tls ? "mqtts" : "mqtt")://\(host):\(port)"
+        case .unix(let path): "unix:\(path)"
+        case .embedded: "embedded"
+        case .none: "none"
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import ButtonModel
+import Reactor
+import Simulator
+
+/// The simulated controller and its buttons as a transport: the world runs in this process, on the reactor's clock.
+@ReactorActor
+final class SimulatorEdge: HCITransport {
+    private let loop: EventLoop
+    private var world: SimulatedWorld
+    private var timer: Timer?
+    private var handler: (@ReactorActor (HCITransportEvent) -> Void)?
+    /// Packets that came out while the owner was still busy with the one before.
+    private var outgoing: [[UInt8]] = []
+    private var isDelivering = false
+    private let note: @ReactorActor (String, String) -> Void
+
+    /// - Parameter note: told what the buttons do, by name.
+    init(
+        loop: EventLoop, buttons: [SimulatedButtonDescription], seed: UInt64,
+        note: @escaping @ReactorActor (String, String) -> Void
+    ) {
+        self.loop = loop
+        self.note = note
+        world = SimulatedWorld(buttons, seed: seed, at: Instant(nanoseconds: loop.nanosecondsSinceBoot))
+        timer = loop.timer { [weak self] in self?.advance(.timerFired) }
+    }
+
+    func open(_ handler: @escaping @ReactorActor (HCITransportEvent) -> Void) {
+        self.handler = handler
+        handler(.opened)
+    }
+
+    func send(_ packet: [UInt8]) { advance(.received(packet)) }
+
+    /// The world goes on without us; what it sends meanwhile is lost.
+    func close() { handler = nil }
+
+    func press(_ button: String, _ press: SimulatedPress) { advance(.press(button: button, press)) }
+
+    private func advance(_ input: SimulatedWorld.Input) {
+        for effect in world.handle(input, at: Instant(nanoseconds: loop.nanosecondsSinceBoot)) {
+            switch effect {
+            case .send(let packet): outgoing.append(packet)
+            case .setTimer(let deadline): timer?.set(at: deadline.nanoseconds)
+            case .cancelTimer: timer?.cancel()
+            case .note(let button, let text): note(button, text)
+            case .pressFinished, .unknownButton: break
+            }
+        }
+        guard !isDelivering else { return }
+        isDelivering = true
+        var next = 0
+        while next < outgoing.count {
+            handler?(.received(outgoing[next]))
+            next += 1
+        }
+        outgoing.removeAll(keepingCapacity: true)
+        isDelivering = false
+    }
+}

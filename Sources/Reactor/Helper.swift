@@ -1,0 +1,31 @@
+import CLinux
+import Glibc
+
+/// A detached thread for one piece of work.
+final class Helper: Sendable {
+    /// Bytes. Resolving a name is the deepest thing done here.
+    private static let stackSize = 256 * 1024
+
+    let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+    /// - Returns: whether a thread could be made.
+    func start() -> Bool {
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        pthread_attr_setstacksize(&attributes, Self.stackSize)
+        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        var thread = pthread_t()
+        let argument = Unmanaged.passRetained(self)
+        let failure = pthread_create(
+            &thread, &attributes,
+            { argument in
+                if let argument { Unmanaged<Helper>.fromOpaque(argument).takeRetainedValue().body() }
+                return nil
+            }, argument.toOpaque())
+        if failure != 0 { argument.release() }
+        return failure == 0
+    }
+}

@@ -1,0 +1,122 @@
+import Glibc
+import Reactor
+import Testing
+
+@testable import Daemon
+
+@Suite("The embedded broker")
+struct EmbeddedBrokerTests {
+    @Test("it starts, takes clients, and is gone after stop")
+    func lifecycle() async throws {
+        let directory = TemporaryDirectory()
+        try await withReactor {
+            let broker = RunningBroker(directory)
+            let port = try await broker.ready()
+            #expect(mode(of: directory.path + "/broker") == 0o700)
+            #expect(mode(of: directory.path + "/broker/mosquitto.conf") == 0o600)
+            let client = TestClient(MQTTOptions(endpoint: .tcp(host: "127.0.0.1", port: port)))
+            #expect(await client.next() == .connected(.v5))
+            broker.edge.stop()
+            guard case .disconnected = await client.next() else { throw Unexpected() }
+            #expect(
+                await client.next() == .disconnected(.connectionRefused(endpoint: "127.0.0.1:\(port)")))
+            await client.disconnect()
+        }
+    }
+
+    @Test("when it dies it is started again, on the same port, and clients come back")
+    func restart() async throws {
+        let directory = TemporaryDirectory()
+        try await withReactor {
+            let broker = RunningBroker(directory)
+            let port = try await broker.ready()
+            let client = TestClient(MQTTOptions(endpoint: .tcp(host: "127.0.0.1", port: port)))
+            #expect(await client.next() == .connected(.v5))
+            let shell = try #require(broker.edge.process)
+            let mosquitto = try #require(children(of: shell).first { name(of: $0) == "mosquitto" })
+            kill(mosquitto, SIGKILL)
+            #expect(await broker.happenings.next() == .failed("mosquitto ended (signal 9); it is started again"))
+            #expect(await broker.happenings.next() == .ready(port: port))
+            await client.next { $0 == .connected(.v5) ? () : nil }
+            await client.disconnect()
+            broker.edge.stop()
+        }
+    }
+
+    @Test("it does not outlive its parent: when the pipe closes, it ends")
+    func leash() async throws {
+        let directory = TemporaryDirectory()
+        try await withReactor {
+            let broker = RunningBroker(directory)
+            _ = try await broker.ready()
+            broker.edge.dropLeash()
+            #expect(await broker.happenings.next() == .failed("mosquitto ended (status 0); it is started again"))
+            broker.edge.stop()
+        }
+    }
+
+    @Test("without the program the sentence says what to install")
+    func missing() async throws {
+        let directory = TemporaryDirectory()
+        try await withReactor {
+            let broker = RunningBroker(directory, program: "/nonexistent/mosquitto")
+            guard case .failed(let sentence) = await broker.happenings.next() else { throw Unexpected() }
+            #expect(sentence.contains("install the package mosquitto"))
+            // And it is looked for again.
+            #expect(await broker.happenings.next() == .failed(sentence))
+            broker.edge.stop()
+        }
+    }
+
+    @Test("a program that ends at once is tried again with growing waits")
+    func broken() async throws {
+        let directory = TemporaryDirectory()
+        try await withReactor {
+            let start = EventLoop.shared.nanosecondsSinceBoot
+            let broker = RunningBroker(directory, program: "/bin/false")
+            for _ in 0..<3 {
+                #expect(await broker.happenings.next() == .failed("mosquitto ended (status 1); it is started again"))
+            }
+            let waited = (EventLoop.shared.nanosecondsSinceBoot - start) / 1_000_000
+            #expect(waited >= 125 + 250)
+            broker.edge.stop()
+        }
+    }
+
+    @Test("a port that is taken is avoided")
+    func ports() {
+        let (listener, taken) = listenOnLoopback()
+        let free = freeLoopbackPort(preferring: taken)
+        #expect(free != nil && free != taken)
+        close(listener)
+        #expect(freeLoopbackPort(preferring: taken) == taken)
+    }
+}
+
+@ReactorActor
+private final class RunningBroker {
+    let happenings = Happenings<EmbeddedBroker.Event>()
+    let edge: EmbeddedBroker
+
+    init(_ directory: TemporaryDirectory, program: String? = nil) {
+        let happenings = happenings
+        edge = EmbeddedBroker(loop: .shared, directory: directory.path + "/broker", program: program, seed: 1) {
+            happenings.add($0)
+        }
+        edge.start()
+    }
+
+    func ready() async throws -> UInt16 {
+        guard case .ready(let port) = await happenings.next() else { throw Unexpected() }
+        return port
+    }
+}
+
+private func children(of process: pid_t) -> [pid_t] {
+    let text = String(decoding: readFile("/proc/\(process)/task/\(process)/children"), as: UTF8.self)
+    return text.split(separator: " ").compactMap { pid_t($0) }
+}
+
+private func name(of process: pid_t) -> String {
+    String(decoding: readFile("/proc/\(process)/comm").dropLast(), as: UTF8.self)
+}

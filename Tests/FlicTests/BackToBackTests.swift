@@ -1,0 +1,228 @@
+import ButtonModel
+import TestSupport
+import Testing
+
+@testable import Flic
+
+/// Host and simulated button against each other. Both were held against the reference before; here it is about what
+/// they do together.
+@Suite("Both ends")
+struct BackToBackTests {
+    @Test("pair, press, lose the link, press, come back: every step arrives once", arguments: [23, 65, 140])
+    func story(attMTU: Int) throws {
+        var ends = TwoEnds()
+        ends.tellButton(.setPublicMode(true))
+        ends.connect(attMTU: attMTU)
+        #expect(ends.button.isPaired && ends.failures.isEmpty)
+        #expect(ends.buttonEffects.contains(.paired) && ends.buttonEffects.contains(.sessionReady))
+        #expect(
+            ends.buttonEffects.contains(
+                .requestParameters(intervalMinimum: 80, intervalMaximum: 90, latency: 17, timeout: 800)))
+        #expect(ends.hostEffects.contains(.nickname("Küche")) && ends.hostEffects.contains(.advertisingConfigured))
+
+        ends.press(for: .milliseconds(100))
+        ends.wait(.seconds(2))
+        #expect(ends.events.map(\.step) == [.down, .up(.open), .clickTimeout])
+        #expect(ends.events.map(\.counter) == [1, 3, 4])
+        #expect(ends.events.allSatisfy { !$0.wasQueued && $0.age == .zero && $0.bootID == 4711 })
+
+        ends.tellButton(.linkDown)
+        ends.tellHost(.linkLost)
+        ends.press(for: .milliseconds(100))
+        ends.wait(.milliseconds(100))
+        ends.press(for: .milliseconds(100))
+        ends.wait(.seconds(30))
+        let pairing = try #require(ends.pairing)
+        let cursor = try #require(ends.cursor)
+        #expect(cursor == EventCursor(bootID: 4711, eventCount: 4))
+        ends.reconnect(.reconnect(pairing, cursor, advertisingConfigured: true), attMTU: attMTU, after: .zero)
+        #expect(ends.events.map(\.step) == [.down, .up(.open), .down, .up(.doubleClick)])
+        #expect(ends.events.map(\.counter) == [5, 7, 9, 11])
+        #expect(ends.events.map(\.wasQueuedLast) == [false, false, false, true])
+        let ages = ends.events.map { $0.age / .seconds(1) }
+        for (age, expected) in zip(ages, [30.3, 30.2, 30.1, 30.0]) { #expect(abs(age - expected) < 0.001) }
+        #expect(
+            ends.hostEffects.contains(.battery(millivolts: 2999)) && ends.hostEffects.contains(.firmware(version: 11)))
+        #expect(ends.hostEffects.filter { $0 == .queueDrained }.count == 1)
+
+        ends.press(for: .milliseconds(1500))
+        #expect(ends.events.suffix(3).map(\.step) == [.down, .hold(ofSecondPress: false), .up(.afterHoldClick)])
+        #expect(ends.failures.isEmpty)
+    }
+
+    @Test("what was not acknowledged comes again, and is reported once", arguments: [23, 140])
+    func unacknowledged(attMTU: Int) throws {
+        var ends = TwoEnds()
+        ends.tellButton(.setPublicMode(true))
+        ends.connect(attMTU: attMTU)
+        ends.syncs = false
+        ends.press(for: .milliseconds(700))
+        #expect(ends.events.map(\.counter) == [1, 3])
+        let pairing = try #require(ends.pairing)
+        // The power failed before anything was stored.
+        ends.syncs = true
+        let stored = EventCursor(bootID: 4711)
+        ends.reconnect(.reconnect(pairing, stored, advertisingConfigured: true), attMTU: attMTU, after: .seconds(1))
+        #expect(ends.events.map(\.counter) == [1, 3] && ends.events.allSatisfy(\.wasQueued))
+        let cursor = try #require(ends.cursor)
+        ends.reconnect(.reconnect(pairing, cursor, advertisingConfigured: true), attMTU: attMTU, after: .seconds(1))
+        #expect(ends.events.isEmpty && ends.failures.isEmpty)
+    }
+
+    @Test("a gesture cut by a lost link goes on with what was stored")
+    func cutGesture() throws {
+        var ends = TwoEnds()
+        ends.tellButton(.setPublicMode(true))
+        ends.connect(attMTU: 23)
+        ends.tellButton(.pressed)
+        ends.wait(.milliseconds(100))
+        let pairing = try #require(ends.pairing)
+        let cursor = try #require(ends.cursor)
+        #expect(cursor.eventCount == 1)
+        ends.tellButton(.linkDown)
+        ends.tellButton(.released)
+        ends.reconnect(.reconnect(pairing, cursor, advertisingConfigured: true), attMTU: 23, after: .seconds(3))
+        #expect(ends.events.map(\.step) == [.up(.open), .clickTimeout])
+    }
+
+    @Test("a button that was not held refuses, and one that is not ours to know denies")
+    func refusals() throws {
+        var ends = TwoEnds()
+        ends.connect(attMTU: 140)
+        #expect(ends.failures == [.notInPublicMode] && ends.hostEffects.contains(.disconnect))
+
+        ends = TwoEnds(.reconnect(TestButton.pairing, EventCursor(), advertisingConfigured: false))
+        ends.connect(attMTU: 140)
+        #expect(ends.failures == [.pairingNotKnown] && ends.hostEffects.contains(.disconnect))
+    }
+
+    @Test("a root that was not asked for is not trusted")
+    func untrustedRoot() {
+        var ends = TwoEnds()
+        ends.session = ButtonSession(.init(address: TwoEnds.address, purpose: .pair))
+        ends.tellButton(.setPublicMode(true))
+        ends.connect(attMTU: 140)
+        #expect(ends.failures == [.invalidCertificate])
+    }
+
+    @Test("after the battery was changed the events count from one, and all are new")
+    func reboot() throws {
+        var ends = TwoEnds()
+        ends.tellButton(.setPublicMode(true))
+        ends.connect(attMTU: 140)
+        ends.press(for: .milliseconds(700))
+        let pairing = try #require(ends.pairing)
+        let cursor = try #require(ends.cursor)
+        ends.tellButton(.rebooted(bootID: 4712))
+        ends.press(for: .milliseconds(700))
+        ends.reconnect(.reconnect(pairing, cursor, advertisingConfigured: true), attMTU: 140, after: .seconds(1))
+        #expect(ends.events.map(\.counter) == [1, 3] && ends.events.allSatisfy { $0.bootID == 4712 })
+        #expect(ends.hostEffects.contains(.advertisingConfigured))
+    }
+
+    @Test("pings go on for hours, and a session that ended otherwise begins again")
+    func pings() throws {
+        var ends = TwoEnds(button: TwoEnds.makeButton(pingPeriod: .seconds(20)))
+        ends.tellButton(.setPublicMode(true))
+        ends.connect(attMTU: 140)
+        ends.wait(.seconds(4 * 60 * 60))
+        #expect(ends.failures.isEmpty)
+        #expect(ends.hostEffects.contains(.battery(millivolts: 2999)))
+        // The host's answer is lost on a frozen program: the button ends the session, the host begins another.
+        ends.tellHost(.received([1, 15, 0, 0, 0, 0, 0]))
+        #expect(ends.failures == [.packetSignatureMismatch])
+        ends.wait(.seconds(6))
+        ends.press(for: .milliseconds(700))
+        #expect(ends.events.map(\.counter) == [1, 3])
+    }
+
+    @Test("random presses and lost links lose nothing and repeat nothing", arguments: 0..<40)
+    func randomStory(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        var ends = TwoEnds()
+        ends.tellButton(.setPublicMode(true))
+        ends.connect(attMTU: 23)
+        let pairing = try #require(ends.pairing)
+        var seen: [UInt32] = []
+        for _ in 0..<12 {
+            for _ in 0..<Int.random(in: 0...3, using: &generator) {
+                ends.press(for: .milliseconds(Int.random(in: 1...1800, using: &generator)))
+                ends.wait(.milliseconds(Int.random(in: 1...1000, using: &generator)))
+            }
+            seen += ends.events.map(\.counter)
+            let cursor = try #require(ends.cursor)
+            let attMTU = Int.random(in: 23...140, using: &generator)
+            ends.tellButton(.linkDown)
+            ends.tellHost(.linkLost)
+            if Bool.random(using: &generator) {
+                ends.press(for: .milliseconds(Int.random(in: 1...1800, using: &generator)))
+            }
+            ends.syncs = Bool.random(using: &generator)
+            ends.reconnect(
+                .reconnect(pairing, cursor, advertisingConfigured: true), attMTU: attMTU, after: .seconds(2))
+            #expect(ends.failures.isEmpty)
+        }
+        seen += ends.events.map(\.counter)
+        #expect(seen == Set(seen).sorted(), "in order, and each once")
+        // A step is left out where it did not happen: no gap is wider than from one up to the next down.
+        #expect(zip(seen, seen.dropFirst()).allSatisfy { $1 - $0 <= 2 })
+    }
+
+    @Test("random octets in any state make neither end trap", arguments: 0..<60)
+    func noise(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var ends = TwoEnds()
+        ends.tellButton(.setPublicMode(true))
+        if seed % 3 > 0 { ends.connect(attMTU: seed % 2 == 0 ? 23 : 140) }
+        if seed % 3 > 1, let pairing = ends.pairing {
+            ends.press(for: .milliseconds(700))
+            ends.reconnect(
+                .reconnect(pairing, EventCursor(), advertisingConfigured: false), attMTU: 23, after: .seconds(1))
+        }
+        for _ in 0..<200 {
+            var value = generator.bytes(Int.random(in: 0...140, using: &generator))
+            // Often enough the first octets are ones that get further.
+            if Bool.random(using: &generator), value.count > 2 {
+                value[0] = [0, 1, 2, 0x21, 0x22, 0x81].randomElement(using: &generator) ?? 0
+                value[1] = UInt8.random(in: 0...45, using: &generator)
+            }
+            if Bool.random(using: &generator) {
+                ends.tellHost(.received(value))
+            } else {
+                ends.tellButton(.received(value, random: generator.bytes(Int.random(in: 0...9, using: &generator))))
+            }
+            ends.wait(.milliseconds(Int.random(in: 0...4000, using: &generator)))
+        }
+    }
+
+    @Test("signed nonsense from a button makes the host neither trap nor fail", arguments: 0..<60)
+    func signedNoise(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        var established = try #require(EstablishedTalk())
+        if seed % 2 == 0 { _ = established.initialise(hasQueuedEvents: seed % 4 == 0) }
+        for _ in 0..<100 {
+            var octets = generator.bytes(Int.random(in: 1...122, using: &generator))
+            octets[0] = [9, 10, 11, 12, 12, 12, 14, 15, 16, 20, 25, 40].randomElement(using: &generator) ?? 12
+            if octets[0] == 9 && Bool.random(using: &generator) { octets[0] = 12 }
+            let effects = established.talk.when(.received(established.button.value(octets: octets)))
+            guard !effects.contains(where: { if case .failed = $0 { true } else { false } }) else { break }
+            established.talk.when(.synced(EventCursor(bootID: TestButton.bootID, eventCount: .max)))
+        }
+    }
+
+    @Test("signed nonsense from a host makes the button neither trap nor end the session", arguments: 0..<60)
+    func signedHostNoise(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        var button = TwoEnds.makeButton(pairings: [TestButton.pairing])
+        var host = try #require(HostEnd(&button))
+        for _ in 0..<100 {
+            var octets = generator.bytes(Int.random(in: 1...122, using: &generator))
+            octets[0] = [8, 10, 11, 12, 13, 14, 15, 16, 19, 20, 23, 27, 40].randomElement(using: &generator) ?? 23
+            let effects = button.handle(.received(host.value(octets: octets), random: []), at: host.now)
+            #expect(!effects.contains { if case .disconnect = $0 { true } else { false } })
+            host.now = host.now + .milliseconds(1)
+        }
+        let effects = button.handle(.received(host.value(octets: [20]), random: []), at: host.now)
+        #expect(effects.contains { if case .send(let value) = $0 { value.first == 1 } else { false } })
+    }
+}

@@ -1,0 +1,371 @@
+import ButtonModel
+import Bytes
+import TestSupport
+import Testing
+
+@testable import Flic
+
+@Suite("Button session")
+struct ButtonSessionTests {
+    private func reconnecting(
+        _ cursor: EventCursor = EventCursor(bootID: TestButton.bootID, eventCount: 8)
+    ) -> Transcript<ButtonSession> {
+        Transcript(
+            ButtonSession(
+                .init(
+                    address: TestButton.address,
+                    purpose: .reconnect(TestButton.pairing, cursor, advertisingConfigured: true))))
+    }
+
+    private let request: [UInt8] = [0, 5, 1, 2, 3, 4, 5, 6, 7, 0, 4, 3, 2, 1, 0xFE, 0xCA, 0, 0]
+
+    @Test("a silent button is given up after 31 seconds, not before")
+    func silence() {
+        var talk = reconnecting()
+        talk.when(
+            .linkReady(attMTU: 140, TestButton.entropy), expect: .send(request), .setTimer(talk.now + .seconds(31)))
+        talk.wait(.milliseconds(30_999))
+        talk.when(.timerFired)
+        talk.wait(.milliseconds(1))
+        talk.when(.timerFired, expect: .failed(.verifyTimedOut), .disconnect)
+    }
+
+    @Test("a button that does not know the pairing is left alone")
+    func pairingNotKnown() {
+        var talk = reconnecting()
+        talk.when(.linkReady(attMTU: 140, TestButton.entropy))
+        talk.when(.received([0, 6, 9, 9, 9, 9]), expect: .ignored(reason: "packet 6 during verification"))
+        talk.when(.received([0, 6, 4, 3, 2, 1]), expect: .failed(.pairingNotKnown), .disconnect, .cancelTimer)
+        talk.when(.received([0, 6, 4, 3, 2, 1]))
+    }
+
+    @Test("a paired button that is used by too many programs is asked again after 30 seconds")
+    func tooManyApps() {
+        var talk = reconnecting()
+        talk.when(.linkReady(attMTU: 140, TestButton.entropy))
+        talk.when(
+            .received([0, 2, 9, 9, 9, 9, 4, 3, 2, 1]), expect: .failed(.tooManyApps),
+            .setTimer(talk.now + .seconds(30)))
+        talk.wait(.seconds(30))
+        talk.when(.timerFired, expect: .needsEntropy)
+        talk.when(.restart(TestButton.entropy), expect: .send(request), .setTimer(talk.now + .seconds(31)))
+    }
+
+    @Test("after init a known button is asked for what every session needs, two requests at a time")
+    func followUp() throws {
+        var established = try #require(EstablishedTalk(advertisingConfigured: false, firmwareVersion: 6))
+        var effects = established.initialise()
+        #expect(
+            Array(effects.prefix(2)) == [
+                .ready(
+                    EventCursor(bootID: TestButton.bootID, eventCount: 8), rebooted: false, clock: 1_000_000,
+                    hasQueuedEvents: false), .queueDrained,
+            ])
+        #expect(
+            established.sent(effects) == [
+                .setConnectionParameters(
+                    .init(intervalMinimum: 80, intervalMaximum: 90, latency: 17, supervisionTimeout: 800)),
+                .setAdvertisingParametersRequest(AdvertisingParameters()), .getBatteryLevelRequest,
+            ])
+        effects = established.receive(.setAdvertisingParametersResponse)
+        #expect(effects.first == .advertisingConfigured)
+        #expect(established.sent(effects) == [.getNameRequest])
+        effects = established.receive(.getNameResponse(.init(timestamp: 0, name: Array("Hall".utf8))))
+        #expect(effects.first == .nickname("Hall"))
+        #expect(established.sent(effects) == [.getFirmwareVersionRequest])
+        effects = established.receive(.getBatteryLevelResponse(raw: 860))
+        #expect(effects == [.battery(millivolts: 3023)])
+        effects = established.receive(.getFirmwareVersionResponse(version: 11))
+        #expect(effects == [.firmware(version: 11)])
+        effects = established.receive(.getBatteryLevelResponse(raw: 1))
+        #expect(effects == [.ignored(reason: "an answer nobody asked for")])
+    }
+
+    @Test("advertising settings wait for the version where it is not known", arguments: [5, 6] as [UInt32])
+    func unknownFirmware(version: UInt32) throws {
+        var established = try #require(EstablishedTalk(advertisingConfigured: false))
+        _ = established.sent(established.initialise())
+        _ = established.sent(established.receive(.getBatteryLevelResponse(raw: 860)))
+        let effects = established.receive(.getFirmwareVersionResponse(version: version))
+        let expected: [HostPacket?] = version < 6 ? [] : [.setAdvertisingParametersRequest(AdvertisingParameters())]
+        #expect(established.sent(effects) == expected)
+    }
+
+    @Test("a reboot of the button is noticed, and its advertising settings are sent again")
+    func rebooted() throws {
+        var established = try #require(EstablishedTalk(firmwareVersion: 11))
+        let effects = established.initialise(bootID: 77, eventCount: 40)
+        let cursor = EventCursor(bootID: 77, eventCount: 40)
+        #expect(
+            effects.first == .ready(cursor, rebooted: true, clock: 1_000_000, hasQueuedEvents: false))
+        #expect(established.sent(effects).contains(.setAdvertisingParametersRequest(AdvertisingParameters())))
+    }
+
+    @Test("an event is acknowledged once, when it is synced, and in order")
+    func acknowledgement() throws {
+        var established = try #require(EstablishedTalk())
+        _ = established.sent(established.initialise())
+        var effects = established.receive(9, 1)
+        #expect(effects.count == 1)
+        effects = established.receive(11, 10)
+        guard case .events(let events, let cursor, true)? = effects.first, effects.count == 1 else {
+            Issue.record("\(effects)")
+            return
+        }
+        #expect(events.map(\.step) == [.up(.click)] && cursor.eventCount == 11)
+        _ = established.receive(15, 1, 10)
+        #expect(established.talk.when(.synced(EventCursor(bootID: TestButton.bootID, eventCount: 10))) == [])
+        #expect(established.talk.when(.synced(EventCursor(bootID: 1, eventCount: 99))) == [])
+        effects = established.talk.when(.synced(EventCursor(bootID: TestButton.bootID, eventCount: 15)))
+        #expect(
+            established.sent(effects) == [.acknowledgeEvents(eventCount: 11), .acknowledgeEvents(eventCount: 15)])
+        #expect(established.talk.when(.synced(EventCursor(bootID: TestButton.bootID, eventCount: 15))) == [])
+    }
+
+    @Test("what was processed already is not reported again, but acknowledged after the sync")
+    func duplicates() throws {
+        var established = try #require(EstablishedTalk())
+        _ = established.sent(established.initialise(eventCount: 4, hasQueuedEvents: true))
+        var effects = established.receive(11, 1, 8, 2, 1, 10, queued: true)
+        guard case .events(let events, _, true)? = effects.first else {
+            Issue.record("\(effects)")
+            return
+        }
+        #expect(events.map(\.counter) == [9, 11])
+        effects = established.receive(7, 10)
+        let cursor = EventCursor(bootID: TestButton.bootID, eventCount: 11)
+        #expect(effects.first == .events([], cursor, needsAcknowledgement: true))
+        effects = established.talk.when(.synced(cursor))
+        #expect(
+            Array(established.sent(effects).prefix(2)) == [
+                .acknowledgeEvents(eventCount: 11), .acknowledgeEvents(eventCount: 7),
+            ])
+        // Once it is on disk nobody needs to hear of it again.
+        effects = established.receive(11, 10)
+        #expect(effects.count == 1 && established.sent(effects) == [.acknowledgeEvents(eventCount: 11)])
+    }
+
+    @Test("the count of the init response drops nothing that was not processed", arguments: [8, 9, 40] as [UInt32])
+    func storedCount(eventCount: UInt32) throws {
+        var established = try #require(EstablishedTalk())
+        _ = established.initialise(eventCount: eventCount, hasQueuedEvents: true)
+        guard case .events(let events, _, _)? = established.receive(9, 1, queued: true).first else {
+            Issue.record("no events")
+            return
+        }
+        #expect(events.map(\.counter) == [9])
+    }
+
+    @Test("stored events of a new boot are all new, whatever was processed before it")
+    func storedBeforeReboot() throws {
+        var established = try #require(EstablishedTalk())
+        let effects = established.initialise(bootID: 5, eventCount: 3, hasQueuedEvents: true)
+        #expect(
+            effects.first
+                == .ready(EventCursor(bootID: 5), rebooted: true, clock: 1_000_000, hasQueuedEvents: true))
+        guard case .events(let events, let cursor, _)? = established.receive(3, 1, 10, queued: true).first else {
+            Issue.record("no events")
+            return
+        }
+        #expect(events.map(\.counter) == [1, 3] && cursor == EventCursor(bootID: 5, eventCount: 3))
+    }
+
+    @Test("the age of a stored event counts back from the init response; a live one has none")
+    func age() throws {
+        var established = try #require(EstablishedTalk())
+        _ = established.initialise(ticks: 900_000 + 32_768 * 3 / 2, hasQueuedEvents: true)
+        guard case .events(let stored, _, _)? = established.receive(9, 1, queued: true).first,
+            case .events(let live, _, _)? = established.receive(11, 8).first
+        else {
+            Issue.record("no events")
+            return
+        }
+        #expect(stored.map(\.age) == [.milliseconds(1500)] && live.map(\.age) == [.zero])
+    }
+
+    @Test("the requests after init come after the stored events and their acknowledgement")
+    func followUpWaits() throws {
+        var established = try #require(EstablishedTalk())
+        #expect(established.sent(established.initialise(hasQueuedEvents: true)) == [])
+        var effects = established.receive(11, 1, 10, queued: true)
+        #expect(effects.contains(.queueDrained) && established.sent(effects) == [])
+        effects = established.talk.when(.synced(EventCursor(bootID: TestButton.bootID, eventCount: 11)))
+        #expect(established.sent(effects).first == .acknowledgeEvents(eventCount: 11))
+        #expect(effects.count == 5)
+    }
+
+    @Test("a disk that takes its time does not hold the requests back for ever")
+    func followUpPatience() throws {
+        var established = try #require(EstablishedTalk())
+        _ = established.initialise(hasQueuedEvents: true)
+        _ = established.receive(11, 1, 10, queued: true)
+        established.talk.wait(.seconds(5))
+        let effects = established.talk.when(.timerFired)
+        #expect(established.sent(effects).count == 3)
+        guard case .setTimer? = effects.last else {
+            Issue.record("no timer for the battery")
+            return
+        }
+    }
+
+    @Test("the battery is asked for again every three hours")
+    func battery() throws {
+        var established = try #require(EstablishedTalk())
+        _ = established.sent(established.initialise())
+        _ = established.sent(established.receive(.getBatteryLevelResponse(raw: 860)))
+        _ = established.receive(.getNameResponse(.init(timestamp: 0, name: [])))
+        _ = established.receive(.getFirmwareVersionResponse(version: 11))
+        for _ in 0..<2 {
+            established.talk.wait(.seconds(10_800))
+            let effects = established.talk.when(.timerFired)
+            #expect(established.sent(effects) == [.getBatteryLevelRequest])
+            #expect(effects.last == .setTimer(established.talk.now + .seconds(10_800)))
+            #expect(established.receive(.getBatteryLevelResponse(raw: 853)) == [.battery(millivolts: 2999)])
+        }
+    }
+
+    @Test(
+        "each latency mode asks for its own parameters, and for ones the radio allows",
+        arguments: LatencyMode.allCases)
+    func latency(mode: LatencyMode) throws {
+        var established = try #require(EstablishedTalk(latencyMode: mode))
+        guard case .setConnectionParameters(let parameters)?? = established.sent(established.initialise()).first else {
+            Issue.record("no parameters")
+            return
+        }
+        let expected: UInt16 =
+            switch mode {
+            case .low: 12
+            case .normal: 80
+            case .high: 200
+            }
+        #expect(parameters.intervalMinimum == expected)
+        let slowest = Double(parameters.intervalMaximum) * 1.25 * Double(parameters.latency + 1)
+        #expect(Double(parameters.supervisionTimeout) * 10 > 2 * slowest)
+    }
+
+    @Test("a ping is answered at once, also before the init response")
+    func ping() throws {
+        var established = try #require(EstablishedTalk())
+        #expect(established.sent(established.receive(.pingRequest)) == [.pingResponse])
+        _ = established.sent(established.initialise())
+        #expect(established.sent(established.receive(.pingRequest)) == [.pingResponse])
+    }
+
+    @Test("a session the button ended begins again a second later, from what was processed")
+    func sessionEnded() throws {
+        var established = try #require(EstablishedTalk())
+        _ = established.initialise()
+        _ = established.receive(9, 1)
+        var effects = established.receive(.disconnectedVerifiedLink(reason: 0))
+        #expect(
+            effects == [.failed(.sessionEnded(reason: 0)), .setTimer(established.talk.now + .seconds(1))])
+        #expect(established.receive(11, 10) == [])
+        established.talk.wait(.seconds(1))
+        #expect(established.talk.when(.timerFired) == [.needsEntropy])
+        #expect(established.talk.when(.restart(TestButton.entropy)).first == .send(request))
+        var (button, response) = try #require(TestButton.quickVerify(connectionID: 2))
+        effects = established.talk.when(.received(response))
+        #expect(
+            button.packets(in: effects) == [
+                .initButtonEventsRequest(
+                    .init(
+                        eventCount: 9, bootID: TestButton.bootID, autoDisconnectSeconds: 511, maximumQueuedPackets: 31,
+                        maximumQueuedAge: 0xFFFFF))
+            ])
+    }
+
+    @Test("a wrong signature ends the session once, and the link when it comes again")
+    func wrongSignature() throws {
+        var established = try #require(EstablishedTalk())
+        _ = established.sent(established.initialise())
+        var effects = established.talk.when(.received([1, 15, 0, 0, 0, 0, 0]))
+        #expect(established.sent(effects) == [.disconnectVerifiedLink])
+        #expect(
+            Array(effects.dropFirst()) == [
+                .failed(.packetSignatureMismatch), .setTimer(established.talk.now + .seconds(5)),
+            ])
+        established.talk.wait(.seconds(5))
+        #expect(established.talk.when(.timerFired) == [.needsEntropy])
+        established.talk.when(.restart(TestButton.entropy))
+        var (button, response) = try #require(TestButton.quickVerify())
+        _ = button.packets(in: established.talk.when(.received(response)))
+        effects = established.talk.when(.received([1, 15, 0, 0, 0, 0, 0]))
+        #expect(button.packets(in: effects) == [.disconnectVerifiedLink])
+        #expect(Array(effects.dropFirst()) == [.failed(.packetSignatureMismatch), .disconnect, .cancelTimer])
+    }
+
+    @Test("a notification that is sent again as it was is no event, but a wrong signature")
+    func replay() throws {
+        var established = try #require(EstablishedTalk())
+        _ = established.initialise()
+        let packet = ButtonPacket.buttonEventNotification(
+            EventNotification(eventCount: 9, items: [.init(ticks: 0, code: EventCode(rawValue: 1))]))
+        let value = established.button.value(packet)
+        #expect(established.talk.when(.received(value)).count == 1)
+        #expect(established.talk.when(.received(value)).contains(.failed(.packetSignatureMismatch)))
+    }
+
+    @Test("packets that change nothing are counted, not obeyed")
+    func ignored() throws {
+        var established = try #require(EstablishedTalk())
+        #expect(established.receive(9, 1) == [.ignored(reason: "events before the init response")])
+        _ = established.initialise()
+        #expect(established.initialise() == [.ignored(reason: "a second init response")])
+        #expect(established.receive(.other(opcode: 200)) == [.ignored(reason: "packet 200 in a session")])
+        let cut = established.button.value(octets: [12, 1])
+        #expect(established.talk.when(.received(cut)) == [.ignored(reason: "packet 12 ends too early")])
+        #expect(established.talk.when(.received([0, 6, 4, 3, 2, 1])) == [.ignored(reason: "packet 6 for everybody")])
+        // Frames of another program on this machine, and of a new session of one.
+        #expect(established.talk.when(.received([7, 15, 1, 2, 3, 4, 5])) == [])
+        #expect(established.talk.when(.received([0x21, 15, 1, 2, 3, 4, 5])) == [])
+    }
+
+    @Test("nothing happens after the link is lost")
+    func linkLost() throws {
+        var established = try #require(EstablishedTalk())
+        _ = established.initialise()
+        #expect(established.talk.when(.linkLost) == [.cancelTimer])
+        #expect(established.receive(.pingRequest) == [])
+        #expect(established.talk.when(.linkReady(attMTU: 23, TestButton.entropy)) == [])
+        #expect(established.talk.when(.restart(TestButton.entropy)) == [])
+        #expect(established.talk.when(.timerFired) == [])
+    }
+
+    @Test("acknowledgements that wait are bounded; the last one covers those that were forgotten")
+    func acknowledgementBound() {
+        var acknowledgements = Acknowledgements()
+        let count = UInt32(Acknowledgements.maximumPendingCount)
+        for counter in 1...(count + 3) { acknowledgements.expect(EventCursor(bootID: 1, eventCount: counter)) }
+        let ready = acknowledgements.synced(EventCursor(bootID: 1, eventCount: .max))
+        #expect(ready == Array(4...(count + 3)))
+        #expect(acknowledgements.isEmpty)
+    }
+
+    @Test("a request waits once, however often it is asked for")
+    func requestBound() {
+        var requests = RequestQueue()
+        for _ in 0..<10 { for request in RequestQueue.Request.allCases { requests.add(request) } }
+        var sent = 0
+        while let request = requests.next() {
+            sent += 1
+            if sent > 1 {
+                let wasAsked = requests.answered(request)
+                #expect(wasAsked)
+            }
+        }
+        #expect(sent == RequestQueue.Request.allCases.count)
+    }
+
+    @Test("entropy is taken apart in order, and never prints itself")
+    func entropy() throws {
+        let octets = (0..<UInt8(SessionEntropy.octetCount)).map { $0 + 160 }
+        let entropy = try #require(SessionEntropy(octets))
+        #expect(entropy.temporaryID == 0xA3A2_A1A0)
+        #expect(entropy.random == Array(octets[4..<12]) && entropy.privateKey == Array(octets[12...]))
+        #expect(SessionEntropy(Array(octets.dropLast())) == nil)
+        var text = "\(entropy) \(String(reflecting: entropy)) \(ButtonSession.Input.restart(entropy))"
+        dump(entropy, to: &text)
+        #expect(!text.contains("17"))
+    }
+}

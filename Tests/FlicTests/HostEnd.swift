@@ -1,0 +1,53 @@
+import ButtonModel
+
+@testable import Flic
+
+/// The host's end of an established session with a simulated button, byte by byte.
+struct HostEnd {
+    var now = Instant(sinceBoot: .seconds(10))
+    private var channel: SignedChannel
+
+    /// Connects to a button that knows `TestButton.pairing`, and verifies quickly.
+    init?(_ button: inout FlicPeripheral) {
+        let hostRandom: [UInt8] = [1, 2, 3, 4, 5, 6, 7]
+        let buttonRandom: [UInt8] = [8, 7, 6, 5, 4, 3, 2, 1]
+        let key = SessionKey(
+            quickVerify: TestButton.pairing.key, hostRandom: hostRandom, flags: 0, buttonRandom: buttonRandom)
+        guard let key else { return nil }
+        channel = SignedChannel(key, as: .host)
+        _ = button.handle(.linkUp(attMTU: 140), at: now)
+        let request = HostPacket.quickVerifyRequest(
+            .init(
+                random: hostRandom, flags: 0, temporaryID: 7, pairingIdentifier: TestButton.pairing.identifier))
+        let effects = button.handle(.received([0] + request.octets, random: buttonRandom), at: now)
+        guard case .send(let value)? = effects.first, value.first == 0x21, channel.open(Array(value.dropFirst())) != nil
+        else { return nil }
+    }
+
+    mutating func value(_ packet: HostPacket) -> [UInt8] { value(octets: packet.octets) }
+    mutating func value(octets: [UInt8]) -> [UInt8] { [1] + channel.seal(octets) }
+
+    /// What the button sent among these effects; `nil` for what has no right signature.
+    mutating func packets(in effects: [FlicPeripheral.Effect]) -> [ButtonPacket?] {
+        effects.compactMap { effect -> ButtonPacket?? in
+            guard case .send(let value) = effect else { return nil }
+            return .some(channel.open(Array(value.dropFirst())).flatMap { try? ButtonPacket(decoding: $0) })
+        }
+    }
+
+    /// Sends a packet and returns what the button answers at once.
+    mutating func ask(_ button: inout FlicPeripheral, _ packet: HostPacket) -> [ButtonPacket?] {
+        packets(in: button.handle(.received(value(packet), random: []), at: now))
+    }
+
+    /// The first packet of a session: everything, without end.
+    static func initRequest(
+        eventCount: UInt32 = 0, bootID: UInt32 = 0, autoDisconnectSeconds: UInt16 = 511,
+        maximumQueuedPackets: UInt8 = 31, maximumQueuedAge: UInt32 = 0xFFFFF
+    ) -> HostPacket {
+        .initButtonEventsRequest(
+            .init(
+                eventCount: eventCount, bootID: bootID, autoDisconnectSeconds: autoDisconnectSeconds,
+                maximumQueuedPackets: maximumQueuedPackets, maximumQueuedAge: maximumQueuedAge))
+    }
+}

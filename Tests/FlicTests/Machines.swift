@@ -1,0 +1,5 @@
+public import Flic
+public import TestSupport
+
+extension ButtonSession: StateMachine {}
+extension FlicPeripheral: StateMachine {}

@@ -1,0 +1,167 @@
+import ButtonModel
+
+@testable import Flic
+
+/// A host's session and a simulated button with nothing but air between them.
+struct TwoEnds {
+    static let rootSeed = [UInt8](repeating: 0x42, count: 32)
+    static let address = BluetoothAddress(rawValue: 0x80E4_DA00_0007)
+
+    var session: ButtonSession
+    var button: FlicPeripheral
+    private(set) var now = Instant(sinceBoot: .seconds(100))
+    private(set) var hostEffects: [ButtonSession.Effect] = []
+    private(set) var buttonEffects: [FlicPeripheral.Effect] = []
+    /// Whether what the host stores reaches the disk at once.
+    var syncs = true
+    private var hostTimer: Instant?
+    private var buttonTimer: Instant?
+    private var entropyCount: UInt8 = 0
+    /// What is under way. One thing at a time arrives, in the order it was sent.
+    private var air: [Delivery] = []
+    private var isDelivering = false
+
+    private enum Delivery {
+        case toHost(ButtonSession.Input)
+        case toButton(FlicPeripheral.Input)
+    }
+
+    static func makeButton(pairings: [Pairing] = [], pingPeriod: Duration? = nil) -> FlicPeripheral {
+        FlicPeripheral(
+            .init(
+                address: address, serial: "BA00-A00007", uuid: [UInt8](repeating: 0xAB, count: 16), nickname: "Küche",
+                firmwareVersion: 11, batteryMillivolts: 3000, privateKey: [UInt8](repeating: 0x17, count: 32),
+                rootSeed: rootSeed, bootID: 4711, pairings: pairings, pingPeriod: pingPeriod),
+            at: Instant(sinceBoot: .seconds(10)))
+    }
+
+    static func makeSession(_ purpose: ButtonSession.Purpose) -> ButtonSession {
+        ButtonSession(
+            .init(
+                address: address, purpose: purpose, trustRoots: [FlicPeripheral.rootPublicKey(seed: rootSeed)]))
+    }
+
+    init(_ purpose: ButtonSession.Purpose = .pair, button: FlicPeripheral = makeButton()) {
+        session = Self.makeSession(purpose)
+        self.button = button
+    }
+
+    mutating func connect(attMTU: Int) {
+        tellButton(.linkUp(attMTU: attMTU))
+        tellHost(.linkReady(attMTU: attMTU, nextEntropy()))
+    }
+
+    /// The link breaks, and the host comes back with what it stored.
+    mutating func reconnect(_ purpose: ButtonSession.Purpose, attMTU: Int, after duration: Duration) {
+        tellButton(.linkDown)
+        tellHost(.linkLost)
+        wait(duration)
+        session = Self.makeSession(purpose)
+        hostEffects = []
+        connect(attMTU: attMTU)
+    }
+
+    mutating func tellHost(_ input: ButtonSession.Input) {
+        air.append(.toHost(input))
+        deliver()
+    }
+
+    mutating func tellButton(_ input: FlicPeripheral.Input) {
+        air.append(.toButton(input))
+        deliver()
+    }
+
+    private mutating func deliver() {
+        guard !isDelivering else { return }
+        isDelivering = true
+        defer { isDelivering = false }
+        while !air.isEmpty {
+            switch air.removeFirst() {
+            case .toHost(let input): carryOut(session.handle(input, at: now))
+            case .toButton(let input): carryOut(button.handle(input, at: now))
+            }
+        }
+    }
+
+    /// Time passes, and both ends' timers fire when they are due.
+    mutating func wait(_ duration: Duration) {
+        let end = now + duration
+        while let next = [hostTimer, buttonTimer].compactMap(\.self).min(), next <= end {
+            now = max(now, next)
+            if buttonTimer == next {
+                buttonTimer = nil
+                tellButton(.timerFired)
+            } else {
+                hostTimer = nil
+                tellHost(.timerFired)
+            }
+        }
+        now = end
+    }
+
+    mutating func press(for duration: Duration) {
+        tellButton(.pressed)
+        wait(duration)
+        tellButton(.released)
+    }
+
+    private mutating func nextEntropy() -> SessionEntropy {
+        entropyCount &+= 1
+        return SessionEntropy(
+            temporaryID: UInt32(entropyCount), random: [UInt8](repeating: entropyCount, count: 8),
+            privateKey: [UInt8](repeating: entropyCount, count: 32))
+    }
+
+    private mutating func carryOut(_ effects: [ButtonSession.Effect]) {
+        hostEffects.append(contentsOf: effects)
+        for effect in effects {
+            switch effect {
+            case .send(let value):
+                tellButton(.received(value, random: [UInt8](repeating: entropyCount &+ 100, count: 8)))
+            case .setTimer(let deadline): hostTimer = deadline
+            case .cancelTimer: hostTimer = nil
+            case .events(_, let cursor, true): if syncs { tellHost(.synced(cursor)) }
+            case .needsEntropy: tellHost(.restart(nextEntropy()))
+            case .paired, .ready, .events, .queueDrained, .advertisingConfigured, .battery, .firmware, .nickname,
+                .failed, .disconnect, .ignored:
+                break
+            }
+        }
+    }
+
+    private mutating func carryOut(_ effects: [FlicPeripheral.Effect]) {
+        buttonEffects.append(contentsOf: effects)
+        for effect in effects {
+            switch effect {
+            case .send(let value): tellHost(.received(value))
+            case .setTimer(let deadline): buttonTimer = deadline
+            case .cancelTimer: buttonTimer = nil
+            case .requestParameters, .paired, .sessionReady, .disconnect: break
+            }
+        }
+    }
+}
+
+extension TwoEnds {
+    var events: [ButtonEvent] {
+        hostEffects.flatMap { effect -> [ButtonEvent] in
+            if case .events(let events, _, _) = effect { events } else { [] }
+        }
+    }
+
+    /// What the host would have stored.
+    var cursor: EventCursor? {
+        hostEffects.reduce(nil) { last, effect in
+            switch effect {
+            case .events(_, let cursor, _), .ready(let cursor, _, _, _): cursor
+            default: last
+            }
+        }
+    }
+
+    var pairing: Pairing? { button.pairings.last }
+
+    var failures: [SessionFailure] {
+        hostEffects.compactMap { if case .failed(let failure) = $0 { failure } else { nil } }
+    }
+}

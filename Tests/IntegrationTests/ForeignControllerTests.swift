@@ -1,0 +1,104 @@
+import Foundation
+import Testing
+
+/// Our host and our buttons, each on a controller that somebody else wrote.
+@Suite("Across RootCanal", .serialized)
+struct ForeignControllerTests {
+    static let simulatorFile = """
+        buttons:
+          kitchen: {}
+          hall: {public: false}
+        """
+
+    static let rules = """
+        version: 1
+        rules:
+          - id: any_click
+            triggers: {button: any, event: [click, hold]}
+            actions:
+              - publish: {topic: test/lamp, payload: toggle}
+              - shell: echo "pressed by $TRYCK_EVENT"
+        """
+
+    /// Buttons on the air of a RootCanal, and its HCI port.
+    private func air(in workshop: Workshop) throws -> (port: Int, buttons: Program, root: String) {
+        let port = try workshop.rootCanal()
+        try workshop.write("simulator.yaml", ForeignControllerTests.simulatorFile)
+        let buttons = try workshop.tryck(["simulate", workshop.path("simulator.yaml"), "--attach", "h4:tcp:127.0.0.1:\(port)"])
+        let line = try buttons.line(containing: "trust_roots")
+        let root = try #require(
+            line.split(whereSeparator: { !$0.isHexDigit }).map(String.init).first { $0.count == 64 })
+        return (port, buttons, root)
+    }
+
+    private func pairAndPress(
+        _ workshop: Workshop, transport: String, root: String, buttons: Program, preload: [String: String] = [:],
+        library: String? = nil
+    ) throws {
+        let broker = try workshop.mosquitto()
+        let subscriber = try workshop.subscriber(broker)
+        try workshop.write("rules.yaml", ForeignControllerTests.rules)
+        try workshop.write(
+            "tryck.yaml",
+            """
+            bluetooth:
+              transport: \(transport)
+              trust_roots: ["\(root)"]
+            mqtt: {broker: "mqtt://127.0.0.1:\(broker)"}
+            rules: rules.yaml
+            """)
+        let daemon = try workshop.daemon(preload: library, environment: preload)
+        try daemon.line(containing: "is ready")
+        try subscriber.line(containing: "tryck/bridge/state online")
+
+        let pair = try workshop.tryck(["pair", "--time", "30"])
+        #expect(try pair.status(within: 60) == 0, "\(pair.text)")
+        try daemon.line(containing: "is ready")
+        buttons.write("kitchen click")
+        try subscriber.line(containing: "/action click")
+        try subscriber.line(containing: "test/lamp toggle")
+
+        // Out of the daemon's sight it presses on; the press is brought in when the daemon is back.
+        daemon.stop()
+        try subscriber.line(containing: "tryck/bridge/state offline")
+        let again = try workshop.daemon(preload: library, environment: preload)
+        buttons.write("kitchen click")
+        try again.line(containing: "kitchen is ready", within: 60)
+        buttons.write("kitchen hold")
+        try subscriber.line(containing: "/action hold", within: 30)
+        let status = try workshop.tryck(["status"])
+        #expect(try status.status() == 0, "\(status.text)")
+    }
+
+    @Test("a button on RootCanal pairs with the daemon on RootCanal, and its presses arrive")
+    func acrossRootCanal() throws {
+        let workshop = try Workshop()
+        let air = try air(in: workshop)
+        try pairAndPress(
+            workshop, transport: "h4:tcp:127.0.0.1:\(air.port)", root: air.root, buttons: air.buttons)
+    }
+
+    @Test("the same through the kernel's user channel, as the shim plays it")
+    func throughUserChannel() throws {
+        let workshop = try Workshop()
+        let air = try air(in: workshop)
+        try pairAndPress(
+            workshop, transport: "hci:0", root: air.root, buttons: air.buttons,
+            preload: ["HCI_SHIM": "127.0.0.1:\(air.port)"],
+            library: try Workshop.setting("TRYCK_HCI_SHIM", "hci_user_shim.so"))
+    }
+
+    @Test("a certificate of an unknown root is not genuine, and pairing says what to do")
+    func notGenuine() throws {
+        let workshop = try Workshop()
+        let air = try air(in: workshop)
+        try workshop.write(
+            "tryck.yaml", "bluetooth: {transport: \"h4:tcp:127.0.0.1:\(air.port)\"}\nmqtt: {broker: none}\n")
+        let daemon = try workshop.daemon()
+        try daemon.line(containing: "is ready")
+        let pair = try workshop.tryck(["pair", "--time", "20"])
+        #expect(try pair.status(within: 60) == 1)
+        #expect(pair.text.contains("not a genuine Flic"))
+        #expect(pair.text.contains("trust_roots"))
+    }
+}

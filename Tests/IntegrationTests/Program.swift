@@ -1,0 +1,128 @@
+import Foundation
+
+/// A real program under test, or a peer of one: its output line by line, with deadlines, and its end.
+final class Program: @unchecked Sendable {
+    // Safety: everything mutable is read and written with `condition` locked.
+    private let process = Process()
+    private let input = Pipe()
+    private let condition = NSCondition()
+    private var collected: [String] = []
+    private var partial: [Int: String] = [:]
+    private var openStreams = 2
+    private var consumed = 0
+
+    let name: String
+
+    struct Failure: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    init(
+        _ executable: String, _ arguments: [String] = [], environment: [String: String] = [:], directory: URL? = nil
+    ) throws {
+        name = URL(filePath: executable).lastPathComponent
+        guard FileManager.default.isExecutableFile(atPath: executable) else {
+            throw Failure(description: "\(executable) is not there; ./deploy/test installs and builds what tests need")
+        }
+        process.executableURL = URL(filePath: executable)
+        process.arguments = arguments
+        var variables = ProcessInfo.processInfo.environment
+        // The sanitizers' and the runner's own settings are none of the program's business.
+        variables["LD_PRELOAD"] = nil
+        variables.merge(environment) { $1 }
+        process.environment = variables
+        process.currentDirectoryURL = directory
+        process.standardInput = input
+        for (index, pipe) in [Pipe(), Pipe()].enumerated() {
+            if index == 0 { process.standardOutput = pipe } else { process.standardError = pipe }
+            pipe.fileHandleForReading.readabilityHandler = { [weak self] handle in
+                let data = handle.availableData
+                if data.isEmpty { handle.readabilityHandler = nil }
+                self?.took(data, index)
+            }
+        }
+        try process.run()
+    }
+
+    deinit { stop() }
+
+    private func took(_ data: Data, _ stream: Int) {
+        condition.withLock {
+            if data.isEmpty {
+                openStreams -= 1
+                if let rest = partial[stream], !rest.isEmpty { collected.append(rest) }
+            } else {
+                var lines = ((partial[stream] ?? "") + String(decoding: data, as: UTF8.self))
+                    .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+                partial[stream] = lines.removeLast()
+                collected += lines
+            }
+            condition.broadcast()
+        }
+    }
+
+    /// All lines of both streams so far.
+    var lines: [String] { condition.withLock { collected } }
+    var text: String { lines.joined(separator: "\n") }
+
+    /// The next line, after those already waited for, that contains `text`.
+    @discardableResult
+    func line(containing text: String, within seconds: Double = 20) throws -> String {
+        let deadline = Date(timeIntervalSinceNow: seconds)
+        condition.lock()
+        defer { condition.unlock() }
+        while true {
+            if let index = collected[consumed...].firstIndex(where: { $0.contains(text) }) {
+                consumed = index + 1
+                return collected[index]
+            }
+            let isOver = openStreams == 0
+            guard !isOver, condition.wait(until: deadline) else {
+                throw Failure(
+                    description: "\(name): no line with \"\(text)\""
+                        + (isOver ? " before it ended" : " within \(seconds) s") + "; it said:\n"
+                        + collected.suffix(40).joined(separator: "\n"))
+            }
+        }
+    }
+
+    func write(_ line: String) {
+        try? input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
+    }
+
+    func closeInput() { try? input.fileHandleForWriting.close() }
+
+    /// Waits until it has ended by itself, and all its output is here.
+    func status(within seconds: Double = 30) throws -> Int32 {
+        let deadline = Date(timeIntervalSinceNow: seconds)
+        condition.lock()
+        defer { condition.unlock() }
+        while openStreams > 0 {
+            guard condition.wait(until: deadline) else {
+                throw Failure(
+                    description: "\(name) has not ended within \(seconds) s; it said:\n"
+                        + collected.suffix(40).joined(separator: "\n"))
+            }
+        }
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+
+    func signal(_ number: Int32) {
+        if process.isRunning { kill(process.processIdentifier, number) }
+    }
+
+    var processIdentifier: Int32 { process.processIdentifier }
+
+    /// Ends it, and waits for that.
+    func stop() {
+        guard process.isRunning else { return }
+        process.terminate()
+        let deadline = Date(timeIntervalSinceNow: 5)
+        condition.lock()
+        while openStreams > 0, condition.wait(until: deadline) {}
+        condition.unlock()
+        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        process.waitUntilExit()
+    }
+}

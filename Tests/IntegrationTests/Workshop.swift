@@ -1,0 +1,120 @@
+import Foundation
+
+/// A directory of its own for one test, free ports, and the programs of this package and of others.
+final class Workshop {
+    let directory: URL
+    private var programs: [Program] = []
+
+    init() throws {
+        directory = FileManager.default.temporaryDirectory.appending(path: "tryck-test-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        for program in programs.reversed() { program.stop() }
+        try? FileManager.default.removeItem(at: directory)
+    }
+
+    func path(_ name: String) -> String { directory.appending(path: name).path }
+
+    @discardableResult
+    func write(_ name: String, _ text: String) throws -> String {
+        try Data(text.utf8).write(to: directory.appending(path: name))
+        return path(name)
+    }
+
+    @discardableResult
+    func start(_ executable: String, _ arguments: [String] = [], environment: [String: String] = [:]) throws -> Program
+    {
+        let program = try Program(executable, arguments, environment: environment, directory: directory)
+        programs.append(program)
+        return program
+    }
+
+    /// A program of this package, as the test run built it.
+    static func built(_ name: String) -> String {
+        let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        return URL(filePath: own).deletingLastPathComponent().appending(path: name).path
+    }
+
+    func tryck(_ arguments: [String]) throws -> Program {
+        var arguments = arguments
+        if let first = arguments.first, !["check", "demo", "simulate", "--help"].contains(first) {
+            arguments += ["--control-socket", path("control.sock")]
+        }
+        return try start(Workshop.built("tryck"), arguments, environment: ["NO_COLOR": "1"])
+    }
+
+    /// The daemon on `tryck.yaml` of this directory.
+    func daemon(preload: String? = nil, environment: [String: String] = [:]) throws -> Program {
+        var environment = environment
+        if let preload { environment["LD_PRELOAD"] = preload }
+        let program = try start(
+            Workshop.built("tryckd"),
+            [
+                "--config", path("tryck.yaml"), "--state-directory", path("state"), "--control-socket",
+                path("control.sock"), "--log-level", "debug",
+            ], environment: environment)
+        return program
+    }
+
+    /// A port nobody listens on at this moment.
+    static func freePort() throws -> Int {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let port = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> Int in
+                guard bind(descriptor, address, length) == 0, getsockname(descriptor, address, &length) == 0 else {
+                    return 0
+                }
+                return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+                    Int(UInt16(bigEndian: $0.pointee.sin_port))
+                }
+            }
+        }
+        guard port > 0 else { throw Program.Failure(description: "no free port on loopback") }
+        return port
+    }
+
+    /// A broker of our own on loopback; its port.
+    func mosquitto(_ extra: String = "allow_anonymous true") throws -> Int {
+        let port = try Workshop.freePort()
+        try write("mosquitto.conf", "listener \(port) 127.0.0.1\nset_tcp_nodelay true\npersistence false\n\(extra)\n")
+        let broker = try start("/usr/sbin/mosquitto", ["-v", "-c", path("mosquitto.conf")])
+        try broker.line(containing: "running")
+        return port
+    }
+
+    /// Everything published below a topic, a line each: `topic payload`.
+    func subscriber(_ port: Int, _ topicFilter: String = "#", _ extra: [String] = []) throws -> Program {
+        let program = try start(
+            "/usr/bin/mosquitto_sub",
+            ["-h", "127.0.0.1", "-p", "\(port)", "-t", topicFilter, "-v", "-q", "1", "-d"] + extra)
+        try program.line(containing: "SUBACK")
+        return program
+    }
+
+    /// Android's virtual controller; each connection to its port is a controller of its own in one air.
+    func rootCanal() throws -> Int {
+        let executable = try Workshop.setting("TRYCK_ROOTCANAL", "the rootcanal binary")
+        let delays = try Workshop.setting("TRYCK_NODELAY", "nodelay.so")
+        let ports = try (0..<4).map { _ in try Workshop.freePort() }
+        let program = try start(
+            executable,
+            ["-hci_port=\(ports[0])", "-test_port=\(ports[1])", "-link_port=\(ports[2])", "-link_ble_port=\(ports[3])"],
+            environment: ["LD_PRELOAD": delays])
+        try program.line(containing: "Listening on: \(ports[0])")
+        return ports[0]
+    }
+
+    static func setting(_ name: String, _ what: String) throws -> String {
+        guard let value = ProcessInfo.processInfo.environment[name] else {
+            throw Program.Failure(description: "\(name) does not name \(what); run ./deploy/test, which prepares it")
+        }
+        return value
+    }
+}

@@ -1,0 +1,152 @@
+import ButtonModel
+import Diagnostics
+import RuleLoader
+import Testing
+
+@Suite("What tryck.yaml says")
+struct ConfigurationTests {
+    private func load(_ text: String, secrets: String? = nil) -> Loaded<Configuration> {
+        let secrets = secrets.map { SourceFile(name: "secrets.yaml", text: Array($0.utf8)) }
+        return RuleLoader.configuration(
+            SourceFile(name: "tryck.yaml", text: Array(text.utf8)), in: LoadEnvironment(secrets: secrets))
+    }
+
+    @Test("an empty file is the configuration without a file", arguments: ["", "# nothing\n", "---\n", "{}"])
+    func empty(text: String) {
+        let loaded = load(text)
+        #expect(loaded.diagnostics == [])
+        #expect(loaded.value == Configuration())
+    }
+
+    @Test(
+        "each transport",
+        arguments: [
+            ("auto", Configuration.Transport.auto), ("none", .none), ("hci:0", .hciIndex(0)),
+            ("hci:00:1A:7D:DA:71:13", .hciAddress(BluetoothAddress(rawValue: 0x001A_7DDA_7113))),
+            ("h4:tcp:localhost:9000", .h4TCP(host: "localhost", port: 9000)),
+            ("\"h4:tcp:[::1]:9000\"", .h4TCP(host: "::1", port: 9000)),
+            ("h4:unix:/tmp/a b", .h4Unix(path: "/tmp/a b")),
+            ("simulated:rules/simulator.yaml", .simulated(path: "rules/simulator.yaml")),
+        ])
+    func transport(text: String, transport: Configuration.Transport) {
+        #expect(load("bluetooth: {transport: \(text)}").value?.transport == transport)
+    }
+
+    @Test(
+        "what is no transport is refused",
+        arguments: [
+            "hci", "hci:", "hci:-1", "hci:00", "hci:65535", "h4:tcp:localhost", "h4:tcp::1", "h4:tcp:a:0",
+            "h4:tcp:a:65536",
+            "h4:unix:", "simulated:", "usb", "",
+        ])
+    func badTransport(text: String) {
+        #expect(load("bluetooth: {transport: \"\(text)\"}").diagnostics.map(\.code) == ["E204"])
+    }
+
+    @Test(
+        "each broker",
+        arguments: [
+            ("mqtt://localhost:1883", Configuration.Broker.tcp(host: "localhost", port: 1883, tls: false)),
+            ("mqtt://broker", .tcp(host: "broker", port: 1883, tls: false)),
+            ("mqtts://broker", .tcp(host: "broker", port: 8883, tls: true)),
+            ("mqtts://[fe80::1]:8884", .tcp(host: "fe80::1", port: 8884, tls: true)),
+            ("unix:/run/mosquitto.sock", .unix(path: "/run/mosquitto.sock")), ("embedded", .embedded), ("none", .none),
+        ])
+    func broker(text: String, broker: Configuration.Broker) {
+        #expect(load("mqtt: {broker: \"\(text)\"}").value?.broker == broker)
+    }
+
+    @Test(
+        "what is no broker is refused",
+        arguments: [
+            "localhost", "mqtt://", "mqtt://user@host", "mqtt://host/path", "tcp://host", "unix:", "mqtt://a b",
+            "mqtt://::1",
+        ])
+    func badBroker(text: String) {
+        #expect(load("mqtt: {broker: \"\(text)\"}").diagnostics.map(\.code) == ["E204"])
+    }
+
+    @Test("every key reaches its place")
+    func everything() {
+        var expected = Configuration()
+        expected.trustRoots = [Array(repeating: 0xAB, count: 32)]
+        expected.maximumConnections = 7
+        expected.mqttUsername = "hall"
+        expected.mqttPassword = Secret("hunter2")
+        expected.mqttClientIdentifier = "tryck_hall"
+        expected.mqttKeepAlive = .seconds(90)
+        expected.mqttVersion = .v311
+        expected.tls.authorityPath = "ca.pem"
+        expected.tls.certificatePath = "our.pem"
+        expected.tls.keyPath = "our.key"
+        expected.tls.isInsecure = true
+        expected.baseTopic = "home/tryck"
+        expected.homeAssistantDiscovery = false
+        expected.homeAssistantPrefix = "ha"
+        expected.homeAssistantStatusTopic = "ha/status"
+        expected.rulesPath = "r.yaml"
+        expected.stateDirectory = "state"
+        expected.controlSocket = "c.sock"
+        expected.flicdListen = "127.0.0.1:5551"
+        expected.sources = ["flicd://host:5551"]
+        expected.allowsShell = false
+        expected.allowsRun = false
+        expected.allowsHTTP = false
+        expected.control = .all
+        expected.logLevel = .debug
+        expected.logFormat = .json
+        expected.metricsTextfile = "a.prom"
+        let loaded = load(
+            """
+            bluetooth: {trust_roots: [\(String(repeating: "aB", count: 32))], max_connections: 7}
+            mqtt:
+              username: hall
+              password: !secret mqtt
+              client_id: tryck_hall
+              keep_alive: 1m30s
+              protocol: 3.1.1
+              tls: {ca: ca.pem, certificate: our.pem, key: our.key, insecure: true}
+              base_topic: home/tryck
+            homeassistant: {discovery: false, prefix: ha, status_topic: ha/status}
+            rules: r.yaml
+            state_directory: state
+            control_socket: c.sock
+            flicd: {listen: 127.0.0.1:5551}
+            sources: [flicd://host:5551]
+            actions: {shell: false, run: false, http: false}
+            control: {mqtt: all}
+            log: {level: debug, format: json}
+            metrics: {textfile: a.prom}
+            """, secrets: "mqtt: hunter2")
+        #expect(loaded.value == expected)
+        #expect(loaded.diagnostics.allSatisfy { $0.code == "W801" })
+    }
+
+    @Test("a password never prints itself")
+    func password() {
+        let configuration = load("mqtt: {password: hunter2}").value
+        #expect(configuration?.mqttPassword?.value == "hunter2")
+        #expect(!"\(String(describing: configuration)) \(String(reflecting: configuration))".contains("hunter2"))
+        var dumped = ""
+        dump(configuration, to: &dumped)
+        #expect(!dumped.contains("hunter2"))
+    }
+
+    @Test("what does nothing yet is said once for each key that is written, and only then")
+    func inert() {
+        #expect(load("homeassistant: {}\ncontrol: {mqtt: settings}").diagnostics == [])
+        #expect(load("homeassistant: {discovery: false}").diagnostics.map(\.code) == ["W801"])
+    }
+
+    @Test("a simulated button may leave out everything but its name")
+    func simulator() {
+        let text = "buttons:\n  a: {}\n  b: {model: flic2, firmware: 11, battery: 2950, nickname: B, public: false}\n"
+        let loaded = RuleLoader.simulator(SourceFile(name: "s.yaml", text: Array(text.utf8)))
+        #expect(loaded.diagnostics == [])
+        #expect(loaded.value?.map(\.name) == ["a", "b"])
+        #expect(loaded.value?.first?.isPublic == nil)
+        #expect(loaded.value?.last?.batteryMillivolts == 2950)
+        #expect(loaded.value?.last?.firmware == 11)
+        #expect(loaded.value?.last?.isPublic == false)
+    }
+}

@@ -1,0 +1,269 @@
+import ButtonModel
+import HomeAssistant
+import Hub
+import JSON
+import Rules
+import Simulator
+import TestSupport
+
+/// A whole house in one process: the hub, the simulated radio with its buttons, and a store, a broker and a
+/// process runner that answer at once or as told. No sockets, no clock but `now`.
+struct Household {
+    private(set) var now = Instant(sinceBoot: .seconds(1000))
+    private(set) var hub: Hub
+    private(set) var world: SimulatedWorld
+    private(set) var store: Store
+    /// Everything published, in order, as the broker got it.
+    private(set) var published: [MQTTMessage] = []
+    private(set) var started: [ProcessRequest] = []
+    private(set) var told: [JSONValue] = []
+    private(set) var responses: [JSONValue] = []
+    private(set) var logged: [String] = []
+    /// Every effect the hub had, by kind, in order: what the order of effects is judged by.
+    private(set) var journal: [String] = []
+    private(set) var isFinished = false
+
+    var brokerIsUp = true
+    var diskIsFull = false
+    /// Syncs are answered by `finishSyncs` instead of at once.
+    var syncsAreSlow = false
+
+    private let rules: RuleSet
+    private let configuration: HubConfiguration
+    private var random: SeededGenerator
+    private var hubTimer: Instant?
+    private var worldTimer: Instant?
+    private var transportIsOpen = false
+    private var hubInputs: [Hub.Input] = []
+    private var worldInputs: [SimulatedWorld.Input] = []
+    private var slowSyncs: [UInt64] = []
+    private var failedRecords: Set<UInt64> = []
+
+    static let kitchen = SimulatedButtonDescription(
+        name: "kitchen", address: BluetoothAddress("80:E4:DA:00:00:01"), serial: "BA00-K00001", isPublic: true)
+    static let hall = SimulatedButtonDescription(
+        name: "hall", address: BluetoothAddress("80:E4:DA:00:00:02"), serial: "BA00-H00002", isPublic: true)
+    static let kitchenID = ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0001))
+    static let hallID = ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0002))
+
+    init(
+        _ buttons: [SimulatedButtonDescription] = [kitchen, hall], rules: RuleSet = RuleSet(), seed: UInt64 = 1
+    ) {
+        random = SeededGenerator(seed: seed)
+        self.rules = rules
+        store = Store()
+        configuration = HubConfiguration(
+            version: "test", extraTrustRoots: [SimulatorRoot.publicKey], transport: "simulated:test",
+            broker: "mqtt://test", ruleCount: rules.rules.count, simulatedButtons: buttons.map(\.name))
+        hub = Hub(configuration, stored: store.state, rules: rules)
+        world = SimulatedWorld(buttons, seed: seed, at: now)
+        begin()
+    }
+
+    private mutating func begin() {
+        give(.wallClock(UTCTime(milliseconds: 1_795_000_000_000)))
+        give(.entropy(random.bytes(2048)))
+        give(.start)
+        if brokerIsUp { give(.brokerConnected) }
+        settle()
+    }
+
+    // MARK: What happens to the house
+
+    /// The process dies at this instant and starts again; the store keeps what was recorded.
+    mutating func crash() {
+        hub = Hub(configuration, stored: store.state, rules: rules)
+        hubTimer = nil
+        hubInputs = []
+        slowSyncs = []
+        transportIsOpen = false
+        begin()
+    }
+
+    mutating func press(_ button: String, _ press: SimulatedPress) {
+        worldInputs.append(.press(button: button, press))
+        settle()
+    }
+
+    mutating func reach(_ button: String, _ isReachable: Bool) {
+        worldInputs.append(.setReachable(button: button, isReachable))
+        settle()
+    }
+
+    mutating func ask(_ request: String) {
+        give(.controlLine(.init(rawValue: 1), Array(request.utf8)))
+        settle()
+    }
+
+    mutating func give(_ input: Hub.Input) { hubInputs.append(input) }
+
+    mutating func loseBroker() {
+        brokerIsUp = false
+        give(.brokerDisconnected("the broker is gone"))
+        settle()
+    }
+
+    mutating func bringBrokerBack() {
+        brokerIsUp = true
+        give(.brokerConnected)
+        settle()
+    }
+
+    mutating func finishSyncs() {
+        for token in slowSyncs { give(.synced(token, true)) }
+        slowSyncs = []
+        settle()
+    }
+
+    /// Lets time pass, firing every timer on its way.
+    mutating func wait(_ duration: Duration) {
+        let end = now + duration
+        while let next = [hubTimer, worldTimer].compactMap(\.self).min(), next <= end {
+            now = max(now, next)
+            // At one instant, what a button did comes before what a timer decides.
+            if let timer = worldTimer, timer <= now {
+                worldTimer = nil
+                worldInputs.append(.timerFired)
+            } else {
+                hubTimer = nil
+                give(.timerFired)
+            }
+            settle()
+        }
+        now = end
+    }
+
+    /// Pairs every button of the house that is in public mode.
+    mutating func pairAll(within duration: Duration = .seconds(30)) {
+        ask(#"{"request":"permit_join","data":{"time":\#(duration.milliseconds / 1000)}}"#)
+        wait(duration + .seconds(1))
+    }
+
+    // MARK: The loop
+
+    private mutating func settle() {
+        while !hubInputs.isEmpty || !worldInputs.isEmpty {
+            if !worldInputs.isEmpty {
+                for effect in world.handle(worldInputs.removeFirst(), at: now) { carryOut(effect) }
+            } else {
+                for effect in hub.handle(hubInputs.removeFirst(), at: now) { carryOut(effect) }
+                failedRecords = []
+            }
+        }
+    }
+
+    private mutating func carryOut(_ effect: SimulatedWorld.Effect) {
+        switch effect {
+        case .send(let packet): if transportIsOpen { give(.received(packet)) }
+        case .setTimer(let deadline): worldTimer = deadline
+        case .cancelTimer: worldTimer = nil
+        case .pressFinished, .note, .unknownButton: break
+        }
+    }
+
+    private mutating func carryOut(_ effect: Hub.Effect) {
+        switch effect {
+        case .setTimer(let deadline): hubTimer = deadline
+        case .cancelTimer: hubTimer = nil
+        case .needsEntropy: give(.entropy(random.bytes(2048)))
+        case .openTransport:
+            transportIsOpen = true
+            give(.transportOpened)
+        case .closeTransport: transportIsOpen = false
+        case .send(let packet):
+            journal.append("send")
+            worldInputs.append(.received(packet))
+        case .record(let token, let changes):
+            journal.append("record")
+            if diskIsFull {
+                failedRecords.insert(token)
+                give(.recordFailed(token, "no space left"))
+            } else {
+                store.apply(changes)
+            }
+        case .sync(let token):
+            journal.append("sync")
+            guard !failedRecords.contains(token) else { break }
+            if syncsAreSlow { slowSyncs.append(token) } else { give(.synced(token, true)) }
+        case .subscribe: break
+        case .publish(let id, let message, _):
+            journal.append("publish \(message.topicName)")
+            guard brokerIsUp else { return give(.publishFailed(id, "the broker is gone")) }
+            published.append(message)
+            give(.published(id))
+        case .startProcess(let id, let request):
+            journal.append("start \(request.arguments.joined(separator: " "))")
+            started.append(request)
+            give(
+                .processEnded(
+                    id,
+                    ProcessResult(
+                        status: .exited(0), standardOutput: [], standardError: [], duration: .milliseconds(1))))
+        case .cancelProcess: break
+        case .respond(_, let line): responses.append(line)
+        case .tell(_, let line): told.append(line)
+        case .pressSimulated(let button, let press):
+            if let press = SimulatedPress(rawValue: press) { worldInputs.append(.press(button: button, press)) }
+        case .log(_, let message): logged.append(message)
+        case .status: break
+        case .finish: isFinished = true
+        }
+    }
+
+    mutating func forgetWhatHappened() {
+        published = []
+        started = []
+        told = []
+        journal = []
+        logged = []
+    }
+
+    func payloads(on topicName: String) -> [String] {
+        published.filter { $0.topicName == topicName }.map { String(decoding: $0.payload, as: UTF8.self) }
+    }
+}
+
+/// What the SQLite store keeps, in memory.
+struct Store {
+    private(set) var state = StoredState(installationID: "5a1f", nextRun: 1)
+
+    mutating func apply(_ changes: [StoreChange]) {
+        for change in changes {
+            switch change {
+            case .putButton(let button):
+                state.buttons.removeAll { $0.id == button.id }
+                state.buttons.append(button)
+            case .removeButton(let id): state.buttons.removeAll { $0.id == id }
+            case .progress(let id, let cursor, let recogniser, let pressCount, let sequence):
+                update(id) {
+                    if $0.cursor.bootID != cursor.bootID { $0.isAdvertisingConfigured = false }
+                    $0.cursor = cursor
+                    $0.recogniser = recogniser
+                    $0.pressCount = pressCount
+                    $0.sequence = sequence
+                }
+            case .runStarted(let run):
+                state.runs.append(run)
+                state.nextRun = max(state.nextRun, run.id + 1)
+            case .runEnded(let id): state.runs.removeAll { $0.id == id }
+            case .advertisingConfigured(let id, let value): update(id) { $0.isAdvertisingConfigured = value }
+            case .battery(let id, let millivolts, let at):
+                update(id) {
+                    $0.batteryMillivolts = millivolts
+                    $0.batteryMeasuredAt = at
+                }
+            case .firmware(let id, let version): update(id) { $0.identity.firmwareVersion = version }
+            case .nickname(let id, let nickname): update(id) { $0.identity.nickname = nickname }
+            case .name(let id, let name): update(id) { $0.name = name }
+            case .triggerMode(let id, let mode): update(id) { $0.triggerMode = mode }
+            case .latencyMode(let id, let mode): update(id) { $0.latencyMode = mode }
+            case .connectionWanted(let id, let value): update(id) { $0.isConnectionWanted = value }
+            }
+        }
+    }
+
+    private mutating func update(_ id: ButtonID, _ body: (inout StoredButton) -> Void) {
+        guard let index = state.buttons.firstIndex(where: { $0.id == id }) else { return }
+        body(&state.buttons[index])
+    }
+}

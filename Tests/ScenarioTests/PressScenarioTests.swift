@@ -1,0 +1,173 @@
+import ButtonModel
+import HomeAssistant
+import Hub
+import JSON
+import Rules
+import Simulator
+import Testing
+
+@Suite("A press, from the radio to the broker")
+struct PressScenarioTests {
+    static let rules = RuleSet(
+        buttons: [
+            DeclaredButton(name: "kitchen", hardware: .address(Household.kitchenID)),
+            DeclaredButton(name: "hall", hardware: .address(Household.hallID)),
+        ],
+        rules: [
+            rule("kitchen_toggle", .gesture(.click), on: "kitchen", [publish("lamp/kitchen/set", "TOGGLE")]),
+            rule(
+                "kitchen_scene", .gesture(.doubleClick), on: "kitchen",
+                [.process(ProcessAction(arguments: ["notify", "scene"])), publish("lamp/kitchen/scene", "1")]),
+            rule("hall_dim", .gesture(.hold), on: "hall", [publish("lamp/hall/dim", "start")]),
+            rule("hall_dim_end", .gesture(.holdRelease), on: "hall", [publish("lamp/hall/dim", "stop")]),
+        ])
+
+    static func rule(_ id: String, _ event: TriggerEvent, on button: String, _ actions: [Action]) -> Rule {
+        Rule(id: id, triggers: [Trigger(buttons: [.named(button)], events: [event])], actions: actions)
+    }
+
+    static func publish(_ topicName: String, _ payload: String) -> Action {
+        .publish(PublishAction(topicName: topicName, payload: Array(payload.utf8)))
+    }
+
+    /// Both buttons paired, and nothing remembered of how.
+    static func house(seed: UInt64 = 1) -> Household {
+        var house = Household(rules: rules, seed: seed)
+        house.pairAll()
+        house.forgetWhatHappened()
+        return house
+    }
+
+    @Test("both buttons pair over the air, and are ready")
+    func pairing() {
+        var house = Household(rules: PressScenarioTests.rules)
+        house.pairAll()
+        #expect(Set(house.store.state.buttons.map(\.identity.serial)) == ["BA00-K00001", "BA00-H00002"])
+        house.ask(#"{"request":"status"}"#)
+        #expect(house.responses.last?["data"]?["buttons"] == ["paired": 2, "ready": 2])
+    }
+
+    @Test("a click runs its rule and is published, once")
+    func click() {
+        var house = PressScenarioTests.house()
+        house.press("kitchen", .click)
+        house.wait(.seconds(3))
+        #expect(house.payloads(on: "lamp/kitchen/set") == ["TOGGLE"])
+        #expect(house.payloads(on: "lamp/kitchen/scene") == [])
+        #expect(house.payloads(on: "tryck/80e4da000001/action") == ["click"])
+        #expect(house.payloads(on: "tryck/80e4da000001/event").count == 1)
+        #expect(house.payloads(on: "tryck/80e4da000001/raw").count == 2)
+    }
+
+    @Test("a double click is no click")
+    func doubleClick() {
+        var house = PressScenarioTests.house()
+        house.press("kitchen", .doubleClick)
+        house.wait(.seconds(3))
+        #expect(house.payloads(on: "tryck/80e4da000001/action") == ["double_click"])
+        #expect(house.started.map(\.arguments) == [["notify", "scene"]])
+        #expect(house.payloads(on: "lamp/kitchen/scene") == ["1"])
+    }
+
+    @Test("a hold and its release")
+    func hold() {
+        var house = PressScenarioTests.house()
+        house.press("hall", .hold)
+        house.wait(.seconds(3))
+        #expect(house.payloads(on: "lamp/hall/dim") == ["start", "stop"])
+        #expect(house.payloads(on: "tryck/80e4da000002/action") == ["hold", "hold_release"])
+    }
+
+    @Test("an event is on file before anything happens, and acknowledged only after the sync")
+    func orderOfEffects() throws {
+        var house = PressScenarioTests.house()
+        house.syncsAreSlow = true
+        house.press("hall", .hold)
+        house.wait(.seconds(3))
+        let action = try #require(house.journal.firstIndex(of: "publish lamp/hall/dim"))
+        #expect(house.journal[..<action].last == "record")
+        #expect(house.journal[action...].contains("sync"))
+        #expect(!house.journal.contains("send"), "nothing is acknowledged while the disk is busy")
+        house.finishSyncs()
+        #expect(house.journal.last == "send")
+    }
+
+    @Test("presses made out of reach come in late: published as stale, no rule runs")
+    func outOfReach() {
+        var house = PressScenarioTests.house()
+        house.reach("kitchen", false)
+        house.wait(.seconds(60))
+        house.press("kitchen", .click)
+        house.wait(.seconds(30))
+        house.reach("kitchen", true)
+        house.wait(.seconds(30))
+        house.press("kitchen", .doubleClick)
+        house.wait(.seconds(10))
+        #expect(house.payloads(on: "lamp/kitchen/set") == [])
+        #expect(house.payloads(on: "tryck/bridge/event").contains { $0.contains("stale_event") })
+        #expect(house.payloads(on: "lamp/kitchen/scene") == ["1"])
+    }
+
+    @Test("a crash before the sync brings nothing back twice")
+    func crashBeforeSync() {
+        var house = PressScenarioTests.house()
+        house.syncsAreSlow = true
+        house.press("kitchen", .click)
+        house.wait(.seconds(2))
+        #expect(house.payloads(on: "lamp/kitchen/set") == ["TOGGLE"])
+        house.crash()
+        house.syncsAreSlow = false
+        house.wait(.seconds(30))
+        house.press("kitchen", .doubleClick)
+        house.wait(.seconds(10))
+        #expect(house.payloads(on: "lamp/kitchen/set") == ["TOGGLE"])
+        #expect(house.payloads(on: "lamp/kitchen/scene") == ["1"])
+    }
+
+    @Test("a press while the broker is away is sent when it is back in time, and not after")
+    func brokerAway() {
+        var house = PressScenarioTests.house()
+        house.loseBroker()
+        house.press("kitchen", .click)
+        house.wait(.seconds(2))
+        house.bringBrokerBack()
+        #expect(house.payloads(on: "lamp/kitchen/set") == ["TOGGLE"])
+        #expect(house.payloads(on: "tryck/80e4da000001/action") == ["click"])
+
+        house.forgetWhatHappened()
+        house.loseBroker()
+        house.press("kitchen", .click)
+        house.wait(.seconds(10))
+        house.bringBrokerBack()
+        #expect(house.payloads(on: "lamp/kitchen/set") == [])
+        #expect(house.payloads(on: "tryck/80e4da000001/action") == [])
+        #expect(house.logged.contains { $0.contains("R824") })
+    }
+
+    @Test("on a full disk a press still works, and the fault shows")
+    func fullDisk() {
+        var house = PressScenarioTests.house()
+        house.diskIsFull = true
+        house.press("kitchen", .click)
+        house.wait(.seconds(3))
+        #expect(house.payloads(on: "lamp/kitchen/set") == ["TOGGLE"])
+        house.ask(#"{"request":"status"}"#)
+        #expect(house.responses.last?["data"]?["ok"] == false)
+    }
+
+    @Test("any presses, any seed: every press is handled once", arguments: 1...20 as ClosedRange<UInt64>)
+    func manyPresses(seed: UInt64) {
+        var house = PressScenarioTests.house(seed: seed)
+        var expected: [String] = []
+        var state = seed
+        for _ in 0..<12 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            let press: SimulatedPress = [.click, .doubleClick][Int(state >> 40 & 1)]
+            house.press("kitchen", press)
+            house.wait(.milliseconds(1500 + Int64(state >> 50 & 1023)))
+            expected.append(press.rawValue)
+            if state >> 60 & 3 == 0 { house.crash(); house.wait(.seconds(40)) }
+        }
+        #expect(house.payloads(on: "tryck/80e4da000001/action") == expected)
+    }
+}
