@@ -1,7 +1,45 @@
 import ArgumentParser
+import Daemon
+import Simulator
 
 struct SimulateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "simulate", abstract: "To be written.")
-    func run() throws {}
+        commandName: "simulate",
+        abstract: "Put simulated buttons behind foreign controllers.",
+        discussion: """
+            Each button of the file becomes a peripheral behind a connection of its own to a virtual controller. \
+            Lines on standard input, NAME PRESS, press them. Prints the key a daemon must trust to pair them.
+
+              tryck simulate rules/simulator.yaml --attach h4:tcp:127.0.0.1:6402
+              echo kitchen click | tryck simulate rules/simulator.yaml --attach h4:unix:/tmp/hci
+            """)
+
+    @Argument(help: ArgumentHelp("The simulated buttons.", valueName: "file"))
+    var file: String
+
+    @Option(help: ArgumentHelp("The controller: h4:tcp:HOST:PORT or h4:unix:PATH.", valueName: "controller"))
+    var attach: String
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard Attachment.parse(attach) != nil else {
+            throw ValidationError("--attach takes h4:tcp:HOST:PORT or h4:unix:PATH.")
+        }
+    }
+
+    func run() throws {
+        guard let endpoint = Attachment.parse(attach) else { return }
+        let descriptions: [SimulatedButtonDescription]
+        do throws(Setup.Failure) {
+            descriptions = try ConfigurationFiles(environment: Surroundings.environment).simulator(at: file)
+        } catch {
+            throw Failure(error.status, error.text)
+        }
+        let isJSON = output.json
+        try Conversation<Void>.run { conversation in
+            let session = SimulateSession(conversation, isJSON: isJSON)
+            session.start(descriptions, at: endpoint)
+        }
+    }
 }

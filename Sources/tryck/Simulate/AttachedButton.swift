@@ -1,0 +1,69 @@
+import ButtonModel
+import Daemon
+import Reactor
+import Simulator
+
+/// One simulated button behind its own connection to a foreign controller.
+@ReactorActor
+final class AttachedButton {
+    enum Event: Sendable {
+        case onAir(BluetoothAddress)
+        case note(String)
+        case pressFinished(SimulatedPress)
+        /// A sentence for people. Nothing comes after it.
+        case failed(String)
+    }
+
+    let name: String
+    let serial: String?
+    private let loop: EventLoop
+    private let transport: H4StreamTransport
+    private let handler: @ReactorActor (Event) -> Void
+    private var button: SimulatedButton
+    private var timer: Timer?
+    private var isOnAir = false
+
+    /// - Parameter seed: where its keys come from; with the same one it is the same button.
+    init(
+        _ loop: EventLoop, _ description: SimulatedButtonDescription, at endpoint: H4StreamTransport.Endpoint,
+        seed: UInt64, _ handler: @escaping @ReactorActor (Event) -> Void
+    ) {
+        self.loop = loop
+        self.handler = handler
+        name = description.name
+        serial = description.serial
+        transport = H4StreamTransport(loop: loop, endpoint: endpoint)
+        button = SimulatedButton(description, seed: seed, at: Instant(nanoseconds: loop.nanosecondsSinceBoot))
+        timer = loop.timer { [unowned self] in advance(.timerFired) }
+        transport.open { [unowned self] event in
+            switch event {
+            case .opened: advance(.transportOpened)
+            case .received(let packet): advance(.received(packet))
+            case .failed(let failure): handler(.failed("\(failure)"))
+            }
+        }
+    }
+
+    func press(_ press: SimulatedPress) { advance(.press(press)) }
+
+    func close() {
+        timer?.cancel()
+        transport.close()
+    }
+
+    private func advance(_ input: SimulatedButton.Input) {
+        for effect in button.handle(input, at: Instant(nanoseconds: loop.nanosecondsSinceBoot)) {
+            switch effect {
+            case .send(let packet): transport.send(packet)
+            case .setTimer(let deadline): timer?.set(at: deadline.nanoseconds)
+            case .cancelTimer: timer?.cancel()
+            case .pressFinished(let press): handler(.pressFinished(press))
+            case .note(let note): handler(.note(note))
+            case .failed(let sentence): handler(.failed(sentence))
+            }
+        }
+        guard !isOnAir, let address = button.address else { return }
+        isOnAir = true
+        handler(.onAir(address))
+    }
+}

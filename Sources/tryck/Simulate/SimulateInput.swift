@@ -1,0 +1,53 @@
+import Daemon
+import Simulator
+
+/// Where a controller of somebody else's making listens: `h4:tcp:HOST:PORT` or `h4:unix:PATH`.
+enum Attachment {
+    static func parse(_ text: String) -> H4StreamTransport.Endpoint? {
+        if text.hasPrefix("h4:unix:") {
+            let path = text.dropFirst("h4:unix:".count)
+            return path.isEmpty ? nil : .unix(path: String(path))
+        }
+        guard text.hasPrefix("h4:tcp:") else { return nil }
+        let address = text.dropFirst("h4:tcp:".count)
+        guard let colon = address.lastIndex(of: ":"), let port = UInt16(address[address.index(after: colon)...]),
+            port > 0
+        else { return nil }
+        var host = address[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+        return host.isEmpty ? nil : .tcp(host: String(host), port: port)
+    }
+}
+
+/// One line of standard input of `tryck simulate`.
+enum SimulateInput: Hashable, Sendable {
+    case press(button: String, SimulatedPress)
+    case help
+    /// A sentence for people.
+    case mistake(String)
+
+    /// Reads `NAME PRESS`; nothing for an empty line.
+    ///
+    /// - Parameter buttons: the names there are.
+    init?(parsing line: String, buttons: [String]) {
+        let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
+        guard let first = words.first else { return nil }
+        guard words.count == 2 else {
+            self =
+                first == "help" || first == "?"
+                ? .help : .mistake("Write a button and a press, for example: \(buttons.first ?? "kitchen") click")
+            return
+        }
+        guard buttons.contains(first) else {
+            self = .mistake("There is no button \"\(first)\". The buttons are: \(buttons.joined(separator: ", ")).")
+            return
+        }
+        guard let press = SimulatedPress(rawValue: words[1]) else {
+            self = .mistake("There is no press \"\(words[1])\". The presses are: \(SimulateInput.presses).")
+            return
+        }
+        self = .press(button: first, press)
+    }
+
+    static var presses: String { SimulatedPress.allCases.map(\.rawValue).joined(separator: ", ") }
+}

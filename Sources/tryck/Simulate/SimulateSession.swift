@@ -1,0 +1,123 @@
+import ButtonModel
+import Daemon
+import Glibc
+import JSON
+import Reactor
+import Simulator
+
+/// Carries lines of standard input to the buttons, and what they do to standard output.
+@ReactorActor
+final class SimulateSession {
+    /// Lines of standard input are short; a longer one ends the program.
+    private static let maximumLineLength = 4096
+
+    private let conversation: Conversation<Void>
+    private let isJSON: Bool
+    private let output = Output.standardOutput
+    private var buttons: [AttachedButton] = []
+    private var input = LineFramer(maximumLength: maximumLineLength)
+    private var inputWatch: Watch?
+    private var hasInputEnded = false
+    private var pendingPresses = 0
+
+    private var names: [String] { buttons.map(\.name) }
+
+    init(_ conversation: Conversation<Void>, isJSON: Bool) {
+        self.conversation = conversation
+        self.isJSON = isJSON
+    }
+
+    func start(_ descriptions: [SimulatedButtonDescription], at endpoint: H4StreamTransport.Endpoint) {
+        let loop = EventLoop.shared
+        // Held by the loop as long as it runs.
+        conversation.onInterrupt { self.end(nil) }
+        show(SimulateText.trustRoot(SimulatorRoot.publicKey.map(hexadecimal).joined()))
+        buttons = descriptions.map { description in
+            AttachedButton(loop, description, at: endpoint, seed: 0) { [unowned self] event in
+                happened(event, on: description.name)
+            }
+        }
+        if isatty(STDIN_FILENO) == 1, !isJSON { output.write(SimulateText.help(buttons: names)) }
+        inputWatch = loop.watch(STDIN_FILENO, .read) { [unowned self] _ in read() }
+    }
+
+    private func happened(_ event: AttachedButton.Event, on name: String) {
+        switch event {
+        case .onAir(let address):
+            let serial = buttons.first { $0.name == name }?.serial
+            show(SimulateText.attached(name, address: address.description, serial: serial))
+        case .note(let note): show(SimulateText.note(name, note))
+        case .pressFinished(let press):
+            pendingPresses -= 1
+            show(SimulateText.pressed(name, press.rawValue))
+            endIfDone()
+        case .failed(let sentence):
+            end(Failure(.unavailable, "\(name): \(sentence)"))
+        }
+    }
+
+    // MARK: Standard input
+
+    private func read() {
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        let count = Glibc.read(STDIN_FILENO, &chunk, chunk.count)
+        if count > 0 {
+            take(Array(chunk.prefix(count)))
+        } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
+            inputWatch?.cancel()
+            // Whoever gave us nothing to read, as services do, wants us to stay.
+            hasInputEnded = canEndByInput
+            endIfDone()
+        }
+    }
+
+    private var canEndByInput: Bool {
+        var status = stat()
+        let isPipe = fstat(STDIN_FILENO, &status) == 0 && [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT)
+        return isPipe || isatty(STDIN_FILENO) == 1
+    }
+
+    private func take(_ octets: [UInt8]) {
+        input.append(octets)
+        do throws(LineTooLong) {
+            while let line = try input.next() { obey(String(decoding: line, as: UTF8.self)) }
+        } catch {
+            end(Failure(.usage, "A line is longer than \(Self.maximumLineLength) octets. Write: NAME PRESS"))
+        }
+    }
+
+    private func obey(_ line: String) {
+        switch SimulateInput(parsing: line, buttons: names) {
+        case .press(let name, let press):
+            pendingPresses += 1
+            buttons.first { $0.name == name }?.press(press)
+        case .help: output.write(SimulateText.help(buttons: names))
+        case .mistake(let sentence): Output.standardError.write(Line(sentence, .bad))
+        case nil: break
+        }
+    }
+
+    // MARK: End
+
+    private func endIfDone() {
+        if hasInputEnded, pendingPresses <= 0 { end(nil) }
+    }
+
+    private func end(_ failure: Failure?) {
+        for button in buttons { button.close() }
+        conversation.end(failure.map { .failure($0) } ?? .success(()))
+    }
+
+    private func show(_ line: JSONValue) {
+        if isJSON {
+            output.write(line: line.description)
+        } else {
+            output.write(SimulateText.lines(line))
+        }
+    }
+
+    private func hexadecimal(_ octet: UInt8) -> String {
+        let digits = String(octet, radix: 16)
+        return digits.count < 2 ? "0\(digits)" : digits
+    }
+}

@@ -1,0 +1,46 @@
+import JSON
+
+/// What `tryck simulate` says, as JSON lines; people see the same in words.
+enum SimulateText {
+    static func trustRoot(_ key: String) -> JSONValue { ["kind": "trust_root", "key": .string(key)] }
+
+    static func attached(_ button: String, address: String, serial: String?) -> JSONValue {
+        [
+            "kind": "attached", "button": .string(button), "address": .string(address),
+            "serial": serial.map(JSONValue.string) ?? .null,
+        ]
+    }
+
+    static func note(_ button: String, _ note: String) -> JSONValue {
+        ["kind": "note", "button": .string(button), "note": .string(note)]
+    }
+
+    static func pressed(_ button: String, _ press: String) -> JSONValue {
+        ["kind": "pressed", "button": .string(button), "press": .string(press)]
+    }
+
+    static func lines(_ line: JSONValue) -> [Line] {
+        let button = Line(line.text("button"), .strong)
+        switch line["kind"]?.stringValue {
+        case "trust_root":
+            return [
+                "A daemon accepts these buttons when its tryck.yaml says:",
+                Line("  bluetooth: {trust_roots: [\"\(line.text("key"))\"]}", .strong),
+            ]
+        case "attached":
+            let serial = line["serial"]?.stringValue.map { ", \($0)" } ?? ""
+            return [button + " is on the air: \(line.text("address"))\(serial)"]
+        case "note": return [button + ": \(line.text("note"))"]
+        case "pressed": return [button + (": \(line.text("press")) done", .faint)]
+        default: return []
+        }
+    }
+
+    static func help(buttons: [String]) -> [Line] {
+        [
+            Line("Type a button and a press, for example: ") + ("\(buttons.first ?? "kitchen") click", .strong),
+            Line("Buttons: \(buttons.joined(separator: ", "))", .faint),
+            Line("Presses: \(SimulateInput.presses). Ctrl-D ends.", .faint),
+        ]
+    }
+}
