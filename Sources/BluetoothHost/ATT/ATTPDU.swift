@@ -1,5 +1,3 @@
-import Bytes
-
 /// A range of attribute handles as it is on the wire: it may be empty or backwards.
 struct HandleRange: Hashable, Sendable {
     var start, end: UInt16

@@ -142,7 +142,10 @@ struct Initiator: Hashable, Sendable {
         case .idle, .changingList, .creating(_, isCompleted: true):
             break
         }
-        return (status == .success ? succeeded() : failed(status, at: now)) + settle(at: now)
+        guard status == .success else { return failed(status, at: now) + settle(at: now) }
+        pause = Self.shortestPause
+        pauseEnd = nil
+        return settle(at: now)
     }
 
     /// - Parameter isScanning: the scanner is on, which may be why the controller refuses.
@@ -249,12 +252,6 @@ struct Initiator: Hashable, Sendable {
     private mutating func cancel(at now: Instant) -> [Effect] {
         state = .cancelling(isAnswered: false, isCompleted: false, deadline: now + Self.cancelTimeout)
         return [.command(.leCreateConnectionCancel)]
-    }
-
-    private mutating func succeeded() -> [Effect] {
-        pause = Self.shortestPause
-        pauseEnd = nil
-        return []
     }
 
     /// A connection that fails long after it was asked for is tried again at once: the peer is there now.

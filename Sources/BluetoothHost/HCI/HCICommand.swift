@@ -70,9 +70,7 @@ public enum HCICommand: Hashable, Sendable {
         }
     }
 
-    /// The whole packet with its H4 indicator.
-    ///
-    /// - Precondition: none; parameters beyond 255 octets are cut.
+    /// The whole packet with its H4 indicator. Parameters beyond 255 octets are cut.
     public var packet: [UInt8] {
         let parameters = encodedParameters.prefix(255)
         var writer = ByteWriter(capacity: 4 + parameters.count)
