@@ -106,7 +106,7 @@ struct TwoEnds {
     }
 
     private mutating func nextEntropy() -> SessionEntropy {
-        entropyCount += 1
+        entropyCount &+= 1
         return SessionEntropy(
             temporaryID: UInt32(entropyCount), random: [UInt8](repeating: entropyCount, count: 8),
             privateKey: [UInt8](repeating: entropyCount, count: 32))
