@@ -57,8 +57,9 @@ struct ForeignControllerTests {
         #expect(try pair.status(within: 60) == 0, "\(pair.text)")
         try daemon.line(containing: "is ready")
         buttons.write("kitchen click")
-        try subscriber.line(containing: "/action click")
+        // The rule's own message goes out first.
         try subscriber.line(containing: "test/lamp toggle")
+        try subscriber.line(containing: "/action click")
 
         // Out of the daemon's sight it presses on; the press is brought in when the daemon is back.
         daemon.stop()

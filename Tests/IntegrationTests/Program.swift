@@ -9,6 +9,7 @@ final class Program: @unchecked Sendable {
     private var collected: [String] = []
     private var partial: [Int: String] = [:]
     private var openStreams = 2
+    private var hasExited = false
     private var consumed = 0
 
     let name: String
@@ -39,6 +40,12 @@ final class Program: @unchecked Sendable {
                 let data = handle.availableData
                 if data.isEmpty { handle.readabilityHandler = nil }
                 self?.took(data, index)
+            }
+        }
+        process.terminationHandler = { [weak self] _ in
+            self?.condition.withLock {
+                self?.hasExited = true
+                self?.condition.broadcast()
             }
         }
         try process.run()
@@ -76,7 +83,7 @@ final class Program: @unchecked Sendable {
                 consumed = index + 1
                 return collected[index]
             }
-            let isOver = openStreams == 0
+            let isOver = openStreams == 0 || (hasExited && Date() > deadline)
             guard !isOver, condition.wait(until: deadline) else {
                 throw Failure(
                     description: "\(name): no line with \"\(text)\""
@@ -92,19 +99,21 @@ final class Program: @unchecked Sendable {
 
     func closeInput() { try? input.fileHandleForWriting.close() }
 
-    /// Waits until it has ended by itself, and all its output is here.
+    /// Waits until it has ended by itself, and its output is here. A program started meanwhile by another test
+    /// may have inherited the other end of a pipe, so the end of the output is not waited for long.
     func status(within seconds: Double = 30) throws -> Int32 {
         let deadline = Date(timeIntervalSinceNow: seconds)
         condition.lock()
         defer { condition.unlock() }
-        while openStreams > 0 {
+        while !hasExited {
             guard condition.wait(until: deadline) else {
                 throw Failure(
                     description: "\(name) has not ended within \(seconds) s; it said:\n"
                         + collected.suffix(40).joined(separator: "\n"))
             }
         }
-        process.waitUntilExit()
+        let grace = Date(timeIntervalSinceNow: 1)
+        while openStreams > 0, condition.wait(until: grace) {}
         return process.terminationStatus
     }
 
@@ -120,7 +129,7 @@ final class Program: @unchecked Sendable {
         process.terminate()
         let deadline = Date(timeIntervalSinceNow: 5)
         condition.lock()
-        while openStreams > 0, condition.wait(until: deadline) {}
+        while !hasExited, condition.wait(until: deadline) {}
         condition.unlock()
         if process.isRunning { kill(process.processIdentifier, SIGKILL) }
         process.waitUntilExit()

@@ -92,8 +92,12 @@ final class Workshop {
     /// Everything published below a topic, a line each: `topic payload`.
     func subscriber(_ port: Int, _ topicFilter: String = "#", _ extra: [String] = []) throws -> Program {
         let program = try start(
-            "/usr/bin/mosquitto_sub",
-            ["-h", "127.0.0.1", "-p", "\(port)", "-t", topicFilter, "-v", "-q", "1", "-d"] + extra)
+            // A pipe is no terminal: without this its lines would come when it ends.
+            "/usr/bin/stdbuf",
+            [
+                "-oL", "/usr/bin/mosquitto_sub", "-h", "127.0.0.1", "-p", "\(port)", "-t", topicFilter, "-v", "-q", "1",
+                "-d",
+            ] + extra)
         try program.line(containing: "SUBACK")
         return program
     }
