@@ -133,6 +133,10 @@ struct DemoRun: Hashable, Sendable {
             state = .done
             return [.fail(error)]
         }
+        guard status["rules"]?["state"] != "error" else {
+            let faults = (status["faults"]?.arrayValue ?? []).compactMap(\.stringValue)
+            return fail(.configuration, faults.first ?? "The rules have errors; tryck check shows the places.")
+        }
         guard status["adapter"]?["state"] == "powered_on", status["broker"]?["state"] == "connected",
             let url = status["broker"]?["url"]?.stringValue
         else { return [] }
