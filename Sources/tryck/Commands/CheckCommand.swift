@@ -12,7 +12,7 @@ struct CheckCommand: ParsableCommand {
             status is 0 without errors, 1 with errors, 78 when a file cannot be read.
 
               tryck check rules/home.yaml
-              tryck check --strict && systemctl reload tryck
+              tryck check --strict && sudo systemctl restart tryck
             """)
 
     @Argument(
