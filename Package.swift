@@ -27,7 +27,8 @@ func tests(
 }
 
 let daemonImports: [Target.Dependency] = [
-    "Bytes", "ButtonModel", "JSON", "Diagnostics", "Rules", "Hub", "RuleLoader", "Simulator", "Reactor",
+    "Bytes", "ButtonModel", "JSON", "Diagnostics", "Rules", "HomeAssistant", "Hub", "RuleLoader", "Simulator",
+    "Reactor",
     "CLinux", "CBluetooth", "CMosquitto", "CSQLite", "CCrypto",
     .product(name: "Logging", package: "swift-log"),
 ]

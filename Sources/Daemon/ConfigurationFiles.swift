@@ -45,7 +45,10 @@ package struct ConfigurationFiles: Sendable {
         guard let configuration = loaded.value else {
             throw .init(text: ConfigurationFiles.report(loaded.diagnostics, on: text), status: .configuration)
         }
-        return (configuration, directory, loaded.diagnostics.isEmpty ? [] : [ConfigurationFiles.report(loaded.diagnostics, on: text)])
+        return (
+            configuration, directory,
+            loaded.diagnostics.isEmpty ? [] : [ConfigurationFiles.report(loaded.diagnostics, on: text)]
+        )
     }
 
     /// Where the last set without errors is kept.
@@ -77,13 +80,15 @@ package struct ConfigurationFiles: Sendable {
         guard let rules = loaded.value else {
             let count = loaded.diagnostics.count { $0.severity == .error }
             return fallBack(
-                to: lastGood, configuration, because: "\(path) has \(count) error\(count == 1 ? "" : "s")", notices, of: path)
+                to: lastGood, configuration, because: "\(path) has \(count) error\(count == 1 ? "" : "s")", notices,
+                of: path)
         }
         return LoadedRules(rules: rules, notices: notices, goodText: text.octets)
     }
 
     private func fallBack(
-        to lastGood: String, _ configuration: Configuration, because reason: String, _ notices: [String], of path: String
+        to lastGood: String, _ configuration: Configuration, because reason: String, _ notices: [String],
+        of path: String
     ) -> LoadedRules {
         // Secrets belong to the place of the original.
         guard let text = try? FileText(reading: lastGood), let rules = load(text, as: path, configuration).value else {

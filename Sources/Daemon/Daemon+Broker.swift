@@ -53,7 +53,9 @@ extension Daemon {
             protocolVersion: configuration.mqttVersion == .v5 ? .v5 : .v311,
             will: MQTTWill(
                 topicName: offline.topicName, payload: offline.payload, qos: offline.qos, retain: offline.retain))
-        let mqtt = MQTTEdge(loop: loop, options: options, seed: Surroundings.randomSeed) { [weak self] in self?.brokerSaid($0) }
+        let mqtt = MQTTEdge(loop: loop, options: options, seed: Surroundings.randomSeed) { [weak self] in
+            self?.brokerSaid($0)
+        }
         self.mqtt = mqtt
         mqtt.connect()
     }

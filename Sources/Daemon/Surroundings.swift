@@ -1,5 +1,5 @@
-import CLinux
 package import ButtonModel
+import CLinux
 import Glibc
 
 /// What the process finds around itself: environment, clocks, randomness, files. Everything here touches the system

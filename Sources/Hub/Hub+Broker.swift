@@ -50,7 +50,8 @@ extension Hub {
     private mutating func send(_ entry: Outbox.Entry, at now: Instant) {
         let message = entry.message
         // A retained message is the last word on its topic and must not go away by itself.
-        effects.append(.publish(entry.id, message, expiry: message.retain ? nil : max(.seconds(1), entry.deadline - now)))
+        effects.append(
+            .publish(entry.id, message, expiry: message.retain ? nil : max(.seconds(1), entry.deadline - now)))
         tell([
             "kind": "publish", "topic": .string(message.topicName),
             "payload": .string(String(decoding: message.payload, as: UTF8.self)), "qos": .integer(Int64(message.qos)),

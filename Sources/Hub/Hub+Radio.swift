@@ -132,7 +132,8 @@ extension Hub {
 
     /// The buttons that exist have changed: names and trigger modes are worked out afresh.
     mutating func buttonsChanged(at now: Instant) {
-        carryOut(engine.handle(.buttonsChanged(buttons.values.map(\.identity).sorted { $0.id < $1.id }), at: now), at: now)
+        carryOut(
+            engine.handle(.buttonsChanged(buttons.values.map(\.identity).sorted { $0.id < $1.id }), at: now), at: now)
         for id in buttons.keys {
             let chosen = engine.fixedTriggerMode(of: id) ?? buttons[id]?.triggerMode
             buttons[id]?.mode = chosen ?? TriggerMode(serving: engine.gesturesUsed(on: id))

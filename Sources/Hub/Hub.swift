@@ -1,10 +1,9 @@
 package import ButtonModel
+import Buttons
+import Gestures
 package import HomeAssistant
 package import JSON
 package import Rules
-
-import Buttons
-import Gestures
 
 /// The whole daemon without its I/O: radio, gestures, rules, store, broker and control socket as one machine.
 ///

@@ -57,9 +57,10 @@ extension ProcessRequest {
     /// The step of a rule as a program: its own variables come last and win.
     ///
     /// - Source: rules reference, "Running programs safely".
-    init(_ action: ProcessAction, rule: String, _ occurrence: Occurrence, of button: ButtonRecord?, named name: String,
-        in configuration: HubConfiguration)
-    {
+    init(
+        _ action: ProcessAction, rule: String, _ occurrence: Occurrence, of button: ButtonRecord?, named name: String,
+        in configuration: HubConfiguration
+    ) {
         var environment = configuration.processEnvironment
         environment.append("TRYCK_RULE=\(rule)")
         environment.append("TRYCK_BUTTON=\(name)")

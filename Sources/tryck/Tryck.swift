@@ -18,7 +18,7 @@ struct Tryck: ParsableCommand {
             CommandGroup(name: "Rules", subcommands: [CheckCommand.self]),
             CommandGroup(name: "Buttons", subcommands: [PairCommand.self, ButtonsCommand.self, WatchCommand.self]),
             CommandGroup(name: "Health", subcommands: [StatusCommand.self]),
-            CommandGroup(name: "Laboratory", subcommands: [SimulateCommand.self]),
+            CommandGroup(name: "Laboratory", subcommands: [SimulateCommand.self, BenchCommand.self]),
         ])
 
     /// Parses the arguments, runs the command and ends the process with its status.

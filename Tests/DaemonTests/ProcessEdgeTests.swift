@@ -2,7 +2,6 @@ import Daemon
 import Glibc
 import Hub
 import Reactor
-import Hub
 import ReactorTestSupport
 import Testing
 

@@ -64,7 +64,8 @@ struct RecogniserTests {
         _ = before.recognise(.down, in: .clickAndHold)
         _ = before.recognise(.hold(ofSecondPress: false), in: .clickAndHold)
         var after = Recogniser(saved: before.saved)
-        #expect(after.recognise(.up(.afterHoldClick), in: .clickAndHold) == [.init(gesture: .holdRelease, wasQueued: true)])
+        #expect(
+            after.recognise(.up(.afterHoldClick), in: .clickAndHold) == [.init(gesture: .holdRelease, wasQueued: true)])
         #expect(after.saved == "")
     }
 

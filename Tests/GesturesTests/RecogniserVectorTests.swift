@@ -17,7 +17,9 @@ struct RecogniserVectorTests {
     static let cases: [Case] = {
         let file = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../FlicTests/Vectors/events.json")
-        guard let text = try? Data(contentsOf: file), let vectors = try? JSONValue(parsing: Array(text)) else { return [] }
+        guard let text = try? Data(contentsOf: file), let vectors = try? JSONValue(parsing: Array(text)) else {
+            return []
+        }
         func expected(_ entry: JSONValue) -> [TriggerMode: [String]] {
             let names: [TriggerMode: String] = [
                 .click: "Click", .clickAndHold: "ClickAndHold", .clickAndDoubleClick: "ClickAndDoubleClick",

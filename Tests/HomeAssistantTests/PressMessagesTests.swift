@@ -14,11 +14,12 @@ struct PressMessagesTests {
     func gesture() {
         let messages = topics.messages(for: .doubleClick, report)
         #expect(messages.map(\.topicName) == ["home/tryck/80e4da7a1b2c/action", "home/tryck/80e4da7a1b2c/event"])
-        #expect(messages.map { String(decoding: $0.payload, as: UTF8.self) } == [
-            "double_click",
-            #"{"event_type":"double_click","id":"80e4da7a1b2c","name":"Bedside \"button\"","seq":1042,"#
-                + #""ts":"2026-11-21T02:30:00.123Z","queued":true,"age_ms":1500,"press_count":412}"#,
-        ])
+        #expect(
+            messages.map { String(decoding: $0.payload, as: UTF8.self) } == [
+                "double_click",
+                #"{"event_type":"double_click","id":"80e4da7a1b2c","name":"Bedside \"button\"","seq":1042,"#
+                    + #""ts":"2026-11-21T02:30:00.123Z","queued":true,"age_ms":1500,"press_count":412}"#,
+            ])
         #expect(messages.allSatisfy { $0.qos == 1 && !$0.retain })
     }
 
@@ -42,7 +43,8 @@ struct PressMessagesTests {
     func bridgeState() {
         #expect(
             topics.bridgeStateMessage(isOnline: false)
-                == MQTTMessage(topicName: "home/tryck/bridge/state", payload: Array("offline".utf8), qos: 1, retain: true))
+                == MQTTMessage(
+                    topicName: "home/tryck/bridge/state", payload: Array("offline".utf8), qos: 1, retain: true))
     }
 
     @Test(

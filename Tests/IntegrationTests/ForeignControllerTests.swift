@@ -24,7 +24,9 @@ struct ForeignControllerTests {
     private func air(in workshop: Workshop) throws -> (port: Int, buttons: Program, root: String) {
         let port = try workshop.rootCanal()
         try workshop.write("simulator.yaml", ForeignControllerTests.simulatorFile)
-        let buttons = try workshop.tryck(["simulate", workshop.path("simulator.yaml"), "--attach", "h4:tcp:127.0.0.1:\(port)"])
+        let buttons = try workshop.tryck([
+            "simulate", workshop.path("simulator.yaml"), "--attach", "h4:tcp:127.0.0.1:\(port)",
+        ])
         let line = try buttons.line(containing: "trust_roots")
         let root = try #require(
             line.split(whereSeparator: { !$0.isHexDigit }).map(String.init).first { $0.count == 64 })

@@ -105,7 +105,10 @@ final class Workshop {
         let ports = try (0..<4).map { _ in try Workshop.freePort() }
         let program = try start(
             executable,
-            ["-hci_port=\(ports[0])", "-test_port=\(ports[1])", "-link_port=\(ports[2])", "-link_ble_port=\(ports[3])"],
+            [
+                "-hci_port=\(ports[0])", "-test_port=\(ports[1])", "-link_port=\(ports[2])",
+                "-link_ble_port=\(ports[3])",
+            ],
             environment: ["LD_PRELOAD": delays])
         try program.line(containing: "Listening on: \(ports[0])")
         return ports[0]

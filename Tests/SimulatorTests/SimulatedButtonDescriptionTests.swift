@@ -1,4 +1,5 @@
 import ButtonModel
+import Bytes
 import Flic
 import Testing
 
@@ -45,5 +46,10 @@ struct SimulatedButtonDescriptionTests {
         #expect(button.address(behind: address) == address)
         let other = button.address(behind: BluetoothAddress(rawValue: 1))
         #expect(other == BluetoothAddress("C0:E4:DA:00:11:22", kind: .random))
+    }
+
+    @Test("the root's public key stays what configurations name")
+    func root() {
+        #expect(SimulatorRoot.publicKey.hex == "4f2bebe7a76f018325d122a8e02e5a1fb9f93376f375e4c643d63b462287f97f")
     }
 }

@@ -12,16 +12,30 @@ struct SimulatedWorldPropertyTests {
     func randomInputs(_ seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var now = Instant(sinceBoot: .zero)
-        var world = SimulatedWorld([.init(name: "kitchen"), .init(name: "hall", isPublic: false)], seed: seed, at: now)
-        let commands = [Packet.scanParameters, Packet.scan(), Packet.createConnection(to: nil)] + Packet.unmask
+        var world = SimulatedWorld(
+            [.init(name: "kitchen", address: peripheralAddress), .init(name: "hall", isPublic: false)], seed: seed,
+            at: now)
+        var effects: [SimulatedWorld.Effect] = []
+        for packet in Packet.unmask + [Packet.accept(peripheralAddress), Packet.createConnection(to: nil)] {
+            effects += world.handle(.received(packet), at: now)
+        }
+        now = now + .milliseconds(100)
+        effects += world.handle(.timerFired, at: now)
+        #expect(effects.contains(.note(button: "kitchen", "connected")))
+
+        let commands = [
+            Packet.scanParameters, Packet.scan(), Packet.createConnection(to: nil), Packet.disconnect(0x40),
+        ]
         for _ in 0..<400 {
             let input: SimulatedWorld.Input =
-                switch random.next() % 6 {
+                switch random.next() % 8 {
                 case 0: .received(random.bytes(Int(random.next() % 48)))
                 case 1: .received(Packet.acl(0x40, random.bytes(Int(random.next() % 28))))
-                case 2: .press(button: "kitchen", SimulatedPress.allCases.randomElement(using: &random) ?? .click)
-                case 3: .setReachable(button: "hall", random.next() % 2 == 0)
-                case 4: .received(commands.randomElement(using: &random) ?? [])
+                // A frame for the attribute protocol whose inside is anything.
+                case 2: .received(Packet.acl(0x40, [3, 0, 4, 0] + random.bytes(3)))
+                case 3: .press(button: "kitchen", SimulatedPress.allCases.randomElement(using: &random) ?? .click)
+                case 4: .setReachable(button: "hall", random.next() % 2 == 0)
+                case 5 where random.next() % 8 == 0: .received(commands.randomElement(using: &random) ?? [])
                 default: .timerFired
                 }
             for case .send(let packet) in world.handle(input, at: now) {

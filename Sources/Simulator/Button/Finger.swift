@@ -4,7 +4,8 @@ import ButtonModel
 ///
 /// | state   | on                       | becomes | and we                                          |
 /// |---------|--------------------------|---------|-------------------------------------------------|
-/// | resting | a press                  | moving  | begin it, `trainGap` after the last `up`        |
+/// | resting | a whole press            | moving  | begin it, `trainGap` after the last `up`        |
+/// | resting | a bare `down` or `up`    | moving  | begin it at once                                |
 /// | moving  | the time of a movement   | moving  | move                                            |
 /// | moving  | the last movement        | resting | finish the press, begin the next one            |
 ///
@@ -63,7 +64,8 @@ struct Finger: Hashable, Sendable {
     private mutating func begin(_ press: SimulatedPress, at now: Instant) {
         movements = press.movements
         let first = movements.first?.pause ?? .zero
-        guard !isDown, let lastUp else {
+        // Bare movements are somebody's own fingers, and come when they come.
+        guard press != .down, press != .up, !isDown, let lastUp else {
             deadline = now + first
             return
         }

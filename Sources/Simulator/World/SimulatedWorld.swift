@@ -7,6 +7,14 @@ public import ButtonModel
 /// each controller but the first. HCI packets between a button and its controller take no time and never leave;
 /// everything that does take time (air, fingers, advertising) is a deadline, and the earliest is the timer.
 ///
+/// | on                    | we                                                                            |
+/// |-----------------------|-------------------------------------------------------------------------------|
+/// | any input             | first fire what is due, then take the input, then hand packets on until all is quiet |
+/// | a packet of the host  | give it to the host's controller, and tell what it answers                    |
+/// | a press               | queue it at the button's finger                                               |
+/// | out of reach, or back | cut the button's controller off from the air, or join it again                |
+/// | an unknown button     | say so, and do nothing                                                        |
+///
 /// The same buttons, seed and inputs give the same effects.
 public struct SimulatedWorld: Sendable {
     public enum Input: Hashable, Sendable {

@@ -6,8 +6,10 @@ import JSON
 /// messages about them name files that can be edited.
 struct DemoFiles: Sendable {
     /// Absolute paths.
-    let directory, rules, simulator: String
+    let rules, simulator: String
+    private let temporary: TemporaryDirectory
 
+    var directory: String { temporary.path }
     var configuration: String { "\(directory)/tryck.yaml" }
     var controlSocket: String { "\(directory)/control.sock" }
     var stateDirectory: String { "\(directory)/state" }
@@ -19,7 +21,7 @@ struct DemoFiles: Sendable {
     init(rules: String?, simulator: String?) throws(Failure) {
         self.rules = try DemoFiles.locate(rules, "home.yaml", option: "--rules")
         self.simulator = try DemoFiles.locate(simulator, "simulator.yaml", option: "--simulator")
-        directory = try DemoFiles.makeDirectory()
+        temporary = try TemporaryDirectory()
         guard DemoFiles.write(yaml, to: configuration), mkdir(stateDirectory, 0o700) == 0 else {
             let reason = String(cString: strerror(errno))
             remove()
@@ -29,7 +31,7 @@ struct DemoFiles: Sendable {
     }
 
     /// The directory goes away with everything in it.
-    func remove() { DemoFiles.remove(directory) }
+    func remove() { temporary.remove() }
 
     /// The last lines of the daemon's log, for the case that it ended.
     func endOfLog(lines: Int) -> [String] {
@@ -83,33 +85,6 @@ struct DemoFiles: Sendable {
 
     private static func ancestors(of directory: String) -> [String] {
         directory == "/" || directory == "." ? [directory] : [directory] + ancestors(of: directory.directory)
-    }
-
-    /// A socket's path has room for 107 octets, so a deep `$TMPDIR` is passed over.
-    private static func makeDirectory() throws(Failure) -> String {
-        let chosen = getenv("TMPDIR").map { String(cString: $0) } ?? ""
-        for parent in [chosen, "/tmp", "/var/tmp"] where !parent.isEmpty && parent.utf8.count <= 70 {
-            var template = Array("\(parent)/tryck-demo.XXXXXX".utf8CString)
-            if mkdtemp(&template) != nil {
-                return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            }
-        }
-        throw Failure(.unavailable, "There is no directory for temporary files. Set TMPDIR to one that can be written.")
-    }
-
-    /// Links are removed, not followed.
-    private static func remove(_ path: String) {
-        guard Glibc.remove(path) != 0, errno == ENOTEMPTY || errno == EEXIST, let entries = opendir(path) else {
-            return
-        }
-        var names: [String] = []
-        while let entry = readdir(entries) {
-            names.append(
-                withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
-        }
-        closedir(entries)
-        for name in names where name != "." && name != ".." { remove("\(path)/\(name)") }
-        Glibc.remove(path)
     }
 
     private static func write(_ text: String, to path: String) -> Bool {

@@ -1,0 +1,252 @@
+import ButtonModel
+import Daemon
+import Glibc
+import Reactor
+import Simulator
+
+/// Measures one press: from the notification's octets at the transport to the rule's message at a subscriber.
+///
+/// Three processes take part: a mosquitto on loopback, `tryckd` on an H4 socket, and this one, which is the
+/// controller with its button at one end and the subscriber at the other, so that both times come from one
+/// clock. Every press is followed by a bare publish→receive of the same length by libmosquitto alone, so that
+/// whatever the machine does meanwhile happens to both.
+@ReactorActor
+final class BenchPress {
+    static let button = "bench"
+    /// Between one measurement and the next; long enough for acknowledgements and syncs to be over.
+    static let pause: Int64 = 4_000_000
+
+    enum Stage {
+        case starting
+        case pairing
+        case pressing
+        case publishing
+        case releasing
+        case idling
+        case done
+    }
+
+    private let loop: EventLoop
+    private let directory: String
+    private let presses: Int
+    private let finished: @ReactorActor (Result<BenchReport, Failure>) -> Void
+    private var stage = Stage.starting
+    private var world: SimulatedWorld
+    private var worldTimer: Timer?
+    private var pauseTimer: Timer?
+    private var radio: H4Server?
+    private var broker: EmbeddedBroker?
+    private var subscriber: MQTTEdge?
+    private var publisher: MQTTEdge?
+    private var daemon: pid_t = 0
+    private var pressSamples: [Int64] = []
+    private var bareSamples: [Int64] = []
+    /// When the first octets of the current press were written.
+    private var began: Int64?
+    private var idleBefore: ProcessFigures?
+    private var idleAfter: ProcessFigures?
+
+    init(
+        loop: EventLoop, directory: String, presses: Int,
+        finished: @escaping @ReactorActor (Result<BenchReport, Failure>) -> Void
+    ) {
+        self.loop = loop
+        self.directory = directory
+        self.presses = presses
+        self.finished = finished
+        world = SimulatedWorld(
+            [
+                SimulatedButtonDescription(
+                    name: BenchPress.button, address: BluetoothAddress(rawValue: 0x80E4_DA00_00BE))
+            ],
+            seed: 1, at: Instant(nanoseconds: loop.nanosecondsSinceBoot))
+        worldTimer = loop.timer { [weak self] in self?.advance(.timerFired) }
+        pauseTimer = loop.timer { [weak self] in self?.pauseOver() }
+    }
+
+    func start() {
+        let broker = EmbeddedBroker(loop: loop, directory: directory + "/broker", seed: 3) { [weak self] event in
+            switch event {
+            case .ready(let port): self?.brokerReady(port)
+            case .failed(let reason): self?.fail(reason)
+            }
+        }
+        self.broker = broker
+        broker.start()
+    }
+
+    /// Ends what was started.
+    func stop() {
+        stage = .done
+        if daemon > 0 {
+            kill(daemon, SIGTERM)
+            var status: Int32 = 0
+            waitpid(daemon, &status, 0)
+            daemon = 0
+        }
+        radio?.close()
+        broker?.stop()
+    }
+
+    private func fail(_ sentence: String) {
+        guard stage != .done else { return }
+        stop()
+        finished(.failure(Failure(.unavailable, sentence)))
+    }
+
+    // MARK: Setting up
+
+    private func brokerReady(_ port: UInt16) {
+        let endpoint = MQTTOptions.Endpoint.tcp(host: "127.0.0.1", port: port)
+        subscriber = MQTTEdge(
+            loop: loop, options: MQTTOptions(endpoint: endpoint, clientIdentifier: "bench_subscriber"), seed: 1
+        ) { [weak self] in self?.heard($0, port) }
+        publisher = MQTTEdge(
+            loop: loop, options: MQTTOptions(endpoint: endpoint, clientIdentifier: "bench_publisher"), seed: 2
+        ) { _ in }
+        subscriber?.connect()
+        publisher?.connect()
+    }
+
+    private func startDaemon(_ port: UInt16) {
+        let socket = directory + "/radio.sock"
+        let rules = """
+            version: 1
+            rules:
+              - id: bench
+                triggers: {button: any, event: click}
+                actions:
+                  - publish: {topic: bench/press, payload: "0123456789abcdef"}
+
+            """
+        let configuration = """
+            bluetooth:
+              transport: "h4:unix:\(socket)"
+              trust_roots: ["\(hexadecimal(SimulatorRoot.publicKey))"]
+            mqtt: {broker: "mqtt://127.0.0.1:\(port)"}
+            rules: rules.yaml
+
+            """
+        guard FileText.write(Array(rules.utf8), to: directory + "/rules.yaml"),
+            FileText.write(Array(configuration.utf8), to: directory + "/tryck.yaml"),
+            let radio = H4Server(loop: loop, path: socket, { [weak self] in self?.advance(.received($0)) })
+        else { return fail("cannot write to \(directory)") }
+        self.radio = radio
+        let program: String
+        do {
+            program = try DaemonProgram.locate()
+        } catch {
+            return fail(error.sentence)
+        }
+        let arguments = [
+            program, "--config", directory + "/tryck.yaml", "--state-directory", directory + "/state",
+            "--control-socket", directory + "/control.sock", "--log-level", "error",
+        ]
+        daemon = spawn(arguments)
+        if daemon <= 0 { fail("\(program) could not be started") }
+        stage = .pairing
+    }
+
+    private func spawn(_ arguments: [String]) -> pid_t {
+        var pid: pid_t = 0
+        var pointers: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
+        defer { for pointer in pointers { free(pointer) } }
+        return posix_spawn(&pid, arguments[0], nil, nil, &pointers, nil) == 0 ? pid : 0
+    }
+
+    // MARK: Measuring
+
+    private func heard(_ event: MQTTEvent, _ port: UInt16) {
+        switch event {
+        case .connected:
+            subscriber?.subscribe([("bench/#", qos: 0), ("tryck/bridge/#", qos: 0)])
+            if stage == .starting { startDaemon(port) }
+        case .message(topicName: "bench/press", _, _, _):
+            guard stage == .pressing, let began else { break }
+            pressSamples.append(loop.nanosecondsSinceBoot - began)
+            self.began = nil
+            stage = .releasing
+            pause()
+        case .message(topicName: "bench/bare", _, _, _):
+            guard stage == .publishing, let began else { break }
+            bareSamples.append(loop.nanosecondsSinceBoot - began)
+            self.began = nil
+            stage = .pressing
+            pause()
+        case .message(topicName: "tryck/bridge/state", _, _, _) where stage == .pairing:
+            askToPair()
+        case .message(topicName: "tryck/bridge/response/permit_join", let payload, _, _) where stage == .pairing:
+            // The adapter may still be starting.
+            if String(decoding: payload, as: UTF8.self).contains("error") { pause(200_000_000) }
+        case .message(topicName: "tryck/bridge/event", let payload, _, _) where stage == .pairing:
+            guard String(decoding: payload, as: UTF8.self).contains(#""paired""#) else { break }
+            stage = .pressing
+            publisher?.publish(
+                id: 0, topicName: "tryck/bridge/request/permit_join", payload: Array("0".utf8), qos: 0, retain: false,
+                expiry: nil)
+            pause(500_000_000)
+        case .disconnected(let failure): fail("\(failure)")
+        case .message, .published, .publishFailed, .subscribeFailed, .dropped: break
+        }
+    }
+
+    private func askToPair() {
+        publisher?.publish(
+            id: 0, topicName: "tryck/bridge/request/permit_join", payload: Array("60".utf8), qos: 0, retain: false,
+            expiry: nil)
+    }
+
+    private func pause(_ nanoseconds: Int64 = pause) {
+        pauseTimer?.set(at: loop.nanosecondsSinceBoot + nanoseconds)
+    }
+
+    private func pauseOver() {
+        switch stage {
+        case .pairing: askToPair()
+        case .pressing:
+            if pressSamples.count >= presses { return beginIdling() }
+            advance(.press(button: BenchPress.button, .down))
+        case .releasing:
+            advance(.press(button: BenchPress.button, .up))
+            stage = .publishing
+            pause()
+        case .publishing:
+            began = loop.nanosecondsSinceBoot
+            publisher?.publish(
+                id: 1, topicName: "bench/bare", payload: Array("0123456789abcdef".utf8), qos: 0, retain: false,
+                expiry: nil)
+        case .idling:
+            idleAfter = ProcessFigures(of: daemon)
+            let report = BenchReport(
+                press: Distribution(pressSamples), bare: Distribution(bareSamples), before: idleBefore,
+                after: idleAfter, idleSeconds: 10)
+            stop()
+            finished(.success(report))
+        case .starting, .done: break
+        }
+    }
+
+    private func beginIdling() {
+        stage = .idling
+        idleBefore = ProcessFigures(of: daemon)
+        pause(10_000_000_000)
+    }
+
+    private func advance(_ input: SimulatedWorld.Input) {
+        for effect in world.handle(input, at: Instant(nanoseconds: loop.nanosecondsSinceBoot)) {
+            switch effect {
+            case .send(let packet):
+                // ACL data: the notification of the press that was just made.
+                if stage == .pressing, began == nil, packet.first == 2 { began = loop.nanosecondsSinceBoot }
+                radio?.send(packet)
+            case .setTimer(let deadline): worldTimer?.set(at: deadline.nanoseconds)
+            case .cancelTimer: worldTimer?.cancel()
+            case .pressFinished, .note, .unknownButton: break
+            }
+        }
+    }
+}
+
+private func hexadecimal(_ octets: [UInt8]) -> String {
+    octets.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+}

@@ -1,0 +1,82 @@
+import Glibc
+
+/// Times in nanoseconds, put in order.
+struct Distribution {
+    private let sorted: [Int64]
+
+    init(_ samples: [Int64]) { sorted = samples.sorted() }
+
+    var count: Int { sorted.count }
+
+    /// The smallest sample that `share` of all samples do not exceed, in microseconds.
+    func percentile(_ share: Double) -> Double {
+        guard !sorted.isEmpty else { return 0 }
+        let index = min(sorted.count - 1, max(0, Int((share * Double(sorted.count)).rounded(.up)) - 1))
+        return Double(sorted[index]) / 1000
+    }
+}
+
+/// What the system knows of a process.
+struct ProcessFigures {
+    var residentKilobytes: Int
+    var threads: Int
+    /// How often it went to sleep and woke.
+    var switches: Int
+
+    init?(of process: Int32) {
+        guard let file = fopen("/proc/\(process)/status", "r") else { return nil }
+        defer { fclose(file) }
+        var figures: [String: Int] = [:]
+        var line = [CChar](repeating: 0, count: 256)
+        while fgets(&line, Int32(line.count), file) != nil {
+            let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            let parts = text.split(separator: ":")
+            guard parts.count == 2, let number = parts[1].split(whereSeparator: \.isWhitespace).first else { continue }
+            figures[String(parts[0])] = Int(number)
+        }
+        guard let resident = figures["VmRSS"], let threads = figures["Threads"],
+            let switches = figures["voluntary_ctxt_switches"]
+        else { return nil }
+        residentKilobytes = resident
+        self.threads = threads
+        self.switches = switches
+    }
+}
+
+/// What was measured. It is printed, never judged.
+struct BenchReport {
+    var press: Distribution
+    var bare: Distribution
+    var before: ProcessFigures?
+    var after: ProcessFigures?
+    var idleSeconds: Int
+
+    var text: String {
+        func row(_ name: String, _ p50: String, _ p99: String) -> String {
+            name.padded(to: 44) + p50.padded(to: 12, atEnd: false) + p99.padded(to: 12, atEnd: false) + "\n"
+        }
+        func micro(_ value: Double) -> String { "\((value * 10).rounded() / 10) µs" }
+        func ratio(_ share: Double) -> String {
+            let bareTime = bare.percentile(share)
+            return bareTime > 0 ? "\((press.percentile(share) / bareTime * 100).rounded() / 100) ×" : "-"
+        }
+        var text = row("\(press.count) presses, as many bare messages between them", "p50", "p99")
+        text += row(
+            "notification in → message at a subscriber", micro(press.percentile(0.5)), micro(press.percentile(0.99)))
+        text += row("bare libmosquitto publish → receive", micro(bare.percentile(0.5)), micro(bare.percentile(0.99)))
+        text += row("ratio", ratio(0.5), ratio(0.99))
+        if let before, let after {
+            let wakeups = Double(after.switches - before.switches) / Double(idleSeconds)
+            text += "\ntryckd idle for \(idleSeconds) s, one button connected: \(after.residentKilobytes) kB resident, "
+            text += "\(after.threads) thread\(after.threads == 1 ? "" : "s"), \(wakeups) wakeups/s\n"
+        }
+        return text
+    }
+}
+
+extension String {
+    fileprivate func padded(to width: Int, atEnd: Bool = true) -> String {
+        let padding = String(repeating: " ", count: max(0, width - count))
+        return atEnd ? self + padding : padding + self
+    }
+}
