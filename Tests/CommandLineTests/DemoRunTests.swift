@@ -132,14 +132,14 @@ struct DemoRunTests {
             expect: .fail(Failure(.usage, "There is no button \"attic\". The buttons are: kitchen, hall.")))
     }
 
-    @Test("rules with errors end the demo with the daemon's own words")
+    @Test("with rules that have errors nothing is played")
     func faultyRules() {
         var talk = Talk(DemoRun(script: nil))
         talk.when(.connected)
-        let status: JSONValue = [
-            "simulated_buttons": ["kitchen"], "rules": ["state": "error"], "faults": ["home.yaml has 1 error."],
-        ]
-        talk.when(Self.answer("status", status), expect: .fail(Failure(.configuration, "home.yaml has 1 error.")))
+        let status: JSONValue = ["simulated_buttons": ["kitchen"], "rules": ["state": "error"]]
+        talk.when(
+            Self.answer("status", status),
+            expect: .fail(Failure(.configuration, "The rules have errors. See them with: tryck check FILE")))
     }
 
     @Test("when nothing more happens it says what it waited for")

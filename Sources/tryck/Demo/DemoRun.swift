@@ -140,7 +140,7 @@ struct DemoRun: Hashable, Sendable {
             return [.fail(error)]
         }
         guard status["rules"]?["state"] != "error" else {
-            return fail(.configuration, complaints.first ?? "The rules have errors; tryck check shows the places.")
+            return fail(.configuration, "The rules have errors. See them with: tryck check FILE")
         }
         guard status["adapter"]?["state"] == "powered_on", status["broker"]?["state"] == "connected",
             let url = status["broker"]?["url"]?.stringValue
