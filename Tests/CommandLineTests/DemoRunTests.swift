@@ -37,10 +37,10 @@ struct DemoRunTests {
         let script = try script.map { try DemoScript(parsing: $0) }
         var talk = Talk(DemoRun(script: script))
         talk.when(
-            .connected, expect: .send(["request": "watch"]), request("status"), .setTimer(talk.now + .seconds(30)))
+            .connected, expect: .send(["request": "watch"]), request("status"), .setTimer(talk.now + .seconds(10)))
         talk.when(.received(["status": "ok", "data": .object([])]))
         talk.when(answer("status", status()), expect: .subscribe(broker: "mqtt://127.0.0.1:40001"))
-        talk.when(.subscribed, expect: request("permit_join", ["time": 30]))
+        talk.when(.subscribed, expect: request("permit_join", ["time": 30]), .setTimer(talk.now + .seconds(30)))
         talk.when(answer("permit_join"))
         let first = line("button", ("id", "1"), ("state", "ready"))
         talk.when(.received(first))
@@ -132,6 +132,16 @@ struct DemoRunTests {
             expect: .fail(Failure(.usage, "There is no button \"attic\". The buttons are: kitchen, hall.")))
     }
 
+    @Test("with rules that have errors nothing is played")
+    func faultyRules() {
+        var talk = Talk(DemoRun(script: nil))
+        talk.when(.connected)
+        let status: JSONValue = ["simulated_buttons": ["kitchen"], "rules": ["state": "error"]]
+        talk.when(
+            Self.answer("status", status),
+            expect: .fail(Failure(.configuration, "The rules have errors. See them with: tryck check FILE")))
+    }
+
     @Test("when nothing more happens it says what it waited for")
     func timeout() throws {
         var talk = try Self.playing("hall:up")
@@ -143,6 +153,19 @@ struct DemoRunTests {
                 Failure(
                     .ourBug,
                     "Nothing more happened for 30 s; still waiting for the button to move. Please report this.")))
+    }
+
+    @Test("a broker that does not come up is named with the daemon's reason")
+    func noBroker() {
+        var talk = Talk(DemoRun(script: nil))
+        talk.when(.connected)
+        talk.when(Self.answer("status", ["simulated_buttons": ["kitchen"], "faults": ["There is no mosquitto."]]))
+        talk.wait(DemoRun.startPatience)
+        talk.when(
+            .timerFired,
+            expect: .fail(
+                Failure(
+                    .unavailable, "The controller or the broker is not ready after 10 s. There is no mosquitto.")))
     }
 
     @Test("what the bridge says of itself is not shown")

@@ -1,4 +1,3 @@
-import ButtonModel
 import JSON
 import Testing
 
@@ -6,18 +5,38 @@ import Testing
 
 @Suite("The screen of the demo")
 struct DemoScreenTests {
-    @Test("lines are stamped, and a new press stands apart")
-    func log() {
+    static func show(_ lines: JSONValue...) -> [String] {
         var screen = DemoScreen()
-        func show(_ line: JSONValue, at milliseconds: Int64) -> [String] {
-            let now = Instant(sinceBoot: .milliseconds(milliseconds))
-            return screen.lines(line, clock: "13:02:11.204", style: .plain, at: now).map { $0.rendered(.plain) }
-        }
-        let down: JSONValue = ["kind": "event", "button": "hall", "event": "down"]
-        #expect(show(down, at: 0) == ["13:02:11.204  event    hall  down"])
-        #expect(show(down, at: 200) == ["13:02:11.204  event    hall  down"])
-        #expect(show(["kind": "nothing"], at: 900) == [])
-        #expect(show(down, at: 1000) == ["", "13:02:11.204  event    hall  down"])
+        return lines.flatMap { screen.lines($0, clock: "13:02:11.204", style: .plain) }.map { $0.rendered(.plain) }
+    }
+
+    static func event(_ event: JSONValue) -> JSONValue { ["kind": "event", "button": "hall", "event": event] }
+
+    @Test("lines are stamped, and each press stands apart")
+    func log() {
+        #expect(
+            Self.show(Self.event("down"), Self.event("up"), Self.event("click"), Self.event("down")) == [
+                "", "13:02:11.204  event    hall  down", "13:02:11.204  event    hall  up",
+                "13:02:11.204  event    hall  click", "", "13:02:11.204  event    hall  down",
+            ])
+    }
+
+    @Test("the two presses of a double click stand together")
+    func doubleClick() {
+        let lines = Self.show(Self.event("down"), Self.event("up"), Self.event("down"), Self.event("up"))
+        #expect(lines.count { $0.isEmpty } == 1)
+    }
+
+    @Test("lines that belong to another stand under its text")
+    func process() {
+        let lines = Self.show(["kind": "process", "command": ["date"], "status": 0, "stdout": "13:02"])
+        #expect(lines == ["13:02:11.204  program  date  exit 0", "                       │ 13:02"])
+    }
+
+    @Test("of pairing only the end is shown")
+    func pairing() {
+        #expect(Self.show(["kind": "pairing", "step": "searching"]) == [])
+        #expect(Self.show(["kind": "pairing", "step": "paired", "button": "hall"]).count == 1)
     }
 
     @Test("header, keys and hints fit 80 columns")

@@ -4,7 +4,7 @@ import Testing
 /// A text that is pinned as a file in `Golden/`. With `UPDATE_GOLDEN=1` in the environment the file is rewritten.
 func expectGolden(_ text: String, _ name: String, sourceLocation: SourceLocation = #_sourceLocation) {
     let path = String(#filePath.prefix(upTo: #filePath.lastIndex(of: "/") ?? #filePath.endIndex)) + "/Golden/" + name
-    if getenv("UPDATE_GOLDEN") != nil {
+    if getenv("UPDATE_GOLDEN").map({ String(cString: $0) }) == "1" {
         #expect(write(text, to: path), "\(path) cannot be written", sourceLocation: sourceLocation)
     } else {
         #expect(read(path) == text, sourceLocation: sourceLocation)

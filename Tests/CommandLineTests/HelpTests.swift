@@ -5,20 +5,34 @@ import Testing
 
 @Suite("Help")
 struct HelpTests {
-    static let commands: [any ParsableCommand.Type] = Tryck.configuration.subcommands
+    struct Command: Sendable, CustomTestStringConvertible {
+        var type: any ParsableCommand.Type
+        /// With the commands above it.
+        var name: String
+
+        var testDescription: String { name }
+
+        var isGroup: Bool { !type.configuration.subcommands.isEmpty }
+
+        static func below(_ type: any ParsableCommand.Type, _ name: String) -> [Command] {
+            type.configuration.subcommands.flatMap { type in
+                let command = Command(type: type, name: "\(name) \(type.configuration.commandName ?? "")")
+                return [command] + below(type, command.name)
+            }
+        }
+    }
 
     @Test("the commands are listed in their groups")
     func root() {
         expectGolden(Tryck.helpMessage(columns: 80), "help.txt")
     }
 
-    @Test("each command explains itself, with an example", arguments: commands.indices)
-    func command(index: Int) {
-        let command = HelpTests.commands[index]
-        let name = command.configuration.commandName ?? ""
-        let help = Tryck.helpMessage(for: command, columns: 80)
-        #expect(help.contains("\n  tryck \(name)"), "an example")
-        expectGolden(help, "help-\(name).txt")
+    @Test("each command explains itself, with an example", arguments: Command.below(Tryck.self, "tryck"))
+    func command(command: Command) {
+        let help = Tryck.helpMessage(for: command.type, columns: 80)
+        #expect(command.isGroup || help.contains("\n  \(command.name)"), "an example")
+        let file = command.name.split(separator: " ").dropFirst().joined(separator: "-")
+        expectGolden(help, "help-\(file).txt")
     }
 
     @Test(

@@ -102,7 +102,7 @@ struct PairingGuideTests {
             (#"{"step":"already_paired","address":"A"}"#, "A is paired already. Still looking for others."),
             (
                 #"{"step":"paired","button":"hall","serial":"BA00-A00001","battery_mv":2950,"firmware":11}"#,
-                "✓ hall is paired: BA00-A00001, battery 2.95 V, firmware 11"
+                "✓ hall is paired: BA00-A00001, 2.95 V, firmware 11"
             ),
             (
                 #"{"step":"failed","reason":"connect_failed","advice":"Bring it nearer."}"#,

@@ -94,11 +94,23 @@ struct PressTrackerTests {
         #expect(tracker.failure == "Rule evening failed. Its action 2: exit status 1 (R822).")
     }
 
-    @Test("a new press begins with nothing")
-    func begin() {
-        var tracker = Self.tracker(.click, Self.rule("started"), Self.publish("x"))
+    @Test("after a mere down, the up waits for the gesture of both")
+    func downThenUp() {
+        var tracker = Self.tracker(.down, Self.event("down"))
+        #expect(tracker.isSettled)
         tracker.begin(.up)
         tracker.received(Self.event("up"))
+        #expect(tracker.awaited == "the press to become a gesture")
+        tracker.received(Self.event("click"))
         #expect(tracker.isSettled)
+    }
+
+    @Test("what a press that was not waited for began has to end, too")
+    func leftOver() {
+        var tracker = Self.tracker(.down, Self.event("down"), Self.event("hold"), Self.rule("started"))
+        tracker.begin(.up)
+        tracker.received(Self.event("up"))
+        tracker.received(Self.event("hold_release"))
+        #expect(tracker.awaited == "rule evening to end")
     }
 }

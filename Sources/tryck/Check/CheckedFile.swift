@@ -38,6 +38,12 @@ struct CheckedFile: Sendable {
         }
     }
 
+    /// What is wrong with the files, as people see it; empty when nothing is.
+    static func report(_ files: [CheckedFile], style: Style) -> String {
+        let sources = Dictionary(files.map { ($0.name, $0.text) }) { first, _ in first }
+        return DiagnosticReport(files.flatMap(\.diagnostics), sources: sources).text(colour: style.usesColour)
+    }
+
     private init(name: String, text: [UInt8], diagnostics: [Diagnostic]) {
         self.name = name
         self.text = text

@@ -12,7 +12,7 @@ struct CheckCommand: ParsableCommand {
             status is 0 without errors, 1 with errors, 78 when a file cannot be read.
 
               tryck check rules/home.yaml
-              tryck check --strict && systemctl reload tryck
+              tryck check --strict && sudo systemctl restart tryck
             """)
 
     @Argument(
@@ -44,9 +44,7 @@ struct CheckCommand: ParsableCommand {
     private func show(_ checked: [CheckedFile]) {
         let output = Output.standardOutput
         let style = output.style
-        let sources = Dictionary(checked.map { ($0.name, $0.text) }) { first, _ in first }
-        let report = DiagnosticReport(checked.flatMap(\.diagnostics), sources: sources)
-        output.write(text: report.text(colour: style.usesColour))
+        output.write(text: CheckedFile.report(checked, style: style))
         for file in checked {
             guard let content = file.content else { continue }
             output.write(Line("\(style.checkMark) ", .good) + (file.name, .strong) + ": \(content)")

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Daemon
+import Diagnostics
 import Glibc
 
 struct DemoCommand: ParsableCommand {
@@ -47,6 +48,23 @@ struct DemoCommand: ParsableCommand {
         }
         let program = try DaemonProgram.locate()
         let files = try DemoFiles(rules: rules, simulator: simulator)
+        do {
+            try check(files)
+        } catch {
+            files.remove()
+            throw error
+        }
         try DemoSession.run(.init(program: program, files: files, script: script, isJSON: json))
+    }
+
+    /// A daemon runs without rules where they have errors; here that would be a puzzle.
+    private func check(_ files: DemoFiles) throws(Failure) {
+        let checker = FileChecker(
+            environment: Surroundings.environment, workingDirectory: Surroundings.workingDirectory)
+        let checked = try checker.check(files.rules)
+        guard checked.contains(where: { $0.diagnostics.contains { $0.severity == .error } }) else { return }
+        let output = Output.standardError
+        output.write(text: CheckedFile.report(checked, style: output.style))
+        throw .silent(.configuration)
     }
 }

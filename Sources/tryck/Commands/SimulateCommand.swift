@@ -11,7 +11,7 @@ struct SimulateCommand: ParsableCommand {
             Lines on standard input, NAME PRESS, press them. Prints the key a daemon must trust to pair them.
 
               tryck simulate rules/simulator.yaml --attach h4:tcp:127.0.0.1:6402
-              echo kitchen click | tryck simulate rules/simulator.yaml --attach h4:unix:/tmp/hci
+              kitchen double_click
             """)
 
     @Argument(help: ArgumentHelp("The simulated buttons.", valueName: "file"))

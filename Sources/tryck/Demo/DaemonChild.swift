@@ -16,11 +16,11 @@ final class DaemonChild {
     private let processDescriptor: Int32
     private var watch: Watch?
     private var timer: Timer?
-    private let ended: @ReactorActor () -> Void
+    private let ended: @ReactorActor (ExitStatus?) -> Void
 
-    /// - Parameter ended: called once, when the process has ended.
+    /// - Parameter ended: called once, when the process has ended; `nil` for an end of its own kind, such as a signal.
     init(
-        _ loop: EventLoop, arguments: [String], log: String, _ ended: @escaping @ReactorActor () -> Void
+        _ loop: EventLoop, arguments: [String], log: String, _ ended: @escaping @ReactorActor (ExitStatus?) -> Void
     ) throws(Failure) {
         self.loop = loop
         self.ended = ended
@@ -51,7 +51,7 @@ final class DaemonChild {
         watch = nil
         timer?.cancel()
         close(processDescriptor)
-        ended()
+        ended(signalled == 0 ? ExitStatus(rawValue: status) : nil)
     }
 
     private static func spawn(_ arguments: [String], log: String) throws(Failure) -> pid_t {

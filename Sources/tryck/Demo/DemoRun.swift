@@ -52,7 +52,9 @@ struct DemoRun: Hashable, Sendable {
         case starting, listening, pairing, closing, playing, probing, done
     }
 
-    /// The longest for all to be ready, and for each press of a script.
+    /// The longest for the controller and the broker to be there.
+    static let startPatience = Duration.seconds(10)
+    /// The longest for all buttons to be paired, and for each press of a script.
     static let patience = Duration.seconds(30)
 
     /// `nil`: the keys decide.
@@ -63,8 +65,8 @@ struct DemoRun: Hashable, Sendable {
     private var readyButtons: Set<String> = []
     private var broker = ""
     private var tracker = PressTracker()
-    /// What pairing last had to say.
-    private var lastAdvice: String?
+    /// What the daemon or pairing last had to complain of, a sentence each.
+    private var complaints: [String] = []
 
     init(script: DemoScript?) {
         self.script = script
@@ -75,30 +77,33 @@ struct DemoRun: Hashable, Sendable {
         guard state != .done else { return [] }
         switch input {
         case .connected:
-            return [.send(["request": "watch"]), request("status"), .setTimer(now + Self.patience)]
+            return [.send(["request": "watch"]), request("status"), .setTimer(now + Self.startPatience)]
         case .received(let line):
             return line["kind"] == nil ? answered(line, at: now) : heard(line)
         case .subscribed:
             guard state == .listening else { return [] }
             state = .pairing
-            return [request("permit_join", ["time": .integer(Self.patience.milliseconds / 1000)])]
+            let seconds = Self.patience.milliseconds / 1000
+            return [request("permit_join", ["time": .integer(seconds)]), .setTimer(now + Self.patience)]
         case .delivered(let message, let qos):
             return delivered(message, qos: qos)
         case .move(let button, let press):
             guard state == .playing, script == nil else { return [] }
             return [request("simulator/press", ["button": .string(button), "press": .string(press.rawValue)])]
-        case .timerFired:
-            return fail(.ourBug, "Nothing more happened for \(Self.patience.milliseconds / 1000) s; \(awaited)")
+        case .timerFired: return patienceEnded()
         }
     }
 
-    /// What it is waiting for, as the end of a sentence.
-    private var awaited: String {
+    private mutating func patienceEnded() -> [Effect] {
+        let complaint = complaints.isEmpty ? "" : " " + complaints.joined(separator: " ")
         switch state {
-        case .starting: "the daemon waits for its controller or its broker."
-        case .listening: "the broker did not let us listen."
-        case .pairing, .closing: "not every button could be paired. \(lastAdvice ?? "")"
-        case .playing, .probing, .done: "still waiting for \(tracker.awaited ?? "the daemon"). Please report this."
+        case .starting, .listening:
+            return fail(.unavailable, "The controller or the broker is not ready after 10 s.\(complaint)")
+        case .pairing, .closing:
+            return fail(.ourBug, "Not every button could be paired within 30 s.\(complaint) Please report this.")
+        case .playing, .probing, .done:
+            let awaited = tracker.awaited ?? "the daemon to answer"
+            return fail(.ourBug, "Nothing more happened for 30 s; still waiting for \(awaited). Please report this.")
         }
     }
 
@@ -125,6 +130,7 @@ struct DemoRun: Hashable, Sendable {
     }
 
     private mutating func consider(_ status: JSONValue) -> [Effect] {
+        complaints = (status["faults"]?.arrayValue ?? []).compactMap(\.stringValue)
         buttons = (status["simulated_buttons"]?.arrayValue ?? []).compactMap(\.stringValue)
         guard !buttons.isEmpty else { return fail(.configuration, "The simulator file has no buttons; add one.") }
         do throws(Failure) {
@@ -133,10 +139,14 @@ struct DemoRun: Hashable, Sendable {
             state = .done
             return [.fail(error)]
         }
+        guard status["rules"]?["state"] != "error" else {
+            return fail(.configuration, "The rules have errors. See them with: tryck check FILE")
+        }
         guard status["adapter"]?["state"] == "powered_on", status["broker"]?["state"] == "connected",
             let url = status["broker"]?["url"]?.stringValue
         else { return [] }
         broker = url
+        complaints = []
         state = .listening
         return [.subscribe(broker: url)]
     }
@@ -146,7 +156,7 @@ struct DemoRun: Hashable, Sendable {
         case "adapter", "broker":
             return state == .starting ? [request("status")] : []
         case "pairing":
-            if line.text("step") == "failed" { lastAdvice = line.text("advice") }
+            if line.text("step") == "failed" { complaints = [line.text("advice")] }
             return [.show(line)]
         case "button":
             if line.text("state") == "ready" { readyButtons.insert(line.text("id")) }

@@ -1,23 +1,38 @@
-import ButtonModel
 import JSON
 
 /// What the demo shows people: a log that grows downwards and can be scrolled and copied.
 struct DemoScreen: Hashable, Sendable {
-    /// Lines that come sooner after one another than this belong together.
-    static let pause = Duration.milliseconds(650)
-
-    private var lastShown: Instant?
+    /// A gesture has been shown since the last press began.
+    private var hasGesture = true
 
     /// One line of the daemon's form; nothing for what people need not see.
-    mutating func lines(_ line: JSONValue, clock: String, style: Style, at now: Instant) -> [Line] {
+    ///
+    /// - Parameter clock: the time of day, as `Clock` writes it.
+    mutating func lines(_ line: JSONValue, clock: String, style: Style) -> [Line] {
+        guard isInteresting(line) else { return [] }
         let texts = StreamText.lines(line, style: style)
-        guard !texts.isEmpty else { return [] }
-        let isNewPress = line["kind"] == "event" && line["event"] == "down"
-        let wasQuiet = lastShown.map { now - $0 >= DemoScreen.pause } ?? false
-        lastShown = now
         let indent = Line(String(repeating: " ", count: clock.columns + 2))
         let stamped = texts.enumerated().map { ($0.offset == 0 ? Line("\(clock)  ", .faint) : indent) + $0.element }
-        return (isNewPress && wasQuiet ? [""] : []) + stamped
+        return (beginsPress(line) ? [""] : []) + stamped
+    }
+
+    /// Of pairing, only how it ends: nobody has to do anything for it.
+    private func isInteresting(_ line: JSONValue) -> Bool {
+        line["kind"] != "pairing" || ["paired", "failed"].contains(line.text("step"))
+    }
+
+    /// The second press of a double click does not stand apart.
+    private mutating func beginsPress(_ line: JSONValue) -> Bool {
+        guard line["kind"] == "event" else { return false }
+        switch line.text("event") {
+        case "down":
+            defer { hasGesture = false }
+            return hasGesture
+        case "up": return false
+        default:
+            hasGesture = true
+            return false
+        }
     }
 
     /// What stands above the log.

@@ -75,7 +75,7 @@ final class DemoSession {
             "--control-socket", files.controlSocket,
         ]
         do throws(Failure) {
-            child = try DaemonChild(loop, arguments: arguments, log: files.log) { [unowned self] in childEnded() }
+            child = try DaemonChild(loop, arguments: arguments, log: files.log) { [unowned self] in childEnded($0) }
         } catch {
             failure.withLock { $0 = error }
             return loop.stop()
@@ -92,7 +92,8 @@ final class DemoSession {
                 [unowned self] event in
                 switch event {
                 case .received(let line): take(.received(line))
-                case .closed(let sentence): end(Failure(.ourBug, sentence))
+                // Its log says more.
+                case .closed: child?.stop()
                 }
             }
             take(.connected)
@@ -109,12 +110,12 @@ final class DemoSession {
         end(isInteractive ? nil : Failure(.no, "Interrupted before the last press was done."))
     }
 
-    private func childEnded() {
+    private func childEnded(_ status: ExitStatus?) {
         child = nil
         if isEnding {
             loop.stop()
         } else {
-            end(Failure(.ourBug, "The daemon ended." + logged()))
+            end(Failure(status ?? .ourBug, "The daemon ended." + logged()))
         }
     }
 
@@ -167,7 +168,7 @@ final class DemoSession {
         if settings.isJSON {
             if Self.kindsInJSON.contains(line.text("kind")) { output.write(line: line.description) }
         } else {
-            output.write(screen.lines(line, clock: Clock.now(), style: output.style, at: now))
+            output.write(screen.lines(line, clock: Clock.now(), style: output.style))
         }
     }
 

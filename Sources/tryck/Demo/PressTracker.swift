@@ -25,8 +25,10 @@ struct PressTracker: Hashable, Sendable {
     private var awaitedUps = 0
     /// After a mere `down` the gesture is the business of a later `up`.
     private var waitsForGestures = true
-    /// By the button's id; only buttons that moved since `begin`.
+    /// By the button's id.
     private var trains: [String: Train] = [:]
+    /// Since `begin`. Another button may be held down all the while.
+    private var movedButtons: Set<String> = []
     private var runs: [Int64: String] = [:]
     /// How often it was sent, less how often it came back.
     private var undelivered: [Message: Int] = [:]
@@ -35,9 +37,11 @@ struct PressTracker: Hashable, Sendable {
     /// A sentence about the first run that failed.
     private(set) var failure: String?
 
-    /// A press is asked for; what the ones before it led to is done.
+    /// A press is asked for. What those before it led to is done, or was not waited for and counts on.
     mutating func begin(_ press: SimulatedPress) {
-        self = PressTracker()
+        (awaitedDowns, awaitedUps) = (0, 0)
+        waitsForGestures = true
+        movedButtons = []
         switch press {
         case .click, .hold, .makePublic: (awaitedDowns, awaitedUps) = (1, 1)
         case .doubleClick: (awaitedDowns, awaitedUps) = (2, 2)
@@ -67,7 +71,8 @@ struct PressTracker: Hashable, Sendable {
     /// What is awaited first, for people; `nil` when nothing is.
     var awaited: String? {
         if awaitedDowns > 0 || awaitedUps > 0 { return "the button to move" }
-        if waitsForGestures, trains.values.contains(where: { $0.undecidedPresses > 0 || $0.isHeld }) {
+        let moved = movedButtons.compactMap { trains[$0] }
+        if waitsForGestures, moved.contains(where: { $0.undecidedPresses > 0 || $0.isHeld }) {
             return "the press to become a gesture"
         }
         if let rule = runs.min(by: { $0.key < $1.key })?.value { return "rule \(rule) to end" }
@@ -81,9 +86,11 @@ struct PressTracker: Hashable, Sendable {
         var train = trains[button] ?? Train()
         switch event {
         case "down":
+            movedButtons.insert(button)
             awaitedDowns = max(0, awaitedDowns - 1)
             train.undecidedPresses += 1
         case "up":
+            movedButtons.insert(button)
             awaitedUps = max(0, awaitedUps - 1)
         case "click": train.undecidedPresses = max(0, train.undecidedPresses - 1)
         case "double_click": train.undecidedPresses = max(0, train.undecidedPresses - 2)

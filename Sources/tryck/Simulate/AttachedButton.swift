@@ -15,7 +15,6 @@ final class AttachedButton {
     }
 
     let name: String
-    let serial: String?
     private let loop: EventLoop
     private let transport: H4StreamTransport
     private let handler: @ReactorActor (Event) -> Void
@@ -31,7 +30,6 @@ final class AttachedButton {
         self.loop = loop
         self.handler = handler
         name = description.name
-        serial = description.serial
         transport = H4StreamTransport(loop: loop, endpoint: endpoint)
         button = SimulatedButton(description, seed: seed, at: Instant(nanoseconds: loop.nanosecondsSinceBoot))
         timer = loop.timer { [unowned self] in advance(.timerFired) }

@@ -44,8 +44,7 @@ final class SimulateSession {
     private func happened(_ event: AttachedButton.Event, on name: String) {
         switch event {
         case .onAir(let address):
-            let serial = buttons.first { $0.name == name }?.serial
-            show(SimulateText.attached(name, address: address.description, serial: serial))
+            show(SimulateText.attached(name, address: address.description))
         case .note(let note): show(SimulateText.note(name, note))
         case .pressFinished(let press):
             pendingPresses -= 1

@@ -1,14 +1,11 @@
 import JSON
 
-/// What `tryck simulate` says, as JSON lines; people see the same in words.
+/// What `tryck simulate` says, as JSON lines; people see the same in words, where a note does not say it anyway.
 enum SimulateText {
     static func trustRoot(_ key: String) -> JSONValue { ["kind": "trust_root", "key": .string(key)] }
 
-    static func attached(_ button: String, address: String, serial: String?) -> JSONValue {
-        [
-            "kind": "attached", "button": .string(button), "address": .string(address),
-            "serial": serial.map(JSONValue.string) ?? .null,
-        ]
+    static func attached(_ button: String, address: String) -> JSONValue {
+        ["kind": "attached", "button": .string(button), "address": .string(address)]
     }
 
     static func note(_ button: String, _ note: String) -> JSONValue {
@@ -27,9 +24,6 @@ enum SimulateText {
                 "A daemon accepts these buttons when its tryck.yaml says:",
                 Line("  bluetooth: {trust_roots: [\"\(line.text("key"))\"]}", .strong),
             ]
-        case "attached":
-            let serial = line["serial"]?.stringValue.map { ", \($0)" } ?? ""
-            return [button + " is on the air: \(line.text("address"))\(serial)"]
         case "note": return [button + ": \(line.text("note"))"]
         case "pressed": return [button + (": \(line.text("press")) done", .faint)]
         default: return []

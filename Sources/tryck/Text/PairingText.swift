@@ -25,7 +25,7 @@ enum PairingText {
         var line = Line("\(style.checkMark) ", .good) + (step.text("button"), .strong) + (" is paired", .good)
         line.append(": \(step.text("serial"))")
         if let millivolts = step["battery_mv"]?.integerValue {
-            line.append(", battery \(Quantity.volts(millivolts: millivolts))")
+            line.append(", \(Quantity.volts(millivolts: millivolts))")
         }
         if let firmware = step["firmware"]?.integerValue { line.append(", firmware \(firmware)") }
         return line

@@ -62,11 +62,14 @@ enum StreamText {
         return text
     }
 
+    /// What the daemon says of each press anyway stands back behind what the rules say.
     private static func publish(_ line: JSONValue) -> Line {
-        var text = titled("mqtt", .message)
-        text.append(line.text("topic"), .message)
+        let payload = line.text("payload")
+        let isReport = payload.hasPrefix(#"{"event_type":"#) || line.text("topic").hasSuffix("/action")
+        var text = titled("mqtt", isReport ? .faint : .message)
+        text.append(line.text("topic"), isReport ? .faint : .message)
         text.append(" ")
-        text.append(line.text("payload"))
+        text.append(payload, isReport ? .faint : .plain)
         if line["retain"]?.boolValue == true { text.append(" (retained)", .faint) }
         return text
     }

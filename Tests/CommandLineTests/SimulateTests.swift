@@ -1,0 +1,61 @@
+import Daemon
+import JSON
+import Simulator
+import Testing
+
+@testable import tryck
+
+@Suite("Buttons behind foreign controllers")
+struct SimulateTests {
+    @Test("a controller is named as in tryck.yaml")
+    func attachments() {
+        #expect(Attachment.parse("h4:tcp:127.0.0.1:6402") == .tcp(host: "127.0.0.1", port: 6402))
+        #expect(Attachment.parse("h4:tcp:[::1]:6402") == .tcp(host: "::1", port: 6402))
+        #expect(Attachment.parse("h4:unix:/tmp/hci") == .unix(path: "/tmp/hci"))
+    }
+
+    @Test(
+        "anything else is none",
+        arguments: ["", "hci:0", "h4:tcp:6402", "h4:tcp::6402", "h4:tcp:host:0", "h4:tcp:host:65536", "h4:unix:"])
+    func noAttachment(text: String) {
+        #expect(Attachment.parse(text) == nil)
+    }
+
+    @Test(
+        "a line is a button and a press",
+        arguments: [
+            ("kitchen click", SimulateInput.press(button: "kitchen", .click)),
+            ("  hall\tmake_public ", .press(button: "hall", .makePublic)),
+            ("help", .help),
+            ("?", .help),
+            ("kitchen", .mistake("Write a button and a press, for example: kitchen click")),
+            ("kitchen click twice", .mistake("Write a button and a press, for example: kitchen click")),
+            ("attic click", .mistake("There is no button \"attic\". The buttons are: kitchen, hall.")),
+            (
+                "hall fly",
+                .mistake(
+                    "There is no press \"fly\". The presses are: click, double_click, hold, down, up, make_public.")
+            ),
+        ])
+    func lines(text: String, expected: SimulateInput) {
+        #expect(SimulateInput(parsing: text, buttons: ["kitchen", "hall"]) == expected)
+    }
+
+    @Test("an empty line is nothing", arguments: ["", "  ", "\t"])
+    func empty(text: String) {
+        #expect(SimulateInput(parsing: text, buttons: ["kitchen"]) == nil)
+    }
+
+    @Test("the key to trust can be copied into tryck.yaml")
+    func trustRoot() {
+        let lines = SimulateText.lines(SimulateText.trustRoot("00ff"))
+        #expect(lines.map { $0.rendered(.plain) }.contains(#"  bluetooth: {trust_roots: ["00ff"]}"#))
+    }
+
+    @Test("notes are said in the button's name")
+    func notes() {
+        #expect(SimulateText.lines(SimulateText.note("hall", "paired")).map { $0.rendered(.plain) } == ["hall: paired"])
+        #expect(
+            SimulateText.lines(SimulateText.pressed("hall", "hold")).map { $0.rendered(.plain) } == ["hall: hold done"])
+    }
+}
