@@ -120,7 +120,7 @@ package struct ButtonManager: Sendable {
         case .permitJoin(let duration):
             startSearch(until: now + duration, at: now)
         case .stopJoin:
-            endSearch(at: now)
+            endSearch(isAsked: true, at: now)
         case .synced(let button, let cursor):
             guard let handle = link(to: button) else { break }
             advanceSession(handle, .synced(cursor), at: now)
@@ -148,7 +148,7 @@ package struct ButtonManager: Sendable {
         switch key {
         case .host: perform(.timerFired, at: now)
         case .session(let handle): advanceSession(handle, .timerFired, at: now)
-        case .searchEnds: endSearch(at: now)
+        case .searchEnds: endSearch(isAsked: false, at: now)
         case .candidate: candidateTimedOut(at: now)
         case .retry(let button):
             resting.remove(button)

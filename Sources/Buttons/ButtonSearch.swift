@@ -27,7 +27,7 @@ struct ButtonSearch: Hashable, Sendable {
 
 extension ButtonManager {
     mutating func startSearch(until end: Instant, at now: Instant) {
-        guard end > now else { return endSearch(at: now) }
+        guard end > now else { return endSearch(isAsked: true, at: now) }
         deadlines.set(.searchEnds, at: end)
         if search == nil {
             search = ButtonSearch()
@@ -39,7 +39,8 @@ extension ButtonManager {
         }
     }
 
-    mutating func endSearch(at now: Instant) {
+    /// - Parameter isAsked: somebody has seen enough; that nothing was found is no news then.
+    mutating func endSearch(isAsked: Bool, at now: Instant) {
         guard let ended = search else { return }
         // A button in the middle of being verified is not left half paired.
         if case .linked = ended.candidate {
@@ -48,7 +49,7 @@ extension ButtonManager {
         }
         deadlines.cancel(.searchEnds)
         deadlines.cancel(.candidate)
-        if !ended.hasPairedOne, ended.failed.isEmpty {
+        if !isAsked, !ended.hasPairedOne, ended.failed.isEmpty {
             effects.append(.pairing(.failed(.noNewButtonsFound, nil)))
         }
         search = nil

@@ -113,7 +113,7 @@ package struct Hub: Sendable {
     var clock: (utc: UTCTime, at: Instant)?
     var adapter = AdapterState.closed
     var transportWait = Hub.transportRetry.lowerBound
-    var broker = BrokerState.disconnected("not connected yet")
+    var broker = BrokerState.disconnected("the broker has not answered yet; if it stays so, check mqtt.broker")
     var outbox = Outbox()
     var jobs: [UInt64: Job] = [:]
     var awaitingSync: [UInt64: Acknowledgement] = [:]

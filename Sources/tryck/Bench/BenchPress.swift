@@ -12,9 +12,12 @@ import Simulator
 /// whatever the machine does meanwhile happens to both.
 @ReactorActor
 final class BenchPress {
-    static let button = "bench"
+    /// Pressed in turn, each with a rule of its own: one rule runs at most 600 times a minute.
+    static let buttonCount = 8
     /// Between one measurement and the next; long enough for acknowledgements and syncs to be over.
     static let pause: Int64 = 4_000_000
+    /// A message that takes longer than this is lost.
+    static let patience: Int64 = 5_000_000_000
 
     enum Stage {
         case starting
@@ -43,6 +46,7 @@ final class BenchPress {
     private var bareSamples: [Int64] = []
     /// When the first octets of the current press were written.
     private var began: Int64?
+    private var readyButtons = 0
     private var idleBefore: ProcessFigures?
     private var idleAfter: ProcessFigures?
 
@@ -55,11 +59,9 @@ final class BenchPress {
         self.presses = presses
         self.finished = finished
         world = SimulatedWorld(
-            [
-                SimulatedButtonDescription(
-                    name: BenchPress.button, address: BluetoothAddress(rawValue: 0x80E4_DA00_00BE))
-            ],
-            seed: 1, at: Instant(nanoseconds: loop.nanosecondsSinceBoot))
+            (0..<BenchPress.buttonCount).map {
+                SimulatedButtonDescription(name: "bench\($0)", address: BenchPress.address($0))
+            }, seed: 1, at: Instant(nanoseconds: loop.nanosecondsSinceBoot))
         worldTimer = loop.timer { [weak self] in self?.advance(.timerFired) }
         pauseTimer = loop.timer { [weak self] in self?.pauseOver() }
     }
@@ -110,15 +112,15 @@ final class BenchPress {
 
     private func startDaemon(_ port: UInt16) {
         let socket = directory + "/radio.sock"
-        let rules = """
-            version: 1
-            rules:
-              - id: bench
-                triggers: {button: any, event: click}
+        let rules = (0..<BenchPress.buttonCount).map {
+            """
+              - id: bench\($0)
+                triggers: {button: {address: "\(BenchPress.address($0))"}, event: click}
                 actions:
                   - publish: {topic: bench/press, payload: "0123456789abcdef"}
 
             """
+        }.joined()
         let configuration = """
             bluetooth:
               transport: "h4:unix:\(socket)"
@@ -127,7 +129,7 @@ final class BenchPress {
             rules: rules.yaml
 
             """
-        guard FileText.write(Array(rules.utf8), to: directory + "/rules.yaml"),
+        guard FileText.write(Array("version: 1\nrules:\n\(rules)".utf8), to: directory + "/rules.yaml"),
             FileText.write(Array(configuration.utf8), to: directory + "/tryck.yaml"),
             let radio = H4Server(loop: loop, path: socket, { [weak self] in self?.advance(.received($0)) })
         else { return fail("cannot write to \(directory)") }
@@ -180,6 +182,8 @@ final class BenchPress {
             if String(decoding: payload, as: UTF8.self).contains("error") { pause(200_000_000) }
         case .message(topicName: "tryck/bridge/event", let payload, _, _) where stage == .pairing:
             guard String(decoding: payload, as: UTF8.self).contains(#""paired""#) else { break }
+            readyButtons += 1
+            guard readyButtons == BenchPress.buttonCount else { break }
             stage = .pressing
             publisher?.publish(
                 id: 0, topicName: "tryck/bridge/request/permit_join", payload: Array("0".utf8), qos: 0, retain: false,
@@ -189,6 +193,13 @@ final class BenchPress {
         case .message, .published, .publishFailed, .subscribeFailed, .dropped: break
         }
     }
+
+    private static func address(_ number: Int) -> BluetoothAddress {
+        BluetoothAddress(rawValue: 0x80E4_DA00_00B0 + UInt64(number))
+    }
+
+    /// The one whose turn it is.
+    private var button: String { "bench\(bareSamples.count % BenchPress.buttonCount)" }
 
     private func askToPair() {
         publisher?.publish(
@@ -203,11 +214,15 @@ final class BenchPress {
     private func pauseOver() {
         switch stage {
         case .pairing: askToPair()
+        case .pressing,
+            .publishing where began != nil:
+            fail("A message has not come within 5 s. Run it again; if it happens again, please report it.")
         case .pressing:
             if pressSamples.count >= presses { return beginIdling() }
-            advance(.press(button: BenchPress.button, .down))
+            advance(.press(button: button, .down))
+            pause(BenchPress.patience)
         case .releasing:
-            advance(.press(button: BenchPress.button, .up))
+            advance(.press(button: button, .up))
             stage = .publishing
             pause()
         case .publishing:
@@ -215,11 +230,12 @@ final class BenchPress {
             publisher?.publish(
                 id: 1, topicName: "bench/bare", payload: Array("0123456789abcdef".utf8), qos: 0, retain: false,
                 expiry: nil)
+            pause(BenchPress.patience)
         case .idling:
             idleAfter = ProcessFigures(of: daemon)
             let report = BenchReport(
                 press: Distribution(pressSamples), bare: Distribution(bareSamples), before: idleBefore,
-                after: idleAfter, idleSeconds: 10)
+                after: idleAfter, idleSeconds: 10, buttons: BenchPress.buttonCount)
             stop()
             finished(.success(report))
         case .starting, .done: break

@@ -50,6 +50,7 @@ struct BenchReport {
     var before: ProcessFigures?
     var after: ProcessFigures?
     var idleSeconds: Int
+    var buttons: Int
 
     var text: String {
         func row(_ name: String, _ p50: String, _ p99: String) -> String {
@@ -67,7 +68,8 @@ struct BenchReport {
         text += row("ratio", ratio(0.5), ratio(0.99))
         if let before, let after {
             let wakeups = Double(after.switches - before.switches) / Double(idleSeconds)
-            text += "\ntryckd idle for \(idleSeconds) s, one button connected: \(after.residentKilobytes) kB resident, "
+            text +=
+                "\ntryckd idle for \(idleSeconds) s, \(buttons) buttons connected: \(after.residentKilobytes) kB resident, "
             text += "\(after.threads) thread\(after.threads == 1 ? "" : "s"), \(wakeups) wakeups/s\n"
         }
         return text
