@@ -46,6 +46,8 @@ final class BenchPress {
     private var bareSamples: [Int64] = []
     /// When the first octets of the current press were written.
     private var began: Int64?
+    /// A button was pressed, and its notification has not gone out.
+    private var isPressed = false
     private var readyButtons = 0
     private var idleBefore: ProcessFigures?
     private var idleAfter: ProcessFigures?
@@ -214,23 +216,19 @@ final class BenchPress {
     private func pauseOver() {
         switch stage {
         case .pairing: askToPair()
-        case .pressing,
-            .publishing where began != nil:
-            fail("A message has not come within 5 s. Run it again; if it happens again, please report it.")
-        case .pressing:
+        case .pressing, .publishing:
+            guard began == nil, !isPressed else {
+                return fail("A message has not come within 5 s. Run it again; if it happens again, please report it.")
+            }
+            if stage == .publishing { return publishBare() }
             if pressSamples.count >= presses { return beginIdling() }
+            isPressed = true
             advance(.press(button: button, .down))
             pause(BenchPress.patience)
         case .releasing:
             advance(.press(button: button, .up))
             stage = .publishing
             pause()
-        case .publishing:
-            began = loop.nanosecondsSinceBoot
-            publisher?.publish(
-                id: 1, topicName: "bench/bare", payload: Array("0123456789abcdef".utf8), qos: 0, retain: false,
-                expiry: nil)
-            pause(BenchPress.patience)
         case .idling:
             idleAfter = ProcessFigures(of: daemon)
             let report = BenchReport(
@@ -240,6 +238,13 @@ final class BenchPress {
             finished(.success(report))
         case .starting, .done: break
         }
+    }
+
+    private func publishBare() {
+        began = loop.nanosecondsSinceBoot
+        publisher?.publish(
+            id: 1, topicName: "bench/bare", payload: Array("0123456789abcdef".utf8), qos: 0, retain: false, expiry: nil)
+        pause(BenchPress.patience)
     }
 
     private func beginIdling() {
@@ -253,7 +258,10 @@ final class BenchPress {
             switch effect {
             case .send(let packet):
                 // ACL data: the notification of the press that was just made.
-                if stage == .pressing, began == nil, packet.first == 2 { began = loop.nanosecondsSinceBoot }
+                if isPressed, packet.first == 2 {
+                    began = loop.nanosecondsSinceBoot
+                    isPressed = false
+                }
                 radio?.send(packet)
             case .setTimer(let deadline): worldTimer?.set(at: deadline.nanoseconds)
             case .cancelTimer: worldTimer?.cancel()
