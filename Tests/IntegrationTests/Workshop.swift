@@ -83,7 +83,9 @@ final class Workshop {
     /// A broker of our own on loopback; its port.
     func mosquitto(_ extra: String = "allow_anonymous true") throws -> Int {
         let port = try Workshop.freePort()
-        try write("mosquitto.conf", "listener \(port) 127.0.0.1\nset_tcp_nodelay true\npersistence false\n\(extra)\n")
+        try write(
+            "mosquitto.conf",
+            "listener \(port) 127.0.0.1\nset_tcp_nodelay true\npersistence false\nuser \(NSUserName())\n\(extra)\n")
         let broker = try start("/usr/sbin/mosquitto", ["-v", "-c", path("mosquitto.conf")])
         try broker.line(containing: "running")
         return port

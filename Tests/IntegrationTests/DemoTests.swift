@@ -1,0 +1,91 @@
+import Foundation
+import JSON
+import Testing
+
+/// The command that a stranger runs first.
+@Suite("The demo", .serialized)
+struct DemoTests {
+    @Test("presses in, JSON lines out, and an end when the last effect is done")
+    func script() throws {
+        let workshop = try Workshop()
+        let demo = try workshop.tryck(["demo", "--press", "kitchen:click,kitchen:double_click,hall:hold", "--json"])
+        #expect(try demo.status(within: 60) == 0, "\(demo.text)")
+        let lines = try demo.lines.map { try JSONValue(parsing: $0) }
+        #expect(Set(lines.compactMap { $0["kind"]?.stringValue }) == ["event", "rule", "publish", "process"])
+        let gestures = lines.filter { $0["kind"] == "event" }.compactMap { $0["event"]?.stringValue }
+            .filter { $0 != "down" && $0 != "up" }
+        #expect(gestures == ["click", "double_click", "hold", "hold_release"])
+        let actions = lines.filter { $0["kind"] == "publish" && $0["topic"]?.stringValue?.hasSuffix("/action") == true }
+        #expect(actions.compactMap { $0["payload"]?.stringValue } == gestures)
+        let processes = lines.filter { $0["kind"] == "process" }
+        #expect(processes.map { $0["status"] } == [0, 0])
+        #expect(processes.last?["stdout"] == "hall is held: hall\n")
+        let completed = lines.filter { $0["outcome"] == "completed" }.compactMap { $0["rule"]?.stringValue }
+        #expect(completed == ["kitchen_toggle", "kitchen_evening", "hall_dim", "hall_dim_stop"])
+    }
+
+    @Test("what cannot be pressed is a usage error that says so")
+    func unknownPress() throws {
+        let workshop = try Workshop()
+        let demo = try workshop.tryck(["demo", "--press", "kitchen:clik"])
+        #expect(try demo.status() == 64)
+        #expect(demo.text.contains("clik"))
+    }
+
+    @Test(
+        "keys press the buttons on a terminal, and the terminal is as before, however the demo ends",
+        arguments: [
+            "key", "SIGTERM", "SIGHUP",
+        ])
+    func terminal(_ end: String) throws {
+        let workshop = try Workshop()
+        // Python's pty is the terminal: 80 columns, settings that can be compared.
+        let script = """
+            import fcntl, os, pty, select, signal, struct, sys, termios, time
+            leader, follower = pty.openpty()
+            fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+            before = termios.tcgetattr(follower)
+            child = os.fork()
+            if child == 0:
+                os.setsid()
+                fcntl.ioctl(follower, termios.TIOCSCTTY, 0)
+                for number in range(3): os.dup2(follower, number)
+                os.execv("\(Workshop.built("tryck"))", ["tryck", "demo"])
+            seen = b""
+            def until(text, seconds=30):
+                global seen
+                deadline = time.monotonic() + seconds
+                while text not in seen:
+                    left = deadline - time.monotonic()
+                    if left <= 0 or not select.select([leader], [], [], left)[0]:
+                        print("missing", text, "in", seen.decode(errors="replace")); sys.exit(3)
+                    seen += os.read(leader, 4096)
+            until(b"quit")
+            os.write(leader, b"k")
+            until(b"kitchen_toggle")
+            raw = termios.tcgetattr(follower)
+            end = "\(end)"
+            if end == "key": os.write(leader, b"q")
+            else: os.kill(child, getattr(signal, end))
+            deadline = time.monotonic() + 15
+            while True:
+                done, status = os.waitpid(child, os.WNOHANG)
+                if done: break
+                if time.monotonic() > deadline: print("does not end"); sys.exit(4)
+                if select.select([leader], [], [], 0.1)[0]: seen += os.read(leader, 4096)
+            after = termios.tcgetattr(follower)
+            text = seen.decode(errors="replace").replace("\\r", "")
+            import re
+            plain = re.sub(r"\\x1b\\[[0-9;?]*[A-Za-z]", "", text)
+            print("raw" if raw != before else "cooked", "restored" if after == before else "broken")
+            print("width", max(len(line) for line in plain.split("\\n")))
+            print("toggled" if "TOGGLE" in plain else "no message")
+            """
+        let python = try workshop.start("/usr/bin/python3", ["-c", script])
+        #expect(try python.status(within: 90) == 0, "\(python.text)")
+        #expect(python.lines.contains("raw restored"), "\(python.text)")
+        #expect(python.lines.contains("toggled"), "\(python.text)")
+        let width = python.lines.first { $0.hasPrefix("width") }?.split(separator: " ").last.flatMap { Int($0) }
+        #expect(width.map { $0 <= 80 } == true, "\(python.text)")
+    }
+}
