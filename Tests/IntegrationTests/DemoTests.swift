@@ -62,7 +62,7 @@ struct DemoTests {
                     seen += os.read(leader, 4096)
             until(b"quit")
             os.write(leader, b"k")
-            until(b"kitchen_toggle")
+            until(b"TOGGLE")
             raw = termios.tcgetattr(follower)
             end = "\(end)"
             if end == "key": os.write(leader, b"q")

@@ -99,7 +99,7 @@ struct ForeignControllerTests {
             "tryck.yaml", "bluetooth: {transport: \"h4:tcp:127.0.0.1:\(air.port)\"}\nmqtt: {broker: none}\n")
         let daemon = try workshop.daemon()
         try daemon.line(containing: "is ready")
-        let pair = try workshop.tryck(["pair", "--time", "20"])
+        let pair = try workshop.tryck(["pair", "--time", "6"])
         #expect(try pair.status(within: 60) == 1)
         #expect(pair.text.contains("not a genuine Flic"))
         #expect(pair.text.contains("trust_roots"))
