@@ -6,20 +6,25 @@ public struct Deadlines<Key: Hashable & Sendable>: Sendable {
         case cancel
     }
 
-    private var table: [Key: Instant] = [:]
-    private var armed: Instant?
+    @usableFromInline var table: [Key: Instant] = [:]
+    @usableFromInline var armed: Instant?
 
+    @inlinable
     public init() {}
 
     /// Setting a key again replaces its deadline.
+    @inlinable
     public mutating func set(_ key: Key, at deadline: Instant) { table[key] = deadline }
 
+    @inlinable
     public mutating func cancel(_ key: Key) { table[key] = nil }
 
+    @inlinable
     public func deadline(of key: Key) -> Instant? { table[key] }
 
     /// Takes out the keys that are due, the earliest first. To be called when the owner's timer has fired;
     /// a timer that fired early takes out nothing.
+    @inlinable
     public mutating func takeDue(at now: Instant) -> [Key] {
         armed = nil
         let due = table.filter { $0.value <= now }.sorted { $0.value < $1.value }
@@ -28,6 +33,7 @@ public struct Deadlines<Key: Hashable & Sendable>: Sendable {
     }
 
     /// What to tell the owner after a transition; `nil` when its timer is right as it is.
+    @inlinable
     public mutating func rearm() -> Change? {
         let earliest = table.values.min()
         guard earliest != armed else { return nil }

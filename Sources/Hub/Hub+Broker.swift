@@ -52,6 +52,7 @@ extension Hub {
         // A retained message is the last word on its topic and must not go away by itself.
         effects.append(
             .publish(entry.id, message, expiry: message.retain ? nil : max(.seconds(1), entry.deadline - now)))
+        guard isWatched else { return }
         tell([
             "kind": "publish", "topic": .string(message.topicName),
             "payload": .string(String(decoding: message.payload, as: UTF8.self)), "qos": .integer(Int64(message.qos)),

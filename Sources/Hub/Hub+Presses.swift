@@ -19,7 +19,6 @@ extension Hub {
         guard var record = buttons[button] else { return }
         let time = wallClock(at: now)
         record.lastSeen = time
-        let name = label(of: button)
         let policy = engine.queuedPolicy(of: button)
         var ruleEffects: [RuleEngine.Effect] = []
         var messages: [(MQTTMessage, Duration)] = []
@@ -36,7 +35,7 @@ extension Hub {
                     at: at, wasQueued: event.wasQueued, age: event.age)
             }
             func occurred(_ what: TriggerEvent, wasQueued: Bool) {
-                lines.append(eventLine(what.word, of: button, named: name, at: at, wasQueued, event.age))
+                if isWatched { lines.append(eventLine(what.word, of: button, at: at, wasQueued, event.age)) }
                 ruleEffects += engine.handle(
                     .occurred(
                         Occurrence(
@@ -97,10 +96,11 @@ extension Hub {
     }
 
     private func eventLine(
-        _ word: String, of button: ButtonID, named name: String, at: UTCTime, _ wasQueued: Bool, _ age: Duration
+        _ word: String, of button: ButtonID, at: UTCTime, _ wasQueued: Bool, _ age: Duration
     ) -> JSONValue {
         [
-            "kind": "event", "button": .string(name), "id": .string(button.description), "event": .string(word),
+            "kind": "event", "button": .string(label(of: button)), "id": .string(button.description),
+            "event": .string(word),
             "queued": .bool(wasQueued), "age_ms": .integer(age.milliseconds), "at": .string(at.description),
         ]
     }

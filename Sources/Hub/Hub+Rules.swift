@@ -37,10 +37,10 @@ extension Hub {
         for effect in ruleEffects {
             switch effect {
             case .started(let run, let rule, let occurrence):
-                tell(ruleLine(rule, occurrence, outcome: "started", run: run))
+                if isWatched { tell(ruleLine(rule, occurrence, outcome: "started", run: run)) }
             case .stopped(let rule, let gate, let occurrence):
                 log(.debug, "rule \(rule) did not run: \(gate.rawValue)")
-                tell(ruleLine(rule, occurrence, outcome: gate.rawValue, run: nil))
+                if isWatched { tell(ruleLine(rule, occurrence, outcome: gate.rawValue, run: nil)) }
             case .perform(let step, let action, let rule, let occurrence):
                 perform(step, action, rule: rule, occurrence, at: now)
             case .cancel(let step):
@@ -57,6 +57,7 @@ extension Hub {
                 ])
             case .finished(let run, let rule, let completed):
                 ended.append(.runEnded(run.rawValue))
+                guard isWatched else { break }
                 tell([
                     "kind": "rule", "rule": .string(rule), "run": .integer(Int64(clamping: run.rawValue)),
                     "outcome": completed ? "completed" : "failed",

@@ -236,8 +236,11 @@ package struct Hub: Sendable {
         effects.append(.record(takeToken(), changes))
     }
 
+    /// Whether somebody hears what is told: lines on the path of a press are not made for nobody.
+    var isWatched: Bool { !watchers.isEmpty }
+
     mutating func tell(_ line: JSONValue) {
-        guard !watchers.isEmpty else { return }
+        guard isWatched else { return }
         effects.append(.tell(watchers.sorted(), line))
     }
 }
