@@ -31,6 +31,7 @@ extension Database {
         state.runs = try rows(Self.selectRuns) { row in
             let run = StoredRun(row)
             if run == nil { report(.unreadable(table: "runs", row: row.integer(0).map(String.init) ?? "?")) }
+            if let id = row.integer(0) { state.nextRun = max(state.nextRun, UInt64(bitPattern: id) &+ 1) }
             return run
         }
         return state
@@ -58,11 +59,15 @@ extension Database {
                 .integer(Int64(bitPattern: started.id)), .text(started.rule), .text(started.button.description),
                 .integer(Int64(started.event.bootID)), .integer(Int64(started.event.eventCount)),
                 .integer(started.startedAt.milliseconds))
-            try run(
-                "UPDATE installation SET next_run = max(next_run, ?)",
-                .integer(Int64(bitPattern: started.id &+ 1)))
 
         case .runEnded(let id):
+            // While its row is there, that says which numbers are taken. So a run writes this when it ends: a press
+            // waits for its start.
+            try run(
+                """
+                UPDATE installation SET next_run = max(next_run, ?2) WHERE EXISTS (SELECT 1 FROM runs WHERE id = ?1)
+                """,
+                .integer(Int64(bitPattern: id)), .integer(Int64(bitPattern: id &+ 1)))
             try run("DELETE FROM runs WHERE id = ?", .integer(Int64(bitPattern: id)))
 
         case .putButton(let button):

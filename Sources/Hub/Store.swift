@@ -105,7 +105,7 @@ package enum StoreChange: Hashable, Sendable {
     /// The record of an event: what was counted, and the press train it left undecided. A new boot id also
     /// takes back `isAdvertisingConfigured`, which lasts for one boot.
     case progress(ButtonID, EventCursor, recogniser: String, pressCount: Int64, sequence: Int64)
-    /// Moves `nextRun` beyond this run as well.
+    /// `nextRun` is beyond this run from here on.
     case runStarted(StoredRun)
     case runEnded(UInt64)
     case advertisingConfigured(ButtonID, Bool)
