@@ -25,6 +25,7 @@ final class BenchPress {
         case pressing
         case publishing
         case releasing
+        case settling
         case idling
         case done
     }
@@ -221,7 +222,7 @@ final class BenchPress {
                 return fail("A message has not come within 5 s. Run it again; if it happens again, please report it.")
             }
             if stage == .publishing { return publishBare() }
-            if pressSamples.count >= presses { return beginIdling() }
+            if pressSamples.count >= presses { return settle() }
             isPressed = true
             advance(.press(button: button, .down))
             pause(BenchPress.patience)
@@ -229,6 +230,7 @@ final class BenchPress {
             advance(.press(button: button, .up))
             stage = .publishing
             pause()
+        case .settling: beginIdling()
         case .idling:
             idleAfter = ProcessFigures(of: daemon)
             let report = BenchReport(
@@ -245,6 +247,12 @@ final class BenchPress {
         publisher?.publish(
             id: 1, topicName: "bench/bare", payload: Array("0123456789abcdef".utf8), qos: 0, retain: false, expiry: nil)
         pause(BenchPress.patience)
+    }
+
+    /// What the last press still leads to is not idling.
+    private func settle() {
+        stage = .settling
+        pause(2_000_000_000)
     }
 
     private func beginIdling() {
