@@ -68,7 +68,7 @@ extension Hub {
 
     mutating func publishEnded(_ id: UInt64, _ outcome: StepOutcome, at now: Instant) {
         guard let step = jobs.removeValue(forKey: id)?.step else { return }
-        carryOut(engine.handle(.stepFinished(step, outcome), at: now), at: now)
+        advanceRules(.stepFinished(step, outcome), at: now)
     }
 
     mutating func messageReceived(_ topicName: String, _ payload: [UInt8], retained: Bool, at now: Instant) {

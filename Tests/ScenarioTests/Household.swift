@@ -25,6 +25,8 @@ struct Household {
 
     var brokerIsUp = true
     var diskIsFull = false
+    /// A program that was started ends at once.
+    var programsEnd = true
     /// Syncs are answered by `finishSyncs` instead of at once.
     var syncsAreSlow = false
 
@@ -68,6 +70,9 @@ struct Household {
         settle()
     }
 
+    /// What our host did that no host may do to a controller.
+    var violations: [String] { world.violations }
+
     // MARK: What happens to the house
 
     /// The process dies at this instant and starts again; the store keeps what was recorded.
@@ -95,7 +100,12 @@ struct Household {
         settle()
     }
 
-    mutating func give(_ input: Hub.Input) { hubInputs.append(input) }
+    mutating func tell(_ input: Hub.Input) {
+        give(input)
+        settle()
+    }
+
+    private mutating func give(_ input: Hub.Input) { hubInputs.append(input) }
 
     mutating func loseBroker() {
         brokerIsUp = false
@@ -194,6 +204,7 @@ struct Household {
         case .startProcess(let id, let request):
             journal.append("start \(request.arguments.joined(separator: " "))")
             started.append(request)
+            guard programsEnd else { break }
             give(
                 .processEnded(
                     id,

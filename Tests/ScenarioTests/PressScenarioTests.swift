@@ -169,5 +169,6 @@ struct PressScenarioTests {
             if state >> 60 & 3 == 0 { house.crash(); house.wait(.seconds(40)) }
         }
         #expect(house.payloads(on: "tryck/80e4da000001/action") == expected)
+        #expect(house.violations.isEmpty)
     }
 }
