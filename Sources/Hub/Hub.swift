@@ -162,9 +162,8 @@ package struct Hub: Sendable {
         case .brokerAddress(let address): brokerAddress = address
         case .brokerConnected: brokerConnected(at: now)
         case .brokerDisconnected(let reason): brokerDisconnected(reason)
-        case .published(let id): publishEnded(id, .completed, at: now)
-        case .publishFailed(let id, let reason):
-            publishEnded(id, .failed(code: "R824", message: reason), at: now)
+        case .published(let id): published(id, at: now)
+        case .publishFailed(let id, let reason): publishFailed(id, reason, at: now)
         case .messageReceived(let topicName, let payload, let retained):
             messageReceived(topicName, payload, retained: retained, at: now)
 

@@ -24,6 +24,8 @@ struct Household {
     private(set) var isFinished = false
 
     var brokerIsUp = true
+    /// The broker takes messages and acknowledges none.
+    var brokerIsSilent = false
     var diskIsFull = false
     /// A program that was started ends at once.
     var programsEnd = true
@@ -39,6 +41,7 @@ struct Household {
     private var hubInputs: [Hub.Input] = []
     private var worldInputs: [SimulatedWorld.Input] = []
     private var slowSyncs: [UInt64] = []
+    private var unacknowledged: [UInt64] = []
     private var failedRecords: Set<UInt64> = []
 
     static let kitchen = SimulatedButtonDescription(
@@ -110,6 +113,8 @@ struct Household {
     mutating func loseBroker() {
         brokerIsUp = false
         give(.brokerDisconnected("the broker is gone"))
+        for id in unacknowledged { give(.publishFailed(id, "the broker is gone")) }
+        unacknowledged = []
         settle()
     }
 
@@ -200,7 +205,7 @@ struct Household {
             journal.append("publish \(message.topicName)")
             guard brokerIsUp else { return give(.publishFailed(id, "the broker is gone")) }
             published.append(message)
-            give(.published(id))
+            if brokerIsSilent, message.qos > 0 { unacknowledged.append(id) } else { give(.published(id)) }
         case .startProcess(let id, let request):
             journal.append("start \(request.arguments.joined(separator: " "))")
             started.append(request)

@@ -144,6 +144,23 @@ struct PressScenarioTests {
         #expect(house.logged.contains { $0.contains("R824") })
     }
 
+    @Test("an event the broker did not acknowledge before it went away is sent once more")
+    func unacknowledged() {
+        var house = PressScenarioTests.house()
+        house.brokerIsSilent = true
+        house.press("kitchen", .click)
+        house.wait(.seconds(1))
+        house.forgetWhatHappened()
+        house.loseBroker()
+        house.bringBrokerBack()
+        #expect(house.payloads(on: "tryck/80e4da000001/action") == ["click"])
+        #expect(house.payloads(on: "lamp/kitchen/set") == [], "QoS 0 was sent, and that was all")
+        house.forgetWhatHappened()
+        house.loseBroker()
+        house.bringBrokerBack()
+        #expect(house.payloads(on: "tryck/80e4da000001/action") == [])
+    }
+
     @Test("on a full disk a press still works, and the fault shows")
     func fullDisk() {
         var house = PressScenarioTests.house()
