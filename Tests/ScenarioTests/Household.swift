@@ -124,8 +124,8 @@ struct Household {
         settle()
     }
 
-    mutating func finishSyncs() {
-        for token in slowSyncs { give(.synced(token, true)) }
+    mutating func finishSyncs(success: Bool = true) {
+        for token in slowSyncs { give(.synced(token, success)) }
         slowSyncs = []
         settle()
     }
