@@ -26,7 +26,15 @@ check: lint  ## all that needs no network: before you push
 integration:  ## tests against a broker and virtual controllers
 	./deploy/test --filter IntegrationTests
 
+golden:  ## rewrite the golden files; look at the difference as at code
+	UPDATE_GOLDEN=1 swift test --filter 'RuleLoaderTests|CommandLineTests'
+	git diff --stat
+
+coverage:  ## what the tests reach, as JSON
+	swift test --enable-code-coverage $(unit)
+	swift test --show-codecov-path
+
 sim: build  ## tryck demo
 	PATH=$$PATH:/usr/sbin .build/debug/tryck demo
 
-.PHONY: help build test lint format check integration sim
+.PHONY: help build test lint format check integration golden coverage sim

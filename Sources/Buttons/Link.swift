@@ -126,9 +126,16 @@ extension ButtonManager {
         updateState(of: ButtonID(link.connection.peer))
     }
 
+    private mutating func restartSession(_ handle: ConnectionHandle, at now: Instant) {
+        guard links[handle] != nil else { return }
+        guard let entropy = takeEntropy() else { return close(handle, at: now) }
+        advanceSession(handle, .restart(entropy), at: now)
+    }
+
     /// Gives a link's session an input and carries out what it answers.
     mutating func advanceSession(_ handle: ConnectionHandle, _ input: ButtonSession.Input, at now: Instant) {
         guard let answers = links[handle]?.session?.handle(input, at: now) else { return }
+        var isToRestart = false
         for answer in answers {
             guard let link = links[handle] else { return }
             let button = ButtonID(link.connection.peer)
@@ -174,14 +181,13 @@ extension ButtonManager {
                     effects.append(.sessionFailed(button, word: failure.word))
                     updateState(of: button)
                 }
-            case .needsEntropy:
-                guard let entropy = takeEntropy() else { return close(handle, at: now) }
-                advanceSession(handle, .restart(entropy), at: now)
+            case .needsEntropy: isToRestart = true
             case .disconnect:
                 close(handle, at: now)
             case .ignored(let reason):
                 effects.append(.anomaly("\(link.connection.peer): \(reason)"))
             }
         }
+        if isToRestart { restartSession(handle, at: now) }
     }
 }

@@ -1,3 +1,4 @@
+import ButtonModel
 import Hub
 import Logging
 import Reactor
@@ -44,14 +45,23 @@ extension Daemon {
         case .h4Unix(let path):
             return H4StreamTransport(loop: loop, endpoint: .unix(path: resolve(path, in: setup.directory)))
         case .simulated:
-            let world =
-                simulator
-                ?? SimulatorEdge(loop: loop, buttons: setup.simulator, seed: 0x7279_6B63_7472_796B) {
-                    [logger] button, text in logger.debug("simulated \(button): \(text)")
-                }
+            let world = simulator ?? makeSimulator()
             simulator = world
             return world
         case .none: return nil
+        }
+    }
+
+    /// The simulated buttons live as long as this process. What they were paired with before they remember as
+    /// real ones do; all else about them is new, as after a change of battery.
+    private func makeSimulator() -> SimulatorEdge {
+        var buttons = setup.simulator
+        for index in buttons.indices {
+            let id = ButtonID(buttons[index].wantedAddress)
+            buttons[index].pairings = storedPairings[id].map { [$0] } ?? []
+        }
+        return SimulatorEdge(loop: loop, buttons: buttons, seed: Surroundings.randomSeed) { [logger] button, text in
+            logger.debug("simulated \(button): \(text)")
         }
     }
 

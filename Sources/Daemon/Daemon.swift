@@ -18,6 +18,8 @@ final class Daemon {
     let notifier: ServiceNotifier?
     let processes: ProcessEdge
     var hub: Hub
+    /// As they were at the start, for simulated buttons to remember.
+    let storedPairings: [ButtonID: Pairing]
     var transport: (any HCITransport)?
     var simulator: SimulatorEdge?
     var broker: EmbeddedBroker?
@@ -40,6 +42,7 @@ final class Daemon {
         self.control = control
         notifier = ServiceNotifier.fromEnvironment()
         processes = ProcessEdge(loop: loop)
+        storedPairings = Dictionary(stored.buttons.map { ($0.id, $0.pairing) }, uniquingKeysWith: { $1 })
         hub = Hub(setup.hub, stored: stored, rules: setup.rules)
         timer = loop.timer { [weak self] in self?.deliver(.timerFired) }
     }

@@ -175,34 +175,12 @@ package final class EmbeddedBroker {
         """
 
     private func spawnShell(_ program: String, _ configuration: String, input: Int32) -> (Int32, pid_t) {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, input, 0)
-        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-        linux_spawn_closefrom(&actions, 3)
-
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        // Blocked and ignored signals are inherited: the loop blocks some and ignores SIGPIPE.
-        var none = sigset_t()
-        var all = sigset_t()
-        sigemptyset(&none)
-        sigfillset(&all)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setsigdefault(&attributes, &all)
-        posix_spawnattr_setpgroup(&attributes, 0)
-        posix_spawnattr_setflags(
-            &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-
         let words = ["/bin/sh", "-c", Self.script, "tryck-broker", program, configuration]
-        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
-        defer { for argument in arguments { free(argument) } }
-        var environment: [UnsafeMutablePointer<CChar>?] = [nil]
-        var process = pid_t()
-        let failure = posix_spawn(&process, "/bin/sh", &actions, &attributes, &arguments, &environment)
+        let (process, failure) = startProgram("/bin/sh", words, environment: []) { actions in
+            posix_spawn_file_actions_adddup2(actions, input, 0)
+            posix_spawn_file_actions_addopen(actions, 1, "/dev/null", O_WRONLY, 0)
+            posix_spawn_file_actions_addopen(actions, 2, "/dev/null", O_WRONLY, 0)
+        }
         return (failure, process)
     }
 

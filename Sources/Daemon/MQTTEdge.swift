@@ -394,9 +394,10 @@ package final class MQTTEdge {
 
     private func fail(_ failure: MQTTFailure) {
         endTimers()
-        abandonInFlight("\(failure)")
         state = .waiting
+        // First that it is gone: who sends again what was not acknowledged must not send it here.
         emit(.disconnected(failure))
+        abandonInFlight("\(failure)")
         retry.set(at: loop.nanosecondsSinceBoot + backOff.next().nanoseconds)
     }
 

@@ -23,38 +23,15 @@ func spawn(
     }
     let program = try locate(name)
 
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    if let input = pipes.input {
-        posix_spawn_file_actions_adddup2(&actions, input.child, 0)
-    } else {
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-    }
-    posix_spawn_file_actions_adddup2(&actions, pipes.output.child, 1)
-    posix_spawn_file_actions_adddup2(&actions, pipes.error.child, 2)
-    linux_spawn_closefrom(&actions, 3)
-    if let directory = request.directory { linux_spawn_chdir(&actions, directory) }
-
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    // The signals that the loop reads are blocked here, and SIGPIPE is ignored: none of that is for the program.
-    var none = sigset_t()
-    sigemptyset(&none)
-    var all = sigset_t()
-    sigfillset(&all)
-    posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setsigdefault(&attributes, &all)
-    posix_spawnattr_setpgroup(&attributes, 0)
-    posix_spawnattr_setflags(
-        &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-
-    var process: pid_t = 0
-    let failure = withCStrings(request.arguments) { arguments in
-        withCStrings(request.environment) { environment in
-            posix_spawn(&process, program, &actions, &attributes, arguments, environment)
+    let (process, failure) = startProgram(program, request.arguments, environment: request.environment) { actions in
+        if let input = pipes.input {
+            posix_spawn_file_actions_adddup2(actions, input.child, 0)
+        } else {
+            posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0)
         }
+        posix_spawn_file_actions_adddup2(actions, pipes.output.child, 1)
+        posix_spawn_file_actions_adddup2(actions, pipes.error.child, 2)
+        if let directory = request.directory { linux_spawn_chdir(actions, directory) }
     }
     guard failure == 0 else {
         throw ProcessJob.StartFailure(sentence: "\"\(program)\" cannot be started: \(describe(failure))")
@@ -77,14 +54,4 @@ private func locate(_ name: String) throws(ProcessJob.StartFailure) -> String {
     }
     throw ProcessJob.StartFailure(
         sentence: "there is no program \"\(name)\" in \(ProcessEdge.searchPath.joined(separator: ", "))")
-}
-
-/// Calls `body` with a null-terminated array of null-terminated copies. No string contains a zero octet.
-private func withCStrings<Result>(
-    _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
-) -> Result {
-    var pointers: [UnsafeMutablePointer<CChar>?] = strings.map { strdup($0) }
-    pointers.append(nil)
-    defer { for pointer in pointers { free(pointer) } }
-    return body(pointers)
 }

@@ -33,7 +33,10 @@ extension Hub {
         guard configuration.hasBroker else {
             return publishEnded(id, .failed(code: "R824", message: "there is no broker (mqtt.broker: none)"), at: now)
         }
-        let entry = Outbox.Entry(id: id, message: message, deadline: now + patience)
+        post(Outbox.Entry(id: id, message: message, deadline: now + patience), at: now)
+    }
+
+    private mutating func post(_ entry: Outbox.Entry, at now: Instant) {
         if case .connected = broker { return send(entry, at: now) }
         if let dropped = outbox.add(entry) {
             publishEnded(dropped.id, .failed(code: "R824", message: "too many messages wait for the broker"), at: now)
@@ -49,6 +52,7 @@ extension Hub {
 
     private mutating func send(_ entry: Outbox.Entry, at now: Instant) {
         let message = entry.message
+        outbox.handOver(entry)
         // A retained message is the last word on its topic and must not go away by itself.
         effects.append(
             .publish(entry.id, message, expiry: message.retain ? nil : max(.seconds(1), entry.deadline - now)))
@@ -67,9 +71,19 @@ extension Hub {
         if let deadline = outbox.earliestDeadline { deadlines.set(.outbox, at: deadline) }
     }
 
+    mutating func published(_ id: UInt64, at now: Instant) {
+        outbox.acknowledged(id)
+        publishEnded(id, .completed, at: now)
+    }
+
+    mutating func publishFailed(_ id: UInt64, _ reason: String, at now: Instant) {
+        if let entry = outbox.failed(id, at: now) { return post(entry, at: now) }
+        publishEnded(id, .failed(code: "R824", message: reason), at: now)
+    }
+
     mutating func publishEnded(_ id: UInt64, _ outcome: StepOutcome, at now: Instant) {
         guard let step = jobs.removeValue(forKey: id)?.step else { return }
-        carryOut(engine.handle(.stepFinished(step, outcome), at: now), at: now)
+        advanceRules(.stepFinished(step, outcome), at: now)
     }
 
     mutating func messageReceived(_ topicName: String, _ payload: [UInt8], retained: Bool, at now: Instant) {

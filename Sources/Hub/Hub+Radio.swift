@@ -8,48 +8,57 @@ import Rules
 // The adapter and what the buttons' links report; presses are in `Hub+Presses`.
 extension Hub {
     mutating func advanceButtons(_ input: ButtonManager.Input, at now: Instant) {
-        for effect in manager.handle(input, at: now) {
-            switch effect {
-            case .send(let packet): effects.append(.send(packet))
-            case .setTimer(let deadline): deadlines.set(.buttons, at: deadline)
-            case .cancelTimer: deadlines.cancel(.buttons)
-            case .needsEntropy: effects.append(.needsEntropy)
-            case .controllerReady(let address): controllerReady(address)
-            case .controllerFailed(let reason):
-                effects.append(.closeTransport)
-                transportClosed(reason, at: now)
-            case .pairing(let progress): pairingProgressed(progress)
-            case .paired(let button, let batteryMillivolts): paired(button, batteryMillivolts, at: now)
-            case .state(let button, let state): stateChanged(button, state, at: now)
-            case .signal: break
-            case .rebooted(let button, let cursor):
-                buttons[button]?.cursor = cursor
-                buttons[button]?.isAdvertisingConfigured = false
-                if let record = buttons[button] { self.record([record.progress]) }
-            case .events(let button, let events, let cursor, let needsAcknowledgement):
-                pressed(button, events, cursor, needsAcknowledgement: needsAcknowledgement, at: now)
-            case .queueDrained: break
-            case .advertisingConfigured(let button):
-                buttons[button]?.isAdvertisingConfigured = true
-                record([.advertisingConfigured(button, true)])
-            case .battery(let button, let millivolts):
-                let time = wallClock(at: now)
-                buttons[button]?.batteryMillivolts = millivolts
-                buttons[button]?.batteryMeasuredAt = time
-                record([.battery(button, millivolts: millivolts, measuredAt: time)])
-            case .firmware(let button, let version):
-                guard buttons[button]?.identity.firmwareVersion != version else { break }
-                buttons[button]?.identity.firmwareVersion = version
-                record([.firmware(button, version: version)])
-            case .nickname(let button, let nickname):
-                guard buttons[button]?.identity.nickname != nickname else { break }
-                buttons[button]?.identity.nickname = nickname
-                record([.nickname(button, nickname)])
-                buttonsChanged(at: now)
-            case .sessionFailed(let button, let word):
-                log(.warning, "\(label(of: button)): session failed (\(word)); the pairing is kept")
-            case .anomaly(let text): log(.debug, text)
-            }
+        buttonInputs.append(input)
+        guard buttonInputs.count == 1 else { return }
+        var next = 0
+        while next < buttonInputs.count {
+            for effect in manager.handle(buttonInputs[next], at: now) { carryOut(effect, at: now) }
+            next += 1
+        }
+        buttonInputs.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func carryOut(_ effect: ButtonManager.Effect, at now: Instant) {
+        switch effect {
+        case .send(let packet): effects.append(.send(packet))
+        case .setTimer(let deadline): deadlines.set(.buttons, at: deadline)
+        case .cancelTimer: deadlines.cancel(.buttons)
+        case .needsEntropy: effects.append(.needsEntropy)
+        case .controllerReady(let address): controllerReady(address)
+        case .controllerFailed(let reason):
+            effects.append(.closeTransport)
+            transportClosed(reason, at: now)
+        case .pairing(let progress): pairingProgressed(progress)
+        case .paired(let button, let batteryMillivolts): paired(button, batteryMillivolts, at: now)
+        case .state(let button, let state): stateChanged(button, state, at: now)
+        case .signal: break
+        case .rebooted(let button, let cursor):
+            buttons[button]?.cursor = cursor
+            buttons[button]?.isAdvertisingConfigured = false
+            if let record = buttons[button] { self.record([record.progress]) }
+        case .events(let button, let events, let cursor, let needsAcknowledgement):
+            pressed(button, events, cursor, needsAcknowledgement: needsAcknowledgement, at: now)
+        case .queueDrained: break
+        case .advertisingConfigured(let button):
+            buttons[button]?.isAdvertisingConfigured = true
+            record([.advertisingConfigured(button, true)])
+        case .battery(let button, let millivolts):
+            let time = wallClock(at: now)
+            buttons[button]?.batteryMillivolts = millivolts
+            buttons[button]?.batteryMeasuredAt = time
+            record([.battery(button, millivolts: millivolts, measuredAt: time)])
+        case .firmware(let button, let version):
+            guard buttons[button]?.identity.firmwareVersion != version else { break }
+            buttons[button]?.identity.firmwareVersion = version
+            record([.firmware(button, version: version)])
+        case .nickname(let button, let nickname):
+            guard buttons[button]?.identity.nickname != nickname else { break }
+            buttons[button]?.identity.nickname = nickname
+            record([.nickname(button, nickname)])
+            buttonsChanged(at: now)
+        case .sessionFailed(let button, let word):
+            log(.warning, "\(label(of: button)): session failed (\(word)); the pairing is kept")
+        case .anomaly(let text): log(.debug, text)
         }
     }
 
@@ -132,8 +141,7 @@ extension Hub {
 
     /// The buttons that exist have changed: names and trigger modes are worked out afresh.
     mutating func buttonsChanged(at now: Instant) {
-        carryOut(
-            engine.handle(.buttonsChanged(buttons.values.map(\.identity).sorted { $0.id < $1.id }), at: now), at: now)
+        advanceRules(.buttonsChanged(buttons.values.map(\.identity).sorted { $0.id < $1.id }), at: now)
         for id in buttons.keys {
             let chosen = engine.fixedTriggerMode(of: id) ?? buttons[id]?.triggerMode
             buttons[id]?.mode = chosen ?? TriggerMode(serving: engine.gesturesUsed(on: id))

@@ -16,11 +16,31 @@ struct Job: Hashable, Sendable {
 
 // What the rule engine decided, carried out.
 extension Hub {
+    mutating func advanceRules(_ input: RuleEngine.Input, at now: Instant) {
+        ruleInputs.append(input)
+        if !isCarryingOutRules { carryOut([], at: now) }
+    }
+
     /// Records the runs that start here (and `changes` with them) before the first of their steps is carried
     /// out, and those that ended once all of it is.
     mutating func carryOut(
         _ ruleEffects: [RuleEngine.Effect], recordedAs token: UInt64? = nil, with changes: [StoreChange] = [],
         before lines: [JSONValue] = [], at now: Instant
+    ) {
+        isCarryingOutRules = true
+        carryOutOnce(ruleEffects, recordedAs: token, with: changes, before: lines, at: now)
+        var next = 0
+        while next < ruleInputs.count {
+            carryOutOnce(engine.handle(ruleInputs[next], at: now), recordedAs: nil, with: [], before: [], at: now)
+            next += 1
+        }
+        ruleInputs.removeAll(keepingCapacity: true)
+        isCarryingOutRules = false
+    }
+
+    private mutating func carryOutOnce(
+        _ ruleEffects: [RuleEngine.Effect], recordedAs token: UInt64?, with changes: [StoreChange],
+        before lines: [JSONValue], at now: Instant
     ) {
         var begun = changes
         var ended: [StoreChange] = []
@@ -112,7 +132,7 @@ extension Hub {
         case .signalled(let signal): outcome = .failed(code: "R822", message: "ended by signal \(signal)")
         case .couldNotStart(let reason): outcome = .failed(code: "R822", message: reason)
         }
-        carryOut(engine.handle(.stepFinished(step, outcome), at: now), at: now)
+        advanceRules(.stepFinished(step, outcome), at: now)
     }
 
     private func ruleLine(_ rule: String, _ occurrence: Occurrence, outcome: String, run: RunID?) -> JSONValue {

@@ -109,6 +109,7 @@ package struct Hub: Sendable {
     var brokerAddress: String
     var manager: ButtonManager
     var engine: RuleEngine
+    let redaction: Redaction
     var buttons: [ButtonID: ButtonRecord] = [:]
     var clock: (utc: UTCTime, at: Instant)?
     var adapter = AdapterState.closed
@@ -125,6 +126,11 @@ package struct Hub: Sendable {
     var startedAt: Instant?
     var deadlines = Deadlines<TimerKey>()
     var effects: [Effect] = []
+    /// What the parts' own effects ask of them in turn. It waits until all effects before it are carried out: an
+    /// older timer must not come after a newer one.
+    var buttonInputs: [ButtonManager.Input] = []
+    var ruleInputs: [RuleEngine.Input] = []
+    var isCarryingOutRules = false
 
     /// - Parameters:
     ///   - stored: what the store had at the start.
@@ -136,6 +142,7 @@ package struct Hub: Sendable {
         brokerAddress = configuration.broker
         manager = ButtonManager(extraTrustRoots: configuration.extraTrustRoots)
         engine = RuleEngine(rules, nextRun: RunID(rawValue: stored.nextRun))
+        redaction = Redaction(rules.confidential)
         interrupted = stored.runs
         for button in stored.buttons { buttons[button.id] = ButtonRecord(button) }
     }
@@ -155,9 +162,8 @@ package struct Hub: Sendable {
         case .brokerAddress(let address): brokerAddress = address
         case .brokerConnected: brokerConnected(at: now)
         case .brokerDisconnected(let reason): brokerDisconnected(reason)
-        case .published(let id): publishEnded(id, .completed, at: now)
-        case .publishFailed(let id, let reason):
-            publishEnded(id, .failed(code: "R824", message: reason), at: now)
+        case .published(let id): published(id, at: now)
+        case .publishFailed(let id, let reason): publishFailed(id, reason, at: now)
         case .messageReceived(let topicName, let payload, let retained):
             messageReceived(topicName, payload, retained: retained, at: now)
 
@@ -198,7 +204,7 @@ package struct Hub: Sendable {
     private mutating func expire(_ key: TimerKey, at now: Instant) {
         switch key {
         case .buttons: advanceButtons(.timerFired, at: now)
-        case .rules: carryOut(engine.handle(.timerFired, at: now), at: now)
+        case .rules: advanceRules(.timerFired, at: now)
         case .outbox: expireMessages(at: now)
         case .transport:
             adapter = .closed
@@ -229,7 +235,7 @@ package struct Hub: Sendable {
         return nextToken
     }
 
-    mutating func log(_ level: LogLevel, _ message: String) { effects.append(.log(level, message)) }
+    mutating func log(_ level: LogLevel, _ message: String) { effects.append(.log(level, redaction(message))) }
 
     /// Writes something down that nobody waits for.
     mutating func record(_ changes: [StoreChange]) {
@@ -241,6 +247,6 @@ package struct Hub: Sendable {
 
     mutating func tell(_ line: JSONValue) {
         guard isWatched else { return }
-        effects.append(.tell(watchers.sorted(), line))
+        effects.append(.tell(watchers.sorted(), redaction(line)))
     }
 }

@@ -1,19 +1,27 @@
 import ButtonModel
 import HomeAssistant
 
-/// Messages that wait for the broker, in order, each no longer than it stays true.
+/// Messages that wait for the broker, in order, each no longer than it stays true; and those handed over that the
+/// broker has to acknowledge, so that they wait again when it went away with them.
 struct Outbox: Hashable, Sendable {
     struct Entry: Hashable, Sendable {
         var id: UInt64
         var message: MQTTMessage
         /// After this it is not sent any more.
         var deadline: Instant
+        /// How often it was handed over.
+        var attempts = 0
     }
 
     /// Beyond this the oldest fails first.
     static let maximumCount = 1000
 
+    /// A message the broker did not acknowledge is sent once more. It may have arrived the first time: that is what
+    /// QoS 1 and the sequence numbers of events are for.
+    static let maximumAttempts = 2
+
     private(set) var waiting: [Entry] = []
+    private var handedOver: [UInt64: Entry] = [:]
 
     /// Returns the message that had to make room, if any.
     mutating func add(_ entry: Entry) -> Entry? {
@@ -34,7 +42,28 @@ struct Outbox: Hashable, Sendable {
         return expired
     }
 
-    mutating func remove(_ id: UInt64) { waiting.removeAll { $0.id == id } }
+    /// The message goes to the broker now.
+    mutating func handOver(_ entry: Entry) {
+        guard entry.message.qos > 0 else { return }
+        var entry = entry
+        entry.attempts += 1
+        handedOver[entry.id] = entry
+    }
+
+    mutating func acknowledged(_ id: UInt64) { handedOver[id] = nil }
+
+    /// The message, if it may be sent once more.
+    mutating func failed(_ id: UInt64, at now: Instant) -> Entry? {
+        guard let entry = handedOver.removeValue(forKey: id), entry.attempts < Outbox.maximumAttempts,
+            entry.deadline > now
+        else { return nil }
+        return entry
+    }
+
+    mutating func remove(_ id: UInt64) {
+        handedOver[id] = nil
+        waiting.removeAll { $0.id == id }
+    }
 
     var earliestDeadline: Instant? { waiting.map(\.deadline).min() }
 }

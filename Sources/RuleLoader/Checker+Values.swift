@@ -96,7 +96,7 @@ extension Checker {
         defer { diagnostics.append(contentsOf: secrets.takeDiagnostics()) }
         let start = place(of: "!secret", in: node)
         switch secrets.value(of: name, in: environment) {
-        case .found(let value): return LoadedText(string: value, isSecret: true)
+        case .found(let value): return confidential(value)
         case .unreadable: return nil
         case .missing(let hint):
             error(
@@ -109,8 +109,8 @@ extension Checker {
     private mutating func environmentVariable(_ written: String, _ node: YAMLNode) -> LoadedText? {
         let parts = written.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
         let name = String(parts.first ?? "")
-        if let value = environment.variables[name] { return LoadedText(string: value, isSecret: true) }
-        if parts.count == 2 { return LoadedText(string: String(parts[1]), isSecret: true) }
+        if let value = environment.variables[name] { return confidential(value) }
+        if parts.count == 2 { return confidential(String(parts[1])) }
         let start = place(of: "!env_var", in: node)
         error(
             "E310", from: start, to: start.advanced(by: 8), alias: node.alias,

@@ -7,6 +7,8 @@ struct Checker {
     let environment: LoadEnvironment
     var secrets: Secrets
     var diagnostics: [Diagnostic] = []
+    /// The values that tags brought in.
+    private(set) var confidential: Set<String> = []
     private var reportedThroughAliases: Set<Place> = []
 
     private struct Place: Hashable {
@@ -22,6 +24,12 @@ struct Checker {
         self.source = source
         self.environment = environment
         secrets = Secrets(environment.secrets)
+    }
+
+    /// A value that a tag brought in, which nobody is to see.
+    mutating func confidential(_ value: String) -> LoadedText {
+        if !value.isEmpty { confidential.insert(value) }
+        return LoadedText(string: value, isSecret: true)
     }
 
     // MARK: Mappings

@@ -22,6 +22,7 @@ struct RuleReader {
                 "E202", from: .start, to: .start.advanced(by: 1), "the file has no \"version\"",
                 hint: "begin it with version: 1")
         }
+        reader.set.confidential = reader.checker.confidential
         return Loaded(reader.set, reader.checker.diagnostics)
     }
 

@@ -5,10 +5,13 @@ package struct RuleSet: Hashable, Sendable {
     package var buttons: [DeclaredButton]
     /// In document order.
     package var rules: [Rule]
+    /// Values that came from `!secret` and `!env_var`: whoever shows anything of a run shows `***` in their place.
+    package var confidential: Set<String>
 
-    package init(buttons: [DeclaredButton] = [], rules: [Rule] = []) {
+    package init(buttons: [DeclaredButton] = [], rules: [Rule] = [], confidential: Set<String> = []) {
         self.buttons = buttons
         self.rules = rules
+        self.confidential = confidential
     }
 }
 

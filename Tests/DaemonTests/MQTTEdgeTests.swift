@@ -121,8 +121,8 @@ struct MQTTEdgeTests {
             first.freeze()
             client.publish(2, "a", [2], qos: 1)
             first.stop()
-            guard case .publishFailed(id: 2, _) = await client.next() else { throw Unexpected() }
             guard case .disconnected = await client.next() else { throw Unexpected() }
+            guard case .publishFailed(id: 2, _) = await client.next() else { throw Unexpected() }
             client.publish(3, "a", [3], qos: 1)
             guard case .publishFailed(id: 3, "there is no connection to the broker") = await client.next() else {
                 throw Unexpected()

@@ -24,7 +24,11 @@ struct Household {
     private(set) var isFinished = false
 
     var brokerIsUp = true
+    /// The broker takes messages and acknowledges none.
+    var brokerIsSilent = false
     var diskIsFull = false
+    /// A program that was started ends at once.
+    var programsEnd = true
     /// Syncs are answered by `finishSyncs` instead of at once.
     var syncsAreSlow = false
 
@@ -37,6 +41,7 @@ struct Household {
     private var hubInputs: [Hub.Input] = []
     private var worldInputs: [SimulatedWorld.Input] = []
     private var slowSyncs: [UInt64] = []
+    private var unacknowledged: [UInt64] = []
     private var failedRecords: Set<UInt64> = []
 
     static let kitchen = SimulatedButtonDescription(
@@ -68,6 +73,9 @@ struct Household {
         settle()
     }
 
+    /// What our host did that no host may do to a controller.
+    var violations: [String] { world.violations }
+
     // MARK: What happens to the house
 
     /// The process dies at this instant and starts again; the store keeps what was recorded.
@@ -95,11 +103,18 @@ struct Household {
         settle()
     }
 
-    mutating func give(_ input: Hub.Input) { hubInputs.append(input) }
+    mutating func tell(_ input: Hub.Input) {
+        give(input)
+        settle()
+    }
+
+    private mutating func give(_ input: Hub.Input) { hubInputs.append(input) }
 
     mutating func loseBroker() {
         brokerIsUp = false
         give(.brokerDisconnected("the broker is gone"))
+        for id in unacknowledged { give(.publishFailed(id, "the broker is gone")) }
+        unacknowledged = []
         settle()
     }
 
@@ -109,8 +124,8 @@ struct Household {
         settle()
     }
 
-    mutating func finishSyncs() {
-        for token in slowSyncs { give(.synced(token, true)) }
+    mutating func finishSyncs(success: Bool = true) {
+        for token in slowSyncs { give(.synced(token, success)) }
         slowSyncs = []
         settle()
     }
@@ -190,10 +205,11 @@ struct Household {
             journal.append("publish \(message.topicName)")
             guard brokerIsUp else { return give(.publishFailed(id, "the broker is gone")) }
             published.append(message)
-            give(.published(id))
+            if brokerIsSilent, message.qos > 0 { unacknowledged.append(id) } else { give(.published(id)) }
         case .startProcess(let id, let request):
             journal.append("start \(request.arguments.joined(separator: " "))")
             started.append(request)
+            guard programsEnd else { break }
             give(
                 .processEnded(
                     id,

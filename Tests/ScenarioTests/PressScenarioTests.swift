@@ -4,6 +4,7 @@ import Hub
 import JSON
 import Rules
 import Simulator
+import TestSupport
 import Testing
 
 @Suite("A press, from the radio to the broker")
@@ -144,6 +145,23 @@ struct PressScenarioTests {
         #expect(house.logged.contains { $0.contains("R824") })
     }
 
+    @Test("an event the broker did not acknowledge before it went away is sent once more")
+    func unacknowledged() {
+        var house = PressScenarioTests.house()
+        house.brokerIsSilent = true
+        house.press("kitchen", .click)
+        house.wait(.seconds(1))
+        house.forgetWhatHappened()
+        house.loseBroker()
+        house.bringBrokerBack()
+        #expect(house.payloads(on: "tryck/80e4da000001/action") == ["click"])
+        #expect(house.payloads(on: "lamp/kitchen/set") == [], "QoS 0 was sent, and that was all")
+        house.forgetWhatHappened()
+        house.loseBroker()
+        house.bringBrokerBack()
+        #expect(house.payloads(on: "tryck/80e4da000001/action") == [])
+    }
+
     @Test("on a full disk a press still works, and the fault shows")
     func fullDisk() {
         var house = PressScenarioTests.house()
@@ -155,19 +173,49 @@ struct PressScenarioTests {
         #expect(house.responses.last?["data"]?["ok"] == false)
     }
 
-    @Test("any presses, any seed: every press is handled once", arguments: 1...20 as ClosedRange<UInt64>)
+    @Test("a sync that fails acknowledges nothing, and the fault shows until one succeeds")
+    func failedSync() {
+        var house = PressScenarioTests.house()
+        house.syncsAreSlow = true
+        house.press("kitchen", .doubleClick)
+        house.wait(.seconds(2))
+        house.finishSyncs(success: false)
+        #expect(!house.journal.contains("send"))
+        house.ask(#"{"request":"status"}"#)
+        #expect(house.responses.last?["data"]?["ok"] == false)
+        house.syncsAreSlow = false
+        house.press("kitchen", .doubleClick)
+        house.wait(.seconds(2))
+        #expect(house.journal.contains("send"))
+        house.ask(#"{"request":"status"}"#)
+        #expect(house.responses.last?["data"]?["ok"] == true)
+    }
+
+    @Test(
+        "any presses, any seed, crashes before and after the sync: every press is handled once",
+        arguments: 1...40 as ClosedRange<UInt64>)
     func manyPresses(seed: UInt64) {
-        var house = PressScenarioTests.house(seed: seed)
+        // Late presses count here, so that one handled twice shows.
+        var rules = PressScenarioTests.rules
+        for index in rules.buttons.indices { rules.buttons[index].queued = .accept }
+        var house = Household(rules: rules, seed: seed)
+        house.pairAll()
+        house.forgetWhatHappened()
+        var random = SeededGenerator(seed: seed)
         var expected: [String] = []
-        var state = seed
         for _ in 0..<12 {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            let press: SimulatedPress = [.click, .doubleClick][Int(state >> 40 & 1)]
+            house.syncsAreSlow = Int.random(in: 0..<3, using: &random) == 0
+            let press: SimulatedPress = Bool.random(using: &random) ? .click : .doubleClick
             house.press("kitchen", press)
-            house.wait(.milliseconds(1500 + Int64(state >> 50 & 1023)))
+            house.wait(.milliseconds(Int.random(in: 1500...2500, using: &random)))
             expected.append(press.rawValue)
-            if state >> 60 & 3 == 0 { house.crash(); house.wait(.seconds(40)) }
+            if Int.random(in: 0..<3, using: &random) == 0 {
+                house.crash()
+                house.wait(.seconds(40))
+            }
+            house.finishSyncs()
         }
         #expect(house.payloads(on: "tryck/80e4da000001/action") == expected)
+        #expect(house.violations.isEmpty)
     }
 }

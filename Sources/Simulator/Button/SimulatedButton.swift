@@ -65,7 +65,7 @@ public struct SimulatedButton: Sendable {
     /// - Parameter seed: with the name, the source of its keys, boot id and randomness.
     public init(_ description: SimulatedButtonDescription, seed: UInt64, at now: Instant) {
         self.description = description
-        plan = AdvertisingPlan(isPublicUntilPaired: description.isPublic)
+        plan = AdvertisingPlan(isPublicUntilPaired: description.isPublic && description.pairings.isEmpty)
         randomness = SplitMix64(seed: seed ^ stableHash(description.name))
     }
 

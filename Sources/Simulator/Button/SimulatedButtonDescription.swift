@@ -12,10 +12,13 @@ public struct SimulatedButtonDescription: Hashable, Sendable {
     public var batteryMillivolts: Int?
     /// Starts in public mode and stays there until it is paired.
     public var isPublic: Bool
+    /// Made before, and not forgotten: such a button is not public.
+    public var pairings: [Pairing]
 
     public init(
         name: String, address: BluetoothAddress? = nil, serial: String? = nil, nickname: String? = nil,
-        firmwareVersion: UInt32? = nil, batteryMillivolts: Int? = nil, isPublic: Bool = true
+        firmwareVersion: UInt32? = nil, batteryMillivolts: Int? = nil, isPublic: Bool = true,
+        pairings: [Pairing] = []
     ) {
         self.name = name
         self.address = address
@@ -24,12 +27,13 @@ public struct SimulatedButtonDescription: Hashable, Sendable {
         self.firmwareVersion = firmwareVersion
         self.batteryMillivolts = batteryMillivolts
         self.isPublic = isPublic
+        self.pairings = pairings
     }
 }
 
 extension SimulatedButtonDescription {
     /// The description's own address, or a public one: the vendor's 80:E4:DA and 24 bits of the name's hash.
-    var wantedAddress: BluetoothAddress {
+    public var wantedAddress: BluetoothAddress {
         address ?? BluetoothAddress(rawValue: 0x80E4_DA00_0000 | (stableHash(name) & 0xFF_FFFF))
     }
 
@@ -62,7 +66,7 @@ extension SimulatedButtonDescription {
             address: address, serial: serial ?? derivedSerial, uuid: identity.octets(16),
             nickname: (nickname ?? name).prefix(utf8Count: 23), firmwareVersion: firmware,
             batteryMillivolts: batteryMillivolts ?? 3000, privateKey: randomness.octets(32),
-            rootSeed: SimulatorRoot.seed, bootID: UInt32(truncatingIfNeeded: randomness.next()))
+            rootSeed: SimulatorRoot.seed, bootID: UInt32(truncatingIfNeeded: randomness.next()), pairings: pairings)
     }
 }
 

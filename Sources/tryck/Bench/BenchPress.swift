@@ -42,7 +42,8 @@ final class BenchPress {
     private var broker: EmbeddedBroker?
     private var subscriber: MQTTEdge?
     private var publisher: MQTTEdge?
-    private var daemon: pid_t = 0
+    private var daemon: DaemonChild?
+    private var result: Result<BenchReport, Failure>?
     private var pressSamples: [Int64] = []
     private var bareSamples: [Int64] = []
     /// When the first octets of the current press were written.
@@ -80,23 +81,27 @@ final class BenchPress {
         broker.start()
     }
 
-    /// Ends what was started.
-    func stop() {
+    /// Ends what was started, and then says how it went.
+    func stop(_ result: Result<BenchReport, Failure> = .failure(.silent(.unavailable))) {
+        guard stage != .done else { return }
         stage = .done
-        if daemon > 0 {
-            kill(daemon, SIGTERM)
-            var status: Int32 = 0
-            waitpid(daemon, &status, 0)
-            daemon = 0
-        }
-        radio?.close()
-        broker?.stop()
+        self.result = result
+        pauseTimer?.cancel()
+        worldTimer?.cancel()
+        if let daemon { daemon.stop() } else { finish() }
     }
 
-    private func fail(_ sentence: String) {
-        guard stage != .done else { return }
-        stop()
-        finished(.failure(Failure(.unavailable, sentence)))
+    private func fail(_ sentence: String) { stop(.failure(Failure(.unavailable, sentence))) }
+
+    private func daemonEnded() {
+        daemon = nil
+        if stage == .done { finish() } else { fail("tryckd has ended by itself.") }
+    }
+
+    private func finish() {
+        radio?.close()
+        broker?.stop()
+        if let result { finished(result) }
     }
 
     // MARK: Setting up
@@ -147,16 +152,14 @@ final class BenchPress {
             program, "--config", directory + "/tryck.yaml", "--state-directory", directory + "/state",
             "--control-socket", directory + "/control.sock", "--log-level", "error",
         ]
-        daemon = spawn(arguments)
-        if daemon <= 0 { fail("\(program) could not be started") }
-        stage = .pairing
-    }
-
-    private func spawn(_ arguments: [String]) -> pid_t {
-        var pid: pid_t = 0
-        var pointers: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
-        defer { for pointer in pointers { free(pointer) } }
-        return posix_spawn(&pid, arguments[0], nil, nil, &pointers, nil) == 0 ? pid : 0
+        do {
+            daemon = try DaemonChild(loop, arguments: arguments, log: directory + "/tryckd.log") { [weak self] _ in
+                self?.daemonEnded()
+            }
+            stage = .pairing
+        } catch {
+            fail(error.sentence)
+        }
     }
 
     // MARK: Measuring
@@ -232,12 +235,11 @@ final class BenchPress {
             pause()
         case .settling: beginIdling()
         case .idling:
-            idleAfter = ProcessFigures(of: daemon)
+            idleAfter = ProcessFigures(of: daemon?.process ?? 0)
             let report = BenchReport(
                 press: Distribution(pressSamples), bare: Distribution(bareSamples), before: idleBefore,
                 after: idleAfter, idleSeconds: 10, buttons: BenchPress.buttonCount)
-            stop()
-            finished(.success(report))
+            stop(.success(report))
         case .starting, .done: break
         }
     }
@@ -257,7 +259,7 @@ final class BenchPress {
 
     private func beginIdling() {
         stage = .idling
-        idleBefore = ProcessFigures(of: daemon)
+        idleBefore = ProcessFigures(of: daemon?.process ?? 0)
         pause(10_000_000_000)
     }
 

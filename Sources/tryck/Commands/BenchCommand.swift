@@ -43,14 +43,11 @@ struct BenchCommand: ParsableCommand {
                         Output.standardOutput.write(text: report.text)
                         loop.stop(status: ExitStatus.done.rawValue)
                     case .failure(let failure):
-                        Output.standardError.write(line: "tryck: \(failure.sentence)")
+                        if !failure.sentence.isEmpty { Output.standardError.write(line: "tryck: \(failure.sentence)") }
                         loop.stop(status: failure.status.rawValue)
                     }
                 }
-                loop.onSignals([SIGINT, SIGTERM]) { signal in
-                    bench.stop()
-                    loop.stop(status: 128 + signal)
-                }
+                loop.onSignals([SIGINT, SIGTERM]) { _ in bench.stop() }
                 bench.start()
             }
             guard status == 0 else { throw Failure.silent(ExitStatus(rawValue: status) ?? .unavailable) }

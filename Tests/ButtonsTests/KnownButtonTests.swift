@@ -1,0 +1,109 @@
+import ButtonModel
+import Buttons
+import Flic
+import Simulator
+import TestSupport
+import Testing
+
+@Suite("Known buttons")
+struct KnownButtonTests {
+    static let hall = PairingTests.hall
+    static let id = ButtonID(PairingTests.hall.wantedAddress)
+
+    static func paired() -> Room {
+        var room = Room([hall])
+        room.tell(.permitJoin(.seconds(5)))
+        room.wait(.seconds(10))
+        room.forget()
+        return room
+    }
+
+    @Test("a press arrives step by step")
+    func press() {
+        var room = KnownButtonTests.paired()
+        room.press("hall", .click)
+        room.wait(.seconds(2))
+        #expect(room.steps == [.down, .up(.open), .clickTimeout])
+    }
+
+    @Test("out of reach and back, it is ready again without pairing, and brings what was pressed meanwhile")
+    func reconnect() {
+        var room = KnownButtonTests.paired()
+        room.reach("hall", false)
+        room.wait(.seconds(30))
+        #expect(room.manager.state(of: KnownButtonTests.id) == .connecting)
+        room.press("hall", .click)
+        room.wait(.seconds(5))
+        room.reach("hall", true)
+        room.wait(.seconds(30))
+        #expect(room.states(of: KnownButtonTests.id) == [.connecting, .connected, .ready])
+        #expect(room.steps == [.down, .up(.open), .clickTimeout])
+        #expect(room.progress.isEmpty)
+    }
+
+    @Test("what was not acknowledged before the link broke is not told twice")
+    func noDoubles() {
+        var room = KnownButtonTests.paired()
+        room.storesAtOnce = false
+        room.press("hall", .click)
+        room.wait(.seconds(2))
+        room.reach("hall", false)
+        room.wait(.seconds(30))
+        room.reach("hall", true)
+        room.wait(.seconds(30))
+        #expect(room.manager.state(of: KnownButtonTests.id) == .ready)
+        #expect(room.steps == [.down, .up(.open), .clickTimeout])
+    }
+
+    @Test("a button that does not know us any more keeps its pairing here, and is left alone for 20 seconds")
+    func forgotten() {
+        let known = KnownButtonTests.paired().manager.knownButtons
+        var room = Room([KnownButtonTests.hall], known: known, seed: 7)
+        room.wait(.seconds(10))
+        let failures = room.said.filter { $0 == .sessionFailed(KnownButtonTests.id, word: "pairing_not_known") }
+        #expect(failures.count == 1)
+        #expect(room.manager.knownButtons == known)
+        #expect(room.manager.state(of: KnownButtonTests.id) == .disconnected)
+        room.wait(.seconds(20))
+        #expect(room.said.filter { $0 == .sessionFailed(KnownButtonTests.id, word: "pairing_not_known") }.count == 2)
+    }
+
+    @Test("the adapter is lost and comes back: the button is connected to again")
+    func adapterLost() {
+        var room = KnownButtonTests.paired()
+        room.tell(.transportClosed)
+        #expect(room.manager.state(of: KnownButtonTests.id) == .disconnected)
+        room.tell(.transportOpened)
+        room.wait(.seconds(30))
+        room.press("hall", .click)
+        room.wait(.seconds(10))
+        #expect(room.manager.state(of: KnownButtonTests.id) == .ready)
+        #expect(room.steps.first == .down)
+    }
+
+    @Test("without randomness no session begins")
+    func noEntropy() {
+        var room = Room([KnownButtonTests.hall], entropy: SessionEntropy.octetCount - 1, givesEntropy: false)
+        room.tell(.permitJoin(.seconds(30)))
+        room.wait(.seconds(60))
+        #expect(room.manager.knownButtons.isEmpty)
+        #expect(room.said.contains(.anomaly("no randomness left for a session with 80:E4:DA:00:00:02")))
+    }
+
+    @Test("no packet traps it, whatever it is doing", arguments: 1...30 as ClosedRange<UInt64>)
+    func noise(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var room = KnownButtonTests.paired()
+        for _ in 0..<300 {
+            var packet = random.bytes(Int.random(in: 0...60, using: &random))
+            // Often enough something that begins like what a controller says.
+            if !packet.isEmpty { packet[0] = [2, 4, packet[0]].randomElement(using: &random) ?? 4 }
+            if packet.count > 1, packet[0] == 4 {
+                packet[1] = [0x05, 0x0E, 0x0F, 0x13, 0x3E].randomElement(using: &random) ?? 0
+            }
+            room.tell(.received(packet))
+            if Bool.random(using: &random) { room.wait(.milliseconds(Int.random(in: 0...200, using: &random))) }
+        }
+        #expect(room.manager.knownButtons.count == 1, "noise costs no pairing")
+    }
+}

@@ -1,0 +1,127 @@
+import ButtonModel
+import Buttons
+import Flic
+import Simulator
+import Testing
+
+@Suite("Pairing")
+struct PairingTests {
+    static let hall = SimulatedButtonDescription(name: "hall", address: BluetoothAddress("80:E4:DA:00:00:02"))
+    static let attic = SimulatedButtonDescription(
+        name: "attic", address: BluetoothAddress("80:E4:DA:00:00:03"), isPublic: false)
+
+    @Test("a public button goes through every step, once")
+    func everyStep() throws {
+        var room = Room([PairingTests.hall])
+        room.tell(.permitJoin(.seconds(30)))
+        room.wait(.seconds(40))
+        let address = PairingTests.hall.wantedAddress
+        let identity = try #require(room.manager.knownButtons.first?.identity)
+        #expect(
+            room.progress == [
+                .searching, .foundPublic(address), .connecting(address), .connected(address), .verifying(address),
+                .paired(identity), .ended,
+            ])
+        #expect(room.states(of: identity.id) == [.connected, .ready])
+        #expect(room.world.violations.isEmpty)
+    }
+
+    @Test("two buttons are paired one after the other while the search is open")
+    func twoButtons() {
+        let attic = SimulatedButtonDescription(name: "attic")
+        var room = Room([PairingTests.hall, attic])
+        room.tell(.permitJoin(.seconds(30)))
+        room.wait(.seconds(31))
+        #expect(room.manager.knownButtons.count == 2)
+        #expect(room.manager.knownButtons.allSatisfy { room.manager.state(of: $0.id) == .ready })
+    }
+
+    @Test("a private button is a hint, once; held for seven seconds it is paired")
+    func privateButton() {
+        var room = Room([PairingTests.attic])
+        room.tell(.permitJoin(.seconds(60)))
+        room.press("attic", .click)
+        room.wait(.seconds(5))
+        room.press("attic", .click)
+        room.wait(.seconds(2))
+        let address = PairingTests.attic.wantedAddress
+        #expect(room.progress == [.searching, .foundPrivate(address)])
+        room.wait(.seconds(30))
+        room.press("attic", .makePublic)
+        room.wait(.seconds(20))
+        #expect(room.manager.knownButtons.map(\.identity.address) == [address])
+    }
+
+    @Test("nothing found is said when the time is over, not when somebody stopped the search")
+    func nothingFound() {
+        var room = Room([])
+        room.tell(.permitJoin(.seconds(5)))
+        room.wait(.seconds(6))
+        #expect(room.progress == [.searching, .failed(.noNewButtonsFound, nil), .ended])
+        room.forget()
+        room.tell(.permitJoin(.seconds(5)))
+        room.tell(.stopJoin)
+        room.wait(.seconds(6))
+        #expect(room.progress == [.searching, .ended])
+    }
+
+    @Test("a button signed by an unknown root is not genuine, is not kept, and is not tried again by itself")
+    func notGenuine() {
+        var room = Room([PairingTests.hall], trustRoots: [])
+        room.tell(.permitJoin(.seconds(60)))
+        room.wait(.seconds(70))
+        let address = PairingTests.hall.wantedAddress
+        #expect(room.progress.filter { $0 == .foundPublic(address) }.count == 1)
+        #expect(room.progress.contains(.failed(.session(.invalidCertificate), address)))
+        #expect(room.manager.knownButtons.isEmpty)
+    }
+
+    @Test("a button that is gone before the connection is up is given up after 31 seconds")
+    func connectionTimeout() {
+        var room = Room([PairingTests.hall])
+        room.tell(.permitJoin(.seconds(120)))
+        while !room.progress.contains(.foundPublic(PairingTests.hall.wantedAddress)) { room.wait(.milliseconds(1)) }
+        room.reach("hall", false)
+        room.wait(.seconds(30))
+        #expect(!room.progress.contains { $0.word == "failed" })
+        room.wait(.seconds(2))
+        #expect(room.progress.contains(.failed(.connectionTimeout, PairingTests.hall.wantedAddress)))
+    }
+
+    @Test("a link that breaks while the button is verified fails the pairing, and the search goes on")
+    func brokenLink() {
+        var room = Room([PairingTests.hall])
+        room.tell(.permitJoin(.seconds(120)))
+        while !room.progress.contains(.connected(PairingTests.hall.wantedAddress)) { room.wait(.milliseconds(1)) }
+        room.reach("hall", false)
+        room.wait(.seconds(60))
+        #expect(room.progress.contains(.failed(.connectFailed, PairingTests.hall.wantedAddress)))
+        #expect(room.manager.isSearching)
+    }
+
+    @Test("stopped while a button is verified, it still finishes with that button")
+    func stopInTheMiddle() {
+        var room = Room([PairingTests.hall])
+        room.tell(.permitJoin(.seconds(120)))
+        while !room.progress.contains(.connected(PairingTests.hall.wantedAddress)) { room.wait(.milliseconds(1)) }
+        room.tell(.stopJoin)
+        room.wait(.seconds(10))
+        #expect(room.manager.knownButtons.count == 1)
+        #expect(!room.manager.isSearching)
+        #expect(room.progress.last == .ended)
+    }
+
+    @Test("a paired button that offers itself is reported once")
+    func alreadyPaired() throws {
+        var room = Room([PairingTests.hall])
+        room.tell(.permitJoin(.seconds(5)))
+        room.wait(.seconds(10))
+        let known = room.manager.knownButtons
+        // The same button, which has forgotten us.
+        var again = Room([PairingTests.hall], known: known, seed: 2)
+        again.tell(.permitJoin(.seconds(10)))
+        again.wait(.seconds(11))
+        #expect(again.progress.filter { $0 == .alreadyPaired(PairingTests.hall.wantedAddress) }.count == 1)
+        #expect(again.manager.knownButtons == known)
+    }
+}

@@ -1,0 +1,112 @@
+import ButtonModel
+import Buttons
+import Simulator
+import TestSupport
+
+/// The button manager and a simulated air with buttons in it, on one clock wound by hand.
+struct Room {
+    private(set) var now = Instant(sinceBoot: .seconds(1000))
+    private(set) var manager: ButtonManager
+    private(set) var world: SimulatedWorld
+    /// Everything the manager said but packets and timers, in order.
+    private(set) var said: [ButtonManager.Effect] = []
+    private var managerTimer, worldTimer: Instant?
+    private var managerInputs: [ButtonManager.Input] = []
+    private var worldInputs: [SimulatedWorld.Input] = []
+    private var random: SeededGenerator
+    /// Events are acknowledged at once, as a store would that never fails.
+    var storesAtOnce = true
+    /// Random octets are handed out when they are asked for.
+    private let givesEntropy: Bool
+
+    init(
+        _ buttons: [SimulatedButtonDescription], trustRoots: [[UInt8]] = [SimulatorRoot.publicKey],
+        known: [KnownButton] = [], seed: UInt64 = 1, entropy: Int = 2048, givesEntropy: Bool = true
+    ) {
+        manager = ButtonManager(extraTrustRoots: trustRoots)
+        world = SimulatedWorld(buttons, seed: seed, at: now)
+        random = SeededGenerator(seed: seed)
+        self.givesEntropy = givesEntropy
+        tell(.entropy(random.bytes(entropy)))
+        tell(.restored(known))
+        tell(.transportOpened)
+    }
+
+    mutating func tell(_ input: ButtonManager.Input) {
+        managerInputs.append(input)
+        settle()
+    }
+
+    mutating func press(_ button: String, _ press: SimulatedPress) {
+        worldInputs.append(.press(button: button, press))
+        settle()
+    }
+
+    mutating func reach(_ button: String, _ isReachable: Bool) {
+        worldInputs.append(.setReachable(button: button, isReachable))
+        settle()
+    }
+
+    mutating func wait(_ duration: Duration) {
+        let end = now + duration
+        while let next = [managerTimer, worldTimer].compactMap(\.self).min(), next <= end {
+            now = max(now, next)
+            if let timer = worldTimer, timer <= now {
+                worldTimer = nil
+                worldInputs.append(.timerFired)
+            } else {
+                managerTimer = nil
+                managerInputs.append(.timerFired)
+            }
+            settle()
+        }
+        now = end
+    }
+
+    mutating func forget() { said = [] }
+
+    /// What was said of pairing, in order.
+    var progress: [PairingProgress] {
+        said.compactMap { if case .pairing(let progress) = $0 { progress } else { nil } }
+    }
+
+    var steps: [PressStep] {
+        said.flatMap { effect -> [PressStep] in
+            if case .events(_, let events, _, _) = effect { events.map(\.step) } else { [] }
+        }
+    }
+
+    func states(of button: ButtonID) -> [ButtonState] {
+        said.compactMap { if case .state(button, let state) = $0 { state } else { nil } }
+    }
+
+    private mutating func settle() {
+        while !managerInputs.isEmpty || !worldInputs.isEmpty {
+            if !worldInputs.isEmpty {
+                for effect in world.handle(worldInputs.removeFirst(), at: now) {
+                    switch effect {
+                    case .send(let packet): managerInputs.append(.received(packet))
+                    case .setTimer(let deadline): worldTimer = deadline
+                    case .cancelTimer: worldTimer = nil
+                    case .pressFinished, .note, .unknownButton: break
+                    }
+                }
+            } else {
+                for effect in manager.handle(managerInputs.removeFirst(), at: now) { took(effect) }
+            }
+        }
+    }
+
+    private mutating func took(_ effect: ButtonManager.Effect) {
+        switch effect {
+        case .send(let packet): worldInputs.append(.received(packet))
+        case .setTimer(let deadline): managerTimer = deadline
+        case .cancelTimer: managerTimer = nil
+        case .needsEntropy: if givesEntropy { managerInputs.append(.entropy(random.bytes(1024))) }
+        case .events(let button, _, let cursor, true):
+            said.append(effect)
+            if storesAtOnce { managerInputs.append(.synced(button, cursor)) }
+        default: said.append(effect)
+        }
+    }
+}
