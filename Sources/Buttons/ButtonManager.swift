@@ -17,8 +17,9 @@ import Flic
 /// | any            | procedure failed           | closing        | disconnect                      |
 /// | any            | disconnected               |                | tell the session, forget both   |
 ///
-/// A button whose session failed is left out of the accept list for a while, so that a broken one cannot
-/// keep the radio busy.
+/// A button that proves that it does not know us any more, or that we are asked to forget, is gone at once, with its
+/// link; it can be paired anew right away. A button whose session failed is left out of the accept list for a while,
+/// so that a broken one cannot keep the radio busy.
 package struct ButtonManager: Sendable {
     package enum Input: Hashable, Sendable {
         /// The buttons that were paired before; once, at the start.
@@ -34,6 +35,8 @@ package struct ButtonManager: Sendable {
         case stopJoin
         /// The events up to this cursor are safely on disk.
         case synced(ButtonID, EventCursor)
+        /// Give up the pairing. Nothing happens to a button that is not known.
+        case forget(ButtonID)
         case timerFired
     }
 
@@ -47,6 +50,10 @@ package struct ButtonManager: Sendable {
         case pairing(PairingProgress)
         /// A new pairing; to be stored before anything else.
         case paired(KnownButton, batteryMillivolts: Int)
+        /// The button has proved that it does not know us any more: it is not known from here on.
+        case unpaired(ButtonID)
+        /// Answers `forget`: the button is not known from here on.
+        case forgotten(ButtonID)
         case state(ButtonID, ButtonState)
         case signal(ButtonID, rssi: Int8)
         case rebooted(ButtonID, EventCursor)
@@ -124,6 +131,7 @@ package struct ButtonManager: Sendable {
         case .synced(let button, let cursor):
             guard let handle = link(to: button) else { break }
             advanceSession(handle, .synced(cursor), at: now)
+        case .forget(let button): forget(button, at: now)
         case .timerFired:
             for key in deadlines.takeDue(at: now) { expire(key, at: now) }
         }
@@ -236,8 +244,9 @@ package struct ButtonManager: Sendable {
         links.first { ButtonID($0.value.connection.peer) == button }?.key
     }
 
-    /// Works the state out afresh and reports it when it changed.
+    /// Works the state of a known button out afresh and reports it when it changed.
     mutating func updateState(of button: ButtonID) {
+        guard known[button] != nil else { return }
         let state: ButtonState
         if let handle = link(to: button), let link = links[handle] {
             switch link.phase {

@@ -117,6 +117,29 @@ extension ButtonManager {
         perform(.perform(.disconnect(handle, reason: .remoteUserTerminated)), at: now)
     }
 
+    /// Takes a button out of all that is known of it; its link has to be closed afterwards.
+    private mutating func remove(_ button: ButtonID, at now: Instant) {
+        guard let removed = known.removeValue(forKey: button) else { return }
+        states[button] = nil
+        resting.remove(button)
+        deadlines.cancel(.retry(button))
+        // In a search it is as good as new.
+        search?.reported.remove(removed.identity.address)
+        search?.failed.remove(removed.identity.address)
+        updateAcceptList(at: now)
+    }
+
+    mutating func forget(_ button: ButtonID, at now: Instant) {
+        guard known[button] != nil else { return }
+        effects.append(.forgotten(button))
+        remove(button, at: now)
+        guard let handle = link(to: button) else { return }
+        // What the session has still to say is nobody's business.
+        links[handle]?.session = nil
+        deadlines.cancel(.session(handle))
+        close(handle, at: now)
+    }
+
     mutating func linkDown(_ handle: ConnectionHandle, reason: HCIStatus, at now: Instant) {
         guard let link = links[handle] else { return }
         advanceSession(handle, .linkLost, at: now)
@@ -173,6 +196,9 @@ extension ButtonManager {
             case .nickname(let name):
                 known[button]?.identity.nickname = name
                 effects.append(.nickname(button, name))
+            case .unpaired:
+                effects.append(.unpaired(button))
+                remove(button, at: now)
             case .failed(let failure):
                 links[handle]?.phase = link.phase == .closing ? .closing : .inSession(isReady: false)
                 if link.isPairing {

@@ -89,7 +89,7 @@ package enum PairingFailure: Hashable, Sendable {
                 "The button is locked to another maker's program and refuses to be paired."
             case .unexpectedAddress, .invalidCertificate, .invalidVerifier, .invalidCalculatedSignature:
                 "This is not a genuine Flic, or somebody interferes with the radio. For a simulator, add its key to bluetooth.trust_roots."
-            case .quickVerifySignatureMismatch, .packetSignatureMismatch, .sessionEnded, .pairingNotKnown:
+            case .quickVerifySignatureMismatch, .packetSignatureMismatch, .sessionEnded, .pairingExists:
                 "The button ended the session. Try again."
             case .tooManyApps:
                 "Too many programs talk to this button. Close another one and try again in half a minute."

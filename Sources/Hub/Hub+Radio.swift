@@ -30,6 +30,8 @@ extension Hub {
             transportClosed(reason, at: now)
         case .pairing(let progress): pairingProgressed(progress)
         case .paired(let button, let batteryMillivolts): paired(button, batteryMillivolts, at: now)
+        case .unpaired(let button): gone(button, .unpaired, at: now)
+        case .forgotten(let button): gone(button, .removed, at: now)
         case .state(let button, let state): stateChanged(button, state, at: now)
         case .signal: break
         case .rebooted(let button, let cursor):
@@ -114,6 +116,37 @@ extension Hub {
         buttonsChanged(at: now)
         let identity = button.identity
         log(.info, "paired \(identity.serial) (\(identity.address)), firmware \(identity.firmwareVersion)")
+    }
+
+    /// Why a button is not known any more. The raw value is the word for those who watch.
+    private enum Departure: String {
+        /// It has proved that it does not know us.
+        case unpaired
+        /// Somebody asked for it.
+        case removed
+    }
+
+    private mutating func gone(_ button: ButtonID, _ departure: Departure, at now: Instant) {
+        let name = label(of: button)
+        guard let record = buttons.removeValue(forKey: button) else { return }
+        let token = takeToken()
+        effects.append(.record(token, [.removeButton(button)]))
+        effects.append(.sync(token))
+        switch departure {
+        case .unpaired: log(.warning, "\(name) was reset or has forgotten us: pair it again")
+        case .removed: log(.info, "\(name) was removed, as asked for; to use it again, pair it")
+        }
+        tell([
+            "kind": "button", "button": .string(name), "id": .string(button.description),
+            "state": .string(departure.rawValue),
+        ])
+        let data: JSONValue = [
+            "id": .string(button.description), "button": .string(name),
+            "address": .string(record.identity.address.description), "serial": .string(record.identity.serial),
+        ]
+        publish(
+            topics.bridgeMessage("button_\(departure.rawValue)", data), patience: Hub.bridgePatience, at: now)
+        buttonsChanged(at: now)
     }
 
     private mutating func pairingProgressed(_ progress: PairingProgress) {

@@ -81,11 +81,41 @@ extension Hub {
             }
             advanceButtons(.permitJoin(.seconds(seconds)), at: now)
             return .ok(["time": .integer(seconds)])
+        case "button/remove":
+            return remove(data, at: now)
         case "health_check":
             return .ok(["healthy": .bool(faults.isEmpty)])
         default:
             return .error("unknown request \"\(name)\"")
         }
+    }
+
+    /// `force` is there for programs that know the request from elsewhere: a button has no say in this anyway.
+    private mutating func remove(_ data: JSONValue, at now: Instant) -> RequestAnswer {
+        guard let text = data["id"]?.stringValue, !text.isEmpty, data["force"].map({ $0.boolValue != nil }) ?? true
+        else {
+            return .error(#"button/remove takes {"id": name, id, serial number or address, "force": true or false}"#)
+        }
+        let found = buttons(called: text)
+        guard let button = found.first else {
+            return .error("there is no button \"\(text)\"; \"tryck buttons\" lists those that are paired")
+        }
+        guard found.count == 1 else {
+            return .error("\(found.count) buttons are called \"\(text)\"; name the one you mean by its serial number")
+        }
+        let name = label(of: button)
+        advanceButtons(.forget(button), at: now)
+        return .ok(["id": .string(button.description), "button": .string(name)])
+    }
+
+    /// The buttons with this name; when there are none, the one with this id, address or serial number.
+    private func buttons(called text: String) -> [ButtonID] {
+        let named = buttons.keys.filter { label(of: $0) == text }
+        guard named.isEmpty else { return named.sorted() }
+        let text = text.lowercased()
+        return buttons.values.map(\.identity).filter {
+            [$0.id.description, $0.address.description.lowercased(), $0.serial.lowercased()].contains(text)
+        }.map(\.id)
     }
 
     private var adapterProblem: String? {

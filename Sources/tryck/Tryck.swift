@@ -16,7 +16,9 @@ struct Tryck: ParsableCommand {
         groupedSubcommands: [
             CommandGroup(name: "Start", subcommands: [RunCommand.self, DemoCommand.self]),
             CommandGroup(name: "Rules", subcommands: [CheckCommand.self]),
-            CommandGroup(name: "Buttons", subcommands: [PairCommand.self, ButtonsCommand.self, WatchCommand.self]),
+            CommandGroup(
+                name: "Buttons",
+                subcommands: [PairCommand.self, ButtonsCommand.self, ButtonCommand.self, WatchCommand.self]),
             CommandGroup(name: "Health", subcommands: [StatusCommand.self]),
             CommandGroup(name: "Laboratory", subcommands: [SimulateCommand.self, BenchCommand.self]),
         ])

@@ -55,17 +55,93 @@ struct KnownButtonTests {
         #expect(room.steps == [.down, .up(.open), .clickTimeout])
     }
 
-    @Test("a button that does not know us any more keeps its pairing here, and is left alone for 20 seconds")
-    func forgotten() {
+    @Test("a button that proves that it does not know us any more is not known any more, and can be paired at once")
+    func unpaired() {
         let known = KnownButtonTests.paired().manager.knownButtons
         var room = Room([KnownButtonTests.hall], known: known, seed: 7)
         room.wait(.seconds(10))
-        let failures = room.said.filter { $0 == .sessionFailed(KnownButtonTests.id, word: "pairing_not_known") }
-        #expect(failures.count == 1)
+        #expect(room.said.count { $0 == .unpaired(KnownButtonTests.id) } == 1)
+        #expect(room.manager.knownButtons.isEmpty)
+        // Nothing more is said of it once it is gone.
+        #expect(room.states(of: KnownButtonTests.id) == [.connecting, .connected])
+        room.forget()
+        room.tell(.permitJoin(.seconds(5)))
+        room.wait(.seconds(10))
+        #expect(room.progress.contains { $0.word == "paired" } && !room.progress.contains { $0.word == "failed" })
+        #expect(room.manager.state(of: KnownButtonTests.id) == .ready)
+    }
+
+    @Test("a button that is found out in the middle of a search is paired in the same search")
+    func unpairedInSearch() {
+        let known = KnownButtonTests.paired().manager.knownButtons
+        var room = Room([KnownButtonTests.hall], known: known, seed: 7)
+        room.tell(.permitJoin(.seconds(20)))
+        room.wait(.seconds(30))
+        #expect(room.said.count { $0 == .unpaired(KnownButtonTests.id) } == 1)
+        #expect(room.progress.contains { $0.word == "paired" })
+        #expect(room.manager.knownButtons.count == 1 && room.manager.knownButtons != known)
+    }
+
+    @Test("a false word that a button does not know us keeps its pairing here, and it is left alone for 20 seconds")
+    func pairingExists() {
+        var room = KnownButtonTests.paired()
+        let known = room.manager.knownButtons
+        room.spoilsQuickVerify = true
+        room.reach("hall", false)
+        room.wait(.seconds(30))
+        room.reach("hall", true)
+        room.wait(.seconds(10))
+        let failure = ButtonManager.Effect.sessionFailed(KnownButtonTests.id, word: "pairing_exists")
+        #expect(room.said.count { $0 == failure } == 1)
         #expect(room.manager.knownButtons == known)
         #expect(room.manager.state(of: KnownButtonTests.id) == .disconnected)
+        room.spoilsQuickVerify = false
         room.wait(.seconds(20))
-        #expect(room.said.filter { $0 == .sessionFailed(KnownButtonTests.id, word: "pairing_not_known") }.count == 2)
+        room.press("hall", .click)
+        room.wait(.seconds(10))
+        #expect(room.manager.state(of: KnownButtonTests.id) == .ready)
+        #expect(room.said.count { $0 == failure } == 1)
+    }
+
+    @Test("a button we are asked to forget is gone with its link, and can be paired again at once")
+    func forget() {
+        var room = KnownButtonTests.paired()
+        room.tell(.forget(KnownButtonTests.id))
+        room.press("hall", .click)
+        room.wait(.seconds(30))
+        #expect(room.said == [.forgotten(KnownButtonTests.id)])
+        #expect(room.manager.knownButtons.isEmpty)
+        room.tell(.forget(KnownButtonTests.id))
+        #expect(room.said == [.forgotten(KnownButtonTests.id)], "nothing for one that is not known")
+        room.press("hall", .makePublic)
+        room.tell(.permitJoin(.seconds(10)))
+        room.wait(.seconds(15))
+        #expect(room.progress.contains { $0.word == "paired" } && !room.progress.contains { $0.word == "failed" })
+        #expect(room.manager.state(of: KnownButtonTests.id) == .ready)
+    }
+
+    @Test("a button that is out of reach, or left alone, can be forgotten as well")
+    func forgetUnconnected() {
+        var room = KnownButtonTests.paired()
+        room.reach("hall", false)
+        room.wait(.seconds(30))
+        room.forget()
+        room.tell(.forget(KnownButtonTests.id))
+        room.reach("hall", true)
+        room.press("hall", .click)
+        room.wait(.seconds(60))
+        #expect(room.said == [.forgotten(KnownButtonTests.id)])
+
+        room = KnownButtonTests.paired()
+        room.spoilsQuickVerify = true
+        room.reach("hall", false)
+        room.wait(.seconds(30))
+        room.reach("hall", true)
+        room.wait(.seconds(10))
+        room.forget()
+        room.tell(.forget(KnownButtonTests.id))
+        room.wait(.seconds(60))
+        #expect(room.said == [.forgotten(KnownButtonTests.id)])
     }
 
     @Test("the adapter is lost and comes back: the button is connected to again")

@@ -16,6 +16,8 @@ struct Room {
     private var random: SeededGenerator
     /// Events are acknowledged at once, as a store would that never fails.
     var storesAtOnce = true
+    /// Somebody on the air changes the pairing that a quick verify names, so that the button says it knows of none.
+    var spoilsQuickVerify = false
     /// Random octets are handed out when they are asked for.
     private let givesEntropy: Bool
 
@@ -99,7 +101,12 @@ struct Room {
 
     private mutating func took(_ effect: ButtonManager.Effect) {
         switch effect {
-        case .send(let packet): worldInputs.append(.received(packet))
+        case .send(var packet):
+            // Indicator, ACL and L2CAP headers, Write Command; frame header, opcode 5; the identifier is at 14.
+            if spoilsQuickVerify, packet.count == 30, packet[0] == 2, packet[9] == 0x52, packet[13] == 5 {
+                packet[26] ^= 0xFF
+            }
+            worldInputs.append(.received(packet))
         case .setTimer(let deadline): managerTimer = deadline
         case .cancelTimer: managerTimer = nil
         case .needsEntropy: if givesEntropy { managerInputs.append(.entropy(random.bytes(1024))) }

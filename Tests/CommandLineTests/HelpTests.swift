@@ -1,4 +1,5 @@
 import ArgumentParser
+import JSON
 import Testing
 
 @testable import tryck
@@ -13,6 +14,18 @@ struct HelpTests {
         var testDescription: String { name }
 
         var isGroup: Bool { !type.configuration.subcommands.isEmpty }
+
+        /// Whether a line of the text is this command, with whatever it needs between its words.
+        func hasExample(in help: String) -> Bool {
+            help.split(separator: "\n").contains { line in
+                guard line.hasPrefix("  tryck ") else { return false }
+                var words = line.split(separator: " ")[...]
+                return name.split(separator: " ").allSatisfy { word in
+                    words = words.drop { $0 != word }
+                    return words.popFirst() != nil
+                }
+            }
+        }
 
         static func below(_ type: any ParsableCommand.Type, _ name: String) -> [Command] {
             type.configuration.subcommands.flatMap { type in
@@ -30,7 +43,7 @@ struct HelpTests {
     @Test("each command explains itself, with an example", arguments: Command.below(Tryck.self, "tryck"))
     func command(command: Command) {
         let help = Tryck.helpMessage(for: command.type, columns: 80)
-        #expect(command.isGroup || help.contains("\n  \(command.name)"), "an example")
+        #expect(command.isGroup || command.hasExample(in: help), "an example")
         let file = command.name.split(separator: " ").dropFirst().joined(separator: "-")
         expectGolden(help, "help-\(file).txt")
     }
@@ -41,12 +54,23 @@ struct HelpTests {
             (["pair", "--time", "0"], "--time takes 1 to 3600 seconds."),
             (["demo", "--json"], "--json needs --press"),
             (["fly"], "Unexpected argument 'fly'"),
+            (["button"], "Missing expected argument '<name>'"),
+            (["button", "kitchen", "fly"], "Unexpected argument 'fly'"),
         ])
     func usage(arguments: [String], sentence: String) {
         let error = #expect(throws: (any Error).self) { _ = try Tryck.parseAsRoot(arguments) }
         guard let error else { return }
         #expect(Tryck.exitCode(for: error).rawValue == 64)
         #expect(Tryck.fullMessage(for: error).contains(sentence))
+    }
+
+    @Test("the button to forget is named before what is done to it")
+    func forget() throws {
+        let command = try #require(try Tryck.parseAsRoot(["button", "kitchen", "forget"]) as? ButtonCommand.Forget)
+        #expect(command.button.name == "kitchen")
+        #expect(
+            ButtonCommand.Forget.sentence(["id": "80e4da000001", "button": "kitchen"])
+                == "kitchen is forgotten. To use it again: tryck pair")
     }
 
     @Test("run hands its options to the daemon")

@@ -35,6 +35,11 @@ struct StreamTextTests {
             (#"{"kind":"publish","topic":"a","payload":"on","retain":true}"#, "mqtt     a on (retained)"),
             (#"{"kind":"log","rule":"evening","level":"info","message":"hi"}"#, "log      evening  hi"),
             (#"{"kind":"button","button":"hall","state":"ready"}"#, "button   hall  ready"),
+            (#"{"kind":"button","button":"hall","state":"removed"}"#, "button   hall  removed"),
+            (
+                #"{"kind":"button","button":"hall","state":"unpaired"}"#,
+                "button   hall  unpaired: it was reset or has forgotten us; pair it again"
+            ),
             (
                 #"{"kind":"adapter","state":"powered_on","address":"00:11:22:33:44:55"}"#,
                 "adapter  powered on  00:11:22:33:44:55"

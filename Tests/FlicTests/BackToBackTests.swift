@@ -85,15 +85,56 @@ struct BackToBackTests {
         #expect(ends.events.map(\.step) == [.up(.open), .clickTimeout])
     }
 
-    @Test("a button that was not held refuses, and one that is not ours to know denies")
-    func refusals() throws {
+    @Test("a button that was not held refuses")
+    func refusal() {
         var ends = TwoEnds()
         ends.connect(attMTU: 140)
         #expect(ends.failures == [.notInPublicMode] && ends.hostEffects.contains(.disconnect))
+    }
 
-        ends = TwoEnds(.reconnect(TestButton.pairing, EventCursor(), advertisingConfigured: false))
+    @Test("a button that forgot us proves it, and is unpaired", arguments: [23, 65, 140])
+    func unpaired(attMTU: Int) {
+        var ends = TwoEnds(.reconnect(TestButton.pairing, EventCursor(), advertisingConfigured: false))
+        ends.connect(attMTU: attMTU)
+        #expect(ends.hostEffects.suffix(3) == [.unpaired, .disconnect, .cancelTimer] && ends.failures.isEmpty)
+    }
+
+    @Test("a forged word that a button does not know us costs nothing but the link", arguments: [23, 65, 140])
+    func forgedNegativeAnswer(attMTU: Int) {
+        var ends = TwoEnds(
+            .reconnect(TestButton.pairing, EventCursor(), advertisingConfigured: false),
+            button: TwoEnds.makeButton(pairings: [TestButton.pairing]))
+        ends.forgesNegativeAnswer = true
+        ends.connect(attMTU: attMTU)
+        #expect(ends.hostEffects.suffix(3) == [.failed(.pairingExists), .disconnect, .cancelTimer])
+    }
+
+    @Test("an answer that proves neither unpairs nothing", arguments: [true, false])
+    func spoiledProof(isPaired: Bool) {
+        var ends = TwoEnds(
+            .reconnect(TestButton.pairing, EventCursor(), advertisingConfigured: false),
+            button: TwoEnds.makeButton(pairings: isPaired ? [TestButton.pairing] : []))
+        ends.forgesNegativeAnswer = true
+        ends.spoilsProof = true
         ends.connect(attMTU: 140)
-        #expect(ends.failures == [.pairingNotKnown] && ends.hostEffects.contains(.disconnect))
+        #expect(ends.hostEffects.suffix(3) == [.failed(.invalidCalculatedSignature), .disconnect, .cancelTimer])
+    }
+
+    @Test("whoever has no certificate of this very button unpairs nothing")
+    func unpairedByAnother() {
+        let purpose = ButtonSession.Purpose.reconnect(TestButton.pairing, EventCursor(), advertisingConfigured: false)
+        var ends = TwoEnds(purpose)
+        ends.session = ButtonSession(.init(address: TwoEnds.address, purpose: purpose))
+        ends.connect(attMTU: 140)
+        #expect(ends.hostEffects.suffix(3) == [.failed(.invalidCertificate), .disconnect, .cancelTimer])
+
+        ends = TwoEnds(purpose)
+        ends.session = ButtonSession(
+            .init(
+                address: TestButton.address, purpose: purpose,
+                trustRoots: [FlicPeripheral.rootPublicKey(seed: TwoEnds.rootSeed)]))
+        ends.connect(attMTU: 140)
+        #expect(ends.hostEffects.suffix(3) == [.failed(.unexpectedAddress), .disconnect, .cancelTimer])
     }
 
     @Test("a root that was not asked for is not trusted")

@@ -30,13 +30,31 @@ struct ButtonSessionTests {
         talk.when(.timerFired, expect: .failed(.verifyTimedOut), .disconnect)
     }
 
-    @Test("a button that does not know the pairing is left alone")
-    func pairingNotKnown() {
+    @Test("the word that a button does not know the pairing is doubted, and the time for it is that of the verify")
+    func doubt() {
         var talk = reconnecting()
         talk.when(.linkReady(attMTU: 140, TestButton.entropy))
         talk.when(.received([0, 6, 9, 9, 9, 9]), expect: .ignored(reason: "packet 6 during verification"))
-        talk.when(.received([0, 6, 4, 3, 2, 1]), expect: .failed(.pairingNotKnown), .disconnect, .cancelTimer)
+        talk.wait(.seconds(30))
+        talk.when(.received([0, 6, 4, 3, 2, 1]), expect: .send([0, 0, 4, 3, 2, 1]))
+        talk.when(.received([0, 6, 4, 3, 2, 1]), expect: .ignored(reason: "packet 6 during verification"))
+        let result = [UInt8](repeating: 7, count: 16)
+        talk.when(.received([0, 4] + result), expect: .ignored(reason: "packet 4 during verification"))
+        talk.wait(.seconds(1))
+        talk.when(.timerFired, expect: .failed(.verifyTimedOut), .disconnect)
         talk.when(.received([0, 6, 4, 3, 2, 1]))
+    }
+
+    @Test("a paired button that is too busy to prove anything is asked again after 30 seconds")
+    func doubtWithoutSlot() {
+        var talk = reconnecting()
+        talk.when(.linkReady(attMTU: 140, TestButton.entropy))
+        talk.when(.received([0, 6, 4, 3, 2, 1]), expect: .send([0, 0, 4, 3, 2, 1]))
+        talk.when(
+            .received([0, 2, 4, 3, 2, 1]), expect: .failed(.tooManyApps), .setTimer(talk.now + .seconds(30)))
+        talk.wait(.seconds(30))
+        talk.when(.timerFired, expect: .needsEntropy)
+        talk.when(.restart(TestButton.entropy), expect: .send(request), .setTimer(talk.now + .seconds(31)))
     }
 
     @Test("a paired button that is used by too many programs is asked again after 30 seconds")

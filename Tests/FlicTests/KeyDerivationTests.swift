@@ -56,6 +56,20 @@ struct KeyDerivationTests {
         }
     }
 
+    /// The reference host checks "exists" over 16 octets of the pairing instead of the token; ours over the token (5.5).
+    @Test("whether a button knows a pairing is proved over the token, both ways")
+    func unpairedProof() throws {
+        for vector in try Vectors.cases("test-unpaired") {
+            let pairing = try #require(Pairing(octets: vector.octets("stored_pairing")))
+            let master = try MasterSecret(octets: vector.octets("master_secret"))
+            let proof = try #require(master.unpairedProof(of: pairing))
+            try #expect(proof.token == vector.octets("pairing_token"))
+            try #expect(proof.notExists == vector.octets("not_exists_NE"))
+            try #expect(proof.exists == vector.octets("exists_EX_over_token"))
+            try #expect(proof.exists != vector.octets("exists_EX_c_module_variant"))
+        }
+    }
+
     @Test("keys and randoms of a wrong length derive nothing, and nothing is read beyond their end")
     func wrongLengths() throws {
         let key = [UInt8](repeating: 7, count: 32)

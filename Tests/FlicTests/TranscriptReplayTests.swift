@@ -113,6 +113,34 @@ struct TranscriptReplayTests {
         try replay.run(Array(log[(split + 1)...]), restarts: true)
     }
 
+    /// The recordings do not tell the host's private key. So up to the question every octet is the same; in the question
+    /// the key, the random (ours is the one of the quick verify) and what follows from them are our own; and the
+    /// recorded answers prove nothing to us. What they prove to their host is held against the vectors of the keys.
+    @Test("a button said not to know the pairing is asked to prove it", arguments: 0..<2)
+    func unpaired(number: Int) throws {
+        let cases = try Vectors.cases("transcript-unpaired")
+        let log = try cases[number].values("log")
+        // The second recording begins on a link that is up already.
+        let link = try #require(try cases[0].values("log").first)
+        let question = try #require(
+            log.firstIndex { $0["note"]?.stringValue?.hasSuffix("TestIfReallyUnpairedRequest") == true })
+        let pairing = try #require(Pairing(octets: cases[number].octets("stored_pairing")))
+        var replay = try Replay(
+            purpose: .reconnect(pairing, EventCursor(), advertisingConfigured: true), secrets: Self.hostSecrets())
+        try replay.run((number == 0 ? [] : [link]) + log[..<question])
+
+        let recorded = try log[question].octets("write")
+        let ours = try #require(replay.writes.first)
+        #expect(replay.writes.count == 1 && ours.count == recorded.count)
+        #expect(ours.prefix(2) == recorded.prefix(2))
+        #expect(ours[42..<46] == recorded[42..<46], "the pairing's identifier")
+
+        replay.writes = []
+        try replay.run(Array(log[(question + 1)...]))
+        #expect(
+            Array(replay.effects.suffix(3)) == [.failed(.invalidCalculatedSignature), .disconnect, .cancelTimer])
+    }
+
     private static func failure(_ name: String) throws -> JSONValue {
         try #require(try Vectors.cases("transcript-failures").first { $0["case"]?.stringValue == name })
     }
@@ -196,7 +224,7 @@ struct TranscriptReplayTests {
                 $0 << 8 | UInt32($1)
             }
             return SessionEntropy(
-                temporaryID: temporaryID, random: isQuick ? Array(write.dropFirst(2).prefix(7)) : random,
+                temporaryID: temporaryID, random: isQuick ? Array(write.dropFirst(2).prefix(7)) + [0] : random,
                 privateKey: privateKey)
         }
     }

@@ -14,6 +14,10 @@ struct TwoEnds {
     private(set) var buttonEffects: [FlicPeripheral.Effect] = []
     /// Whether what the host stores reaches the disk at once.
     var syncs = true
+    /// Somebody else answers the host's quick verify, and says that its pairing is not known.
+    var forgesNegativeAnswer = false
+    /// Somebody changes what the button says to prove whether it knows a pairing. One GATT value each, at MTU 140.
+    var spoilsProof = false
     private var hostTimer: Instant?
     private var buttonTimer: Instant?
     private var entropyCount: UInt8 = 0
@@ -116,6 +120,8 @@ struct TwoEnds {
         hostEffects.append(contentsOf: effects)
         for effect in effects {
             switch effect {
+            case .send(let value) where forgesNegativeAnswer && value.dropFirst().first == 5:
+                tellHost(.received([0, 6] + value.dropFirst(10).prefix(4)))
             case .send(let value):
                 tellButton(.received(value, random: [UInt8](repeating: entropyCount &+ 100, count: 8)))
             case .setTimer(let deadline): hostTimer = deadline
@@ -123,6 +129,7 @@ struct TwoEnds {
             case .events(_, let cursor, true): if syncs { tellHost(.synced(cursor)) }
             case .needsEntropy: tellHost(.restart(nextEntropy()))
             case .paired, .ready, .events, .queueDrained, .advertisingConfigured, .battery, .firmware, .nickname,
+                .unpaired,
                 .failed, .disconnect, .ignored:
                 break
             }
@@ -133,7 +140,9 @@ struct TwoEnds {
         buttonEffects.append(contentsOf: effects)
         for effect in effects {
             switch effect {
-            case .send(let value): tellHost(.received(value))
+            case .send(var value):
+                if spoilsProof, value.dropFirst().first == 4, let last = value.popLast() { value.append(last ^ 1) }
+                tellHost(.received(value))
             case .setTimer(let deadline): buttonTimer = deadline
             case .cancelTimer: buttonTimer = nil
             case .requestParameters, .paired, .sessionReady, .disconnect: break

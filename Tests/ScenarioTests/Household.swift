@@ -32,6 +32,7 @@ struct Household {
     /// Syncs are answered by `finishSyncs` instead of at once.
     var syncsAreSlow = false
 
+    private let descriptions: [SimulatedButtonDescription]
     private let rules: RuleSet
     private let configuration: HubConfiguration
     private var random: SeededGenerator
@@ -56,6 +57,7 @@ struct Household {
     ) {
         random = SeededGenerator(seed: seed)
         self.rules = rules
+        descriptions = buttons
         store = Store()
         configuration = HubConfiguration(
             version: "test", extraTrustRoots: [SimulatorRoot.publicKey], transport: "simulated:test",
@@ -86,6 +88,16 @@ struct Household {
         slowSyncs = []
         transportIsOpen = false
         begin()
+    }
+
+    /// Every button is reset: it has no pairing and other keys. The adapter goes away and comes back with them.
+    mutating func resetButtons(seed: UInt64) {
+        world = SimulatedWorld(descriptions, seed: seed, at: now)
+        worldTimer = nil
+        worldInputs = []
+        transportIsOpen = false
+        give(.transportClosed("it is gone."))
+        settle()
     }
 
     mutating func press(_ button: String, _ press: SimulatedPress) {

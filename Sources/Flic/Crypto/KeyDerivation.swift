@@ -11,6 +11,9 @@ import Bytes
 struct MasterSecret: Sendable {
     let octets: [UInt8]
 
+    /// Of a secret that is known already.
+    init(octets: [UInt8]) { self.octets = octets }
+
     /// `nil` unless the keys have 32 octets and the public one is no point of small order.
     ///
     /// - Parameters:
@@ -47,13 +50,15 @@ extension MasterSecret {
         var token: [UInt8]
         /// The answer of a button that knows the pairing.
         var exists: [UInt8]
+        /// The answer of a button that does not.
+        var notExists: [UInt8]
     }
 
     func unpairedProof(of pairing: Pairing) -> UnpairedProof? {
-        guard let token = derive("PT", pairing.octets, count: 16), let exists = derive("EX", token, count: 16) else {
-            return nil
-        }
-        return UnpairedProof(token: token, exists: exists)
+        guard let token = derive("PT", pairing.octets, count: 16), let exists = derive("EX", token, count: 16),
+            let notExists = denial(of: token)
+        else { return nil }
+        return UnpairedProof(token: token, exists: exists, notExists: notExists)
     }
 
     /// The answer of a button that knows no pairing with this token.
@@ -78,7 +83,7 @@ extension SessionKey {
 
 extension Pairing {
     /// The identifier, then the key: 20 octets.
-    fileprivate init?(octets: [UInt8]) {
+    init?(octets: [UInt8]) {
         var reader = ByteReader(octets)
         guard let identifier = try? reader.uint32(), let key = PairingKey(reader.remainder()) else { return nil }
         self.init(identifier: identifier, key: key)

@@ -10,12 +10,16 @@ import Bytes
 /// | awaitingFullVerifyResponse1 | its certificate is genuine  | awaitingFullVerifyResponse2| prove that we know the secret           |
 /// | awaitingFullVerifyResponse2 | its signature is right      | awaitingInitResponse       | paired, ask for events                  |
 /// | awaitingQuickVerifyResponse | its signature is right      | awaitingInitResponse       | ask for events                          |
+/// | awaitingQuickVerifyResponse | it does not know the pairing| awaitingFullVerifyResponse1| doubt it, and ask for the certificate   |
+/// | awaitingFullVerifyResponse1 | it is genuine, in doubt     | awaitingUnpairedResponse   | ask for a proof                         |
+/// | awaitingUnpairedResponse    | proof that it forgot us     | closed                     | unpaired, disconnect                    |
+/// | awaitingUnpairedResponse    | proof that it did not       | closed                     | failed, disconnect                      |
 /// | awaitingInitResponse        | the response                | ready                      | ready; what is stored comes first       |
 /// | ready                       | events                      | ready                      | events; acknowledge when they are synced|
 /// | ready, awaitingInitResponse | the button ends the session | pausing                    | failed                                  |
 /// | ready, awaitingInitResponse | a wrong signature           | pausing                    | end the session, failed                 |
 /// | ready, awaitingInitResponse | a second wrong signature    | closed                     | end the session, failed, disconnect     |
-/// | awaitingQuickVerifyResponse | too many hosts              | pausing                    | failed                                  |
+/// | awaiting its first response | too many hosts, and known   | pausing                    | failed                                  |
 /// | pausing                     | timer                       | awaitingEntropy            | ask for entropy                         |
 /// | awaitingEntropy             | restart                     | awaitingQuickVerifyResponse| ask, set timer                          |
 /// | awaiting a response         | timer, or a refusal         | closed                     | failed, disconnect                      |
@@ -26,6 +30,9 @@ import Bytes
 /// What a session says of itself comes before what it asks for: after init the stored events, their acknowledgement,
 /// and only then the requests of 6.5, or after `followUpPatience` when the disk takes its time. Acknowledgements wait
 /// for `.synced`, whatever happens meanwhile: that keeps the promise that a press is not forgotten.
+///
+/// That a button does not know the pairing is said without a signature, so it alone costs nothing: only a proof made
+/// with the key of its certificate does.
 ///
 /// - Source: protocol notes, 3 (frames, counters), 5 (keys), 6 (order of packets), 10 (failures).
 public struct ButtonSession: Sendable {
@@ -91,7 +98,9 @@ public struct ButtonSession: Sendable {
         case battery(millivolts: Int)
         case firmware(version: UInt32)
         case nickname(String)
-        /// The session is over for this reason.
+        /// The button has proved that it does not know the pairing any more: forget it.
+        case unpaired
+        /// The session is over for this reason; a pairing is kept.
         case failed(SessionFailure)
         /// A new session on the same link may start now: answer with `.restart`.
         case needsEntropy
@@ -122,9 +131,11 @@ public struct ButtonSession: Sendable {
 
     private enum State: Sendable {
         case idle
-        case awaitingFullVerifyResponse1(SessionEntropy, deadline: Instant)
+        /// `doubted`: a pairing that the button is said not to know. Without one a new pairing is made.
+        case awaitingFullVerifyResponse1(SessionEntropy, doubted: Pairing?, deadline: Instant)
         case awaitingFullVerifyResponse2(MasterSecret, deadline: Instant)
         case awaitingQuickVerifyResponse(SessionEntropy, Pairing, deadline: Instant)
+        case awaitingUnpairedResponse(MasterSecret.UnpairedProof, deadline: Instant)
         case awaitingInitResponse(SignedChannel, afterPairing: Bool, deadline: Instant)
         case ready(Ready)
         case pausing(until: Instant)
@@ -216,7 +227,7 @@ public struct ButtonSession: Sendable {
                         random: entropy.quickVerifyRandom, flags: 0, temporaryID: entropy.temporaryID,
                         pairingIdentifier: pairing.identifier)), &effects)
         } else {
-            state = .awaitingFullVerifyResponse1(entropy, deadline: deadline)
+            state = .awaitingFullVerifyResponse1(entropy, doubted: nil, deadline: deadline)
             send(.fullVerifyRequest1(temporaryID: entropy.temporaryID), &effects)
         }
     }
@@ -231,7 +242,8 @@ public struct ButtonSession: Sendable {
         switch state {
         case .idle, .pausing, .awaitingEntropy, .closed:
             break
-        case .awaitingFullVerifyResponse1, .awaitingFullVerifyResponse2, .awaitingQuickVerifyResponse:
+        case .awaitingFullVerifyResponse1, .awaitingFullVerifyResponse2, .awaitingQuickVerifyResponse,
+            .awaitingUnpairedResponse:
             do {
                 try receiveVerification(frame, ButtonPacket(decoding: frame.packet), at: now, &effects)
             } catch {
@@ -254,10 +266,12 @@ public struct ButtonSession: Sendable {
         _ frame: Frame, _ packet: ButtonPacket, at now: Instant, _ effects: inout [Effect]
     ) {
         switch (state, packet) {
-        case (.awaitingFullVerifyResponse1(let entropy, let deadline), .fullVerifyResponse1(let response))
+        case (
+            .awaitingFullVerifyResponse1(let entropy, let doubted, let deadline), .fullVerifyResponse1(let response)
+        )
         where frame.header.isNewlyAssigned && response.temporaryID == entropy.temporaryID:
             connectionID = frame.header.connectionID
-            prove(entropy, to: response, deadline: deadline, &effects)
+            answer(response, entropy, doubted: doubted, deadline: deadline, &effects)
 
         case (.awaitingFullVerifyResponse2(let master, let deadline), .fullVerifyResponse2(let response))
         where frame.header.connectionID != 0:
@@ -282,19 +296,30 @@ public struct ButtonSession: Sendable {
             }
             askForEvents(channel, afterPairing: false, deadline: deadline, &effects)
 
-        case (.awaitingQuickVerifyResponse(let entropy, _, _), .quickVerifyNegativeResponse(let temporaryID))
+        case (
+            .awaitingQuickVerifyResponse(let entropy, let pairing, let deadline),
+            .quickVerifyNegativeResponse(let temporaryID)
+        )
         where temporaryID == entropy.temporaryID:
-            giveUp(.pairingNotKnown, &effects)
+            state = .awaitingFullVerifyResponse1(entropy, doubted: pairing, deadline: deadline)
+            send(.fullVerifyRequest1(temporaryID: temporaryID), &effects)
 
-        case (.awaitingFullVerifyResponse1(let entropy, _), .noLogicalConnectionSlots(let temporaryIDs))
+        case (.awaitingUnpairedResponse(let proof, _), .testIfReallyUnpairedResponse(let result))
+        where frame.header.connectionID != 0:
+            judge(result, by: proof, &effects)
+
+        case (.awaitingFullVerifyResponse1(let entropy, doubted: nil, _), .noLogicalConnectionSlots(let temporaryIDs))
         where temporaryIDs.contains(entropy.temporaryID):
             giveUp(.tooManyApps, &effects)
 
-        case (.awaitingQuickVerifyResponse(let entropy, _, _), .noLogicalConnectionSlots(let temporaryIDs))
+        case (.awaitingFullVerifyResponse1(let entropy, _, _), .noLogicalConnectionSlots(let temporaryIDs))
+        where temporaryIDs.contains(entropy.temporaryID),
+            (.awaitingQuickVerifyResponse(let entropy, _, _), .noLogicalConnectionSlots(let temporaryIDs))
         where temporaryIDs.contains(entropy.temporaryID):
             pause(Self.pauseAfterTooManyApps, .tooManyApps, at: now, &effects)
 
-        case (.awaitingFullVerifyResponse1, _), (.awaitingFullVerifyResponse2, _), (.awaitingQuickVerifyResponse, _):
+        case (.awaitingFullVerifyResponse1, _), (.awaitingFullVerifyResponse2, _), (.awaitingQuickVerifyResponse, _),
+            (.awaitingUnpairedResponse, _):
             // Packets for other programs, and late ones for our last session, are everyday.
             effects.append(.ignored(reason: "packet \(packet.opcode) during verification"))
 
@@ -303,8 +328,9 @@ public struct ButtonSession: Sendable {
         }
     }
 
-    private mutating func prove(
-        _ entropy: SessionEntropy, to response: ButtonPacket.FullVerifyResponse1, deadline: Instant,
+    /// Checks the certificate, and uses the secret it leads to for what it was asked for.
+    private mutating func answer(
+        _ response: ButtonPacket.FullVerifyResponse1, _ entropy: SessionEntropy, doubted: Pairing?, deadline: Instant,
         _ effects: inout [Effect]
     ) {
         guard response.certificate.names(configuration.address) else { return giveUp(.unexpectedAddress, &effects) }
@@ -315,11 +341,35 @@ public struct ButtonSession: Sendable {
             let verifier = master.verifier(),
             let publicKey = Curve25519.agreementPublicKey(privateKey: entropy.privateKey)
         else { return giveUp(.invalidCertificate, &effects) }
+        if let doubted {
+            guard let proof = master.unpairedProof(of: doubted) else {
+                return giveUp(.invalidCalculatedSignature, &effects)
+            }
+            state = .awaitingUnpairedResponse(proof, deadline: deadline)
+            return send(
+                .testIfReallyUnpairedRequest(
+                    .init(
+                        publicKey: publicKey, random: entropy.random, pairingIdentifier: doubted.identifier,
+                        token: proof.token)), &effects)
+        }
         state = .awaitingFullVerifyResponse2(master, deadline: deadline)
         // The button itself refuses when it is not in public mode; it is the one that knows.
         send(
             .fullVerifyRequest2(.init(publicKey: publicKey, random: entropy.random, flags: 0, verifier: verifier)),
             &effects)
+    }
+
+    private mutating func judge(
+        _ result: [UInt8], by proof: MasterSecret.UnpairedProof, _ effects: inout [Effect]
+    ) {
+        if Digest.isEqualInConstantTime(result, proof.notExists) {
+            state = .closed
+            effects.append(contentsOf: [.unpaired, .disconnect])
+        } else if Digest.isEqualInConstantTime(result, proof.exists) {
+            giveUp(.pairingExists, &effects)
+        } else {
+            giveUp(.invalidCalculatedSignature, &effects)
+        }
     }
 
     private mutating func finishPairing(
@@ -545,7 +595,7 @@ public struct ButtonSession: Sendable {
     private mutating func deadlinePassed(at now: Instant, _ effects: inout [Effect]) {
         switch state {
         case .awaitingFullVerifyResponse1, .awaitingFullVerifyResponse2, .awaitingQuickVerifyResponse,
-            .awaitingInitResponse:
+            .awaitingUnpairedResponse, .awaitingInitResponse:
             giveUp(.verifyTimedOut, &effects)
         case .pausing:
             state = .awaitingEntropy
@@ -569,8 +619,8 @@ public struct ButtonSession: Sendable {
         case .ready(var ready):
             octets = ready.channel.seal(packet.octets)
             state = .ready(ready)
-        case .idle, .awaitingFullVerifyResponse1, .awaitingFullVerifyResponse2, .awaitingQuickVerifyResponse, .pausing,
-            .awaitingEntropy, .closed:
+        case .idle, .awaitingFullVerifyResponse1, .awaitingFullVerifyResponse2, .awaitingQuickVerifyResponse,
+            .awaitingUnpairedResponse, .pausing, .awaitingEntropy, .closed:
             octets = packet.octets
         }
         let frame = Frame(header: FrameHeader(connectionID: connectionID), packet: octets)
@@ -579,9 +629,9 @@ public struct ButtonSession: Sendable {
 
     private var deadline: Instant? {
         switch state {
-        case .awaitingFullVerifyResponse1(_, let deadline), .awaitingFullVerifyResponse2(_, let deadline),
-            .awaitingQuickVerifyResponse(_, _, let deadline), .awaitingInitResponse(_, _, let deadline),
-            .pausing(let deadline):
+        case .awaitingFullVerifyResponse1(_, _, let deadline), .awaitingFullVerifyResponse2(_, let deadline),
+            .awaitingQuickVerifyResponse(_, _, let deadline), .awaitingUnpairedResponse(_, let deadline),
+            .awaitingInitResponse(_, _, let deadline), .pausing(let deadline):
             deadline
         case .ready(let ready): min(ready.followUpDeadline ?? ready.nextBatteryRequest, ready.nextBatteryRequest)
         case .idle, .awaitingEntropy, .closed: nil

@@ -11,8 +11,8 @@ public enum SessionFailure: Error, Hashable, Sendable {
     case tooManyApps
     case notInPublicMode
     case fullVerifyFailedUnknown(reason: UInt8)
-    /// The button says it does not know the pairing. Unproven: the pairing is kept.
-    case pairingNotKnown
+    /// Somebody said that the button does not know the pairing, and the button proved that it does.
+    case pairingExists
     /// The button ended the session; its reason code.
     case sessionEnded(reason: UInt8)
 
@@ -28,7 +28,7 @@ public enum SessionFailure: Error, Hashable, Sendable {
         case .tooManyApps: "too_many_apps"
         case .notInPublicMode: "not_in_public_mode"
         case .fullVerifyFailedUnknown: "full_verify_failed_unknown"
-        case .pairingNotKnown: "pairing_not_known"
+        case .pairingExists: "pairing_exists"
         case .sessionEnded: "session_ended"
         }
     }

@@ -18,10 +18,11 @@ struct ControlOptions: ParsableArguments {
 
     /// Asks the daemon one thing.
     ///
+    /// - Parameter data: what the request says besides its name.
     /// - Returns: the answer's `data`.
     /// - Throws: `Failure`: 69 when there is no daemon or it does not answer, 1 when it says no.
-    func ask(_ request: String) throws(Failure) -> JSONValue {
-        let request: JSONValue = ["request": .string(request)]
+    func ask(_ request: String, _ data: JSONValue = .object([])) throws(Failure) -> JSONValue {
+        let request: JSONValue = ["request": .string(request), "data": data]
         let client = try ControlSocket.first(of: candidates) { path throws(ControlClientFailure) in
             try ControlClient(path: path)
         }

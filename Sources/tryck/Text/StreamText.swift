@@ -109,8 +109,14 @@ enum StreamText {
 
     private static func button(_ line: JSONValue) -> Line {
         let state = line.text("state")
-        return titled("button", .faint) + (line.text("button"), .strong) + "  "
-            + (state, state == "ready" ? .good : .faint)
+        var text = titled("button", .faint) + (line.text("button"), .strong) + "  "
+        switch state {
+        case "ready": text.append(state, .good)
+        case "unpaired": text.append("unpaired: it was reset or has forgotten us; pair it again", .bad)
+        case "removed": text.append(state, .doubtful)
+        default: text.append(state, .faint)
+        }
+        return text
     }
 
     private static func state(_ line: JSONValue, _ title: String, good: String) -> Line {

@@ -1,0 +1,44 @@
+import ArgumentParser
+import JSON
+
+struct ButtonCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "button",
+        abstract: "Change one paired button.",
+        usage: "tryck button <name> <subcommand>",
+        discussion: """
+            It goes by its name, its serial number or its address; tryck buttons lists them.
+
+              tryck button kitchen forget
+            """,
+        subcommands: [Forget.self])
+
+    @Argument(help: "The button's name, serial number or address.")
+    var name: String
+
+    struct Forget: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "forget",
+            abstract: "Give up the pairing with the button.",
+            usage: "tryck button <name> forget [--control-socket <path>]",
+            discussion: """
+                Its presses reach nobody any more, and what is stored of it is deleted. To use it again, pair it.
+
+                  tryck button kitchen forget
+                  tryck button BA00-A00001 forget
+                """)
+
+        @ParentCommand var button: ButtonCommand
+        @OptionGroup var control: ControlOptions
+
+        func run() throws {
+            let answer = try control.ask("button/remove", ["id": .string(button.name)])
+            Output.standardOutput.write(line: Self.sentence(answer))
+        }
+
+        /// - Parameter answer: the `data` of the answer.
+        static func sentence(_ answer: JSONValue) -> String {
+            "\(answer.text("button")) is forgotten. To use it again: tryck pair"
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import ButtonModel
+import Hub
+import JSON
+import Rules
+import Simulator
+import TestSupport
+import Testing
+
+@Suite("Buttons that go")
+struct RemovalScenarioTests {
+    /// Both buttons paired, and somebody watching.
+    static func house() -> Household {
+        var house = PressScenarioTests.house()
+        house.ask(#"{"request":"watch"}"#)
+        return house
+    }
+
+    static func line(_ button: String, _ id: ButtonID, _ state: String) -> JSONValue {
+        ["kind": "button", "button": .string(button), "id": .string(id.description), "state": .string(state)]
+    }
+
+    @Test("a button that was reset is unpaired, told of, paired again, and works")
+    func reset() {
+        var house = RemovalScenarioTests.house()
+        house.resetButtons(seed: 9)
+        house.wait(.seconds(30))
+        #expect(house.store.state.buttons == [])
+        #expect(house.told.contains(RemovalScenarioTests.line("kitchen", Household.kitchenID, "unpaired")))
+        #expect(house.logged.contains("kitchen was reset or has forgotten us: pair it again"))
+        let event =
+            #"{"type":"button_unpaired","data":{"id":"80e4da000001","button":"kitchen","#
+            + #""address":"80:E4:DA:00:00:01","serial":"BA00-K00001"}}"#
+        #expect(house.payloads(on: "tryck/bridge/event").count { $0 == event } == 1)
+        house.ask(#"{"request":"status"}"#)
+        #expect(house.responses.last?["data"]?["buttons"] == ["paired": 0, "ready": 0])
+
+        house.pairAll()
+        house.forgetWhatHappened()
+        house.press("kitchen", .click)
+        house.wait(.seconds(3))
+        #expect(house.payloads(on: "lamp/kitchen/set") == ["TOGGLE"])
+        #expect(house.store.state.buttons.count == 2)
+        #expect(house.violations == [])
+    }
+
+    @Test(
+        "a button is removed by its name, id, serial number or address",
+        arguments: ["kitchen", "80e4da000001", "BA00-K00001", "80:e4:da:00:00:01"])
+    func remove(text: String) {
+        var house = RemovalScenarioTests.house()
+        house.ask(#"{"request":"button/remove","data":{"id":"\#(text)","force":false}}"#)
+        #expect(house.responses.last == ["status": "ok", "data": ["id": "80e4da000001", "button": "kitchen"]])
+        #expect(house.store.state.buttons.map(\.id) == [Household.hallID])
+        #expect(house.told.contains(RemovalScenarioTests.line("kitchen", Household.kitchenID, "removed")))
+        #expect(house.payloads(on: "tryck/bridge/event").contains { $0.contains("button_removed") })
+        #expect(house.journal.prefix(2) == ["record", "sync"], "on file before anybody is told")
+        house.press("kitchen", .click)
+        house.press("hall", .hold)
+        house.wait(.seconds(10))
+        #expect(house.payloads(on: "lamp/kitchen/set") == [])
+        #expect(house.payloads(on: "lamp/hall/dim") == ["start", "stop"])
+        house.crash()
+        house.press("kitchen", .makePublic)
+        house.pairAll()
+        house.press("kitchen", .doubleClick)
+        house.wait(.seconds(3))
+        #expect(house.payloads(on: "lamp/kitchen/scene") == ["1"])
+        #expect(house.violations == [])
+    }
+
+    @Test("an event that waits for the disk when its button goes is acknowledged to nobody")
+    func removeBeforeSync() {
+        var house = RemovalScenarioTests.house()
+        house.syncsAreSlow = true
+        house.press("hall", .hold)
+        house.wait(.seconds(3))
+        house.ask(#"{"request":"button/remove","data":{"id":"hall"}}"#)
+        house.wait(.seconds(1))
+        house.forgetWhatHappened()
+        house.finishSyncs()
+        #expect(house.journal == [])
+        #expect(house.store.state.buttons.map(\.id) == [Household.kitchenID])
+    }
+
+    @Test(
+        "a button that cannot be removed is answered with why",
+        arguments: [
+            (#"{"id":"attic"}"#, #"there is no button "attic"; "tryck buttons" lists those that are paired"#),
+            ("{}", #"button/remove takes {"id": name, id, serial number or address, "force": true or false}"#),
+            (
+                #"{"id":"hall","force":1}"#,
+                #"button/remove takes {"id": name, id, serial number or address, "force": true or false}"#
+            ),
+        ])
+    func refusals(_ data: String, _ sentence: String) {
+        var house = RemovalScenarioTests.house()
+        house.ask(#"{"request":"button/remove","data":\#(data)}"#)
+        #expect(house.responses.last?["status"] == "error" && house.responses.last?["error"] == .string(sentence))
+        #expect(house.store.state.buttons.count == 2)
+    }
+
+    @Test("a name that two buttons have removes neither")
+    func twins() {
+        var twin = Household.hall
+        twin.nickname = "twin"
+        var other = Household.kitchen
+        other.nickname = "twin"
+        var house = Household([twin, other])
+        house.pairAll()
+        house.ask(#"{"request":"button/remove","data":{"id":"twin"}}"#)
+        #expect(
+            house.responses.last?["error"]
+                == "2 buttons are called \"twin\"; name the one you mean by its serial number")
+        #expect(house.store.state.buttons.count == 2)
+    }
+
+    @Test("over MQTT it is the same request")
+    func overMQTT() {
+        var house = RemovalScenarioTests.house()
+        house.tell(
+            .messageReceived(
+                topicName: "tryck/bridge/request/button/remove", payload: Array(#"{"id":"hall"}"#.utf8),
+                retained: false))
+        #expect(
+            house.payloads(on: "tryck/bridge/response/button/remove")
+                == [#"{"status":"ok","data":{"id":"80e4da000002","button":"hall"}}"#])
+        #expect(house.store.state.buttons.map(\.id) == [Household.kitchenID])
+    }
+}
