@@ -27,6 +27,6 @@ integration:  ## tests against a broker and virtual controllers
 	./deploy/test --filter IntegrationTests
 
 sim: build  ## tryck demo
-	PATH=$$PATH:/usr/sbin .build/debug/tryck demo
+	.build/debug/tryck demo
 
 .PHONY: help build test lint format check integration sim
