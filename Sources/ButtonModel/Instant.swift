@@ -22,7 +22,7 @@ public struct Instant: Hashable, Comparable, Sendable {
     }
 
     public static func - (later: Instant, earlier: Instant) -> Duration {
-        .nanoseconds(later.nanoseconds.addingSaturating(-earlier.nanoseconds))
+        .nanoseconds(later.nanoseconds.addingSaturating(-max(-.max, earlier.nanoseconds)))
     }
 }
 
@@ -32,7 +32,8 @@ extension Duration {
         let (seconds, attoseconds) = components
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         guard !overflow else { return seconds < 0 ? -.max : .max }
-        return scaled.addingSaturating(attoseconds / 1_000_000_000)
+        // Never `.min`, which has no opposite.
+        return max(-.max, scaled.addingSaturating(attoseconds / 1_000_000_000))
     }
 
     /// Whole milliseconds, towards zero.

@@ -18,8 +18,9 @@ public struct UTCTime: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// RFC 3339 with milliseconds: `2026-11-21T02:30:00.123Z`.
     public var description: String {
         let dayLength: Int64 = 86_400_000
-        let day = milliseconds >= 0 ? milliseconds / dayLength : (milliseconds - dayLength + 1) / dayLength
-        let inDay = milliseconds - day * dayLength
+        let (quotient, remainder) = milliseconds.quotientAndRemainder(dividingBy: dayLength)
+        let day = remainder < 0 ? quotient - 1 : quotient
+        let inDay = remainder < 0 ? remainder + dayLength : remainder
         let (year, month, dayOfMonth) = UTCTime.civil(fromDaysSinceEpoch: day)
         var text = ""
         text.reserveCapacity(24)

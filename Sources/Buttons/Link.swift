@@ -91,7 +91,8 @@ extension ButtonManager {
         links[handle]?.session = ButtonSession(
             .init(
                 address: link.connection.peer, purpose: purpose, trustRoots: trustRoots,
-                latencyMode: known[button]?.latencyMode ?? .normal))
+                latencyMode: known[button]?.latencyMode ?? .normal,
+                firmwareVersion: link.isPairing ? nil : known[button]?.identity.firmwareVersion))
         links[handle]?.phase = .inSession(isReady: false)
         advanceSession(handle, .linkReady(attMTU: link.attMTU, entropy), at: now)
     }

@@ -84,15 +84,27 @@ final class ProcessJob {
         timer?.cancel()
         leader?.cancel()
         for output in outputs { output.close() }
-        var isSignalled: Int32 = 0
-        var status: Int32 = 0
-        let isReaped = linux_reap(processDescriptor, &isSignalled, &status) == 1
-        precondition(isReaped, "the pidfd was readable, and nobody else waits for our children")
+        let status = reap()
         close(processDescriptor)
         ended(
             ProcessResult(
-                status: isSignalled != 0 ? .signalled(status) : .exited(status),
-                standardOutput: outputs[0].kept, standardError: outputs[1].kept,
+                status: status, standardOutput: outputs[0].kept, standardError: outputs[1].kept,
                 duration: .nanoseconds((leaderEnded ?? started) - started)))
+    }
+
+    private func reap() -> ProcessResult.Status {
+        var isSignalled: Int32 = 0
+        var status: Int32 = 0
+        switch linux_reap(processDescriptor, &isSignalled, &status) {
+        case 1:
+            return isSignalled != 0 ? .signalled(status) : .exited(status)
+        case 0:
+            // The loop could not watch it, by the system's limit of watches. It is not left running unseen.
+            kill(-process, SIGKILL)
+            waitpid(process, nil, 0)
+            return .signalled(SIGKILL)
+        default:
+            preconditionFailure("waitid: \(describe(errno)): nobody else waits for our children")
+        }
     }
 }

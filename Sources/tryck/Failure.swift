@@ -1,3 +1,5 @@
+import Daemon
+
 /// Why a command ends with another status than 0.
 struct Failure: Error, Hashable, Sendable {
     var status: ExitStatus
@@ -11,18 +13,4 @@ struct Failure: Error, Hashable, Sendable {
 
     /// The command has printed what there is to say.
     static func silent(_ status: ExitStatus) -> Failure { Failure(status, "") }
-}
-
-/// What the process tells its caller.
-///
-/// - Source: sysexits.h, from 64 on.
-enum ExitStatus: Int32, Hashable, Sendable {
-    case done = 0
-    /// The question was understood, and the answer is no.
-    case no = 1
-    case usage = 64
-    /// A device, the broker or the daemon.
-    case unavailable = 69
-    case ourBug = 70
-    case configuration = 78
 }

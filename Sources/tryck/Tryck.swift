@@ -1,10 +1,9 @@
 import ArgumentParser
+import Daemon
 import Glibc
 
 /// The command line.
 struct Tryck: ParsableCommand {
-    static let version = "0.1.0"
-
     static let configuration = CommandConfiguration(
         commandName: "tryck",
         abstract: "Flic buttons: a press, a rule, an MQTT message or a program.",
@@ -13,7 +12,7 @@ struct Tryck: ParsableCommand {
 
               tryck demo
             """,
-        version: version,
+        version: Version.string,
         groupedSubcommands: [
             CommandGroup(name: "Start", subcommands: [RunCommand.self, DemoCommand.self]),
             CommandGroup(name: "Rules", subcommands: [CheckCommand.self]),

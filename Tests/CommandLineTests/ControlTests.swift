@@ -1,3 +1,4 @@
+import Daemon
 import JSON
 import Testing
 
@@ -16,24 +17,24 @@ struct ControlTests {
         #expect(ControlSocket.candidates(chosen: nil, runtimeDirectory: "") == ["/run/tryck/control.sock"])
     }
 
-    @Test("lines are the same wherever the stream is cut", arguments: 0...9)
-    func cut(at place: Int) throws {
-        let stream = Array("{}\n\n[1]\n{\"".utf8)
-        var buffer = LineBuffer()
-        let lines = try buffer.append(stream.prefix(place)) + buffer.append(stream.dropFirst(place))
-        #expect(lines == [Array("{}".utf8), Array("[1]".utf8)])
-        #expect(try buffer.append("\n".utf8) == [Array("{\"".utf8)])
+    @Test("the next place is tried when nobody listens at the first")
+    func nextPlace() throws {
+        let found = try ControlSocket.first(of: ["/a", "/b"]) { path throws(ControlClientFailure) in
+            guard path == "/b" else { throw .notRunning(path: path) }
+            return path
+        }
+        #expect(found == "/b")
     }
 
-    @Test("a line of the greatest length is taken, a longer one is not")
-    func bound() throws {
-        let longest = [UInt8](repeating: 0x20, count: LineBuffer.maximumLength)
-        var buffer = LineBuffer()
-        #expect(try buffer.append(longest + [0x0A]) == [longest])
-        #expect(try buffer.append(longest) == [])
-        #expect(throws: LineBuffer.LineTooLong.self) { try buffer.append([0x20]) }
-        var second = LineBuffer()
-        #expect(throws: LineBuffer.LineTooLong.self) { try second.append(longest + [0x20, 0x0A]) }
+    @Test("a socket one may not use is told before those that are not there")
+    func refusal() throws {
+        let failure = #expect(throws: Failure.self) {
+            try ControlSocket.first(of: ["/a", "/b"]) { path throws(ControlClientFailure) in
+                throw path == "/a" ? .notPermitted(path: path) : .notRunning(path: path)
+            }
+        }
+        #expect(failure?.status == .unavailable)
+        #expect(failure?.sentence.hasPrefix("/a is not for you to use.") == true)
     }
 
     @Test("an answer is its data or the reason for the no")

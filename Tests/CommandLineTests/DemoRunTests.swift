@@ -1,4 +1,5 @@
 import ButtonModel
+import Daemon
 import JSON
 import Simulator
 import TestSupport

@@ -1,3 +1,4 @@
+import Daemon
 import JSON
 import Testing
 
@@ -41,7 +42,9 @@ struct PairingGuideTests {
     @Test("a failure is shown and the search goes on; without a button the answer is no")
     func failure() {
         var guide = Self.joining()
-        let failed: JSONValue = ["kind": "pairing", "step": "failed", "reason": "connect_failed", "advice": "Try again."]
+        let failed: JSONValue = [
+            "kind": "pairing", "step": "failed", "reason": "connect_failed", "advice": "Try again.",
+        ]
         #expect(guide.handle(.received(failed)) == [.show(failed)])
         #expect(guide.handle(.received(Self.step("ended"))) == [.fail(.silent(.no))])
     }
@@ -91,7 +94,10 @@ struct PairingGuideTests {
     @Test(
         "each step says what to do",
         arguments: [
-            (#"{"step":"searching"}"#, "Looking for new buttons. Hold the button down for 7 seconds, until its light changes."),
+            (
+                #"{"step":"searching"}"#,
+                "Looking for new buttons. Hold the button down for 7 seconds, until its light changes."
+            ),
             (#"{"step":"found_private","address":"A"}"#, "A is near, but keeps to itself. Hold it down for 7 seconds."),
             (#"{"step":"already_paired","address":"A"}"#, "A is paired already. Still looking for others."),
             (

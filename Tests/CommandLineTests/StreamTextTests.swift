@@ -42,7 +42,10 @@ struct StreamTextTests {
             (
                 #"{"kind":"broker","state":"disconnected","reason":"refused"}"#, "broker   disconnected  refused"
             ),
-            (#"{"kind":"pairing","step":"found_public","address":"00:11:22:33:44:55"}"#, "pairing  Found 00:11:22:33:44:55."),
+            (
+                #"{"kind":"pairing","step":"found_public","address":"00:11:22:33:44:55"}"#,
+                "pairing  Found 00:11:22:33:44:55."
+            ),
         ])
     func sentence(json: String, expected: String) throws {
         #expect(try text(json) == [expected])
@@ -56,7 +59,8 @@ struct StreamTextTests {
             """
         #expect(
             try text(json) == [
-                "program  date +%H:%M  exit 2, 1.25 ms", "         │ 13:02", "         │ ", "         │ x", "         │ oh",
+                "program  date +%H:%M  exit 2, 1.25 ms", "         │ 13:02", "         │ ", "         │ x",
+                "         │ oh",
             ])
     }
 

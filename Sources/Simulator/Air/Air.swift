@@ -55,6 +55,8 @@ public struct Air: Sendable {
 
     public let configuration: Configuration
     private var controllers: [VirtualController]
+    /// Who scans or initiates, in order: the few among many that advertise.
+    private var listeners: [Station] = []
     private var unreachable: Set<Station> = []
     private var links: [AirLink] = []
     private var nextLink = 0
@@ -113,7 +115,9 @@ extension Air {
         _ input: VirtualController.Input, to station: Station, at now: Instant, _ effects: inout [Effect]
     ) {
         guard controllers.indices.contains(station) else { return }
-        for effect in controllers[station].handle(input, at: now) {
+        let wants = controllers[station].handle(input, at: now)
+        noteListening(station)
+        for effect in wants {
             switch effect {
             case .send(let packet):
                 effects.append(.send(packet, to: station))
@@ -136,6 +140,15 @@ extension Air {
                 links[index].leave(station)
                 silence(index, at: now)
             }
+        }
+    }
+
+    private mutating func noteListening(_ station: Station) {
+        let isListening = controllers[station].isListening
+        guard isListening != listeners.contains(station) else { return }
+        listeners.removeAll { $0 == station }
+        if isListening {
+            listeners.insert(station, at: listeners.firstIndex { $0 > station } ?? listeners.endIndex)
         }
     }
 
@@ -252,7 +265,7 @@ extension Air {
 
     /// The next meeting of every pair that has a reason to meet.
     private func forEachMeeting(_ body: (Meeting) -> Void) {
-        for listener in controllers.indices where controllers[listener].isListening && isReachable(listener) {
+        for listener in listeners where isReachable(listener) {
             for station in controllers.indices where station != listener && isReachable(station) {
                 guard let advertiser = controllers[station].advertiser, isWanted(advertiser, by: listener) else {
                     continue

@@ -160,7 +160,7 @@ extension SimulatedButton {
 
         let wanted = plan.mode(at: now)
         guard wanted != mode else { return }
-        let wasAdvertising = mode != .silent
+        let former = mode
         mode = wanted
         switch wanted {
         case .silent:
@@ -169,17 +169,21 @@ extension SimulatedButton {
             perform(.perform(.stopAdvertising), at: now, &effects)
             effects.append(.note("silent"))
         case .advertising(let isPublic, let interval):
-            if wasAdvertising { perform(.perform(.stopAdvertising), at: now, &effects) }
-            let data =
-                isPublic
-                ? FlicGATT.publicData(address: address, firmwareVersion: description.firmware)
-                : FlicGATT.flags
-            let advertisement = Advertisement(
-                data: data, scanResponse: isPublic ? FlicGATT.scanResponse(address: address) : [],
-                interval: interval, randomAddress: address.kind == .random ? address : nil)
-            perform(.perform(.startAdvertising(advertisement)), at: now, &effects)
+            perform(.perform(.startAdvertising(advertisement(of: address, isPublic, interval))), at: now, &effects)
+            // A longer interval is nothing to tell.
+            if case .advertising(isPublic, _) = former { return }
             effects.append(.note(isPublic ? "advertising, public" : "advertising"))
         }
+    }
+
+    private func advertisement(
+        of address: BluetoothAddress, _ isPublic: Bool, _ interval: UInt16
+    ) -> Advertisement {
+        Advertisement(
+            data: isPublic
+                ? FlicGATT.publicData(address: address, firmwareVersion: description.firmware) : FlicGATT.flags,
+            scanResponse: isPublic ? FlicGATT.scanResponse(address: address) : [],
+            interval: interval, randomAddress: address.kind == .random ? address : nil)
     }
 }
 
@@ -223,7 +227,7 @@ extension SimulatedButton {
             effects.append(.note("disconnected"))
 
         case .advertisingFailed(let status):
-            mode = .silent
+            // Not asked for again before the plan changes.
             effects.append(.note("the controller refused to advertise: \(status)"))
         case .anomaly(let text):
             effects.append(.note(text))

@@ -1,6 +1,5 @@
 import BluetoothHost
 public import ButtonModel
-import Flic
 
 /// A controller for the host under test, and buttons in its air, each with a controller of its own.
 ///

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Daemon
 import Glibc
 
 struct DemoCommand: ParsableCommand {
@@ -41,7 +42,8 @@ struct DemoCommand: ParsableCommand {
     func run() throws {
         let script = try press.map { (text) throws(Failure) in try DemoScript(parsing: text) }
         guard script != nil || isatty(STDIN_FILENO) == 1 else {
-            throw Failure(.usage, "There is no terminal for the keys. Say what to press: tryck demo --press kitchen:click")
+            throw Failure(
+                .usage, "There is no terminal for the keys. Say what to press: tryck demo --press kitchen:click")
         }
         let program = try DaemonProgram.locate()
         let files = try DemoFiles(rules: rules, simulator: simulator)

@@ -1,4 +1,5 @@
 import CLinux
+import Daemon
 import Glibc
 import JSON
 import Reactor
@@ -15,7 +16,7 @@ final class ControlConnection {
     private let descriptor: Int32
     private let handler: @ReactorActor (Event) -> Void
     private var watch: Watch?
-    private var buffer = LineBuffer()
+    private var framer = LineFramer(maximumLength: ControlClient.maximumLineLength)
     private var unsent: [UInt8] = []
 
     /// Connects to the first place where somebody listens.
@@ -24,7 +25,7 @@ final class ControlConnection {
     init(
         _ loop: EventLoop, candidates: [String], _ handler: @escaping @ReactorActor (Event) -> Void
     ) throws(Failure) {
-        descriptor = try Self.connect(candidates)
+        descriptor = try ControlSocket.first(of: candidates, connect: Self.connect)
         self.handler = handler
         watch = loop.watch(descriptor, .read) { [unowned self] interest in ready(interest) }
     }
@@ -48,21 +49,23 @@ final class ControlConnection {
         var chunk = [UInt8](repeating: 0, count: 64 * 1024)
         let count = recv(descriptor, &chunk, chunk.count, Int32(MSG_DONTWAIT))
         if count > 0 {
-            take(chunk.prefix(count))
+            take(Array(chunk.prefix(count)))
         } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
             end("The daemon has closed the connection; look into its log for the reason.")
         }
     }
 
-    private func take(_ octets: ArraySlice<UInt8>) {
-        guard let lines = try? buffer.append(octets) else {
-            return end("The daemon sent a line longer than \(LineBuffer.maximumLength) octets. Please report this.")
-        }
-        for line in lines where watch != nil {
-            guard let value = try? JSONValue(parsing: line) else {
-                return end("The daemon sent a line that is not JSON. Is another program listening on its socket?")
+    private func take(_ octets: [UInt8]) {
+        framer.append(octets)
+        do throws(LineTooLong) {
+            while watch != nil, let line = try framer.next() {
+                guard let value = try? JSONValue(parsing: line) else {
+                    return end("The daemon sent a line that is not JSON. Is another program listening on its socket?")
+                }
+                handler(.received(value))
             }
-            handler(.received(value))
+        } catch {
+            end("The daemon sent a line longer than \(ControlClient.maximumLineLength) octets. Please report this.")
         }
     }
 
@@ -86,31 +89,21 @@ final class ControlConnection {
         handler(.closed(sentence))
     }
 
-    private static func connect(_ candidates: [String]) throws(Failure) -> Int32 {
-        var refusal: String?
-        for path in candidates {
-            var address = sockaddr_un()
-            let length = linux_unix_address(&address, path)
-            guard length > 0 else { throw Failure(.usage, "\"\(path)\" is too long for a socket; use a shorter path.") }
-            let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-            guard descriptor >= 0 else { continue }
-            let result = withUnsafePointer(to: &address) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { Glibc.connect(descriptor, $0, length) }
-            }
-            if result == 0 { return descriptor }
-            if errno == EACCES {
-                refusal = """
-                    \(path) is not for you to use. Become a member of the group "tryck" (sudo usermod -aG tryck $USER), \
-                    log in again, or use sudo.
-                    """
-            }
-            Glibc.close(descriptor)
+    private static func connect(_ path: String) throws(ControlClientFailure) -> Int32 {
+        var address = sockaddr_un()
+        let length = linux_unix_address(&address, path)
+        guard length > 0 else { throw .notRunning(path: path) }
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { Glibc.connect(descriptor, $0, length) }
         }
-        throw Failure(
-            .unavailable,
-            refusal ?? """
-                No daemon answers at \(candidates.joined(separator: " or ")). \
-                Start one (systemctl start tryck, or: tryck run), or say where it is with --control-socket.
-                """)
+        guard result != 0 else { return descriptor }
+        let reason = errno
+        Glibc.close(descriptor)
+        switch reason {
+        case ENOENT, ENOTDIR, ECONNREFUSED: throw .notRunning(path: path)
+        case EACCES, EPERM: throw .notPermitted(path: path)
+        default: throw .system(operation: "connecting to \(path)", reason: String(cString: strerror(reason)))
+        }
     }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
+import Daemon
 import Glibc
 import JSON
-import Reactor
 
 /// How a command finds the daemon.
 struct ControlOptions: ParsableArguments {
@@ -20,18 +20,23 @@ struct ControlOptions: ParsableArguments {
     ///
     /// - Returns: the answer's `data`.
     /// - Throws: `Failure`: 69 when there is no daemon or it does not answer, 1 when it says no.
-    func ask(_ request: String) throws -> JSONValue {
-        let candidates = candidates
-        return try Conversation<JSONValue>.run { conversation in
-            conversation.limitTime()
-            conversation.connect(candidates) { event in
-                switch event {
-                case .received(let answer): conversation.end(answer.requestOutcome)
-                case .closed(let sentence): conversation.end(.failure(Failure(.unavailable, sentence)))
-                }
-            }
-            conversation.send(["request": .string(request)])
+    func ask(_ request: String) throws(Failure) -> JSONValue {
+        let request: JSONValue = ["request": .string(request)]
+        let client = try ControlSocket.first(of: candidates) { path throws(ControlClientFailure) in
+            try ControlClient(path: path)
         }
+        let answer: JSONValue?
+        do throws(ControlClientFailure) {
+            try client.send(request.encoded())
+            let line = try client.readLine(timeout: .seconds(10))
+            answer = try? JSONValue(parsing: line)
+        } catch {
+            throw ControlSocket.failure(error, candidates: candidates)
+        }
+        guard let answer else {
+            throw Failure(.unavailable, "The answer is not JSON. Is another program listening on the daemon's socket?")
+        }
+        return try answer.requestOutcome.get()
     }
 }
 

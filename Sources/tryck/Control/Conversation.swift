@@ -1,3 +1,4 @@
+import Daemon
 import Glibc
 import JSON
 import Reactor
@@ -6,9 +7,6 @@ import Synchronization
 /// The run of a command on the event loop, from its first request to its result.
 @ReactorActor
 final class Conversation<Value: Sendable> {
-    /// The longest a daemon may take for an answer that it has at hand.
-    nonisolated static var patience: Int64 { 10_000_000_000 }
-
     private nonisolated let outcome = Mutex<Result<Value, Failure>?>(nil)
     private var connection: ControlConnection?
 
@@ -39,14 +37,6 @@ final class Conversation<Value: Sendable> {
     /// Calls `handler` when somebody wants the command to end.
     func onInterrupt(_ handler: @escaping @ReactorActor () -> Void) {
         EventLoop.shared.onSignals([SIGINT, SIGTERM, SIGHUP]) { _ in handler() }
-    }
-
-    /// Ends it as unanswered unless it ends before.
-    func limitTime() {
-        let timer = EventLoop.shared.timer { [unowned self] in
-            end(.failure(Failure(.unavailable, "The daemon does not answer. Look into its log, or restart it.")))
-        }
-        timer.set(at: EventLoop.shared.nanosecondsSinceBoot + Self.patience)
     }
 
     /// The first result counts.

@@ -1,3 +1,4 @@
+import Daemon
 import Glibc
 
 /// Where things lie that were installed with this program.

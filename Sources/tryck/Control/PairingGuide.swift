@@ -1,3 +1,4 @@
+import Daemon
 import JSON
 
 /// One `tryck pair`, from the first request to the verdict.
@@ -102,7 +103,9 @@ struct PairingGuide: Hashable, Sendable {
         // The advice has been shown with its step.
         if lastAdvice != nil { return [.fail(.silent(.no))] }
         return [
-            .fail(Failure(.no, "No button was paired. Hold it down for 7 seconds, until its light changes; then try again."))
+            .fail(
+                Failure(
+                    .no, "No button was paired. Hold it down for 7 seconds, until its light changes; then try again."))
         ]
     }
 }

@@ -1,3 +1,4 @@
+import Daemon
 import Glibc
 import JSON
 
@@ -22,7 +23,8 @@ struct DemoFiles: Sendable {
         guard DemoFiles.write(yaml, to: configuration), mkdir(stateDirectory, 0o700) == 0 else {
             let reason = String(cString: strerror(errno))
             remove()
-            throw Failure(.unavailable, "\(directory) cannot be written: \(reason). Set TMPDIR to a directory that can.")
+            throw Failure(
+                .unavailable, "\(directory) cannot be written: \(reason). Set TMPDIR to a directory that can.")
         }
     }
 
@@ -62,10 +64,13 @@ struct DemoFiles: Sendable {
         }
         let candidates = ancestors(of: DaemonProgram.directory).map { "\($0)/rules" } + ["/usr/share/tryck/rules"]
         // Both belong together: a directory with only one of them is another project's.
-        let found = candidates.first { access("\($0)/home.yaml", R_OK) == 0 && access("\($0)/simulator.yaml", R_OK) == 0 }
+        let found = candidates.first {
+            access("\($0)/home.yaml", R_OK) == 0 && access("\($0)/simulator.yaml", R_OK) == 0
+        }
         guard let found else {
             throw Failure(
-                .configuration, "The example rules are not installed. Say where they are: --rules FILE --simulator FILE")
+                .configuration, "The example rules are not installed. Say where they are: --rules FILE --simulator FILE"
+            )
         }
         return "\(found)/\(name)"
     }
@@ -94,7 +99,9 @@ struct DemoFiles: Sendable {
 
     /// Links are removed, not followed.
     private static func remove(_ path: String) {
-        guard Glibc.remove(path) != 0, errno == ENOTEMPTY || errno == EEXIST, let entries = opendir(path) else { return }
+        guard Glibc.remove(path) != 0, errno == ENOTEMPTY || errno == EEXIST, let entries = opendir(path) else {
+            return
+        }
         var names: [String] = []
         while let entry = readdir(entries) {
             names.append(

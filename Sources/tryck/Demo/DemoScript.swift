@@ -1,3 +1,4 @@
+import Daemon
 import Simulator
 
 /// What `--press` says: presses of simulated buttons, one after another.
@@ -17,7 +18,8 @@ struct DemoScript: Hashable, Sendable {
         for item in text.split(separator: ",", omittingEmptySubsequences: false) {
             let parts = item.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 2, !parts[0].isEmpty else {
-                throw Failure(.usage, "\"\(item)\" is not BUTTON:PRESS. Write for example --press kitchen:click,hall:hold")
+                throw Failure(
+                    .usage, "\"\(item)\" is not BUTTON:PRESS. Write for example --press kitchen:click,hall:hold")
             }
             guard let press = SimulatedPress(rawValue: parts[1]) else {
                 let words = SimulatedPress.allCases.map(\.rawValue).joined(separator: ", ")

@@ -1,4 +1,5 @@
 import ButtonModel
+import Daemon
 import Glibc
 import JSON
 import Reactor
@@ -87,7 +88,8 @@ final class DemoSession {
     private func connect() {
         guard !isEnding, connection == nil else { return }
         do throws(Failure) {
-            connection = try ControlConnection(loop, candidates: [settings.files.controlSocket]) { [unowned self] event in
+            connection = try ControlConnection(loop, candidates: [settings.files.controlSocket]) {
+                [unowned self] event in
                 switch event {
                 case .received(let line): take(.received(line))
                 case .closed(let sentence): end(Failure(.ourBug, sentence))

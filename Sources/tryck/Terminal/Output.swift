@@ -21,7 +21,7 @@ struct Output: Sendable {
     }
 
     @discardableResult
-    func write(line: String) -> Bool { write(line + "\n") }
+    func write(line: String) -> Bool { write(text: line + "\n") }
 
     @discardableResult
     func write(_ line: Line) -> Bool { write([line]) }
@@ -29,13 +29,14 @@ struct Output: Sendable {
     @discardableResult
     func write(_ lines: [Line]) -> Bool {
         let style = style
-        return write(lines.map { $0.rendered(style) + "\n" }.joined())
+        return write(text: lines.map { $0.rendered(style) + "\n" }.joined())
     }
 
     /// Everything in as few writes as possible, so that lines of several programs do not mix.
     ///
     /// - Returns: false when the reader is gone.
-    private func write(_ text: String) -> Bool {
+    @discardableResult
+    func write(text: String) -> Bool {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
