@@ -35,6 +35,6 @@ coverage:  ## what the tests reach, as JSON
 	swift test --show-codecov-path
 
 sim: build  ## tryck demo
-	PATH=$$PATH:/usr/sbin .build/debug/tryck demo
+	.build/debug/tryck demo
 
 .PHONY: help build test lint format check integration golden coverage sim
