@@ -28,7 +28,7 @@ struct HelpTests {
         }
 
         static func below(_ type: any ParsableCommand.Type, _ name: String) -> [Command] {
-            type.configuration.subcommands.flatMap { type in
+            type.configuration.subcommands.filter { $0.configuration.shouldDisplay }.flatMap { type in
                 let command = Command(type: type, name: "\(name) \(type.configuration.commandName ?? "")")
                 return [command] + below(type, command.name)
             }

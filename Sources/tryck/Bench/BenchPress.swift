@@ -8,8 +8,9 @@ import Simulator
 ///
 /// Three processes take part: a mosquitto on loopback, `tryckd` on an H4 socket, and this one, which is the
 /// controller with its button at one end and the subscriber at the other, so that both times come from one
-/// clock. Every press is followed by a bare publish→receive of the same length by libmosquitto alone, so that
-/// whatever the machine does meanwhile happens to both.
+/// clock. Every press is followed by a bare publish→receive of the same length by libmosquitto alone, and by one through
+/// `BenchRelay`, a process that only passes on what it reads: the least that a daemon between radio and broker can cost.
+/// So whatever the machine does meanwhile happens to all three.
 @ReactorActor
 final class BenchPress {
     /// Pressed in turn, each with a rule of its own: one rule runs at most 600 times a minute.
@@ -24,6 +25,7 @@ final class BenchPress {
         case pairing
         case pressing
         case publishing
+        case relaying
         case releasing
         case settling
         case idling
@@ -43,9 +45,12 @@ final class BenchPress {
     private var subscriber: MQTTEdge?
     private var publisher: MQTTEdge?
     private var daemon: DaemonChild?
+    private var relay: DaemonChild?
+    private var relaySocket: H4Server?
     private var result: Result<BenchReport, Failure>?
     private var pressSamples: [Int64] = []
     private var bareSamples: [Int64] = []
+    private var relaySamples: [Int64] = []
     /// When the first octets of the current press were written.
     private var began: Int64?
     /// A button was pressed, and its notification has not gone out.
@@ -88,20 +93,30 @@ final class BenchPress {
         self.result = result
         pauseTimer?.cancel()
         worldTimer?.cancel()
-        if let daemon { daemon.stop() } else { finish() }
+        daemon?.stop()
+        relay?.stop()
+        finishWhenAlone()
     }
 
     private func fail(_ sentence: String) { stop(.failure(Failure(.unavailable, sentence))) }
 
     private func daemonEnded() {
         daemon = nil
-        if stage == .done { finish() } else { fail("tryckd has ended by itself.") }
+        if stage == .done { finishWhenAlone() } else { fail("tryckd has ended by itself.") }
     }
 
-    private func finish() {
+    private func relayEnded() {
+        relay = nil
+        if stage == .done { finishWhenAlone() } else { fail("The relay has ended by itself.") }
+    }
+
+    private func finishWhenAlone() {
+        guard daemon == nil, relay == nil, let result else { return }
+        self.result = nil
         radio?.close()
+        relaySocket?.close()
         broker?.stop()
-        if let result { finished(result) }
+        finished(result)
     }
 
     // MARK: Setting up
@@ -156,6 +171,11 @@ final class BenchPress {
             daemon = try DaemonChild(loop, arguments: arguments, log: directory + "/tryckd.log") { [weak self] _ in
                 self?.daemonEnded()
             }
+            let relaySocket = directory + "/relay.sock"
+            self.relaySocket = H4Server(loop: loop, path: relaySocket) { _ in }
+            relay = try DaemonChild(
+                loop, arguments: BenchRelay.arguments(socket: relaySocket, port: port), log: directory + "/relay.log"
+            ) { [weak self] _ in self?.relayEnded() }
             stage = .pairing
         } catch {
             fail(error.sentence)
@@ -178,6 +198,12 @@ final class BenchPress {
         case .message(topicName: "bench/bare", _, _, _):
             guard stage == .publishing, let began else { break }
             bareSamples.append(loop.nanosecondsSinceBoot - began)
+            self.began = nil
+            stage = .relaying
+            pause()
+        case .message(topicName: "bench/relay", _, _, _):
+            guard stage == .relaying, let began else { break }
+            relaySamples.append(loop.nanosecondsSinceBoot - began)
             self.began = nil
             stage = .pressing
             pause()
@@ -220,11 +246,12 @@ final class BenchPress {
     private func pauseOver() {
         switch stage {
         case .pairing: askToPair()
-        case .pressing, .publishing:
+        case .pressing, .publishing, .relaying:
             guard began == nil, !isPressed else {
                 return fail("A message has not come within 5 s. Run it again; if it happens again, please report it.")
             }
             if stage == .publishing { return publishBare() }
+            if stage == .relaying { return sendToRelay() }
             if pressSamples.count >= presses { return settle() }
             isPressed = true
             advance(.press(button: button, .down))
@@ -237,7 +264,8 @@ final class BenchPress {
         case .idling:
             idleAfter = ProcessFigures(of: daemon?.process ?? 0)
             let report = BenchReport(
-                press: Distribution(pressSamples), bare: Distribution(bareSamples), before: idleBefore,
+                press: Distribution(pressSamples), bare: Distribution(bareSamples), relay: Distribution(relaySamples),
+                before: idleBefore,
                 after: idleAfter, idleSeconds: 10, buttons: BenchPress.buttonCount)
             stop(.success(report))
         case .starting, .done: break
@@ -248,6 +276,13 @@ final class BenchPress {
         began = loop.nanosecondsSinceBoot
         publisher?.publish(
             id: 1, topicName: "bench/bare", payload: Array("0123456789abcdef".utf8), qos: 0, retain: false, expiry: nil)
+        pause(BenchPress.patience)
+    }
+
+    /// As long as a notification is.
+    private func sendToRelay() {
+        began = loop.nanosecondsSinceBoot
+        relaySocket?.send([2, 0x40, 0x20, 25, 0] + [UInt8](repeating: 0, count: 25))
         pause(BenchPress.patience)
     }
 

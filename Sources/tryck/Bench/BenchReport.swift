@@ -47,6 +47,7 @@ struct ProcessFigures {
 struct BenchReport {
     var press: Distribution
     var bare: Distribution
+    var relay: Distribution
     var before: ProcessFigures?
     var after: ProcessFigures?
     var idleSeconds: Int
@@ -54,18 +55,22 @@ struct BenchReport {
 
     var text: String {
         func row(_ name: String, _ p50: String, _ p99: String) -> String {
-            name.padded(to: 44) + p50.padded(to: 12, atEnd: false) + p99.padded(to: 12, atEnd: false) + "\n"
+            name.padded(to: 54) + p50.padded(to: 12, atEnd: false) + p99.padded(to: 12, atEnd: false) + "\n"
         }
         func micro(_ value: Double) -> String { "\((value * 10).rounded() / 10) µs" }
-        func ratio(_ share: Double) -> String {
-            let bareTime = bare.percentile(share)
-            return bareTime > 0 ? "\((press.percentile(share) / bareTime * 100).rounded() / 100) ×" : "-"
+        func against(_ other: Distribution, _ share: Double) -> String {
+            let time = other.percentile(share)
+            return time > 0 ? "\((press.percentile(share) / time * 100).rounded() / 100) ×" : "-"
         }
-        var text = row("\(press.count) presses, as many bare messages between them", "p50", "p99")
-        text += row(
-            "notification in → message at a subscriber", micro(press.percentile(0.5)), micro(press.percentile(0.99)))
-        text += row("bare libmosquitto publish → receive", micro(bare.percentile(0.5)), micro(bare.percentile(0.99)))
-        text += row("ratio", ratio(0.5), ratio(0.99))
+        func times(_ name: String, _ times: Distribution) -> String {
+            row(name, micro(times.percentile(0.5)), micro(times.percentile(0.99)))
+        }
+        var text = row("\(press.count) presses, and as many of each other kind between them", "p50", "p99")
+        text += times("notification in → message at a subscriber", press)
+        text += times("bare libmosquitto publish → receive", bare)
+        text += times("the same with a process between that only passes on", relay)
+        text += row("press against bare", against(bare, 0.5), against(bare, 0.99))
+        text += row("press against the process between", against(relay, 0.5), against(relay, 0.99))
         if let before, let after {
             let wakeups = Double(after.switches - before.switches) / Double(idleSeconds)
             text +=

@@ -7,7 +7,7 @@ struct BenchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
         abstract: "Measure how long things take on this machine.",
-        subcommands: [Press.self])
+        subcommands: [Press.self, Relay.self])
 
     struct Press: ParsableCommand {
         static let configuration = CommandConfiguration(
@@ -15,8 +15,8 @@ struct BenchCommand: ParsableCommand {
             abstract: "Measure a press, from the radio's octets to a subscriber.",
             discussion: """
                 A simulated button, tryckd and a private mosquitto, each in a process of its own. Beside every press \
-                stands a bare publish and receive in the same run; what counts is the ratio. Build it for release \
-                first: swift build -c release
+                stand a bare publish and receive, and the same with a process between that only passes on: what \
+                counts are the ratios. Build it for release first: swift build -c release
 
                   tryck bench press
                   tryck bench press --presses 500
@@ -34,7 +34,7 @@ struct BenchCommand: ParsableCommand {
             defer { directory.remove() }
             let path = directory.path
             let presses = presses
-            Output.standardError.write(line: "\(presses) presses; this takes about \(presses * 13 / 1000 + 12) seconds")
+            Output.standardError.write(line: "\(presses) presses; this takes about \(presses * 18 / 1000 + 14) seconds")
             let status = EventLoop.run { @ReactorActor in
                 let loop = EventLoop.shared
                 let bench = BenchPress(loop: loop, directory: path, presses: presses) { result in
@@ -51,6 +51,23 @@ struct BenchCommand: ParsableCommand {
                 bench.start()
             }
             guard status == 0 else { throw Failure.silent(ExitStatus(rawValue: status) ?? .unavailable) }
+        }
+    }
+    /// Started by `press`.
+    struct Relay: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "relay", abstract: "The process between of the measurement.", shouldDisplay: false)
+
+        @Option var socket: String
+        @Option var port: UInt16
+
+        func run() throws {
+            let (socket, port) = (socket, port)
+            _ = EventLoop.run { @ReactorActor in
+                let loop = EventLoop.shared
+                let relay = BenchRelay(loop: loop, socket: socket, port: port) { loop.stop() }
+                loop.onSignals([SIGTERM]) { [relay] _ in withExtendedLifetime(relay) { loop.stop() } }
+            }
         }
     }
 }

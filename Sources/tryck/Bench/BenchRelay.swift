@@ -1,0 +1,45 @@
+import Daemon
+import Glibc
+import Reactor
+
+/// The process between of the measurement: for every packet on a socket it publishes one message, and does nothing else.
+@ReactorActor
+final class BenchRelay {
+    private var mqtt: MQTTEdge?
+    private let transport: H4StreamTransport
+
+    /// - Parameter ended: called when either side is gone.
+    init(loop: EventLoop, socket: String, port: UInt16, ended: @escaping @ReactorActor () -> Void) {
+        transport = H4StreamTransport(loop: loop, endpoint: .unix(path: socket))
+        let options = MQTTOptions(endpoint: .tcp(host: "127.0.0.1", port: port), clientIdentifier: "bench_relay")
+        mqtt = MQTTEdge(loop: loop, options: options, seed: 4) { [weak self] event in
+            switch event {
+            case .connected: self?.open(ended)
+            case .disconnected: ended()
+            case .published, .publishFailed, .subscribeFailed, .message, .dropped: break
+            }
+        }
+        mqtt?.connect()
+    }
+
+    nonisolated static func arguments(socket: String, port: UInt16) -> [String] {
+        let program = realpath("/proc/self/exe", nil).map { path in
+            defer { free(path) }
+            return String(cString: path)
+        }
+        return [program ?? "tryck", "bench", "relay", "--socket", socket, "--port", String(port)]
+    }
+
+    private func open(_ ended: @escaping @ReactorActor () -> Void) {
+        transport.open { [weak self] event in
+            switch event {
+            case .opened: break
+            case .received:
+                self?.mqtt?.publish(
+                    id: 0, topicName: "bench/relay", payload: Array("0123456789abcdef".utf8), qos: 0, retain: false,
+                    expiry: nil)
+            case .failed: ended()
+            }
+        }
+    }
+}
