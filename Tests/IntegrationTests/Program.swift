@@ -36,10 +36,14 @@ final class Program: @unchecked Sendable {
         process.standardInput = input
         for (index, pipe) in [Pipe(), Pipe()].enumerated() {
             if index == 0 { process.standardOutput = pipe } else { process.standardError = pipe }
-            pipe.fileHandleForReading.readabilityHandler = { [weak self] handle in
-                let data = handle.availableData
-                if data.isEmpty { handle.readabilityHandler = nil }
-                self?.took(data, index)
+            // A thread that blocks: Dispatch's own sources do not survive that other tests open and close descriptors.
+            let handle = pipe.fileHandleForReading
+            Thread.detachNewThread { [weak self] in
+                while true {
+                    let data = handle.availableData
+                    self?.took(data, index)
+                    if data.isEmpty { break }
+                }
             }
         }
         process.terminationHandler = { [weak self] _ in
