@@ -78,7 +78,7 @@ final class Program: @unchecked Sendable {
 
     /// The next line, after those already waited for, that contains `text`.
     @discardableResult
-    func line(containing text: String, within seconds: Double = 20) throws -> String {
+    func line(containing text: String, within seconds: Double = 60) throws -> String {
         let deadline = Date(timeIntervalSinceNow: seconds)
         condition.lock()
         defer { condition.unlock() }
@@ -105,7 +105,7 @@ final class Program: @unchecked Sendable {
 
     /// Waits until it has ended by itself, and its output is here. A program started meanwhile by another test
     /// may have inherited the other end of a pipe, so the end of the output is not waited for long.
-    func status(within seconds: Double = 30) throws -> Int32 {
+    func status(within seconds: Double = 90) throws -> Int32 {
         let deadline = Date(timeIntervalSinceNow: seconds)
         condition.lock()
         defer { condition.unlock() }

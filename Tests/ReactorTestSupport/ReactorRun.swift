@@ -33,7 +33,7 @@ public final class OutcomeBox<Outcome: Sendable>: Sendable {
     }
 }
 
-/// Runs the loop on a thread of its own until `finish`; nil when that does not come within 30 seconds.
+/// Runs the loop on a thread of its own until `finish`; nil when that does not come within two minutes.
 ///
 /// There is one loop in a process: tests that run at the same time take turns.
 public func onReactor<Outcome: Sendable>(
@@ -44,7 +44,7 @@ public func onReactor<Outcome: Sendable>(
             let outcome = OutcomeBox<Outcome>()
             let status = EventLoop.run {
                 let run = ReactorRun(outcome)
-                run.after(milliseconds: 30_000) { run.loop.stop(status: 1) }
+                run.after(milliseconds: 120_000) { run.loop.stop(status: 1) }
                 start(run)
             }
             continuation.resume(returning: status == 0 ? outcome.value : nil)
