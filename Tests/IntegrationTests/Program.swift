@@ -127,16 +127,19 @@ final class Program: @unchecked Sendable {
 
     var processIdentifier: Int32 { process.processIdentifier }
 
-    /// Ends it, and waits for that.
+    /// Ends it, and waits for that. What `Process` believes of it is not asked: it has been seen to be wrong.
     func stop() {
-        guard process.isRunning else { return }
-        // Ours end in order; a peer may have SIGTERM blocked, as a child of a test runner does, and has nothing to lose.
-        if name.hasPrefix("tryck") { process.terminate() } else { kill(process.processIdentifier, SIGKILL) }
-        let deadline = Date(timeIntervalSinceNow: 5)
         condition.lock()
-        while !hasExited, condition.wait(until: deadline) {}
-        condition.unlock()
-        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-        process.waitUntilExit()
+        defer { condition.unlock() }
+        guard !hasExited else { return }
+        // Ours end in order; a peer may have SIGTERM blocked, as a child of a test runner does, and has nothing to lose.
+        kill(process.processIdentifier, name.hasPrefix("tryck") ? SIGTERM : SIGKILL)
+        let deadline = Date(timeIntervalSinceNow: 5)
+        while !hasExited {
+            guard condition.wait(until: deadline) else {
+                kill(process.processIdentifier, SIGKILL)
+                return
+            }
+        }
     }
 }
