@@ -216,7 +216,8 @@ package struct ButtonManager: Sendable {
             advanceSession(handle, .received(value), at: now)
         case .anomaly(let text):
             effects.append(.anomaly(text))
-        case .parametersUpdated, .advertisingStarted, .advertisingFailed, .written, .subscribed:
+        case .acceptListTurned, .linkLimitReached, .connectionUpdateFailed, .scanningFailed,
+            .parametersUpdated, .advertisingStarted, .advertisingFailed, .written, .subscribed:
             break
         }
     }

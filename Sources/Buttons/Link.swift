@@ -196,6 +196,7 @@ extension ButtonManager {
             case .nickname(let name):
                 known[button]?.identity.nickname = name
                 effects.append(.nickname(button, name))
+            case .firmwareUpdate, .factoryReset, .unanswered: break
             case .unpaired:
                 effects.append(.unpaired(button))
                 remove(button, at: now)

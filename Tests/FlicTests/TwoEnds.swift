@@ -130,7 +130,7 @@ struct TwoEnds {
             case .needsEntropy: tellHost(.restart(nextEntropy()))
             case .paired, .ready, .events, .queueDrained, .advertisingConfigured, .battery, .firmware, .nickname,
                 .unpaired,
-                .failed, .disconnect, .ignored:
+                .firmwareUpdate, .factoryReset, .unanswered, .failed, .disconnect, .ignored:
                 break
             }
         }

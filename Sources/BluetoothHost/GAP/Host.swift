@@ -25,13 +25,18 @@ public struct Host: Sendable {
         public var attMTU: UInt16
         /// What a pending connection asks for.
         public var connectionParameters: ConnectionParameters
+        /// The links we hold at most as a central. `nil`: as many as the controller gives.
+        public var maximumLinks: Int?
+
         public init(
             attMTU: UInt16 = 140,
             connectionParameters: ConnectionParameters = .init(
-                intervalMinimum: 24, intervalMaximum: 40, peripheralLatency: 0, supervisionTimeout: 600)
+                intervalMinimum: 24, intervalMaximum: 40, peripheralLatency: 0, supervisionTimeout: 600),
+            maximumLinks: Int? = nil
         ) {
             self.attMTU = attMTU
             self.connectionParameters = connectionParameters
+            self.maximumLinks = maximumLinks
         }
     }
 
@@ -90,6 +95,15 @@ public struct Host: Sendable {
         case advertised(AdvertisingReport)
         case connected(Connection)
         case connectionFailed(HCIStatus)
+        /// The wanted peers that the controller does not look for now: its accept list is shorter than ours and they
+        /// wait for their turn. Empty when none waits any more. Said on each change.
+        case acceptListTurned(waiting: [BluetoothAddress])
+        /// The controller, or `Configuration.maximumLinks`, allows no link beyond these. Nothing is pending until one
+        /// of them ends.
+        case linkLimitReached(links: Int)
+        case connectionUpdateFailed(ConnectionHandle, HCIStatus)
+        /// The controller refuses to scan.
+        case scanningFailed(HCIStatus)
         /// `reason` is the controller's, or `connectionTimeout` when the controller itself was lost; the link's
         /// procedures ended with `.linkLost` before this. Each `connected` is followed by one of these.
         case disconnected(Connection, reason: HCIStatus)

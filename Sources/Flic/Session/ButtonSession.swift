@@ -52,16 +52,23 @@ public struct ButtonSession: Sendable {
         public var latencyMode: LatencyMode
         /// What is known from an earlier session. Without it the advertising settings wait for the button to tell.
         public var firmwareVersion: UInt32?
+        /// A name that was chosen and has not reached the button yet.
+        public var pendingNickname: Nickname?
+        /// Seconds without a press after which the button drops the link, 40…510. `nil`: never.
+        public var autoDisconnectTime: UInt16?
 
         public init(
             address: BluetoothAddress, purpose: Purpose, trustRoots: [[UInt8]] = [ButtonSession.flicRoot],
-            latencyMode: LatencyMode = .normal, firmwareVersion: UInt32? = nil
+            latencyMode: LatencyMode = .normal, firmwareVersion: UInt32? = nil, pendingNickname: Nickname? = nil,
+            autoDisconnectTime: UInt16? = nil
         ) {
             self.address = address
             self.purpose = purpose
             self.trustRoots = trustRoots
             self.latencyMode = latencyMode
             self.firmwareVersion = firmwareVersion
+            self.pendingNickname = pendingNickname
+            self.autoDisconnectTime = autoDisconnectTime
         }
     }
 
@@ -74,8 +81,29 @@ public struct ButtonSession: Sendable {
         case synced(EventCursor)
         /// Answers `needsEntropy`: start a new session on the same link.
         case restart(SessionEntropy)
+        /// Somebody wants something of the button.
+        case perform(Command)
         case timerFired
         case linkLost
+    }
+
+    /// What can be asked of a button. What a session cannot do now, it does when it is ready; what has no time to
+    /// happen before the link ends is forgotten, the nickname excepted, which its owner keeps as pending.
+    public enum Command: Hashable, Sendable {
+        /// Replaces a nickname that is still pending.
+        case setNickname(Nickname)
+        case setLatencyMode(LatencyMode)
+        /// Seconds, 40…510; `nil` is never.
+        case setAutoDisconnectTime(UInt16?)
+        /// Ends with `.firmwareUpdate(.finished)` or `.failed`; one at a time, another one fails as `busy`.
+        case updateFirmware(FirmwareImage)
+        case cancelFirmwareUpdate
+        case executeLEDPattern(LEDPattern)
+        case abortLEDPattern
+        /// The button forgets all its pairings.
+        case factoryReset
+        /// The button ends the link; it advertises again at once or at its next press.
+        case disconnect(advertiseAgain: Bool)
     }
 
     public enum Effect: Hashable, Sendable {
@@ -97,7 +125,13 @@ public struct ButtonSession: Sendable {
         case advertisingConfigured
         case battery(millivolts: Int)
         case firmware(version: UInt32)
+        /// What the button holds; no nickname is pending any more.
         case nickname(String)
+        case firmwareUpdate(FirmwareUpdateProgress)
+        /// The button has forgotten us, as asked for.
+        case factoryReset
+        /// A request was not answered in time, by the request's name.
+        case unanswered(String)
         /// The button has proved that it does not know the pairing any more: forget it.
         case unpaired
         /// The session is over for this reason; a pairing is kept.
@@ -203,6 +237,8 @@ public struct ButtonSession: Sendable {
             for frame in frames { receive(frame, at: now, &effects) }
         case .synced(let cursor):
             synced(cursor, &effects)
+        case .perform:
+            break
         case .timerFired:
             // One that fires early was meant for an older deadline.
             guard let deadline, now >= deadline else { break }

@@ -232,7 +232,8 @@ extension SimulatedButton {
         case .anomaly(let text):
             effects.append(.note(text))
 
-        case .advertisingStarted, .subscribed, .parametersUpdated, .advertised, .connectionFailed,
+        case .advertisingStarted, .subscribed, .parametersUpdated, .advertised, .connectionFailed, .acceptListTurned,
+            .linkLimitReached, .connectionUpdateFailed, .scanningFailed,
             .serviceDiscovered, .notificationsSet, .procedureFailed, .notified:
             break
         }
