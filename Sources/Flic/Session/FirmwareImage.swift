@@ -73,4 +73,6 @@ public enum FirmwareUpdateFailure: Error, Hashable, Sendable {
         case .unknown: "unknown"
         }
     }
+
+    public var advice: String { word }
 }
