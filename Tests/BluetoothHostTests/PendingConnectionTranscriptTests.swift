@@ -191,7 +191,9 @@ struct PendingConnectionTranscriptTests {
         var bench = Bench()
         bench.when(.perform(.setAcceptList([kitchen, hall])))
         bench.when(.completed(.leAddDeviceToFilterAcceptList))
-        bench.when(.completed(.leAddDeviceToFilterAcceptList, .memoryCapacityExceeded), expect: .command(Self.create))
+        bench.when(
+            .completed(.leAddDeviceToFilterAcceptList, .memoryCapacityExceeded),
+            expect: .event(.acceptListTurned(waiting: [hall])), .command(Self.create))
     }
 
     @Test("without an accept list the first peer is connected to directly", arguments: [true, false])
