@@ -243,7 +243,7 @@ struct PendingConnectionTranscriptTests {
         bench.when(
             .status(.leCreateConnection, .connectionLimitExceeded),
             expect: .event(.linkLimitReached(links: 1)))
-        bench.wait(.seconds(60))
+        bench.wait(.seconds(59))
         bench.when(
             .event(.disconnectionComplete(.success, otherLink, reason: .remoteUserTerminated)),
             expect: .event(

@@ -248,10 +248,17 @@ extension Host {
 
     mutating func watchTimerFired(at now: Instant) -> [Effect] {
         var effects: [Effect] = []
-        for handle in flow.timerFired(at: now) {
-            effects.append(.event(.anomaly("the controller has forgotten packets of link \(handle.rawValue)")))
-            effects += startEnd(of: handle, at: now)
+        for fault in flow.timerFired(at: now) {
+            switch fault {
+            case .forgotten(let handle, let count):
+                let text = "\(count) packets of link \(handle.rawValue) were never completed"
+                effects.append(.event(.anomaly(text)))
+            case .stuck(let handle):
+                effects.append(.event(.anomaly("link \(handle.rawValue) takes no data")))
+                effects += startEnd(of: handle, at: now)
+            }
         }
+        effects += sendData(at: now)
         for effect in watch.timerFired(at: now) {
             if state == .failed { break }
             switch effect {

@@ -16,7 +16,7 @@ import ButtonModel
 /// | creating           | status 0                              | pending            |                             |
 /// | creating           | connection complete, before status    | creating, completed| wait for the status         |
 /// | creating, completed| any status                            | idle               | look again                  |
-/// | creating, pending  | connection limit, with links there    | idle, blocked      | wait for a link to end      |
+/// | creating, pending  | connection limit, with links there    | idle, blocked      | wait for a link to end, or a minute |
 /// | changingList       | disallowed                            | cancelling         | cancel what must be pending |
 /// | creating           | disallowed while somebody scans       | idle, waiting      | wait for the radio          |
 /// | creating           | disallowed otherwise                  | cancelling         | cancel what must be pending |
@@ -48,6 +48,8 @@ struct Initiator: Hashable, Sendable {
     /// The pause after a connection that failed at once; it doubles up to the longest.
     static let shortestPause: Duration = .milliseconds(250)
     static let longestPause: Duration = .seconds(4)
+    /// How long the controller is believed that it has no room for another link, if none ends before.
+    static let limitPause: Duration = .seconds(60)
     /// 60 ms, all of it: a press is heard at its first advertisement.
     static let scanInterval: UInt16 = 0x0060
 
@@ -113,7 +115,7 @@ struct Initiator: Hashable, Sendable {
     /// - Parameter peers: who stands twice counts once.
     mutating func want(_ peers: [BluetoothAddress], at now: Instant) -> [Effect] {
         turns.want(peers)
-        isBlocked = false
+        unblock()
         return settle(at: now)
     }
 
@@ -152,13 +154,16 @@ struct Initiator: Hashable, Sendable {
         connected.remove(peer)
         centrals.remove(peer)
         turns.moveToEnd(peer)
-        isBlocked = false
+        unblock()
         return settle(at: now)
     }
 
     mutating func timerFired(at now: Instant) -> [Effect] {
         if case .cancelling(_, _, let deadline) = state, now >= deadline { state = .idle }
-        if let end = pauseEnd, now >= end { pauseEnd = nil }
+        if let end = pauseEnd, now >= end {
+            unblock()
+            pauseEnd = nil
+        }
         return settle(at: now)
     }
 
@@ -178,7 +183,7 @@ struct Initiator: Hashable, Sendable {
             break
         }
         guard status == .success else {
-            if block(on: status) { return settle(at: now) }
+            if block(on: status, at: now) { return settle(at: now) }
             return failed(status, at: now) + settle(at: now)
         }
         pause = Self.shortestPause
@@ -277,12 +282,19 @@ struct Initiator: Hashable, Sendable {
     }
 
     /// A limit is a limit only where there are links that can end; else it is a failure like others.
-    private mutating func block(on status: HCIStatus) -> Bool {
+    private mutating func block(on status: HCIStatus, at now: Instant) -> Bool {
         guard status == .connectionLimitExceeded || status == .memoryCapacityExceeded, !connected.isEmpty else {
             return false
         }
         isBlocked = true
+        pauseEnd = now + Self.limitPause
         return true
+    }
+
+    private mutating func unblock() {
+        guard isBlocked else { return }
+        isBlocked = false
+        pauseEnd = nil
     }
 
     /// Removals first: the list may be full.
@@ -328,7 +340,7 @@ struct Initiator: Hashable, Sendable {
         }
         state = .idle
         switch status {
-        case _ where block(on: status):
+        case _ where block(on: status, at: now):
             return settle(at: now)
         case .commandDisallowed where isScanning:
             isWaitingForScanner = true

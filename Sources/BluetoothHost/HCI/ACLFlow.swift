@@ -6,9 +6,10 @@ import Bytes
 /// The buffers are one pool for all links. Links take turns, one packet each, so a link whose peer is slow does
 /// not keep the others waiting for longer than its own packets fill the pool.
 ///
-/// A packet is either completed or gone with its link, at the latest when the supervision timeout has passed. One
-/// that is neither `margin` after that was forgotten, by the controller or on the way to us. The deadline is looked
-/// at when it has come and not moved with every packet, so that a press costs no timer.
+/// A packet is either completed or gone with its link, at the latest when the supervision timeout has passed. Where
+/// nothing of a link was completed for that long and `margin` more, and the link is still there, its packets have
+/// arrived and that was not told: their buffers are taken back. If the next ones fare no better, the link is of no
+/// use. The deadline is looked at when it has come and not moved with every packet, so that a press costs no timer.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 4.1.1.
 struct ACLFlow: Sendable {
@@ -22,8 +23,15 @@ struct ACLFlow: Sendable {
         /// When the last of them was completed, or the first was sent.
         var movedAt = Instant(nanoseconds: 0)
         var patience = ACLFlow.longestSupervisionTimeout + ACLFlow.margin
+        /// Buffers were taken back, and nothing was completed since.
+        var hasForgotten = false
 
         var isEmpty: Bool { waiting.isEmpty && current == nil }
+    }
+
+    enum Fault: Hashable, Sendable {
+        case forgotten(ConnectionHandle, packets: Int)
+        case stuck(ConnectionHandle)
     }
 
     static let margin: Duration = .seconds(4)
@@ -58,21 +66,24 @@ struct ACLFlow: Sendable {
         queues.filter { $0.value.inFlight > 0 }.keys.sorted { $0.rawValue < $1.rawValue }
     }
 
-    /// - Returns: the links whose packets nobody remembers; told of again after as long a time.
-    mutating func timerFired(at now: Instant) -> [ConnectionHandle] {
+    mutating func timerFired(at now: Instant) -> [Fault] {
         guard let deadline, now >= deadline else { return [] }
         self.deadline = nil
-        var stuck: [ConnectionHandle] = []
+        var faults: [Fault] = []
         for handle in busyLinks {
             guard var queue = queues[handle] else { continue }
             if now >= queue.movedAt + queue.patience {
-                stuck.append(handle)
+                faults.append(queue.hasForgotten ? .stuck(handle) : .forgotten(handle, packets: queue.inFlight))
+                queue.hasForgotten = true
                 queue.movedAt = now
+                freeBuffers += queue.inFlight
+                queue.inFlight = 0
                 queues[handle] = queue
+            } else {
+                watch(queue)
             }
-            watch(queue)
         }
-        return stuck
+        return faults
     }
 
     private mutating func watch(_ queue: LinkQueue) {
@@ -113,6 +124,7 @@ struct ACLFlow: Sendable {
         let count = min(inFlight, Int(completed.count))
         queues[completed.handle]?.inFlight = inFlight - count
         queues[completed.handle]?.movedAt = now
+        queues[completed.handle]?.hasForgotten = false
         freeBuffers += count
         return count == Int(completed.count)
     }
