@@ -99,7 +99,7 @@ let package = Package(
         tests("HomeAssistantTests", "HomeAssistant", "ButtonModel", "JSON"),
         tests("ButtonsTests", "Buttons", "BluetoothHost", "Flic", "ButtonModel", "Simulator"),
         tests("SimulatorTests", "Simulator", "BluetoothHost", "Flic", "ButtonModel", "Bytes"),
-        tests("ScenarioTests", "Hub", "Simulator", "Rules", "ButtonModel", "JSON"),
+        tests("ScenarioTests", "Hub", "Simulator", "Rules", "ButtonModel", "JSON", "BluetoothHost"),
         tests("ReactorTests", "Reactor", "ReactorTestSupport", "CLinux"),
         tests(
             "DaemonTests", "Daemon", "Hub", "Reactor", "ReactorTestSupport", "CLinux", "Bytes", "JSON", "ButtonModel"),
