@@ -1,4 +1,4 @@
-package import BluetoothHost
+import BluetoothHost
 package import ButtonModel
 import Flic
 
