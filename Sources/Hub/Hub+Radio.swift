@@ -110,9 +110,11 @@ extension Hub {
     private mutating func batteryMeasured(_ button: ButtonID, _ millivolts: Int, at now: Instant) {
         guard var record = buttons[button] else { return }
         let time = wallClock(at: now)
-        let becameLow = record.measured(millivolts, at: time)
+        record.batteryMillivolts = millivolts
+        record.batteryMeasuredAt = time
+        let becameLow = record.batteryAlarm.measured(millivolts: millivolts)
         buttons[button] = record
-        self.record([.battery(button, millivolts: millivolts, measuredAt: time, isLow: record.isBatteryLow)])
+        self.record([.battery(button, millivolts: millivolts, measuredAt: time, isLow: record.batteryAlarm.isLow)])
         guard becameLow else { return }
         log(.warning, "\(label(of: button)): the battery is low (\(millivolts) mV); change it, a CR2032")
         tell([
@@ -148,13 +150,13 @@ extension Hub {
     private mutating func paired(_ button: KnownButton, _ batteryMillivolts: Int, at now: Instant) {
         let time = wallClock(at: now)
         let stored = StoredButton(
-            identity: button.identity, pairing: button.pairing, pairedAt: time, batteryMillivolts: batteryMillivolts,
-            batteryMeasuredAt: time)
+            identity: button.identity, pairing: button.pairing, pairedAt: time)
         buttons[button.id] = ButtonRecord(stored)
         let token = takeToken()
         effects.append(.record(token, [.putButton(stored)]))
         effects.append(.sync(token))
         buttonsChanged(at: now)
+        batteryMeasured(button.id, batteryMillivolts, at: now)
         let identity = button.identity
         log(.info, "paired \(identity.serial) (\(identity.address)), firmware \(identity.firmwareVersion)")
     }
