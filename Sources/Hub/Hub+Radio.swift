@@ -141,7 +141,8 @@ extension Hub {
 
     private mutating func spaceChanged(_ waiting: Set<ButtonID>) {
         if waitingForSpace.isEmpty, !waiting.isEmpty {
-            log(.warning, "no space for a new connection: \(waiting.count) buttons wait until the adapter has room")
+            let names = waiting.sorted().prefix(8).map { label(of: $0) }.joined(separator: ", ")
+            log(.warning, "no space for a new connection: \(names) must wait until the adapter has room")
         }
         waitingForSpace = waiting
         tell(["kind": "space", "waiting": .array(waiting.sorted().map { .string(label(of: $0)) })])
