@@ -16,9 +16,10 @@ public import ButtonModel
 /// | awaitingInitResponse        | the response                | ready                      | ready; what is stored comes first       |
 /// | ready                       | events                      | ready                      | events; acknowledge when they are synced|
 /// | ready                       | a command                   | ready                      | ask, two requests at a time             |
+/// | ready                       | disconnect, firmware taken  | ready, leaving             | tell it to end the link; ask no more    |
 /// | ready                       | no answer in time           | ready                      | unanswered, and on with the next request|
 /// | ready                       | the button forgot all       | closed                     | factory reset, disconnect               |
-/// | ready                       | told to leave, and it stays | closed                     | disconnect                              |
+/// | ready, leaving              | the session ends, or time   | closed                     | disconnect                              |
 /// | ready, awaitingInitResponse | the button ends the session | pausing                    | failed                                  |
 /// | ready, awaitingInitResponse | a wrong signature           | pausing                    | end the session, failed                 |
 /// | ready, awaitingInitResponse | a second wrong signature    | closed                     | end the session, failed, disconnect     |
