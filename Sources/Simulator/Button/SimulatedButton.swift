@@ -14,6 +14,8 @@ import Flic
 /// | down                        | tell the peripheral; advertise when there is no link                 |
 /// | held for 7 s without a link | public mode for 30 s                                                 |
 /// | paired                      | leave public mode                                                    |
+/// | a second link               | end it: one is all this button has                                   |
+/// | a fault                     | do what it says                                                      |
 ///
 /// Pairings, the event counter and the queue outlive the transport: a button does not forget because a dongle
 /// was pulled. Presses wait until the controller is set up, for the certificate names its address.
@@ -24,6 +26,9 @@ public struct SimulatedButton: Sendable {
         case transportClosed
         /// At most `SimulatedButton.maximumQueuedPresses` wait; one more is refused with a note.
         case press(SimulatedPress)
+        case batteryChanged(millivolts: Int)
+        /// Nothing before the controller is set up.
+        case fault(SimulatedFault)
         case timerFired
     }
 
@@ -59,13 +64,17 @@ public struct SimulatedButton: Sendable {
     private var isUp = false
     private var link: Connection?
     private var advertisesAgain = false
+    /// The end of the link is ours, and shall look like a loss.
+    private var losesLink = false
     private var timer = LogicalTimer()
     private var randomness: SplitMix64
 
     /// - Parameter seed: with the name, the source of its keys, boot id and randomness.
     public init(_ description: SimulatedButtonDescription, seed: UInt64, at now: Instant) {
         self.description = description
-        plan = AdvertisingPlan(isPublicUntilPaired: description.isPublic && description.pairings.isEmpty)
+        plan = AdvertisingPlan(
+            isPublicUntilPaired: description.isPublic && description.pairings.isEmpty,
+            advertisesWhileConnected: description.advertisesWhileConnected)
         randomness = SplitMix64(seed: seed ^ stableHash(description.name))
     }
 
@@ -80,6 +89,10 @@ public struct SimulatedButton: Sendable {
             closeTransport(at: now, &effects)
         case .press(let press):
             take(press, at: now, &effects)
+        case .batteryChanged(let millivolts):
+            tell(.batteryChanged(millivolts: millivolts), at: now, &effects)
+        case .fault(let fault):
+            suffer(fault, at: now, &effects)
         case .timerFired:
             timer.fired()
             fireTimers(at: now, &effects)
@@ -144,8 +157,33 @@ extension SimulatedButton {
         }
         if let instant = publicModeAt, instant <= now {
             publicModeAt = nil
-            if link == nil { plan.enterPublicMode(at: now) }
+            if link == nil || description.advertisesWhileConnected { plan.enterPublicMode(at: now) }
         }
+    }
+}
+
+// MARK: - Faults
+
+extension SimulatedButton {
+    private mutating func suffer(_ fault: SimulatedFault, at now: Instant, _ effects: inout [Effect]) {
+        guard peripheral != nil else { return }
+        switch fault {
+        case .reboot:
+            effects.append(.note("rebooted"))
+            loseLink(at: now, &effects)
+            plan.rebooted()
+            tell(.rebooted(bootID: UInt32(truncatingIfNeeded: randomness.next())), at: now, &effects)
+        case .dropLink: loseLink(at: now, &effects)
+        case .wrongSignature: tell(.fault(.wrongSignature), at: now, &effects)
+        case .lostAcknowledgement: tell(.fault(.lostAcknowledgement), at: now, &effects)
+        case .ignoresRequests(let isOn): tell(.fault(.ignoresRequests(isOn)), at: now, &effects)
+        }
+    }
+
+    private mutating func loseLink(at now: Instant, _ effects: inout [Effect]) {
+        guard let link else { return }
+        losesLink = true
+        perform(.perform(.disconnect(link.handle, reason: .remoteUserTerminated)), at: now, &effects)
     }
 }
 
@@ -164,8 +202,6 @@ extension SimulatedButton {
         mode = wanted
         switch wanted {
         case .silent:
-            // The controller stopped by itself where a link was the reason.
-            guard link == nil else { return }
             perform(.perform(.stopAdvertising), at: now, &effects)
             effects.append(.note("silent"))
         case .advertising(let isPublic, let interval):
@@ -181,8 +217,10 @@ extension SimulatedButton {
     ) -> Advertisement {
         Advertisement(
             data: isPublic
-                ? FlicGATT.publicData(address: address, firmwareVersion: description.firmware) : FlicGATT.flags,
-            scanResponse: isPublic ? FlicGATT.scanResponse(address: address) : [],
+                ? FlicGATT.publicData(address: address, firmwareVersion: peripheral?.firmwareVersion ?? 0)
+                : FlicGATT.flags,
+            scanResponse: isPublic
+                ? FlicGATT.scanResponse(address: address, isConnected: link != nil || description.isTaken) : [],
             interval: interval, randomAddress: address.kind == .random ? address : nil)
     }
 }
@@ -210,7 +248,13 @@ extension SimulatedButton {
             effects.append(.failed(String(describing: failure)))
 
         case .connected(let connection):
-            guard connection.role == .peripheral, link == nil else { return }
+            guard connection.role == .peripheral else { return }
+            // A controller stops advertising by itself when that led to a link.
+            mode = .silent
+            guard link == nil else {
+                return perform(
+                    .perform(.disconnect(connection.handle, reason: .remoteUserTerminated)), at: now, &effects)
+            }
             link = connection
             plan.connected()
             effects.append(.note("connected"))
@@ -223,7 +267,7 @@ extension SimulatedButton {
             tell(.received(value, random: randomness.octets(8)), at: now, &effects)
         case .disconnected(let connection, let reason):
             guard connection.handle == link?.handle else { return }
-            endLink(isLost: reason == .connectionTimeout, at: now, &effects)
+            endLink(isLost: losesLink || reason == .connectionTimeout, at: now, &effects)
             effects.append(.note("disconnected"))
 
         case .advertisingFailed(let status):
@@ -260,7 +304,8 @@ extension SimulatedButton {
             case .sessionReady:
                 effects.append(.note("session ready"))
             case .light(let pattern):
-                effects.append(.note(pattern.map { "light: colour \($0.colour), \($0.periods) times" } ?? "light: as usual"))
+                effects.append(
+                    .note(pattern.map { "light: colour \($0.colour), \($0.periods) times" } ?? "light: as usual"))
             case .factoryReset:
                 effects.append(.note("all pairings forgotten"))
             case .updated(let version):
@@ -292,10 +337,12 @@ extension SimulatedButton {
     private mutating func endLink(isLost: Bool, at now: Instant, _ effects: inout [Effect]) {
         guard link != nil else { return }
         link = nil
-        let remembersHost = peripheral?.isPaired ?? false
-        plan.disconnected(isLost: isLost && remembersHost, advertisesAgain: advertisesAgain, at: now)
-        advertisesAgain = false
+        // A button that restarts with the end of the link has forgotten what its hosts wanted.
         tell(.linkDown, at: now, &effects)
+        plan.disconnected(
+            lookingFor: isLost ? peripheral?.advertisingSettings : nil, advertisesAgain: advertisesAgain, at: now)
+        advertisesAgain = false
+        losesLink = false
     }
 
     private mutating func closeTransport(at now: Instant, _ effects: inout [Effect]) {
