@@ -90,7 +90,8 @@ let package = Package(
         tests("JSONTests", "JSON"),
         tests("DiagnosticsTests", "Diagnostics"),
         tests("BluetoothHostTests", "BluetoothHost", "Bytes", "ButtonModel"),
-        tests("FlicTests", "Flic", "Bytes", "ButtonModel", "JSON",
+        tests(
+            "FlicTests", "Flic", "Bytes", "ButtonModel", "JSON",
             resources: [.copy("Vectors"), .copy("Golden")]),
         tests("GesturesTests", "Gestures", "ButtonModel", "JSON"),
         tests("RulesTests", "Rules", "ButtonModel", "JSON"),

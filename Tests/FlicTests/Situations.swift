@@ -164,7 +164,7 @@ struct Situation {
         let updating = settled.after("", .input(.perform(.updateFirmware(image))))
             .after("a firmware image is under way", .packet(.startFirmwareUpdateResponse(position: 0)))
         let unsynced = settled.after("an acknowledgement waits for the disk", .packet(events(11, 1, 10)))
-        let leaving = settled.after("asked to leave", .input(.perform(.disconnect(advertiseAgain: true))))
+        let leaving = settled.after("", .input(.perform(.disconnect(advertiseAgain: true))))
         let pausing = settled.after("the button ended the session", .packet(.disconnectedVerifiedLink(reason: 0)))
         let entropy = pausing.after("the pause is over", .timer(isDue: true))
         return [

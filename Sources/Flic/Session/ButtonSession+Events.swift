@@ -14,10 +14,6 @@ extension ButtonSession {
         switch packet {
         case .pingRequest: send(.pingResponse, &effects)
         case .disconnectedVerifiedLink(let reason):
-            if isLeaving {
-                close(&effects)
-                return effects.append(.disconnect)
-            }
             pause(Self.pauseAfterSessionEnd, .sessionEnded(reason: reason), at: now, &effects)
         case .initButtonEventsResponse(let response): becomeReady(response, at: now, &effects)
         case .buttonEventNotification(let notification): receiveEvents(notification, at: now, &effects)

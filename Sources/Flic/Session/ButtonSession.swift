@@ -290,6 +290,10 @@ extension ButtonSession {
     mutating func pause(
         _ duration: Duration, _ failure: SessionFailure, at now: Instant, _ effects: inout [Effect]
     ) {
+        guard !isLeaving else {
+            close(&effects)
+            return effects.append(.disconnect)
+        }
         connectionID = 0
         assembler = FrameAssembler()
         end(in: .pausing(until: now + duration), &effects)

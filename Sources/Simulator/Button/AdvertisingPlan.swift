@@ -3,12 +3,12 @@ import Flic
 
 /// When a Flic 2 advertises, and how often.
 ///
-/// | reason                              | for                    | interval                          |
-/// |-------------------------------------|------------------------|-----------------------------------|
-/// | public until paired                 | as long as it takes    | 100 ms                            |
-/// | public after a hold of 7 s          | 30 s                   | 100 ms                            |
-/// | a press, or the host asked for it   | 60 s                   | 20 ms for 10 s, 152.5 ms to 30 s, then 1022.5 ms |
-/// | a lost link                         | what its hosts asked for: for 5 s one interval, then another | |
+/// | reason                              | for                      | interval                                         |
+/// |-------------------------------------|--------------------------|--------------------------------------------------|
+/// | public until paired                 | as long as it takes      | 100 ms                                           |
+/// | public after a hold of 7 s          | 30 s                     | 100 ms                                           |
+/// | a press, or the host asked for it   | 60 s                     | 20 ms for 10 s, 152.5 ms to 30 s, then 1022.5 ms |
+/// | a lost link                         | what its hosts asked for | one of theirs for 5 s, then another              |
 ///
 /// The shortest interval of all reasons that hold wins; a connected button is silent, unless it is made public and has
 /// room for another link. The three steps after a press are those of a Twist: a Flic 2's are not known.
