@@ -66,6 +66,29 @@ struct CommandTests {
                 == [.factoryResetRequest])
     }
 
+    @Test("what was asked for once is not asked for again in the next session on the same link")
+    func once() throws {
+        var established = try #require(EstablishedTalk())
+        established.talk.when(.perform(.abortLEDPattern))
+        established.talk.when(.perform(.factoryReset))
+        _ = established.sent(established.initialise())
+        established.receive(.disconnectedVerifiedLink(reason: 0))
+        established.talk.wait(.seconds(1))
+        established.talk.when(.timerFired)
+        established.talk.when(.restart(TestButton.entropy))
+        let (button, response) = try #require(TestButton.quickVerify())
+        established.button = button
+        _ = established.sent(established.talk.when(.received(response)))
+        var sent = established.sent(established.initialise())
+        for answer in [
+            .getBatteryLevelResponse(raw: 1), .getNameResponse(.init(timestamp: 1, name: [])),
+            .getFirmwareVersionResponse(version: 11),
+        ] as [ButtonPacket] {
+            sent += established.sent(established.receive(answer))
+        }
+        #expect(sent.compactMap { $0?.opcode } == [12, 20, 11, 8])
+    }
+
     @Test("a pending name is delivered without force, and what the button answers is the name")
     func pendingName() throws {
         var established = try #require(EstablishedTalk(pendingNickname: Nickname("Old", chosenAt: 3)))

@@ -20,6 +20,7 @@ public import ButtonModel
 /// | ready                       | no answer in time           | ready                      | unanswered, and on with the next request|
 /// | ready                       | the button forgot all       | closed                     | factory reset, disconnect               |
 /// | ready, leaving              | the session ends, or time   | closed                     | disconnect                              |
+/// | ready, awaitingInitResponse | a ping, a name from another | as it is                   | answer, nickname                        |
 /// | ready, awaitingInitResponse | the button ends the session | pausing                    | failed                                  |
 /// | ready, awaitingInitResponse | a wrong signature           | pausing                    | end the session, failed                 |
 /// | ready, awaitingInitResponse | a second wrong signature    | closed                     | end the session, failed, disconnect     |
@@ -73,7 +74,7 @@ public struct ButtonSession: Sendable {
         case abortLEDPattern
         /// The button forgets all its pairings.
         case factoryReset
-        /// The button ends the link; it advertises again at once or at its next press.
+        /// The button ends the link, as soon as there is a session; it advertises again at once or at its next press.
         case disconnect(advertiseAgain: Bool)
     }
 
@@ -101,7 +102,7 @@ public struct ButtonSession: Sendable {
         case firmwareUpdate(FirmwareUpdateProgress)
         /// The button has forgotten us, as asked for.
         case factoryReset
-        /// A request was not answered in time, by the request's name.
+        /// A request was not answered in time, by its name in the protocol notes. A nickname in it is still pending.
         case unanswered(String)
         /// The button has proved that it does not know the pairing any more: forget it.
         case unpaired
