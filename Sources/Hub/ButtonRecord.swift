@@ -16,7 +16,8 @@ struct ButtonRecord: Hashable, Sendable {
     var sequence: Int64
     /// What was set at run time; the rules may fix another.
     var triggerMode: TriggerMode?
-    var latencyMode: LatencyMode
+    var settings: ButtonSettings
+    var isBatteryLow: Bool
     var recogniser: Recogniser
     /// In force now, worked out from the rules.
     var mode = TriggerMode.clickAndDoubleClickAndHold
@@ -35,7 +36,8 @@ struct ButtonRecord: Hashable, Sendable {
         pressCount = stored.pressCount
         sequence = stored.sequence
         triggerMode = stored.triggerMode
-        latencyMode = stored.latencyMode
+        settings = stored.settings
+        isBatteryLow = stored.isBatteryLow
         recogniser = Recogniser(saved: stored.recogniser)
     }
 
@@ -43,7 +45,21 @@ struct ButtonRecord: Hashable, Sendable {
     var known: KnownButton {
         KnownButton(
             identity: identity, pairing: pairing, cursor: cursor, advertisingConfigured: isAdvertisingConfigured,
-            latencyMode: latencyMode)
+            settings: settings)
+    }
+
+    /// Millivolts: below the first a battery is low, and it is good again only above the second. A cell that is hardly
+    /// low recovers a little when it rests.
+    static let lowBattery = 2650
+    static let goodBattery = 2750
+
+    /// - Returns: whether the battery has become low with this.
+    mutating func measured(_ millivolts: Int, at time: UTCTime) -> Bool {
+        batteryMillivolts = millivolts
+        batteryMeasuredAt = time
+        let wasLow = isBatteryLow
+        isBatteryLow = millivolts < (wasLow ? Self.goodBattery + 1 : Self.lowBattery)
+        return isBatteryLow && !wasLow
     }
 
     /// What `rename` set, else the nickname, else the serial.

@@ -297,17 +297,17 @@ struct Store {
                 state.nextRun = max(state.nextRun, run.id + 1)
             case .runEnded(let id): state.runs.removeAll { $0.id == id }
             case .advertisingConfigured(let id, let value): update(id) { $0.isAdvertisingConfigured = value }
-            case .battery(let id, let millivolts, let at):
+            case .battery(let id, let millivolts, let at, let isLow):
                 update(id) {
                     $0.batteryMillivolts = millivolts
                     $0.batteryMeasuredAt = at
+                    $0.isBatteryLow = isLow
                 }
             case .firmware(let id, let version): update(id) { $0.identity.firmwareVersion = version }
             case .nickname(let id, let nickname): update(id) { $0.identity.nickname = nickname }
             case .name(let id, let name): update(id) { $0.name = name }
             case .triggerMode(let id, let mode): update(id) { $0.triggerMode = mode }
-            case .latencyMode(let id, let mode): update(id) { $0.latencyMode = mode }
-            case .connectionWanted(let id, let value): update(id) { $0.isConnectionWanted = value }
+            case .settings(let id, let settings): update(id) { $0.settings = settings }
             }
         }
     }
