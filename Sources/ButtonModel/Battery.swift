@@ -14,3 +14,23 @@ public enum Battery {
         }
     }
 }
+
+/// Says once that a battery is low. A cell that is hardly low recovers a little when it rests, so it is armed again
+/// only well above.
+public struct BatteryAlarm: Hashable, Sendable {
+    /// Millivolts: low below this, …
+    public static let low = 2650
+    /// … and good again above this.
+    public static let good = 2750
+
+    public private(set) var isLow: Bool
+
+    public init(isLow: Bool = false) { self.isLow = isLow }
+
+    /// - Returns: whether the battery has become low with this reading.
+    public mutating func measured(millivolts: Int) -> Bool {
+        let wasLow = isLow
+        isLow = wasLow ? millivolts <= Self.good : millivolts < Self.low
+        return isLow && !wasLow
+    }
+}

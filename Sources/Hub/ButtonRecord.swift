@@ -17,7 +17,7 @@ struct ButtonRecord: Hashable, Sendable {
     /// What was set at run time; the rules may fix another.
     var triggerMode: TriggerMode?
     var settings: ButtonSettings
-    var isBatteryLow: Bool
+    var batteryAlarm: BatteryAlarm
     var recogniser: Recogniser
     /// In force now, worked out from the rules.
     var mode = TriggerMode.clickAndDoubleClickAndHold
@@ -37,7 +37,7 @@ struct ButtonRecord: Hashable, Sendable {
         sequence = stored.sequence
         triggerMode = stored.triggerMode
         settings = stored.settings
-        isBatteryLow = stored.isBatteryLow
+        batteryAlarm = BatteryAlarm(isLow: stored.isBatteryLow)
         recogniser = Recogniser(saved: stored.recogniser)
     }
 
@@ -46,20 +46,6 @@ struct ButtonRecord: Hashable, Sendable {
         KnownButton(
             identity: identity, pairing: pairing, cursor: cursor, advertisingConfigured: isAdvertisingConfigured,
             settings: settings)
-    }
-
-    /// Millivolts: below the first a battery is low, and it is good again only above the second. A cell that is hardly
-    /// low recovers a little when it rests.
-    static let lowBattery = 2650
-    static let goodBattery = 2750
-
-    /// - Returns: whether the battery has become low with this.
-    mutating func measured(_ millivolts: Int, at time: UTCTime) -> Bool {
-        batteryMillivolts = millivolts
-        batteryMeasuredAt = time
-        let wasLow = isBatteryLow
-        isBatteryLow = millivolts < (wasLow ? Self.goodBattery + 1 : Self.lowBattery)
-        return isBatteryLow && !wasLow
     }
 
     /// What `rename` set, else the nickname, else the serial.

@@ -118,9 +118,11 @@ extension Hub {
     private mutating func batteryMeasured(_ button: ButtonID, _ millivolts: Int, at now: Instant) {
         guard var record = buttons[button] else { return }
         let time = wallClock(at: now)
-        let becameLow = record.measured(millivolts, at: time)
+        record.batteryMillivolts = millivolts
+        record.batteryMeasuredAt = time
+        let becameLow = record.batteryAlarm.measured(millivolts: millivolts)
         buttons[button] = record
-        self.record([.battery(button, millivolts: millivolts, measuredAt: time, isLow: record.isBatteryLow)])
+        self.record([.battery(button, millivolts: millivolts, measuredAt: time, isLow: record.batteryAlarm.isLow)])
         guard becameLow else { return }
         log(.warning, "\(label(of: button)): the battery is low (\(millivolts) mV); change it, a CR2032")
         tell([
@@ -147,7 +149,8 @@ extension Hub {
 
     private mutating func spaceChanged(_ waiting: Set<ButtonID>) {
         if waitingForSpace.isEmpty, !waiting.isEmpty {
-            log(.warning, "no space for a new connection: \(waiting.count) buttons wait until the adapter has room")
+            let names = waiting.sorted().prefix(8).map { label(of: $0) }.joined(separator: ", ")
+            log(.warning, "no space for a new connection: \(names) must wait until the adapter has room")
         }
         waitingForSpace = waiting
         tell(["kind": "space", "waiting": .array(waiting.sorted().map { .string(label(of: $0)) })])
@@ -156,13 +159,13 @@ extension Hub {
     private mutating func paired(_ button: KnownButton, _ batteryMillivolts: Int, at now: Instant) {
         let time = wallClock(at: now)
         let stored = StoredButton(
-            identity: button.identity, pairing: button.pairing, pairedAt: time, batteryMillivolts: batteryMillivolts,
-            batteryMeasuredAt: time)
+            identity: button.identity, pairing: button.pairing, pairedAt: time)
         buttons[button.id] = ButtonRecord(stored)
         let token = takeToken()
         effects.append(.record(token, [.putButton(stored)]))
         effects.append(.sync(token))
         buttonsChanged(at: now)
+        batteryMeasured(button.id, batteryMillivolts, at: now)
         let identity = button.identity
         log(.info, "paired \(identity.serial) (\(identity.address)), firmware \(identity.firmwareVersion)")
     }

@@ -72,7 +72,7 @@ extension Hub {
             "nickname_pending": .bool(record.settings.nicknameChosenAt != nil),
             "battery": record.batteryMillivolts.map { .integer(Int64(Battery.percentage(millivolts: $0))) } ?? .null,
             "battery_mv": record.batteryMillivolts.map { .integer(Int64($0)) } ?? .null,
-            "battery_low": .bool(record.isBatteryLow),
+            "battery_low": .bool(record.batteryAlarm.isLow),
             "battery_at": record.batteryMeasuredAt.map { .string($0.description) } ?? .null,
             "paired_at": .string(record.pairedAt.description),
             "press_count": .integer(record.pressCount),

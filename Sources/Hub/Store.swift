@@ -43,7 +43,7 @@ package struct StoredButton: Hashable, Sendable {
     /// `nil`: derived from the rules.
     package var triggerMode: TriggerMode?
     package var settings: ButtonSettings
-    /// It was below `ButtonRecord.lowBattery`, and not above `ButtonRecord.goodBattery` since.
+    /// As `BatteryAlarm` has it.
     package var isBatteryLow: Bool
     /// The press train that is still undecided, in the recogniser's own notation; empty when there is none.
     package var recogniser: String

@@ -98,4 +98,23 @@ struct ButtonSettingsScenarioTests {
         #expect(house.payloads(on: "lamp/kitchen/set") == ["TOGGLE"])
         #expect(house.violations == [])
     }
+
+    @Test("a low battery is told of once")
+    func lowBattery() {
+        var weak = Household.hall
+        weak.batteryMillivolts = 2600
+        var house = Household([Household.kitchen, weak])
+        house.ask(#"{"request":"watch"}"#)
+        house.pairAll()
+        house.wait(.seconds(7 * 3600))
+        let low = house.told.filter { $0["event"] == "battery_low" }
+        #expect(low.map { $0["id"] } == [.string(Household.hallID.description)])
+        house.crash()
+        house.ask(#"{"request":"watch"}"#)
+        house.wait(.seconds(7 * 3600))
+        #expect(house.told.count { $0["event"] == "battery_low" } == 1, "nor again after a restart")
+        house.ask(#"{"request":"button","data":{"id":"80e4da000002"}}"#)
+        #expect(house.responses.last?["data"]?["battery_low"] == true)
+        #expect(house.responses.last?["data"]?["battery"] == 12)
+    }
 }

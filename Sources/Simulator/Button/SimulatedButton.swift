@@ -260,7 +260,8 @@ extension SimulatedButton {
             case .sessionReady:
                 effects.append(.note("session ready"))
             case .light(let pattern):
-                effects.append(.note(pattern.map { "light: colour \($0.colour), \($0.periods) times" } ?? "light: as usual"))
+                effects.append(
+                    .note(pattern.map { "light: colour \($0.colour), \($0.periods) times" } ?? "light: as usual"))
             case .factoryReset:
                 effects.append(.note("all pairings forgotten"))
             case .updated(let version):

@@ -20,7 +20,9 @@ struct FirmwareGuide: Sendable {
     }
 
     private enum State: Hashable {
-        case watching, asking
+        case watching
+        /// What was said of updates before the answer: it may be of ours.
+        case asking(said: [JSONValue])
         /// The button's id.
         case updating(String)
         case done
@@ -45,6 +47,9 @@ struct FirmwareGuide: Sendable {
         case (_, .interrupted): return finish(.failure(.silent(.no)))
         case (_, .received(let line)) where line["kind"] == nil: return answered(line)
         case (.updating(let id), .received(let line)) where line["id"]?.stringValue == id: return progressed(line)
+        case (.asking(let said), .received(let line)) where line["kind"] == "firmware":
+            state = .asking(said: said + [line])
+            return []
         case (.watching, .received), (.asking, .received), (.updating, .received): return []
         }
     }
@@ -53,16 +58,16 @@ struct FirmwareGuide: Sendable {
         switch (state, answer.requestOutcome) {
         case (_, .failure(let failure)): return finish(.failure(failure))
         case (.watching, .success):
-            state = .asking
+            state = .asking(said: [])
             return [
                 .send([
                     "request": "button/update",
                     "data": ["id": .string(button), "image": .string(image.hex)],
                 ])
             ]
-        case (.asking, .success(let data)):
+        case (.asking(let said), .success(let data)):
             state = .updating(data.text("id"))
-            return []
+            return said.flatMap { handle(.received($0)) }
         case (.updating, .success), (.done, .success): return []
         }
     }
