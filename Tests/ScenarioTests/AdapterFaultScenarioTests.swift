@@ -23,7 +23,7 @@ struct AdapterFaultScenarioTests {
             case .hardwareError: house.breakAdapter(.hardwareError(code: 0x42))
             case .mute: house.breakAdapter(.stopAnswering)
             case .wedged: house.breakAdapter(.wedge)
-            case .lostPackets: house.breakAdapter(.loseCompletedPackets(count))
+            case .lostPackets: house.breakAdapter(.loseCompletedPackets(count * 3))
             case .refusedConnections:
                 house.breakAdapter(.refuse(.leCreateConnection, .memoryCapacityExceeded, count: count))
             case .refusedList:
