@@ -27,8 +27,8 @@ func tests(
 }
 
 let daemonImports: [Target.Dependency] = [
-    "Bytes", "ButtonModel", "JSON", "Diagnostics", "Rules", "HomeAssistant", "Hub", "RuleLoader", "Simulator",
-    "Reactor",
+    "Bytes", "ButtonModel", "JSON", "Diagnostics", "BluetoothHost", "Rules", "HomeAssistant", "Hub", "RuleLoader",
+    "Simulator", "Reactor",
     "CLinux", "CBluetooth", "CMosquitto", "CSQLite", "CCrypto",
     .product(name: "Logging", package: "swift-log"),
 ]
@@ -104,7 +104,8 @@ let package = Package(
         tests("ScenarioTests", "Hub", "Simulator", "Rules", "ButtonModel", "JSON", "BluetoothHost"),
         tests("ReactorTests", "Reactor", "ReactorTestSupport", "CLinux"),
         tests(
-            "DaemonTests", "Daemon", "Hub", "Reactor", "ReactorTestSupport", "CLinux", "Bytes", "JSON", "ButtonModel"),
+            "DaemonTests", "Daemon", "BluetoothHost", "Hub", "Reactor", "ReactorTestSupport", "CLinux", "Bytes", "JSON",
+            "ButtonModel"),
         tests(
             "CommandLineTests", "tryck", "Daemon", "Diagnostics", "ButtonModel", "JSON", "Simulator",
             .product(name: "ArgumentParser", package: "swift-argument-parser"), resources: [.copy("Golden")]),

@@ -49,8 +49,9 @@ package struct ButtonManager: Sendable {
         case setTimer(Instant)
         case cancelTimer
         case controllerReady(BluetoothAddress)
-        /// The transport has to be closed and opened again; a sentence for people.
-        case controllerFailed(String)
+        /// The transport has to be closed and opened again; a sentence for people. Or it never will do:
+        /// `isUnsupported`.
+        case controllerFailed(String, isUnsupported: Bool)
         case pairing(PairingProgress)
         /// A new pairing; to be stored before anything else.
         case paired(KnownButton, batteryMillivolts: Int)
@@ -216,7 +217,7 @@ package struct ButtonManager: Sendable {
             for button in known.keys.sorted() { updateState(of: button) }
             if search != nil { perform(.perform(.startScanning(active: true)), at: now) }
         case .failed(let failure):
-            effects.append(.controllerFailed(failure.sentence))
+            effects.append(.controllerFailed(failure.sentence, isUnsupported: failure == .notLowEnergy))
         case .advertised(let report):
             noticed(report, at: now)
         case .connected(let connection):

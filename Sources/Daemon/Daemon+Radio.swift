@@ -1,3 +1,4 @@
+import BluetoothHost
 import ButtonModel
 import Hub
 import Logging
@@ -15,17 +16,30 @@ extension Daemon {
             guard let self, let transport, self.transport === transport else { return }
             switch event {
             case .opened: self.deliver(.transportOpened)
-            case .received(let packet): self.deliver(.received(packet))
+            case .received(let packet):
+                self.capture?.add(packet, .received)
+                self.deliver(.received(packet))
             case .failed(let failure):
+                self.refuseAdapter()
                 self.transport = nil
-                self.deliver(.transportClosed("\(failure)."))
+                self.transportFailed(failure)
             }
         }
     }
 
     func closeTransport() {
+        refuseAdapter()
         transport?.close()
         transport = nil
+    }
+
+    private func transportFailed(_ failure: TransportFailure) {
+        deliver(.transportClosed("\(failure).", failure.fault))
+    }
+
+    /// Where there is a choice, the next attempt is with another adapter.
+    private func refuseAdapter() {
+        if let transport = transport as? HCISocketTransport { adapterSearch?.refuse(transport.index) }
     }
 
     func pressSimulated(_ button: String, _ press: String) {
@@ -37,9 +51,9 @@ extension Daemon {
 
     private func makeTransport() -> (any HCITransport)? {
         switch setup.configuration.transport {
-        case .auto: return adapter { _ in true }
-        case .hciIndex(let index): return HCISocketTransport(loop: loop, index: UInt16(clamping: index))
-        case .hciAddress(let address): return adapter { $0.address == address }
+        case .auto: return adapter(.any)
+        case .hciIndex(let index): return adapter(.index(UInt16(clamping: index)))
+        case .hciAddress(let address): return adapter(.address(address))
         case .h4TCP(let host, let port):
             return H4StreamTransport(loop: loop, endpoint: .tcp(host: host, port: UInt16(clamping: port)))
         case .h4Unix(let path):
@@ -65,17 +79,16 @@ extension Daemon {
         }
     }
 
-    /// The first adapter that is asked for. Which number it has is looked up each time: it may have changed.
-    private func adapter(_ isWanted: (HCISocketTransport.Adapter) -> Bool) -> (any HCITransport)? {
-        do {
-            guard let found = try HCISocketTransport.adapters().first(where: isWanted) else {
-                let name = setup.configuration.transport.word
-                deliver(.transportClosed("there is no such adapter (\(name)): plug it in, or see tryck.yaml."))
-                return nil
-            }
-            return HCISocketTransport(loop: loop, index: found.index)
+    private func adapter(_ wanted: AdapterSearch.Wanted) -> (any HCITransport)? {
+        do throws(TransportFailure) {
+            var search = adapterSearch ?? AdapterSearch(wanted)
+            let adapters: [HCISocketTransport.Adapter]
+            if case .index = wanted { adapters = [] } else { adapters = try HCISocketTransport.adapters() }
+            let index = try search.next(of: adapters)
+            adapterSearch = search
+            return HCISocketTransport(loop: loop, index: index)
         } catch {
-            deliver(.transportClosed("\(error)."))
+            transportFailed(error)
             return nil
         }
     }

@@ -1,3 +1,4 @@
+import BluetoothHost
 import ButtonModel
 import Glibc
 import Hub
@@ -17,10 +18,12 @@ final class Daemon {
     let control: ControlServer
     let notifier: ServiceNotifier?
     let processes: ProcessEdge
+    let capture: CaptureFile?
     var hub: Hub
     /// As they were at the start, for simulated buttons to remember.
     let storedPairings: [ButtonID: Pairing]
     var transport: (any HCITransport)?
+    var adapterSearch: AdapterSearch?
     var simulator: SimulatorEdge?
     var broker: EmbeddedBroker?
     var mqtt: MQTTEdge?
@@ -33,13 +36,15 @@ final class Daemon {
     private var failedRecords: Set<UInt64> = []
 
     init(
-        loop: EventLoop, logger: Logger, setup: Setup, store: StoreEdge, stored: StoredState, control: ControlServer
+        loop: EventLoop, logger: Logger, setup: Setup, store: StoreEdge, stored: StoredState, control: ControlServer,
+        capture: CaptureFile?
     ) {
         self.loop = loop
         self.logger = logger
         self.setup = setup
         self.store = store
         self.control = control
+        self.capture = capture
         notifier = ServiceNotifier.fromEnvironment()
         processes = ProcessEdge(loop: loop)
         storedPairings = Dictionary(stored.buttons.map { ($0.id, $0.pairing) }, uniquingKeysWith: { $1 })
@@ -83,7 +88,9 @@ final class Daemon {
         case .needsEntropy: deliver(.entropy(Surroundings.randomOctets(2048)))
         case .openTransport: openTransport()
         case .closeTransport: closeTransport()
-        case .send(let packet): transport?.send(packet)
+        case .send(let packet):
+            capture?.add(packet, .sent)
+            transport?.send(packet)
         case .record(let token, let changes): record(changes, token)
         case .sync(let token): sync(token)
         case .subscribe(let topicFilters): mqtt?.subscribe(topicFilters.map { ($0, qos: 1) })
@@ -147,6 +154,7 @@ final class Daemon {
     }
 
     private func end() {
+        capture?.close()
         broker?.stop()
         control.close()
         loop.stop()

@@ -19,7 +19,8 @@ package final class HCISocketTransport: HCITransport {
     nonisolated static let maximumQueued = 256
 
     private let loop: EventLoop
-    private let index: UInt16
+    /// 0 for hci0.
+    package let index: UInt16
     private var handler: (@ReactorActor (HCITransportEvent) -> Void)?
     /// Changes with every `open` and `close`, so that what was begun before one of them is not taken for ours.
     private var generation: UInt64 = 0
@@ -30,7 +31,6 @@ package final class HCISocketTransport: HCITransport {
     /// Something was dropped and will be reported; nothing may follow it.
     private var isFailing = false
 
-    /// - Parameter index: 0 for hci0.
     package init(loop: EventLoop, index: UInt16) {
         self.loop = loop
         self.index = index
@@ -104,7 +104,9 @@ package final class HCISocketTransport: HCITransport {
         guard result == 0 else {
             let reason = errno
             Glibc.close(descriptor)
-            return .failure(TransportFailure(errno: reason, "bind", adapter: index))
+            return .failure(
+                TransportFailure(
+                    errno: reason, "bind", adapter: index, isBlueZRunning: Surroundings.isRunning("bluetoothd")))
         }
         return .success(descriptor)
     }

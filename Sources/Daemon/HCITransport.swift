@@ -1,4 +1,6 @@
+package import ButtonModel
 import Glibc
+package import Hub
 package import Reactor
 
 /// A Bluetooth controller, wherever it is: whole HCI packets in and out.
@@ -27,10 +29,12 @@ package enum HCITransportEvent: Hashable, Sendable {
 package enum TransportFailure: Error, Hashable, Sendable {
     /// EAFNOSUPPORT.
     case noBluetoothInKernel
+    case noAdapters
     /// ENODEV.
     case noAdapter(index: UInt16)
+    case noAdapterWithAddress(BluetoothAddress, among: [HCISocketTransport.Adapter])
     /// EBUSY, or EALREADY.
-    case adapterInUse(index: UInt16)
+    case adapterInUse(index: UInt16, byBlueZ: Bool)
     /// EPERM, or EACCES.
     case notPermitted(index: UInt16)
     /// ERFKILL.
@@ -48,11 +52,11 @@ package enum TransportFailure: Error, Hashable, Sendable {
 
 extension TransportFailure {
     /// What an error of a call on a Bluetooth socket means.
-    init(errno: Int32, _ operation: String, adapter index: UInt16) {
+    init(errno: Int32, _ operation: String, adapter index: UInt16, isBlueZRunning: Bool = false) {
         switch errno {
         case EAFNOSUPPORT, EPROTONOSUPPORT: self = .noBluetoothInKernel
         case ENODEV: self = .noAdapter(index: index)
-        case EBUSY, EALREADY: self = .adapterInUse(index: index)
+        case EBUSY, EALREADY: self = .adapterInUse(index: index, byBlueZ: isBlueZRunning)
         case EPERM, EACCES: self = .notPermitted(index: index)
         case ERFKILL: self = .radioBlocked(index: index)
         default: self = .system(operation: operation, subject: "hci\(index)", reason: describe(errno))
@@ -64,23 +68,37 @@ extension TransportFailure: CustomStringConvertible {
     package var description: String {
         switch self {
         case .noBluetoothInKernel:
-            "the kernel has no Bluetooth here: load it with `modprobe bluetooth`; a container needs the host's network"
+            """
+            the kernel has no Bluetooth here: load it with `sudo modprobe bluetooth`; a container needs the host's network
+            """
+        case .noAdapters:
+            "there is no Bluetooth adapter: plug one in, and see `lsusb` and `sudo dmesg` when it does not show up"
         case .noAdapter(let index):
             "there is no adapter hci\(index): plug it in, and see `ls /sys/class/bluetooth` for those there are"
-        case .adapterInUse(let index):
+        case .noAdapterWithAddress(let address, let adapters):
+            adapters.isEmpty
+                ? "there is no adapter \(address), and no other: plug it in"
+                : """
+                there is no adapter \(address): plug it in, or set `bluetooth.transport` to one of those there are, \
+                \(adapters.map { "hci\($0.index) (\($0.address))" }.joined(separator: ", "))
+                """
+        case .adapterInUse(let index, byBlueZ: true):
             """
-            hci\(index) is in use by another program: stop BlueZ with `systemctl disable --now bluetooth.service`, \
-            or plug in an adapter for Tryck alone
+            hci\(index) is in use by BlueZ: run `sudo systemctl stop bluetooth.service` (to keep it so, `sudo systemctl \
+            disable bluetooth.service`), or plug in an adapter for Tryck alone
             """
+        case .adapterInUse(let index, byBlueZ: false):
+            "hci\(index) is in use by another program: end that, or plug in an adapter for Tryck alone"
         case .notPermitted(let index):
             """
-            opening hci\(index) is not permitted: start tryckd as a service, or once run \
-            `setcap cap_net_admin,cap_net_raw+ep /usr/bin/tryckd` with the path of your tryckd
+            opening hci\(index) is not permitted: start tryckd as a service with \
+            `AmbientCapabilities=CAP_NET_ADMIN CAP_NET_RAW`, or once run \
+            `sudo setcap 'cap_net_admin,cap_net_raw+eip' "$(command -v tryckd)"`
             """
         case .radioBlocked(let index):
-            "the radio of hci\(index) is switched off: run `rfkill unblock bluetooth`, or look for its switch"
+            "the radio of hci\(index) is switched off: run `sudo rfkill unblock bluetooth`, or look for its switch"
         case .adapterLost(let index):
-            "hci\(index) went away: plug it in again, or see `dmesg` for why it was reset"
+            "hci\(index) went away: plug it in again, or see `sudo dmesg` for why it was reset"
         case .stalled(let subject):
             "\(subject) takes no more data: reset or replug the controller"
         case .unreachable(let subject, let reason):
@@ -91,6 +109,20 @@ extension TransportFailure: CustomStringConvertible {
             "\(subject) does not speak HCI in H4 framing: \(malformed)"
         case .system(let operation, let subject, let reason):
             "\(operation) of \(subject) failed: \(reason)"
+        }
+    }
+}
+
+extension TransportFailure {
+    /// What it makes of the adapter's state.
+    package var fault: AdapterFault {
+        switch self {
+        case .noBluetoothInKernel: .unsupported
+        case .notPermitted: .unauthorized
+        case .stalled, .malformedStream: .failed
+        case .noAdapters, .noAdapter, .noAdapterWithAddress, .adapterInUse, .radioBlocked, .adapterLost, .unreachable,
+            .closedByPeer, .system:
+            .absent
         }
     }
 }

@@ -4,6 +4,8 @@ package struct DaemonOptions: Hashable, Sendable {
     package var stateDirectory: String?
     package var controlSocket: String?
     package var logLevel: String?
+    /// Where all HCI traffic is written to.
+    package var capture: String?
 
     package init() {}
 
@@ -28,7 +30,7 @@ package struct DaemonOptions: Hashable, Sendable {
             switch argument {
             case "--help", "-h": return .help
             case "--version": return .version
-            case "--config", "--state-directory", "--control-socket", "--log-level":
+            case "--config", "--state-directory", "--control-socket", "--log-level", "--capture":
                 guard let value = attached ?? rest.popFirst(), !value.isEmpty else {
                     return .usage("\(argument) needs a value; see tryckd --help")
                 }
@@ -36,6 +38,7 @@ package struct DaemonOptions: Hashable, Sendable {
                 case "--config": options.configuration = value
                 case "--state-directory": options.stateDirectory = value
                 case "--control-socket": options.controlSocket = value
+                case "--capture": options.capture = value
                 default: options.logLevel = value
                 }
             default: return .usage("unknown argument \"\(argument)\"; see tryckd --help")
@@ -46,6 +49,7 @@ package struct DaemonOptions: Hashable, Sendable {
 
     package static let help = """
         USAGE: tryckd [--config FILE] [--state-directory DIRECTORY] [--control-socket PATH] [--log-level LEVEL]
+                      [--capture FILE]
 
         Switches things when Flic buttons are pressed. Runs in the foreground until SIGTERM or SIGINT.
 
@@ -54,6 +58,7 @@ package struct DaemonOptions: Hashable, Sendable {
           --state-directory DIR     where pairings are kept (default: /var/lib/tryck, or below $XDG_STATE_HOME)
           --control-socket PATH     how commands reach it (default: /run/tryck/control.sock, or below $XDG_RUNTIME_DIR)
           --log-level LEVEL         error, warning, info or debug
+          --capture FILE            write all Bluetooth traffic there, for Wireshark or btmon -r; at most 64 MiB
           --version                 print the version
           --help                    print this
 

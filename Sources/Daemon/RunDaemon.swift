@@ -68,7 +68,12 @@ private func start(_ setup: Setup, _ logger: Logger) {
         } onDisconnect: { client in
             daemon?.deliver(.clientGone(client))
         }
-        daemon = Daemon(loop: loop, logger: logger, setup: setup, store: store, stored: stored, control: control)
+        let capture = try setup.capture.map { path throws(CaptureFile.Failure) in
+            logger.warning("all Bluetooth traffic is written to \(path)")
+            return try CaptureFile(loop: loop, path: path) { logger.warning("\($0)") }
+        }
+        daemon = Daemon(
+            loop: loop, logger: logger, setup: setup, store: store, stored: stored, control: control, capture: capture)
         daemon?.start()
         logger.info("tryckd \(Version.string) is running; commands reach it at \(setup.controlSocket)")
     } catch {

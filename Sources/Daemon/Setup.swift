@@ -11,6 +11,8 @@ package struct Setup: Sendable {
     package var directory: String
     package var stateDirectory: String
     package var controlSocket: String
+    /// Where all HCI traffic is written to.
+    package var capture: String?
     package var rules: RuleSet
     /// The rules' text, when it has no errors.
     package var goodRulesText: [UInt8]?
@@ -43,6 +45,8 @@ package struct Setup: Sendable {
             options.controlSocket.map { resolve($0, in: base) }
             ?? configuration.controlSocket.map { resolve($0, in: directory, home: environment["HOME"]) }
             ?? locations.controlSocket
+
+        capture = options.capture.map { resolve($0, in: base) }
 
         let loaded = files.rules(configuration, in: directory, stateDirectory: stateDirectory)
         rules = loaded.rules

@@ -32,6 +32,20 @@ package enum Surroundings {
 
     package static var isRoot: Bool { geteuid() == 0 }
 
+    /// Whether there is a process of this name, whoever runs it. The kernel keeps 15 octets of a name.
+    package static func isRunning(_ name: String) -> Bool {
+        guard let processes = opendir("/proc") else { return false }
+        defer { closedir(processes) }
+        while let entry = readdir(processes) {
+            let process = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            guard process.allSatisfy(\.isWholeNumber) else { continue }
+            if (try? FileText(reading: "/proc/\(process)/comm"))?.octets == Array("\(name)\n".utf8) { return true }
+        }
+        return false
+    }
+
     package static var workingDirectory: String {
         guard let path = getcwd(nil, 0) else { return "/" }
         defer { free(path) }

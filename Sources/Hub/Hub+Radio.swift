@@ -24,10 +24,10 @@ extension Hub {
         case .setTimer(let deadline): deadlines.set(.buttons, at: deadline)
         case .cancelTimer: deadlines.cancel(.buttons)
         case .needsEntropy: effects.append(.needsEntropy)
-        case .controllerReady(let address): controllerReady(address)
-        case .controllerFailed(let reason):
+        case .controllerReady(let address): controllerReady(address, at: now)
+        case .controllerFailed(let reason, let isUnsupported):
             effects.append(.closeTransport)
-            transportClosed(reason, at: now)
+            transportClosed(reason, isUnsupported ? .unsupported : .failed, at: now)
         case .pairing(let progress): pairingProgressed(progress)
         case .paired(let button, let batteryMillivolts): paired(button, batteryMillivolts, at: now)
         case .unpaired(let button): gone(button, .unpaired, at: now)
@@ -67,17 +67,25 @@ extension Hub {
         }
     }
 
-    private mutating func controllerReady(_ address: BluetoothAddress) {
+    private mutating func controllerReady(_ address: BluetoothAddress, at now: Instant) {
         adapter = .ready(address)
-        transportWait = Hub.transportRetry.lowerBound
+        adapterHistory.ready(at: now)
         log(.info, "Bluetooth adapter \(address) on \(configuration.transport) is ready")
         tell(["kind": "adapter", "state": .string(adapter.word), "address": .string(address.description)])
         sayStatus()
     }
 
-    mutating func transportClosed(_ reason: String, at now: Instant) {
-        let isNews = adapter != .failed(reason)
-        adapter = .failed(reason)
+    mutating func transportClosed(_ reason: String, _ fault: AdapterFault, at now: Instant) {
+        let wasOpen: Bool
+        switch adapter {
+        case .closed, .down: wasOpen = false
+        case .starting, .ready: wasOpen = true
+        }
+        if let since = adapterHistory.readySince, now - since >= Hub.transportGood {
+            transportWait = Hub.transportRetry.lowerBound
+        }
+        let isNews = adapterHistory.lost(reason, wasOpen: wasOpen, time: wallClock(at: now), at: now)
+        adapter = .down(fault, reason)
         advanceButtons(.transportClosed, at: now)
         deadlines.set(.transport, at: now + transportWait)
         if isNews || transportWait < Hub.transportRetry.upperBound {

@@ -6,7 +6,7 @@ import JSON
 extension Hub {
     var adapterProblem: String? {
         guard configuration.hasTransport else { return "there is no Bluetooth (bluetooth.transport: none)" }
-        if case .failed(let reason) = adapter { return reason }
+        if case .down(_, let reason) = adapter { return reason }
         return nil
     }
 
@@ -35,6 +35,8 @@ extension Hub {
             "faults": .array(faults.map(JSONValue.string)),
             "adapter": [
                 "transport": .string(configuration.transport), "state": .string(adapter.word), "address": address,
+                "resets": .integer(Int64(adapterHistory.resets)),
+                "last_fault": adapterHistory.lastFault.map { $0.described(at: now) } ?? .null,
                 "no_space_for": .array(waitingForSpace.sorted().map { .string(label(of: $0)) }),
             ],
             "broker": ["url": .string(brokerAddress), "state": brokerState],

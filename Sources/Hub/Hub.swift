@@ -30,7 +30,7 @@ package struct Hub: Sendable {
         /// One HCI packet with its H4 indicator.
         case received([UInt8])
         /// The transport could not be opened, or is gone; a sentence for people.
-        case transportClosed(String)
+        case transportClosed(String, AdapterFault = .absent)
 
         /// Where a broker of our own listens.
         case brokerAddress(String)
@@ -101,6 +101,8 @@ package struct Hub: Sendable {
 
     /// Waits between attempts to open the transport: doubling from the first to the last.
     static let transportRetry = Duration.seconds(1)...Duration.seconds(30)
+    /// An adapter that was ready for so long is no adapter that fails each time: its next wait is the shortest.
+    static let transportGood = Duration.seconds(60)
 
     let configuration: HubConfiguration
     /// Four hexadecimal digits that tell this installation from others.
@@ -113,6 +115,7 @@ package struct Hub: Sendable {
     var buttons: [ButtonID: ButtonRecord] = [:]
     var clock: (utc: UTCTime, at: Instant)?
     var adapter = AdapterState.closed
+    var adapterHistory = AdapterHistory()
     /// Buttons that the adapter has no room for now.
     var waitingForSpace: Set<ButtonID> = []
     var transportWait = Hub.transportRetry.lowerBound
@@ -160,7 +163,7 @@ package struct Hub: Sendable {
             adapter = .starting
             advanceButtons(.transportOpened, at: now)
         case .received(let packet): advanceButtons(.received(packet), at: now)
-        case .transportClosed(let reason): transportClosed(reason, at: now)
+        case .transportClosed(let reason, let fault): transportClosed(reason, fault, at: now)
 
         case .brokerAddress(let address): brokerAddress = address
         case .brokerConnected: brokerConnected(at: now)
@@ -209,9 +212,7 @@ package struct Hub: Sendable {
         case .buttons: advanceButtons(.timerFired, at: now)
         case .rules: advanceRules(.timerFired, at: now)
         case .outbox: expireMessages(at: now)
-        case .transport:
-            adapter = .closed
-            effects.append(.openTransport)
+        case .transport: effects.append(.openTransport)
         }
     }
 

@@ -54,23 +54,6 @@ package struct HubConfiguration: Hashable, Sendable {
     }
 }
 
-/// What is known of the adapter; `word` is the controller state of `status` and MQTT.
-enum AdapterState: Hashable, Sendable {
-    case closed
-    case starting
-    case ready(BluetoothAddress)
-    case failed(String)
-
-    var word: String {
-        switch self {
-        case .closed: "unknown"
-        case .starting: "resetting"
-        case .ready: "powered_on"
-        case .failed: "powered_off"
-        }
-    }
-}
-
 enum BrokerState: Hashable, Sendable {
     case connected
     case disconnected(String)

@@ -26,8 +26,9 @@ struct ImportTests {
     ]
 
     static let daemon: Set<String> = [
-        "Bytes", "ButtonModel", "JSON", "Diagnostics", "Rules", "HomeAssistant", "Hub", "RuleLoader", "Simulator",
-        "Reactor", "CLinux", "CBluetooth", "CMosquitto", "CSQLite", "CCrypto", "Logging", "Glibc", "Synchronization",
+        "Bytes", "ButtonModel", "JSON", "Diagnostics", "BluetoothHost", "Rules", "HomeAssistant", "Hub", "RuleLoader",
+        "Simulator", "Reactor", "CLinux", "CBluetooth", "CMosquitto", "CSQLite", "CCrypto", "Logging", "Glibc",
+        "Synchronization",
     ]
 
     /// Modules of the toolchain, which Package.swift does not name.

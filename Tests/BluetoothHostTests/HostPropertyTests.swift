@@ -95,6 +95,56 @@ struct HostPropertyTests {
         }
     }
 
+    @Test(
+        "a timer that fires when it is due is then set to later, or not at all: nothing spins",
+        arguments: Phase.allCases, 100..<108 as Range<UInt64>)
+    func timers(phase: Phase, seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var talk = host(in: phase).talk
+        var timer: Instant?
+        func note(_ effects: [Host.Effect], at now: Instant) {
+            for effect in effects {
+                switch effect {
+                case .setTimer(let deadline): timer = deadline
+                case .cancelTimer: timer = nil
+                case .send, .event: break
+                }
+            }
+        }
+        for step in 0..<400 {
+            let input: Host.Input =
+                switch Int.random(in: 0..<12, using: &random) {
+                case 0: .perform(.setAcceptList([[], [kitchen], [hall, kitchen], Self.crowd][step % 4]))
+                case 1: .perform(random.next() & 1 == 0 ? .startScanning(active: true) : .stopScanning)
+                case 2: .perform(.write(link, AttributeHandle(rawValue: 3), [1]))
+                case 3: .perform(.disconnect(link, reason: .remoteUserTerminated))
+                default: .received(packet(&random))
+                }
+            note(talk.when(input), at: talk.now)
+            guard let due = timer, Bool.random(using: &random) else { continue }
+            talk.wait(due > talk.now ? due - talk.now : .zero)
+            timer = nil
+            note(talk.when(.timerFired), at: talk.now)
+            if let timer { #expect(timer > talk.now) }
+        }
+    }
+
+    private static let crowd = (0..<9 as Range<UInt64>).map { BluetoothAddress(rawValue: 0x80E4_DA00_0000 + $0) }
+
+    @Test("commands wait for the controller up to a bound; what is more is answered as refused")
+    func commandBound() {
+        var bench = Bench()
+        bench.connect()
+        let parameters = Host.Configuration().connectionParameters
+        // One is under way.
+        for _ in 0..<1025 { bench.when(.perform(.updateConnection(link, parameters))) }
+        #expect(
+            bench.when(.perform(.updateConnection(link, parameters))) == [
+                .event(.anomaly("too many commands waiting; 0x2013 was dropped")),
+                .event(.connectionUpdateFailed(link, .memoryCapacityExceeded)),
+            ])
+    }
+
     /// LE Encrypt, LE Enable Encryption and the two replies to a Long Term Key Request: without them a capture holds
     /// what was on the air, and no key.
     private static let commandsWithKeys: Set<UInt16> = [0x2017, 0x2019, 0x201A, 0x201B]

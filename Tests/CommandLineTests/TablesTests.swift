@@ -11,7 +11,8 @@ struct TablesTests {
         let status = try JSONValue(
             parsing: """
                 {"version":"0.1.0","uptime_s":200,"ok":false,"faults":["Connection refused."],
-                 "adapter":{"transport":"hci:0","state":"powered_on","address":"00:11:22:33:44:55"},
+                 "adapter":{"transport":"hci:0","state":"powered_on","address":"00:11:22:33:44:55",
+                            "resets":2,"last_fault":{"reason":"x","time":"2026-11-21T12:00:00.000Z","age_s":7200}},
                  "broker":{"url":"mqtt://localhost:1883","state":"disconnected"},
                  "buttons":{"paired":2,"ready":1},"permit_join":false,"rules":{"loaded":1,"state":"ok"}}
                 """)
@@ -19,7 +20,7 @@ struct TablesTests {
         #expect(
             lines == [
                 "✓ daemon   0.1.0, up 3 min",
-                "✓ adapter  hci:0, powered on, 00:11:22:33:44:55",
+                "✓ adapter  hci:0, powered on, 00:11:22:33:44:55, reset 2 times, last fault 2 h ago",
                 "✗ broker   mqtt://localhost:1883, disconnected",
                 "✓ rules    1 rule",
                 "✓ buttons  2 paired, 1 ready",

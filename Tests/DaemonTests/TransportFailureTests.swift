@@ -1,29 +1,63 @@
+import ButtonModel
 import Glibc
+import Hub
 import Testing
 
 @testable import Daemon
 
 @Suite struct TransportFailureTests {
+    private static let address = BluetoothAddress(rawValue: 0x001A_7DDA_7113)
+    private static let other = HCISocketTransport.Adapter(
+        index: 2, address: BluetoothAddress(rawValue: 0x0011_2233_4455))
+
     @Test(
-        "an error of the system is told with what to do about it",
+        "a failure is told with what mends it, and with the state that makes of the adapter",
         arguments: [
             (
-                EAFNOSUPPORT,
-                "the kernel has no Bluetooth here: load it with `modprobe bluetooth`; a container needs the host's network"
-            ),
-            (ENODEV, "there is no adapter hci1: plug it in, and see `ls /sys/class/bluetooth` for those there are"),
-            (
-                EBUSY,
-                "hci1 is in use by another program: stop BlueZ with `systemctl disable --now bluetooth.service`, or plug in an adapter for Tryck alone"
+                TransportFailure(errno: EAFNOSUPPORT, "socket", adapter: 1), AdapterFault.unsupported,
+                "the kernel has no Bluetooth here: load it with `sudo modprobe bluetooth`; a container needs the host's network"
             ),
             (
-                EPERM,
-                "opening hci1 is not permitted: start tryckd as a service, or once run `setcap cap_net_admin,cap_net_raw+ep /usr/bin/tryckd` with the path of your tryckd"
+                TransportFailure(errno: ENODEV, "bind", adapter: 1), .absent,
+                "there is no adapter hci1: plug it in, and see `ls /sys/class/bluetooth` for those there are"
             ),
-            (ERFKILL, "the radio of hci1 is switched off: run `rfkill unblock bluetooth`, or look for its switch"),
-            (EIO, "bind of hci1 failed: Input/output error"),
+            (
+                .noAdapters, .absent,
+                "there is no Bluetooth adapter: plug one in, and see `lsusb` and `sudo dmesg` when it does not show up"
+            ),
+            (
+                .noAdapterWithAddress(address, among: []), .absent,
+                "there is no adapter 00:1A:7D:DA:71:13, and no other: plug it in"
+            ),
+            (
+                .noAdapterWithAddress(address, among: [other]), .absent,
+                "there is no adapter 00:1A:7D:DA:71:13: plug it in, or set `bluetooth.transport` to one of those there are, hci2 (00:11:22:33:44:55)"
+            ),
+            (
+                TransportFailure(errno: EBUSY, "bind", adapter: 1, isBlueZRunning: true), .absent,
+                "hci1 is in use by BlueZ: run `sudo systemctl stop bluetooth.service` (to keep it so, `sudo systemctl disable bluetooth.service`), or plug in an adapter for Tryck alone"
+            ),
+            (
+                TransportFailure(errno: EBUSY, "bind", adapter: 1), .absent,
+                "hci1 is in use by another program: end that, or plug in an adapter for Tryck alone"
+            ),
+            (
+                TransportFailure(errno: EPERM, "bind", adapter: 1), .unauthorized,
+                "opening hci1 is not permitted: start tryckd as a service with `AmbientCapabilities=CAP_NET_ADMIN CAP_NET_RAW`, or once run `sudo setcap 'cap_net_admin,cap_net_raw+eip' \"$(command -v tryckd)\"`"
+            ),
+            (
+                TransportFailure(errno: ERFKILL, "bind", adapter: 1), .absent,
+                "the radio of hci1 is switched off: run `sudo rfkill unblock bluetooth`, or look for its switch"
+            ),
+            (
+                .adapterLost(index: 1), .absent,
+                "hci1 went away: plug it in again, or see `sudo dmesg` for why it was reset"
+            ),
+            (.stalled("hci1"), .failed, "hci1 takes no more data: reset or replug the controller"),
+            (TransportFailure(errno: EIO, "bind", adapter: 1), .absent, "bind of hci1 failed: Input/output error"),
         ])
-    func sentences(errno: Int32, sentence: String) {
-        #expect(TransportFailure(errno: errno, "bind", adapter: 1).description == sentence)
+    func sentences(failure: TransportFailure, fault: AdapterFault, sentence: String) {
+        #expect(failure.description == sentence)
+        #expect(failure.fault == fault)
     }
 }

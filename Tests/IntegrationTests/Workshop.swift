@@ -46,7 +46,9 @@ final class Workshop {
     }
 
     /// The daemon on `tryck.yaml` of this directory.
-    func daemon(preload: String? = nil, environment: [String: String] = [:]) throws -> Program {
+    func daemon(
+        preload: String? = nil, environment: [String: String] = [:], arguments: [String] = []
+    ) throws -> Program {
         var environment = environment
         if let preload { environment["LD_PRELOAD"] = preload }
         let program = try start(
@@ -54,7 +56,7 @@ final class Workshop {
             [
                 "--config", path("tryck.yaml"), "--state-directory", path("state"), "--control-socket",
                 path("control.sock"), "--log-level", "debug",
-            ], environment: environment)
+            ] + arguments, environment: environment)
         return program
     }
 
@@ -119,6 +121,9 @@ final class Workshop {
         try program.line(containing: "Listening on: \(ports[0])")
         return ports[0]
     }
+
+    /// A Python with Bumble.
+    static func python() throws -> String { try setting("TRYCK_TEST_PYTHON", "a Python with Bumble") }
 
     static func setting(_ name: String, _ what: String) throws -> String {
         guard let value = ProcessInfo.processInfo.environment[name] else {

@@ -55,7 +55,10 @@ struct AdapterFaultScenarioTests {
         arguments: Mishap.allCases, 0..<50 as Range<UInt64>)
     func everyPressOnce(mishap: Mishap, seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        var house = Household(rules: Self.rules, seed: seed)
+        // Two buffers: two packets lost are all of them.
+        var house = Household(
+            rules: Self.rules, seed: seed,
+            controller: .init(address: BluetoothAddress(rawValue: 0x0000_5E00_5301), aclBufferCount: 2))
         house.pairAll()
         house.forgetWhatHappened()
         var expected: [String: [String]] = ["kitchen": [], "hall": []]
@@ -90,5 +93,70 @@ struct AdapterFaultScenarioTests {
         let status = Self.status(&house)
         #expect(status["ok"] == true)
         #expect(status["buttons"]?["ready"] == 2)
+    }
+
+    private static let crowd = (1...6 as ClosedRange<UInt64>).map { number in
+        SimulatedButtonDescription(
+            name: "button\(number)", address: BluetoothAddress(rawValue: 0x80E4_DA00_0000 + number),
+            serial: "BA00-C0000\(number)", isPublic: true)
+    }
+
+    @Test(
+        "six buttons and room for few: whoever is pressed is heard within as many turns as it takes",
+        arguments: [0, 1, 2, 3] as [UInt8], [1, 2, 8])
+    func crowd(places: UInt8, links: Int) {
+        let rules = RuleSet(
+            buttons: Self.crowd.map {
+                DeclaredButton(
+                    name: $0.name, hardware: .address(ButtonID($0.address ?? BluetoothAddress(rawValue: 0))),
+                    queued: .accept)
+            })
+        // Two seconds a turn, and two for the button to be found and to speak.
+        let turns = places < 2 ? 2 * (Self.crowd.count - 1) : (Self.crowd.count + Int(places) - 3) / (Int(places) - 1)
+        let patience = Duration.seconds(2 * (Int64(turns) + 1))
+        var house = Household(
+            Self.crowd, rules: rules, seed: UInt64(places) * 8 + UInt64(links),
+            controller: .init(
+                address: BluetoothAddress(rawValue: 0x0000_5E00_5301), acceptListSize: places, maximumLinks: links))
+        // Each leaves when it is paired, so that the next has a link.
+        for button in Self.crowd {
+            for other in Self.crowd { house.reach(other.name, other.name == button.name) }
+            house.wait(.seconds(10))
+            house.pairAll(within: .seconds(20))
+        }
+        #expect(house.store.state.buttons.count == Self.crowd.count)
+        for button in Self.crowd { house.reach(button.name, false) }
+        house.wait(.seconds(10))
+        for button in Self.crowd {
+            house.forgetWhatHappened()
+            house.press(button.name, .click)
+            house.reach(button.name, true)
+            house.wait(patience)
+            let id = ButtonID(button.address ?? BluetoothAddress(rawValue: 0))
+            #expect(house.payloads(on: "tryck/\(id)/action") == ["click"], "\(button.name)")
+            house.reach(button.name, false)
+            house.wait(.seconds(10))
+        }
+        #expect(house.violations.isEmpty)
+    }
+
+    @Test("with a radio for one, known buttons are heard while new ones are looked for")
+    func radioForOne() {
+        var house = Household(
+            rules: Self.rules,
+            controller: .init(address: BluetoothAddress(rawValue: 0x0000_5E00_5301), scansWhileInitiating: false))
+        house.pairAll()
+        #expect(house.store.state.buttons.count == 2)
+        house.reach("kitchen", false)
+        house.wait(.seconds(10))
+        house.forgetWhatHappened()
+        house.ask(#"{"request":"permit_join","data":{"time":60}}"#)
+        house.wait(.seconds(1))
+        house.reach("kitchen", true)
+        house.press("kitchen", .doubleClick)
+        house.wait(.seconds(8))
+        #expect(house.payloads(on: "tryck/80e4da000001/action") == ["double_click"])
+        #expect(Self.status(&house)["permit_join"] == true)
+        #expect(house.violations.isEmpty)
     }
 }

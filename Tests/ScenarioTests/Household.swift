@@ -29,6 +29,8 @@ struct Household {
     var diskIsFull = false
     /// A program that was started ends at once.
     var programsEnd = true
+    /// Every attempt to open the adapter fails.
+    var keepsAdapterAway = false
     /// Syncs are answered by `finishSyncs` instead of at once.
     var syncsAreSlow = false
 
@@ -213,6 +215,8 @@ struct Household {
         case .setTimer(let deadline): hubTimer = deadline
         case .cancelTimer: hubTimer = nil
         case .needsEntropy: give(.entropy(random.bytes(2048)))
+        case .openTransport where keepsAdapterAway:
+            give(.transportClosed("hci0 went away."))
         case .openTransport:
             transportIsOpen = true
             // As the kernel does when a user channel is closed and opened.

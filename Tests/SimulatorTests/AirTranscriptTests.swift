@@ -217,4 +217,22 @@ struct AirTranscriptTests {
             .timerFired, expect: .send(Packet.disconnected(0x40, 0x08), to: 0),
             .send(Packet.disconnected(0x40, 0x08), to: 1))
     }
+
+    @Test("what is late arrives when it is due, unless the power went off meanwhile", arguments: [true, false])
+    func lateEvent(isPowered: Bool) {
+        var talk = Self.air()
+        talk.when(.received(Packet.advertisingParameters(), from: 1))
+        talk.when(.received(Packet.advertise, from: 1))
+        talk.when(.fault(0, .delayConnectionComplete(.milliseconds(40))))
+        talk.when(.received(Packet.createConnection(to: peripheralAddress), from: 0))
+        talk.wait(.milliseconds(100))
+        talk.when(
+            .timerFired, expect: .send(Packet.connected(0x40, role: 1, peer: centralAddress), to: 1),
+            .setTimer(talk.now + .milliseconds(40)))
+        if !isPowered { talk.when(.powerCycled(0)) }
+        talk.wait(.milliseconds(40))
+        let late = talk.when(.timerFired).contains(
+            .send(Packet.connected(0x40, role: 0, peer: peripheralAddress), to: 0))
+        #expect(late == isPowered)
+    }
 }

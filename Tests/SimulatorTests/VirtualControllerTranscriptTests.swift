@@ -302,6 +302,78 @@ struct VirtualControllerTranscriptTests {
         broken.when(.fault(.hardwareError(code: 0x42)), expect: .send([0x04, 0x10, 0x01, 0x42]))
     }
 
+    @Test("a mute controller does as it is told and says nothing of it, until the power has been off")
+    func mute() {
+        var talk = controller()
+        talk.when(.fault(.stopAnswering))
+        talk.when(.received(Packet.createConnection(to: peripheralAddress)))
+        talk.when(
+            .linked(Self.handle, peer: peripheralAddress, role: .central, Self.parameters),
+            expect: .send(Packet.connected(0x40, role: 0, peer: peripheralAddress)))
+        talk.when(.received(Packet.command(.reset)), expect: .abandon(Self.handle))
+        talk.when(.powerCycled)
+        talk.when(.received(Packet.command(.reset)), expect: .send(Packet.complete(.reset, [0])))
+    }
+
+    @Test("a wedged controller takes nothing and gives nothing; without power its links are gone")
+    func wedged() {
+        var talk = controller()
+        talk.when(.linked(Self.handle, peer: peripheralAddress, role: .central, Self.parameters))
+        talk.when(.fault(.wedge))
+        talk.when(.received(Packet.command(.reset)))
+        talk.when(.received(Packet.acl(0x40, [1])))
+        talk.when(.arrived(Self.handle, ACLFragment(isFirst: true, data: [1])))
+        talk.when(.powerCycled, expect: .abandon(Self.handle))
+    }
+
+    @Test("two packets are lost to the host, the third is told of")
+    func lostPackets() {
+        var talk = controller()
+        talk.when(.linked(Self.handle, peer: peripheralAddress, role: .central, Self.parameters))
+        talk.when(.fault(.loseCompletedPackets(2)))
+        for _ in 0..<3 { talk.when(.received(Packet.acl(0x40, [1]))) }
+        talk.when(.delivered(Self.handle))
+        talk.when(.delivered(Self.handle))
+        talk.when(.delivered(Self.handle), expect: .send(Packet.completed(0x40)))
+    }
+
+    @Test("a command is refused as often as the fault says")
+    func refusal() {
+        var talk = controller()
+        talk.when(.fault(.refuse(.readBDADDR, .commandDisallowed, count: 1)))
+        talk.when(.received(Packet.command(.readBDADDR)), expect: .send(Packet.complete(.readBDADDR, [0x0C])))
+        talk.when(
+            .received(Packet.command(.readBDADDR)),
+            expect: .send(Packet.complete(.readBDADDR, [0, 0x01, 0x53, 0x00, 0x5E, 0x00, 0x00])))
+    }
+
+    @Test("the next link is told of late, the one after it in time")
+    func lateConnection() {
+        var talk = controller()
+        talk.when(.fault(.delayConnectionComplete(.milliseconds(40))))
+        talk.when(
+            .linked(Self.handle, peer: peripheralAddress, role: .central, Self.parameters),
+            expect: .sendLater(
+                Packet.connected(0x40, role: 0, peer: peripheralAddress), after: .milliseconds(40)))
+        talk.when(
+            .linked(ConnectionHandle(rawValue: 0x41), peer: strangerAddress, role: .central, Self.parameters),
+            expect: .send(Packet.connected(0x41, role: 0, peer: strangerAddress)))
+    }
+
+    @Test("where the radio is for one, scanning and initiating refuse each other")
+    func radioForOne() {
+        var talk = controller { $0.scansWhileInitiating = false }
+        talk.when(
+            .received(Packet.command(.leReadSupportedStates)),
+            expect: .send(Packet.complete(.leReadSupportedStates, [0, 0xFF, 0xFF, 0x3F, 0xFF, 0xFF, 3, 0, 0])))
+        talk.when(.received(Packet.scan()), expect: .send(Packet.complete(.leSetScanEnable, [0])))
+        let create = Packet.createConnection(to: peripheralAddress)
+        talk.when(.received(create), expect: .send(Packet.status(.leCreateConnection, .commandDisallowed)))
+        talk.when(.received(Packet.command(.leSetScanEnable, [0, 0])))
+        talk.when(.received(create), expect: .send(Packet.status(.leCreateConnection, .success)))
+        talk.when(.received(Packet.scan()), expect: .send(Packet.complete(.leSetScanEnable, [0x0C])))
+    }
+
     @Test("random octets in any state never trap", arguments: UInt64(0)..<20)
     func randomOctets(_ seed: UInt64) {
         var random = SeededGenerator(seed: seed)

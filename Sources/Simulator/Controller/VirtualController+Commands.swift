@@ -112,6 +112,9 @@ extension VirtualController {
             guard !isEnabled || address(volatile.scanParameters.ownAddressKind) != nil else {
                 return refuse(opcode, .invalidParameters)
             }
+            guard !isEnabled || configuration.scansWhileInitiating || volatile.initiating == nil else {
+                return refuse(opcode, .commandDisallowed)
+            }
             volatile.scan = isEnabled ? Scan(since: now, filtersDuplicates: filterDuplicates) : nil
             return complete(opcode)
 
@@ -180,7 +183,9 @@ extension VirtualController {
     private mutating func createConnection(
         _ parameters: InitiatingParameters, _ opcode: HCIOpcode, at now: Instant
     ) -> [Effect] {
-        guard volatile.initiating == nil else { return refuse(opcode, .commandDisallowed) }
+        guard volatile.initiating == nil, configuration.scansWhileInitiating || volatile.scan == nil else {
+            return refuse(opcode, .commandDisallowed)
+        }
         guard address(parameters.ownAddressKind) != nil else { return refuse(opcode, .invalidParameters) }
         guard volatile.links.count < configuration.maximumLinks else {
             return refuse(opcode, .connectionLimitExceeded)

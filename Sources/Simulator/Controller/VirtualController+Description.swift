@@ -43,8 +43,8 @@ extension VirtualController {
             fields.uint8(configuration.acceptListSize)
 
         case .leReadSupportedStates:
-            // Every combination, scanning while initiating among them.
-            fields.uint64(0x0000_03FF_FFFF_FFFF)
+            // Every combination, of which bits 22 and 23 are scanning while initiating.
+            fields.uint64(configuration.scansWhileInitiating ? 0x0000_03FF_FFFF_FFFF : 0x0000_03FF_FF3F_FFFF)
 
         case .disconnect, .setEventMask, .reset, .leSetEventMask, .leSetRandomAddress, .leSetAdvertisingParameters,
             .leSetAdvertisingData, .leSetScanResponseData, .leSetAdvertisingEnable, .leSetScanParameters,

@@ -35,12 +35,14 @@ public struct VirtualController: Sendable {
         public var maximumLinks: Int
         /// The Connection Parameters Request procedure, by which a peripheral's controller asks by itself.
         public var supportsParameterRequests: Bool
+        /// Else one refuses while the other goes on.
+        public var scansWhileInitiating: Bool
         public var faults: Faults
 
         public init(
             address: BluetoothAddress, aclDataLength: UInt16 = 27, aclBufferCount: UInt8 = 8,
             sharesBuffers: Bool = false, acceptListSize: UInt8 = 16, maximumLinks: Int = 8,
-            supportsParameterRequests: Bool = true, faults: Faults = Faults()
+            supportsParameterRequests: Bool = true, scansWhileInitiating: Bool = true, faults: Faults = Faults()
         ) {
             self.address = address
             self.aclDataLength = aclDataLength
@@ -49,6 +51,7 @@ public struct VirtualController: Sendable {
             self.acceptListSize = acceptListSize
             self.maximumLinks = maximumLinks
             self.supportsParameterRequests = supportsParameterRequests
+            self.scansWhileInitiating = scansWhileInitiating
             self.faults = faults
         }
     }

@@ -26,11 +26,16 @@ struct RunCommand: ParsableCommand {
     @Option(help: ArgumentHelp("debug, info, warning or error.", valueName: "level"))
     var logLevel: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Write all Bluetooth traffic there, for Wireshark or btmon -r. At most 64 MiB.", valueName: "file"))
+    var capture: String?
+
     /// The same options for tryckd.
     var arguments: [String] {
         let options = [
             ("--config", config), ("--state-directory", stateDirectory), ("--control-socket", controlSocket),
-            ("--log-level", logLevel),
+            ("--log-level", logLevel), ("--capture", capture),
         ]
         return options.flatMap { name, value in value.map { [name, $0] } ?? [] }
     }

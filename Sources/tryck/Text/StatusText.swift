@@ -3,7 +3,7 @@ import JSON
 /// What `tryck status` prints.
 ///
 ///     ✓ daemon   0.1.0, up 3 min
-///     ✓ adapter  hci:0, powered on, 00:1a:7d:da:71:13
+///     ✓ adapter  hci:0, powered on, 00:1a:7d:da:71:13, reset 2 times, last fault 3 days ago
 ///     ✗ broker   mqtt://localhost:1883, disconnected
 enum StatusText {
     static func lines(_ status: JSONValue, style: Style) -> [Line] {
@@ -26,7 +26,13 @@ enum StatusText {
                 ]),
             row(
                 "adapter", isGood: adapter.text("state") == "powered_on" || adapter.text("transport") == "none",
-                [adapter.text("transport"), adapter.text("state").wordsSpaced, adapter["address"]?.stringValue]),
+                [
+                    adapter.text("transport"), adapter.text("state").wordsSpaced, adapter["address"]?.stringValue,
+                    (adapter["resets"]?.integerValue).flatMap { $0 > 0 ? "reset \(Quantity.count($0, "time"))" : nil },
+                    (adapter["last_fault"]?["age_s"]?.integerValue).map {
+                        "last fault \(Quantity.span(seconds: $0)) ago"
+                    },
+                ]),
             row(
                 "broker", isGood: broker.text("state") != "disconnected",
                 [broker.text("url"), broker.text("state") == "none" ? nil : broker.text("state")]),

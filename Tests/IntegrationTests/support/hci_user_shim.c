@@ -8,6 +8,13 @@
 //     HCI_SHIM=127.0.0.1:6402 LD_PRELOAD=./hci_user_shim.so tryckd
 //
 // HCI_SHIM may be the path of a unix socket too. Only hci0 exists, and one holder at a time: a second bind gets EBUSY.
+//
+// HCI_SHIM_STATE may name a file with one line about the one adapter there is, which is read again at every call:
+//
+//     INDEX ADDRESS ERRNO       3 00:1A:7D:DA:71:13 132
+//
+// ERRNO is what a bind is answered with, 0 for none; EAFNOSUPPORT is the answer to every socket. Without the file
+// there is no adapter.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -21,6 +28,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -74,6 +82,31 @@ enum { descriptor_limit = 4096 };
 // Our end of each pair, plus one; 0 where a descriptor is not ours.
 static int other_end[descriptor_limit];
 static atomic_bool is_held;
+
+struct adapter {
+    unsigned index, address[6];
+    int error;
+};
+
+// False where there is none.
+static bool find_adapter(struct adapter *adapter)
+{
+    const char *path = getenv("HCI_SHIM_STATE");
+    unsigned *a = adapter->address;
+    FILE *file;
+    int fields;
+
+    memset(adapter, 0, sizeof *adapter);
+    if (path == NULL)
+        return true;
+    if ((file = fopen(path, "re")) == NULL)
+        return false;
+    // The kernel writes addresses backwards.
+    fields = fscanf(file, "%u %x:%x:%x:%x:%x:%x %d", &adapter->index, a + 5, a + 4, a + 3, a + 2, a + 1, a,
+                    &adapter->error);
+    fclose(file);
+    return fields == 8;
+}
 
 static bool is_ours(int descriptor)
 {
@@ -196,10 +229,15 @@ static int dial_tcp(const char *endpoint)
 
 int socket(int domain, int type, int protocol)
 {
+    struct adapter adapter;
     int pair[2];
 
     if (domain != af_bluetooth)
         return REAL(socket)(domain, type, protocol);
+    if (find_adapter(&adapter) && adapter.error == EAFNOSUPPORT) {
+        errno = EAFNOSUPPORT;
+        return -1;
+    }
     if (protocol != btproto_hci) {
         errno = EPROTONOSUPPORT;
         return -1;
@@ -222,6 +260,7 @@ int bind(int descriptor, const struct sockaddr *address, socklen_t length)
 {
     const struct hci_address *wanted = (const void *)address;
     const char *endpoint = getenv("HCI_SHIM");
+    struct adapter adapter;
     struct join *join;
     pthread_t thread;
     int controller;
@@ -230,8 +269,12 @@ int bind(int descriptor, const struct sockaddr *address, socklen_t length)
         return REAL(bind)(descriptor, address, length);
     if (wanted->channel != channel_user) // raw, monitor, control: accepted, and nothing comes
         return 0;
-    if (wanted->device != 0 || endpoint == NULL) {
+    if (!find_adapter(&adapter) || wanted->device != adapter.index || endpoint == NULL) {
         errno = ENODEV;
+        return -1;
+    }
+    if (adapter.error != 0) {
+        errno = adapter.error;
         return -1;
     }
     if (atomic_exchange(&is_held, true)) {
@@ -277,6 +320,8 @@ static int answer(unsigned long request, void *argument)
 {
     struct device_list *list = argument;
     struct device_info *info = argument;
+    struct adapter adapter;
+    bool is_there = find_adapter(&adapter);
 
     switch ((uint32_t)request) {
     case GET_DEVICE_LIST:
@@ -284,17 +329,22 @@ static int answer(unsigned long request, void *argument)
             errno = EINVAL;
             return -1;
         }
-        list->count = 1;
-        list->entries[0].device = 0;
+        list->count = is_there;
+        if (!is_there)
+            return 0;
+        list->entries[0].device = (uint16_t)adapter.index;
         list->entries[0].options = 0;
         return 0;
     case GET_DEVICE_INFO:
-        if (info->device != 0) {
+        if (!is_there || info->device != adapter.index) {
             errno = ENODEV;
             return -1;
         }
         memset(info, 0, sizeof *info);
-        strcpy(info->name, "hci0");
+        info->device = (uint16_t)adapter.index;
+        snprintf(info->name, sizeof info->name, "hci%u", adapter.index % 1000);
+        for (int octet = 0; octet < 6; octet++)
+            info->address[octet] = (uint8_t)adapter.address[octet];
         return 0;
     case DEVICE_UP:
     case DEVICE_DOWN:

@@ -1,0 +1,77 @@
+import Hub
+import JSON
+import Simulator
+import TestSupport
+import Testing
+
+@Suite("The adapter's state, as it is shown")
+struct AdapterStateTests {
+    private static func adapter(_ house: inout Household) -> JSONValue {
+        house.ask(#"{"request":"status"}"#)
+        return house.responses.last?["data"]?["adapter"] ?? .null
+    }
+
+    @Test(
+        "each way of having no adapter has its word",
+        arguments: [
+            (.absent, "powered_off"), (.failed, "resetting"), (.unsupported, "unsupported"),
+            (.unauthorized, "unauthorized"),
+        ] as [(AdapterFault, String)])
+    func words(fault: AdapterFault, word: String) {
+        var house = Household()
+        #expect(Self.adapter(&house)["state"] == "powered_on")
+        house.tell(.transportClosed("Nothing there.", fault))
+        let adapter = Self.adapter(&house)
+        #expect(adapter["state"] == .string(word))
+        #expect(adapter["last_fault"]?["reason"] == "Nothing there.")
+        house.wait(.seconds(1))
+        #expect(Self.adapter(&house)["state"] == "powered_on")
+    }
+
+    @Test("resets are counted, and the last fault stays with its time")
+    func history() {
+        var house = Household()
+        #expect(Self.adapter(&house)["resets"] == 0)
+        #expect(Self.adapter(&house)["last_fault"] == .null)
+        house.breakAdapter(.hardwareError(code: 7))
+        house.wait(.seconds(60))
+        let adapter = Self.adapter(&house)
+        #expect(adapter["resets"] == 1)
+        #expect(adapter["last_fault"]?["reason"] == "The adapter reports a fault of its own (7).")
+        #expect(adapter["last_fault"]?["age_s"] == 60)
+        #expect(adapter["last_fault"]?["time"]?.stringValue?.hasPrefix("2026-11-18T") == true)
+    }
+
+    @Test("an adapter that fails again and again is reset after waits that grow; one that was good for a minute is not")
+    func waits() {
+        var house = Household()
+        house.forgetWhatHappened()
+        for _ in 0..<4 {
+            house.breakAdapter(.hardwareError(code: 7))
+            house.wait(.seconds(31))
+        }
+        house.wait(.seconds(60))
+        house.breakAdapter(.hardwareError(code: 7))
+        let waits = house.logged.compactMap { line in
+            line.split(separator: " ").dropLast().last.flatMap { Int($0) }
+        }
+        #expect(waits == [1, 2, 4, 8, 1])
+    }
+
+    @Test("an adapter that stays away is told of until its waits are at their longest, and then no more")
+    func staysAway() {
+        var house = Household()
+        house.forgetWhatHappened()
+        for _ in 0..<20 {
+            house.keepsAdapterAway = true
+            house.wait(.seconds(30))
+            if house.logged.isEmpty { house.unplugAdapter() }
+        }
+        #expect(house.logged.count { $0.contains("Trying again") } < 8)
+        #expect(Self.adapter(&house)["state"] == "powered_off")
+        #expect(Self.adapter(&house)["resets"] == 1)
+        house.keepsAdapterAway = false
+        house.wait(.seconds(31))
+        #expect(Self.adapter(&house)["state"] == "powered_on")
+    }
+}
