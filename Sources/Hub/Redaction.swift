@@ -10,6 +10,9 @@ struct Redaction: Hashable, Sendable {
         self.values = values.sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }
     }
 
+    /// Hides these, too.
+    func hiding(_ more: Set<String>) -> Redaction { Redaction(more.union(values)) }
+
     func callAsFunction(_ text: String) -> String {
         guard !values.isEmpty else { return text }
         return values.reduce(text) { $0.replacing($1, with: "***") }

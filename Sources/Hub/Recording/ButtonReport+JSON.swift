@@ -1,0 +1,213 @@
+import ButtonModel
+import Buttons
+import JSON
+
+// What the buttons' side reports, as a recording has it. For a new effect the compiler asks in `described`, and for the
+// word it is given there in `recorded`.
+extension ButtonManager.Effect {
+    /// `nil` for what is between the hub and the radio, and no report.
+    func json(hiding redaction: Redaction) -> JSONValue? {
+        guard let (word, members) = described(hiding: redaction) else { return nil }
+        return .object([.init("report", .string(word.rawValue))] + members.map { JSONValue.Member($0, $1) })
+    }
+
+    init(recorded report: JSONValue) throws(RecordingFailure) {
+        let word = try report.member("report") { $0.stringValue.flatMap(ReportWord.init(rawValue:)) }
+        self = try .recorded(word, report)
+    }
+
+    enum ReportWord: String, CaseIterable {
+        case controllerReady = "controller_ready"
+        case controllerFailed = "controller_failed"
+        case pairing
+        case paired
+        case unpaired
+        case forgotten
+        case state
+        case signal
+        case rebooted
+        case events
+        case queueDrained = "queue_drained"
+        case advertisingConfigured = "advertising_configured"
+        case battery
+        case firmware
+        case nickname
+        case sessionFailed = "session_failed"
+        case anomaly
+    }
+
+    private func described(hiding redaction: Redaction) -> (ReportWord, KeyValuePairs<String, JSONValue>)? {
+        switch self {
+        case .send, .setTimer, .cancelTimer, .needsEntropy: nil
+        case .controllerReady(let address): (.controllerReady, ["address": JSONValue(address)])
+        case .controllerFailed(let reason): (.controllerFailed, ["reason": .string(redaction(reason))])
+        case .pairing(let progress): (.pairing, ["progress": progress.json(hiding: redaction)])
+        case .paired(let known, let batteryMillivolts):
+            (
+                .paired,
+                [
+                    "identity": known.identity.json(hiding: redaction), "cursor": known.cursor.json,
+                    "advertising_configured": .bool(known.advertisingConfigured),
+                    "latency_mode": .string(known.latencyMode.rawValue), "battery_mv": JSONValue(batteryMillivolts),
+                ]
+            )
+        case .unpaired(let button): (.unpaired, ["button": JSONValue(button)])
+        case .forgotten(let button): (.forgotten, ["button": JSONValue(button)])
+        case .state(let button, let state): (.state, ["button": JSONValue(button), "state": .string(state.rawValue)])
+        case .signal(let button, let rssi): (.signal, ["button": JSONValue(button), "rssi": JSONValue(rssi)])
+        case .rebooted(let button, let cursor): (.rebooted, ["button": JSONValue(button), "cursor": cursor.json])
+        case .events(let button, let events, let cursor, let needsAcknowledgement):
+            (
+                .events,
+                [
+                    "button": JSONValue(button), "events": .array(events.map(\.json)), "cursor": cursor.json,
+                    "needs_acknowledgement": .bool(needsAcknowledgement),
+                ]
+            )
+        case .queueDrained(let button): (.queueDrained, ["button": JSONValue(button)])
+        case .advertisingConfigured(let button): (.advertisingConfigured, ["button": JSONValue(button)])
+        case .battery(let button, let millivolts):
+            (.battery, ["button": JSONValue(button), "battery_mv": JSONValue(millivolts)])
+        case .firmware(let button, let version):
+            (.firmware, ["button": JSONValue(button), "version": JSONValue(version)])
+        case .nickname(let button, let nickname):
+            (.nickname, ["button": JSONValue(button), "nickname": .string(redaction(nickname))])
+        case .sessionFailed(let button, let word):
+            (.sessionFailed, ["button": JSONValue(button), "word": .string(redaction(word))])
+        case .anomaly(let text): (.anomaly, ["text": .string(redaction(text))])
+        }
+    }
+
+    private static func recorded(_ word: ReportWord, _ report: JSONValue) throws(RecordingFailure) -> Self {
+        switch word {
+        case .controllerReady: .controllerReady(try report.member("address", \.addressValue))
+        case .controllerFailed: .controllerFailed(try report.string("reason"))
+        case .pairing: .pairing(try PairingProgress(recorded: try report.member("progress") { $0 }))
+        case .paired:
+            .paired(
+                KnownButton(
+                    identity: try ButtonIdentity(recorded: try report.member("identity") { $0 }),
+                    pairing: .notRecorded, cursor: try EventCursor(recorded: try report.member("cursor") { $0 }),
+                    advertisingConfigured: try report.bool("advertising_configured"),
+                    latencyMode: try report.member("latency_mode") {
+                        $0.stringValue.flatMap(LatencyMode.init(rawValue:))
+                    }),
+                batteryMillivolts: try report.integer("battery_mv"))
+        case .unpaired: .unpaired(try report.button("button"))
+        case .forgotten: .forgotten(try report.button("button"))
+        case .state:
+            .state(
+                try report.button("button"),
+                try report.member("state") { $0.stringValue.flatMap(ButtonState.init(rawValue:)) })
+        case .signal: .signal(try report.button("button"), rssi: try report.integer("rssi"))
+        case .rebooted:
+            .rebooted(
+                try report.button("button"), try EventCursor(recorded: try report.member("cursor") { $0 }))
+        case .events:
+            .events(
+                try report.button("button"), try events(report),
+                try EventCursor(recorded: try report.member("cursor") { $0 }),
+                needsAcknowledgement: try report.bool("needs_acknowledgement"))
+        case .queueDrained: .queueDrained(try report.button("button"))
+        case .advertisingConfigured: .advertisingConfigured(try report.button("button"))
+        case .battery: .battery(try report.button("button"), millivolts: try report.integer("battery_mv"))
+        case .firmware: .firmware(try report.button("button"), version: try report.integer("version"))
+        case .nickname: .nickname(try report.button("button"), try report.string("nickname"))
+        case .sessionFailed: .sessionFailed(try report.button("button"), word: try report.string("word"))
+        case .anomaly: .anomaly(try report.string("text"))
+        }
+    }
+
+    private static func events(_ report: JSONValue) throws(RecordingFailure) -> [ButtonEvent] {
+        let button = try report.button("button")
+        var events: [ButtonEvent] = []
+        for event in try report.member("events", \.arrayValue) {
+            events.append(try ButtonEvent(recorded: event, of: button))
+        }
+        return events
+    }
+}
+
+extension PairingProgress {
+    fileprivate func json(hiding redaction: Redaction) -> JSONValue {
+        switch self {
+        case .searching, .ended: ["step": .string(word)]
+        case .foundPrivate(let address), .foundPublic(let address), .alreadyPaired(let address),
+            .connecting(let address), .connected(let address), .verifying(let address):
+            ["step": .string(word), "address": JSONValue(address)]
+        case .paired(let identity): ["step": .string(word), "identity": identity.json(hiding: redaction)]
+        case .failed(let failure, let address):
+            [
+                "step": .string(word), "failure": .string(failure.notation),
+                "address": address.map { JSONValue($0) } ?? .null,
+            ]
+        }
+    }
+
+    fileprivate init(recorded progress: JSONValue) throws(RecordingFailure) {
+        func address() throws(RecordingFailure) -> BluetoothAddress {
+            try progress.member("address", \.addressValue)
+        }
+        switch try progress.string("step") {
+        case "searching": self = .searching
+        case "found_private": self = .foundPrivate(try address())
+        case "found_public": self = .foundPublic(try address())
+        case "already_paired": self = .alreadyPaired(try address())
+        case "connecting": self = .connecting(try address())
+        case "connected": self = .connected(try address())
+        case "verifying": self = .verifying(try address())
+        case "paired": self = .paired(try ButtonIdentity(recorded: try progress.member("identity") { $0 }))
+        case "failed":
+            self = .failed(
+                try progress.member("failure") { $0.stringValue.flatMap(PairingFailure.init(notation:)) },
+                try progress.optional("address", \.addressValue))
+        case "ended": self = .ended
+        default: throw .badMember("step")
+        }
+    }
+}
+
+extension ButtonEvent {
+    /// Without its button, which stands beside it.
+    fileprivate var json: JSONValue {
+        [
+            "step": .string(step.word), "boot_id": JSONValue(bootID), "counter": JSONValue(counter),
+            "ticks": JSONValue(ticks), "queued": .bool(wasQueued), "queued_last": .bool(wasQueuedLast),
+            "age_ns": JSONValue(exactly: age),
+        ]
+    }
+
+    fileprivate init(recorded event: JSONValue, of button: ButtonID) throws(RecordingFailure) {
+        self.init(
+            button: button, bootID: try event.integer("boot_id"), counter: try event.integer("counter"),
+            step: try event.member("step") { $0.stringValue.flatMap(PressStep.init(word:)) },
+            ticks: try event.integer("ticks"), wasQueued: try event.bool("queued"),
+            wasQueuedLast: try event.bool("queued_last"), age: try event.duration("age_ns"))
+    }
+}
+
+extension PressStep {
+    private static let all: [PressStep] =
+        [.down, .hold(ofSecondPress: false), .hold(ofSecondPress: true), .clickTimeout]
+        + [.open, .click, .doubleClick, .afterHold, .afterHoldClick, .afterHoldDoubleClick].map(PressStep.up)
+
+    fileprivate var word: String {
+        switch self {
+        case .down: "down"
+        case .hold(ofSecondPress: false): "hold"
+        case .hold(ofSecondPress: true): "hold_of_second_press"
+        case .clickTimeout: "click_timeout"
+        case .up(.open): "up"
+        case .up(.click): "up_click"
+        case .up(.doubleClick): "up_double_click"
+        case .up(.afterHold): "up_after_hold"
+        case .up(.afterHoldClick): "up_after_hold_click"
+        case .up(.afterHoldDoubleClick): "up_after_hold_double_click"
+        }
+    }
+
+    fileprivate init?(word: String) {
+        guard let step = PressStep.all.first(where: { $0.word == word }) else { return nil }
+        self = step
+    }
+}
