@@ -98,6 +98,7 @@ let package = Package(
         ),
         tests("HomeAssistantTests", "HomeAssistant", "ButtonModel", "JSON"),
         tests("ButtonsTests", "Buttons", "BluetoothHost", "Flic", "ButtonModel", "Simulator"),
+        tests("HubTests", "Hub", "Buttons", "Flic", "Rules", "ButtonModel", "JSON"),
         tests("SimulatorTests", "Simulator", "BluetoothHost", "Flic", "ButtonModel", "Bytes"),
         tests("ScenarioTests", "Hub", "Simulator", "Rules", "ButtonModel", "JSON"),
         tests("ReactorTests", "Reactor", "ReactorTestSupport", "CLinux"),

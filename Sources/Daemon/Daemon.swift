@@ -4,6 +4,7 @@ import Hub
 import JSON
 import Logging
 import Reactor
+import RuleLoader
 import Rules
 
 /// Carries the hub's effects out and the world's events in. It decides nothing: everything that could go one way
@@ -17,9 +18,10 @@ final class Daemon {
     let control: ControlServer
     let notifier: ServiceNotifier?
     let processes: ProcessEdge
+    let recorder: RecordEdge?
     var hub: Hub
-    /// As they were at the start, for simulated buttons to remember.
-    let storedPairings: [ButtonID: Pairing]
+    /// As it was at the start.
+    let stored: StoredState
     var transport: (any HCITransport)?
     var simulator: SimulatorEdge?
     var broker: EmbeddedBroker?
@@ -33,7 +35,8 @@ final class Daemon {
     private var failedRecords: Set<UInt64> = []
 
     init(
-        loop: EventLoop, logger: Logger, setup: Setup, store: StoreEdge, stored: StoredState, control: ControlServer
+        loop: EventLoop, logger: Logger, setup: Setup, store: StoreEdge, stored: StoredState, control: ControlServer,
+        recorder: RecordEdge?
     ) {
         self.loop = loop
         self.logger = logger
@@ -42,13 +45,24 @@ final class Daemon {
         self.control = control
         notifier = ServiceNotifier.fromEnvironment()
         processes = ProcessEdge(loop: loop)
-        storedPairings = Dictionary(stored.buttons.map { ($0.id, $0.pairing) }, uniquingKeysWith: { $1 })
+        self.recorder = recorder
+        self.stored = stored
         hub = Hub(setup.hub, stored: stored, rules: setup.rules)
         timer = loop.timer { [weak self] in self?.deliver(.timerFired) }
     }
 
+    private func beginRecording() {
+        guard let recorder else { return }
+        let header = RecordingHeader(
+            startedAt: Surroundings.wallClock, configuration: setup.hub, rules: setup.recordedRules, stored: stored)
+        let secrets = Set([setup.configuration.mqttPassword?.value].compactMap(\.self))
+        recorder.write(
+            hub.beginRecording(header, hiding: secrets, at: Instant(nanoseconds: loop.nanosecondsSinceBoot)))
+    }
+
     /// Begins everything; from here on the loop does the rest.
     func start() {
+        beginRecording()
         loop.onSignals([SIGTERM, SIGINT]) { [weak self] _ in self?.deliver(.stop) }
         loop.onWallClockStep { [weak self] in self?.deliver(.wallClock(Surroundings.wallClock)) }
         deliver(.wallClock(Surroundings.wallClock))
@@ -68,7 +82,9 @@ final class Daemon {
         var next = 0
         while next < inputs.count {
             let now = Instant(nanoseconds: loop.nanosecondsSinceBoot)
-            for effect in hub.handle(inputs[next], at: now) { carryOut(effect) }
+            let effects = hub.handle(inputs[next], at: now)
+            if let recorder, let line = hub.recordedLine(inputs[next], at: now) { recorder.write(line) }
+            for effect in effects { carryOut(effect) }
             failedRecords.removeAll()
             next += 1
         }
@@ -147,6 +163,7 @@ final class Daemon {
     }
 
     private func end() {
+        recorder?.end()
         broker?.stop()
         control.close()
         loop.stop()

@@ -4,6 +4,7 @@ package struct DaemonOptions: Hashable, Sendable {
     package var stateDirectory: String?
     package var controlSocket: String?
     package var logLevel: String?
+    package var record: String?
 
     package init() {}
 
@@ -28,7 +29,7 @@ package struct DaemonOptions: Hashable, Sendable {
             switch argument {
             case "--help", "-h": return .help
             case "--version": return .version
-            case "--config", "--state-directory", "--control-socket", "--log-level":
+            case "--config", "--state-directory", "--control-socket", "--log-level", "--record":
                 guard let value = attached ?? rest.popFirst(), !value.isEmpty else {
                     return .usage("\(argument) needs a value; see tryckd --help")
                 }
@@ -36,6 +37,7 @@ package struct DaemonOptions: Hashable, Sendable {
                 case "--config": options.configuration = value
                 case "--state-directory": options.stateDirectory = value
                 case "--control-socket": options.controlSocket = value
+                case "--record": options.record = value
                 default: options.logLevel = value
                 }
             default: return .usage("unknown argument \"\(argument)\"; see tryckd --help")
@@ -46,6 +48,7 @@ package struct DaemonOptions: Hashable, Sendable {
 
     package static let help = """
         USAGE: tryckd [--config FILE] [--state-directory DIRECTORY] [--control-socket PATH] [--log-level LEVEL]
+                      [--record FILE]
 
         Switches things when Flic buttons are pressed. Runs in the foreground until SIGTERM or SIGINT.
 
@@ -54,6 +57,10 @@ package struct DaemonOptions: Hashable, Sendable {
           --state-directory DIR     where pairings are kept (default: /var/lib/tryck, or below $XDG_STATE_HOME)
           --control-socket PATH     how commands reach it (default: /run/tryck/control.sock, or below $XDG_RUNTIME_DIR)
           --log-level LEVEL         error, warning, info or debug
+          --record FILE             write down what happens, for tryck replay: the text of the rules, names and addresses
+                                    of buttons, presses, messages received, requests, what programs said. No keys, no
+                                    values of !secret and !env_var, no password of the broker. Look at it before you
+                                    send it. A recording in FILE is continued, up to 256 MiB
           --version                 print the version
           --help                    print this
 

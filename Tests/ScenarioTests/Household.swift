@@ -22,6 +22,9 @@ struct Household {
     /// Every effect the hub had, by kind, in order: what the order of effects is judged by.
     private(set) var journal: [String] = []
     private(set) var isFinished = false
+    /// The lines of a recording, where one is made, and every effect the hub had meanwhile.
+    private(set) var recording: [JSONValue] = []
+    private(set) var recordedEffects: [Hub.Effect] = []
 
     var brokerIsUp = true
     /// The broker takes messages and acknowledges none.
@@ -34,6 +37,7 @@ struct Household {
 
     private let descriptions: [SimulatedButtonDescription]
     private let rules: RuleSet
+    private let isRecorded: Bool
     private let configuration: HubConfiguration
     private var random: SeededGenerator
     private var hubTimer: Instant?
@@ -53,8 +57,10 @@ struct Household {
     static let hallID = ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0002))
 
     init(
-        _ buttons: [SimulatedButtonDescription] = [kitchen, hall], rules: RuleSet = RuleSet(), seed: UInt64 = 1
+        _ buttons: [SimulatedButtonDescription] = [kitchen, hall], rules: RuleSet = RuleSet(), seed: UInt64 = 1,
+        isRecorded: Bool = false
     ) {
+        self.isRecorded = isRecorded
         random = SeededGenerator(seed: seed)
         self.rules = rules
         descriptions = buttons
@@ -68,7 +74,12 @@ struct Household {
     }
 
     private mutating func begin() {
-        give(.wallClock(UTCTime(milliseconds: 1_795_000_000_000)))
+        let clock = UTCTime(milliseconds: 1_795_000_000_000)
+        if isRecorded {
+            let header = RecordingHeader(startedAt: clock, configuration: configuration, stored: store.state)
+            recording.append(hub.beginRecording(header, at: now))
+        }
+        give(.wallClock(clock))
         give(.entropy(random.bytes(2048)))
         give(.start)
         if brokerIsUp { give(.brokerConnected) }
@@ -173,7 +184,11 @@ struct Household {
             if !worldInputs.isEmpty {
                 for effect in world.handle(worldInputs.removeFirst(), at: now) { carryOut(effect) }
             } else {
-                for effect in hub.handle(hubInputs.removeFirst(), at: now) { carryOut(effect) }
+                let input = hubInputs.removeFirst()
+                let effects = hub.handle(input, at: now)
+                if let line = hub.recordedLine(input, at: now) { recording.append(line) }
+                if isRecorded { recordedEffects += effects }
+                for effect in effects { carryOut(effect) }
                 failedRecords = []
             }
         }

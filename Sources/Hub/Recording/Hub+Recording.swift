@@ -31,7 +31,8 @@ extension Hub {
         default: isForRadio = false
         }
         let line = recorded.json(hiding: recording.redaction)
-        return isForRadio && line["reports"] == nil ? nil : line
+        guard !isForRadio || line["reports"] != nil else { return nil }
+        return line
     }
 
     /// A hub without a radio, for `replay`.

@@ -26,11 +26,19 @@ struct RunCommand: ParsableCommand {
     @Option(help: ArgumentHelp("debug, info, warning or error.", valueName: "level"))
     var logLevel: String?
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            Write down what happens, for tryck replay. It holds no keys and no secrets, but the rules, the names of \
+            buttons, presses, messages and what programs said: look at it before you send it.
+            """, valueName: "file"))
+    var record: String?
+
     /// The same options for tryckd.
     var arguments: [String] {
         let options = [
             ("--config", config), ("--state-directory", stateDirectory), ("--control-socket", controlSocket),
-            ("--log-level", logLevel),
+            ("--log-level", logLevel), ("--record", record),
         ]
         return options.flatMap { name, value in value.map { [name, $0] } ?? [] }
     }
