@@ -105,7 +105,7 @@ let package = Package(
         tests(
             "DaemonTests", "Daemon", "Hub", "Reactor", "ReactorTestSupport", "CLinux", "Bytes", "JSON", "ButtonModel"),
         tests(
-            "CommandLineTests", "tryck", "Daemon", "Diagnostics", "ButtonModel", "JSON", "Simulator",
+            "CommandLineTests", "tryck", "Daemon", "Hub", "Diagnostics", "ButtonModel", "JSON", "Simulator",
             .product(name: "ArgumentParser", package: "swift-argument-parser"), resources: [.copy("Golden")]),
         tests("ArchitectureTests"),
         tests("IntegrationTests", "JSON", exclude: ["support"]),

@@ -10,9 +10,11 @@ struct DaemonOptionsTests {
         expected.stateDirectory = "/s"
         expected.controlSocket = "/c=1"
         expected.logLevel = "debug"
+        expected.record = "r"
         #expect(
             DaemonOptions.parse([
                 "--config", "a.yaml", "--state-directory=/s", "--control-socket=/c=1", "--log-level", "debug",
+                "--record", "r",
             ]) == .run(expected))
     }
 
