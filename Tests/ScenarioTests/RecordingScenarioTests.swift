@@ -128,6 +128,27 @@ struct RecordingScenarioTests {
         try RecordingScenarioTests.expectSame(house, rules: rules)
     }
 
+    @Test("what the radio waited for comes first when other timers are due at the same instant")
+    func sameInstant() throws {
+        var house = Household(rules: PressScenarioTests.rules, isRecorded: true)
+        house.ask(#"{"request":"watch"}"#)
+        house.wait(.seconds(1))
+        // The search ends in a second, and in a second the transport is opened again.
+        house.ask(#"{"request":"permit_join","data":{"time":1}}"#)
+        house.reach("kitchen", false)
+        house.reach("hall", false)
+        house.tell(.transportClosed("it is gone."))
+        let before = house.recordedEffects.count
+        house.wait(.seconds(1))
+        let end = house.recordedEffects[before...].firstIndex { effect in
+            guard case .tell(_, let line) = effect else { return false }
+            return line["step"] == "ended"
+        }
+        let opening = house.recordedEffects[before...].firstIndex(of: .openTransport)
+        #expect(try #require(end) < #require(opening))
+        try RecordingScenarioTests.expectSame(house, rules: PressScenarioTests.rules)
+    }
+
     @Test("no pairing key is in a recording, and no secret of the rules, however it came in")
     func secrets() throws {
         let secret = #"hunt"er\2"#
