@@ -87,7 +87,10 @@ struct ReplayTests {
         arguments: [
             ([""], "this is not a recording; one is made with: tryckd --record FILE."),
             (["hello"], "line 1: not JSON: unexpected character at byte 0."),
-            ([#"{"at_ns":0,"input":"start"}"#], "line 1: this is not a recording; one is made with: tryckd --record FILE."),
+            (
+                [#"{"at_ns":0,"input":"start"}"#],
+                "line 1: this is not a recording; one is made with: tryckd --record FILE."
+            ),
             (["H", "[]"], "line 2: this is not a recording; one is made with: tryckd --record FILE."),
             (["H", #"{"at_ns":-1,"input":"start"}"#], #"line 2: "at_ns" is missing or wrong."#),
             (

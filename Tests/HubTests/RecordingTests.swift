@@ -54,7 +54,8 @@ struct RecordingTests {
 
     static func reports(_ word: ButtonManager.Effect.ReportWord) -> [ButtonManager.Effect] {
         switch word {
-        case .controllerReady: [.controllerReady(address), .controllerReady(BluetoothAddress(rawValue: 1, kind: .random))]
+        case .controllerReady:
+            [.controllerReady(address), .controllerReady(BluetoothAddress(rawValue: 1, kind: .random))]
         case .controllerFailed: [.controllerFailed("The adapter does not answer.")]
         case .pairing: progress.map(ButtonManager.Effect.pairing)
         case .paired:

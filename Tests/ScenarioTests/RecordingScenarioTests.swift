@@ -52,7 +52,8 @@ struct RecordingScenarioTests {
         #expect(try replay(house.recording, rules: rules) == replay(house.recording, rules: rules))
     }
 
-    @Test("everything that happens in a house happens again: pairing, presses, an outage, a crash, a late press, the end")
+    @Test(
+        "everything that happens in a house happens again: pairing, presses, an outage, a crash, a late press, the end")
     func wholeSession() throws {
         var rules = PressScenarioTests.rules
         for index in rules.buttons.indices { rules.buttons[index].queued = .accept }

@@ -1,5 +1,5 @@
-import Buttons
 package import ButtonModel
+import Buttons
 import JSON
 
 /// What came in to a running daemon, from which the same session can be run again through the whole machine without

@@ -9,7 +9,8 @@ enum ReplayJSON {
             let configuration = header.configuration
             return text([
                 "time": .string("\(header.startedAt)"), "kind": "start", "version": .string(configuration.version),
-                "rules": .integer(Int64(configuration.ruleCount)), "buttons": .integer(Int64(header.stored.buttons.count)),
+                "rules": .integer(Int64(configuration.ruleCount)),
+                "buttons": .integer(Int64(header.stored.buttons.count)),
             ])
         case .told(let line, let time):
             guard case .object(let members) = line else { return text(line) }
