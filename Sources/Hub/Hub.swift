@@ -132,6 +132,7 @@ package struct Hub: Sendable {
     var buttonInputs: [ButtonManager.Input] = []
     var ruleInputs: [RuleEngine.Input] = []
     var isCarryingOutRules = false
+    /// While one is made.
     var recording: OngoingRecording?
 
     /// - Parameters:

@@ -25,6 +25,8 @@ struct RecordingTests {
         case .wallClock: [.wallClock(UTCTime(milliseconds: -1)), .wallClock(UTCTime(milliseconds: 1_795_000_000_000))]
         case .transportOpened: [.transportOpened]
         case .received: [.received([])]
+        // Read and never written.
+        case .entropy: []
         case .transportClosed: [.transportClosed("it is gone.")]
         case .brokerAddress: [.brokerAddress("mqtt://127.0.0.1:1")]
         case .brokerConnected: [.brokerConnected]
@@ -176,12 +178,46 @@ struct RecordingTests {
                 StoredRun(id: 8, rule: "r", button: button, event: cursor, startedAt: UTCTime(milliseconds: 7))
             ]))
 
+    static func header(radio: String) -> String {
+        header.json(hiding: Redaction([])).description.dropLast() + #","radio":\#(radio)}"#
+    }
+
     @Test("the header comes back as it went in, with and without rules")
     func wholeHeader() throws {
         var header = RecordingTests.header
         #expect(try RecordingTests.parsed(header.json(hiding: Redaction([]))) == .header(header))
         header.rules = nil
         #expect(try RecordingTests.parsed(header.json(hiding: Redaction([]))) == .header(header))
+    }
+
+    @Test("a field that is new is recorded, or decides nothing; then it is added here")
+    func fields() {
+        func names(_ value: Any) -> [String] { Mirror(reflecting: value).children.compactMap(\.label) }
+        let stored = RecordingTests.header.stored
+        #expect(
+            names(RecordingTests.header.configuration) == [
+                "version", "baseTopic", "extraTrustRoots", "trustRootNames", "transport", "hasTransport", "broker",
+                "hasBroker", "allowsRequestsOverMQTT", "processEnvironment", "stateDirectory", "ruleCount", "ruleFault",
+                "simulatedButtons",
+            ])
+        #expect(names(stored) == ["installationID", "nextRun", "buttons", "runs"])
+        #expect(
+            names(stored.buttons[0]) == [
+                "identity", "name", "pairing", "pairedAt", "cursor", "isAdvertisingConfigured", "batteryMillivolts",
+                "batteryMeasuredAt", "pressCount", "sequence", "triggerMode", "latencyMode", "isConnectionWanted",
+                "recogniser",
+            ])
+        #expect(names(stored.runs[0]) == ["id", "rule", "button", "event", "startedAt"])
+        #expect(
+            names(KnownButton(identity: RecordingTests.identity, pairing: .notRecorded)) == [
+                "identity", "pairing", "cursor", "advertisingConfigured", "latencyMode",
+            ])
+        #expect(
+            names(RecordingTests.identity) == ["address", "uuid", "serial", "nickname", "firmwareVersion"])
+        #expect(
+            names(RecordingTests.events[0]) == [
+                "button", "bootID", "counter", "step", "ticks", "wasQueued", "wasQueuedLast", "age",
+            ])
     }
 
     @Test("of long payloads the beginning is kept, and how long they were")
@@ -217,6 +253,13 @@ struct RecordingTests {
             (#"{"format":"tryck-recording"}"#, .badMember("version")),
             (#"{"format":"tryck-recording","version":0}"#, .badMember("version")),
             (#"{"format":"tryck-recording","version":1}"#, .badMember("started_at_ms")),
+            (RecordingTests.header(radio: "{}"), .badMember("trust_roots")),
+            (RecordingTests.header(radio: #"{"trust_roots":[[256]],"pairings":[]}"#), .badMember("trust_roots")),
+            (
+                RecordingTests.header(
+                    radio: #"{"trust_roots":[],"pairings":[{"button":"80e4da000009","identifier":1,"key":[]}]}"#),
+                .badMember("pairings")
+            ),
             (#"{"input":"fly","at_ns":0}"#, .badMember("input")),
             (#"{"input":"start"}"#, .badMember("at_ns")),
             (#"{"input":"start","at_ns":1.5}"#, .badMember("at_ns")),

@@ -25,6 +25,7 @@ struct Household {
     /// The lines of a recording, where one is made, and every effect the hub had meanwhile.
     private(set) var recording: [JSONValue] = []
     private(set) var recordedEffects: [Hub.Effect] = []
+    private var recordingStart = Instant(nanoseconds: 0)
 
     var brokerIsUp = true
     /// The broker takes messages and acknowledges none.
@@ -37,7 +38,7 @@ struct Household {
 
     private let descriptions: [SimulatedButtonDescription]
     private let rules: RuleSet
-    private let isRecorded: Bool
+    private let seam: RecordingSeam?
     private let configuration: HubConfiguration
     private var random: SeededGenerator
     private var hubTimer: Instant?
@@ -58,9 +59,9 @@ struct Household {
 
     init(
         _ buttons: [SimulatedButtonDescription] = [kitchen, hall], rules: RuleSet = RuleSet(), seed: UInt64 = 1,
-        isRecorded: Bool = false
+        recordedAt seam: RecordingSeam? = nil
     ) {
-        self.isRecorded = isRecorded
+        self.seam = seam
         random = SeededGenerator(seed: seed)
         self.rules = rules
         descriptions = buttons
@@ -75,9 +76,11 @@ struct Household {
 
     private mutating func begin() {
         let clock = UTCTime(milliseconds: 1_795_000_000_000)
-        if isRecorded {
-            let header = RecordingHeader(startedAt: clock, configuration: configuration, stored: store.state)
-            recording.append(hub.beginRecording(header, at: now))
+        if let seam {
+            recordingStart = now
+            let header = RecordingHeader(
+                startedAt: clock, configuration: configuration, rules: rules.recorded, stored: store.state)
+            recording.append(seam.header(hub.beginRecording(header, at: now), header))
         }
         give(.wallClock(clock))
         give(.entropy(random.bytes(2048)))
@@ -186,8 +189,11 @@ struct Household {
             } else {
                 let input = hubInputs.removeFirst()
                 let effects = hub.handle(input, at: now)
-                if let line = hub.recordedLine(input, at: now) { recording.append(line) }
-                if isRecorded { recordedEffects += effects }
+                if let seam {
+                    recordedEffects += effects
+                    let line = hub.recordedLine(input, at: now)
+                    if let line = seam.line(line, input, at: now - recordingStart) { recording.append(line) }
+                }
                 for effect in effects { carryOut(effect) }
                 failedRecords = []
             }

@@ -1,6 +1,8 @@
 import ButtonModel
+import Diagnostics
 import Hub
 import JSON
+import RuleLoader
 import Rules
 import Simulator
 import TestSupport
@@ -57,7 +59,7 @@ struct RecordingScenarioTests {
     func wholeSession() throws {
         var rules = PressScenarioTests.rules
         for index in rules.buttons.indices { rules.buttons[index].queued = .accept }
-        var house = Household(rules: rules, isRecorded: true)
+        var house = Household(rules: rules, recordedAt: .reports)
         house.ask(#"{"request":"watch"}"#)
         house.pairAll()
         house.press("kitchen", .click)
@@ -102,7 +104,7 @@ struct RecordingScenarioTests {
     @Test("any session, any seed", arguments: 1...40 as ClosedRange<UInt64>)
     func anySession(seed: UInt64) throws {
         let rules = PressScenarioTests.rules
-        var house = Household(rules: rules, seed: seed, isRecorded: true)
+        var house = Household(rules: rules, seed: seed, recordedAt: .reports)
         house.ask(#"{"request":"watch"}"#)
         house.pairAll(within: .seconds(10))
         var random = SeededGenerator(seed: seed)
@@ -131,7 +133,7 @@ struct RecordingScenarioTests {
 
     @Test("what the radio waited for comes first when other timers are due at the same instant")
     func sameInstant() throws {
-        var house = Household(rules: PressScenarioTests.rules, isRecorded: true)
+        var house = Household(rules: PressScenarioTests.rules, recordedAt: .reports)
         house.ask(#"{"request":"watch"}"#)
         house.wait(.seconds(1))
         // The search ends in a second, and in a second the transport is opened again.
@@ -150,12 +152,43 @@ struct RecordingScenarioTests {
         try RecordingScenarioTests.expectSame(house, rules: PressScenarioTests.rules)
     }
 
+    @Test(
+        "a test's own recording begins at the radio: every packet is sent again",
+        arguments: 1...5 as ClosedRange<UInt64>)
+    func radio(seed: UInt64) throws {
+        let rules = PressScenarioTests.rules
+        var house = Household(rules: rules, seed: seed, recordedAt: .radio)
+        house.pairAll()
+        house.press("kitchen", .doubleClick)
+        house.wait(.seconds(2))
+        house.crash()
+        house.wait(.seconds(40))
+        house.press("hall", .hold)
+        house.wait(.seconds(10))
+        let replayed = try RecordingScenarioTests.replay(house.recording, rules: rules)
+        // Deadlines count from another instant.
+        func timeless(_ effects: [Hub.Effect]) -> [Hub.Effect] {
+            effects.filter { if case .setTimer = $0 { false } else { true } }
+        }
+        #expect(replayed.contains { if case .send = $0 { true } else { false } })
+        #expect(timeless(replayed) == timeless(house.recordedEffects))
+    }
+
+    @Test("the rules of a test's recording are those of the test")
+    func rulesOfTest() throws {
+        let rules = PressScenarioTests.rules
+        let text = try #require(rules.recorded)
+        let loaded = RuleLoader.rules(SourceFile(name: text.name, text: text.text), in: LoadEnvironment())
+        #expect(loaded.diagnostics.filter { $0.severity == .error } == [])
+        #expect(loaded.value == rules)
+    }
+
     @Test("no pairing key is in a recording, and no secret of the rules, however it came in")
     func secrets() throws {
         let secret = #"hunt"er\2"#
         var rules = PressScenarioTests.rules
         rules.confidential = [secret]
-        var house = Household(rules: rules, isRecorded: true)
+        var house = Household(rules: rules, recordedAt: .reports)
         house.pairAll()
         house.crash()
         house.programsEnd = false

@@ -23,6 +23,8 @@ struct ButtonSource: Sendable {
     /// What it says from here on is kept for `takeReports`.
     mutating func record() { origin = .recordedRadio }
 
+    var followsRecording: Bool { origin == .recording }
+
     /// From here on it says what `replay` was given, and nothing by itself.
     mutating func followRecording() { origin = .recording }
 
@@ -53,5 +55,5 @@ struct ButtonSource: Sendable {
         return reports
     }
 
-    var isSearching: Bool { origin == .recording ? isSearchRecorded : manager.isSearching }
+    var isSearching: Bool { followsRecording ? isSearchRecorded : manager.isSearching }
 }

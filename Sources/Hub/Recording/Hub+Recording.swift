@@ -35,16 +35,17 @@ extension Hub {
         return line
     }
 
-    /// A hub without a radio, for `replay`.
+    /// A hub for `replay`, without a radio unless the recording begins there.
     ///
     /// - Parameter rules: the recorded ones, loaded.
     package init(replaying header: RecordingHeader, rules: RuleSet) {
         self.init(header.configuration, stored: header.stored, rules: rules)
-        buttonSource.followRecording()
+        if !header.beginsAtRadio { buttonSource.followRecording() }
     }
 
     /// `handle`, for a line of a recording.
     package mutating func replay(_ recorded: RecordedInput) -> [Effect] {
+        guard buttonSource.followsRecording else { return handle(recorded.input, at: recorded.at) }
         buttonSource.replay(recorded.reports)
         // The radio's own deadlines are not in a recording.
         if recorded.input == .timerFired, !recorded.reports.isEmpty { deadlines.set(.buttons, at: recorded.at) }

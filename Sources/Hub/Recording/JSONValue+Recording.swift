@@ -79,7 +79,7 @@ extension JSONValue {
         return .nanoseconds(nanoseconds) + Duration(secondsComponent: 0, attosecondsComponent: attoseconds)
     }
 
-    private var octetsValue: [UInt8]? {
+    var octetsValue: [UInt8]? {
         let value = self["beginning"] ?? self
         if let text = value.stringValue { return Array(text.utf8) }
         guard let numbers = value.arrayValue else { return nil }

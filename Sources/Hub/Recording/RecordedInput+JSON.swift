@@ -25,6 +25,8 @@ extension RecordedInput {
 
     /// Every input that a recording can have.
     enum Word: String, CaseIterable {
+        /// Only where it begins at the radio.
+        case entropy
         case start
         case wallClock = "wall_clock"
         case transportOpened = "transport_opened"
@@ -92,10 +94,11 @@ extension RecordedInput {
 
     private static func input(_ word: Word, _ line: JSONValue) throws(RecordingFailure) -> Hub.Input {
         switch word {
+        case .entropy: .entropy(try line.octets("octets"))
         case .start: .start
         case .wallClock: .wallClock(UTCTime(milliseconds: try line.integer("utc_ms")))
         case .transportOpened: .transportOpened
-        case .received: .received([])
+        case .received: .received(line["packet"] == nil ? [] : try line.octets("packet"))
         case .transportClosed: .transportClosed(try line.string("reason"))
         case .brokerAddress: .brokerAddress(try line.string("address"))
         case .brokerConnected: .brokerConnected

@@ -19,6 +19,10 @@ import JSON
 /// keys nor random octets. Values of `!secret` and `!env_var` and the broker's password are three asterisks in it, and
 /// the rules have their names only. Octets from outside are kept up to `maximumOctets`.
 ///
+/// A test, whose keys are worth nothing, may begin at the radio instead. Such a recording is read and never written here:
+/// its header has `"radio":{"trust_roots":[…],"pairings":[…]}`, each `received` has its `packet`, and there is the input
+/// `entropy` with its `octets`; reports are not looked at.
+///
 /// A member that a version does not know is ignored; what cannot be understood without it raises `version`.
 package enum Recording {
     package static let format = "tryck-recording"
@@ -73,8 +77,9 @@ package struct RecordingHeader: Hashable, Sendable {
     package var configuration: HubConfiguration
     /// `nil`: none ran.
     package var rules: RecordedRules?
-    /// With a placeholder for each pairing.
+    /// With a placeholder for each pairing, unless it begins at the radio.
     package var stored: StoredState
+    package var beginsAtRadio = false
 
     package init(
         startedAt: UTCTime, configuration: HubConfiguration, rules: RecordedRules? = nil, stored: StoredState
@@ -90,7 +95,7 @@ package struct RecordingHeader: Hashable, Sendable {
 package struct RecordedInput: Hashable, Sendable {
     /// Counted from the recording's start.
     package var at: Instant
-    /// A `received` stands for a packet that is not kept: it has none.
+    /// A `received` without octets stands for a packet that is not kept.
     package var input: Hub.Input
     /// What the buttons' side had to say, in order.
     var reports: [ButtonManager.Effect] = []

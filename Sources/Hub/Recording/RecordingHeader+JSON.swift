@@ -24,6 +24,24 @@ extension RecordingHeader {
                 try RecordedRules(recorded: rules)
             },
             stored: try StoredState(recorded: try line.member("state") { $0 }))
+        if let radio = line["radio"] { try beginAtRadio(radio) }
+    }
+
+    private mutating func beginAtRadio(_ radio: JSONValue) throws(RecordingFailure) {
+        beginsAtRadio = true
+        configuration.extraTrustRoots = []
+        for root in try radio.member("trust_roots", \.arrayValue) {
+            guard let root = root.octetsValue else { throw .badMember("trust_roots") }
+            configuration.extraTrustRoots.append(root)
+        }
+        for pairing in try radio.member("pairings", \.arrayValue) {
+            let button = try pairing.button("button")
+            let key: [UInt8] = try pairing.octets("key")
+            guard let index = stored.buttons.firstIndex(where: { $0.id == button }), let key = PairingKey(key) else {
+                throw .badMember("pairings")
+            }
+            stored.buttons[index].pairing = Pairing(identifier: try pairing.integer("identifier"), key: key)
+        }
     }
 }
 

@@ -33,8 +33,8 @@ struct ReplayCommand: ParsableCommand {
         func text(_ occurrence: ReplayRun.Occurrence) -> String {
             self.output.json ? ReplayJSON.line(occurrence) : screen.text(occurrence, style: style)
         }
-        var reader = try RecordingReader(file)
-        while let line = try reader.next() {
+        var reader = try named { () throws(Failure) in try RecordingReader(file) }
+        while let line = try named({ () throws(Failure) in try reader.next() }) {
             let text = try named { () throws(Failure) in try run.take(line) }.map(text).joined()
             // Whoever read it is gone, as in `tryck replay | head`.
             guard text.isEmpty || output.write(text: text) else { return }
@@ -46,11 +46,11 @@ struct ReplayCommand: ParsableCommand {
         }
     }
 
-    private func named<Result>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+    private func named<Result: ~Copyable>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         do throws(Failure) {
             return try body()
         } catch {
-            throw Failure(error.status, "\(file), \(error.sentence)")
+            throw Failure(error.status, "\(file): \(error.sentence)")
         }
     }
 }

@@ -2,7 +2,7 @@ import Daemon
 import Glibc
 import Hub
 
-/// The lines of a file, one after another: it need not fit into memory.
+/// The lines of a file, one after another: it need not fit into memory. A failure's sentence goes on from the file's name.
 struct RecordingReader: ~Copyable {
     struct Line: Hashable, Sendable {
         /// From 1.
@@ -15,7 +15,6 @@ struct RecordingReader: ~Copyable {
 
     private static let chunkLength = 64 * 1024
 
-    private let path: String
     private let descriptor: Int32
     private let maximumLineLength: Int
     private var buffer: [UInt8] = []
@@ -23,15 +22,14 @@ struct RecordingReader: ~Copyable {
     private var number = 0
 
     init(_ path: String, maximumLineLength: Int = Recording.maximumLineLength) throws(Failure) {
-        self.path = path
         self.maximumLineLength = maximumLineLength
         descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else {
             throw Failure(
                 .configuration,
                 errno == ENOENT
-                    ? "\(path) does not exist. A recording is made with: tryckd --record FILE"
-                    : "\(path) cannot be read: \(String(cString: strerror(errno)))")
+                    ? "it does not exist. A recording is made with: tryckd --record FILE"
+                    : "it cannot be read: \(String(cString: strerror(errno))).")
         }
     }
 
@@ -64,7 +62,7 @@ struct RecordingReader: ~Copyable {
     }
 
     private var tooLong: Failure {
-        Failure(.configuration, "\(path), line \(number + 1): longer than a recording's lines are")
+        Failure(.configuration, "line \(number + 1): longer than a recording's lines are.")
     }
 
     /// - Returns: false at the end of the file.
@@ -74,7 +72,7 @@ struct RecordingReader: ~Copyable {
             let count = read(descriptor, &chunk, chunk.count)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else {
-                throw Failure(.configuration, "\(path) cannot be read: \(String(cString: strerror(errno)))")
+                throw Failure(.configuration, "it cannot be read: \(String(cString: strerror(errno))).")
             }
             buffer += chunk.prefix(count)
             return count > 0

@@ -16,6 +16,8 @@ import Rules
 /// | cut               | header                    | a new hub         | as above: the process before was stopped |
 /// | cut               | any other                 |                   | fail                                    |
 /// | nothing           | any but a header          |                   | fail                                    |
+///
+/// A failure's sentence goes on from the file's name.
 struct ReplayRun {
     enum Occurrence: Hashable, Sendable {
         case began(RecordingHeader)
