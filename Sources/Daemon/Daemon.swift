@@ -18,7 +18,7 @@ final class Daemon {
     let control: ControlServer
     let notifier: ServiceNotifier?
     let processes: ProcessEdge
-    let recorder: RecordEdge?
+    private var recorder: RecordEdge?
     var hub: Hub
     /// As it was at the start.
     let stored: StoredState
@@ -58,6 +58,14 @@ final class Daemon {
         let secrets = Set([setup.configuration.mqttPassword?.value].compactMap(\.self))
         recorder.write(
             hub.beginRecording(header, hiding: secrets, at: Instant(nanoseconds: loop.nanosecondsSinceBoot)))
+        logger.info("what happens is recorded in \(setup.recordingPath ?? "a file")")
+    }
+
+    /// The file takes no more; a sentence for people.
+    func recordingEnded(_ reason: String) {
+        logger.warning("\(reason)")
+        recorder = nil
+        hub.endRecording()
     }
 
     /// Begins everything; from here on the loop does the rest.

@@ -53,7 +53,7 @@ private func start(_ setup: Setup, _ logger: Logger) {
     let loop = EventLoop.shared
     do {
         let recorder = try setup.recordingPath.map { (path) throws(RecordFailure) in
-            try RecordEdge(loop: loop, path: path) { logger.warning("\($0)") }
+            try RecordEdge(loop: loop, path: path) { daemon?.recordingEnded($0) }
         }
         Surroundings.makeDirectory(ConfigurationFiles.directory(of: setup.controlSocket), mode: 0o750)
         let entropy = Surroundings.randomOctets(2).reduce(0 as UInt16) { $0 << 8 | UInt16($1) }

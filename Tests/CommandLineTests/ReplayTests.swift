@@ -86,7 +86,7 @@ struct ReplayTests {
         "what is no recording is refused with its line",
         arguments: [
             ([""], "this is not a recording; one is made with: tryckd --record FILE."),
-            (["hello"], "line 1: not JSON: unexpected character at byte 0."),
+            (["hello"], "line 1: this is not a recording; one is made with: tryckd --record FILE."),
             (
                 [#"{"at_ns":0,"input":"start"}"#],
                 "line 1: this is not a recording; one is made with: tryckd --record FILE."

@@ -233,6 +233,20 @@ struct RecordingTests {
         #expect(try JSONValue.object([.init("x", binary)]).octets("x").count == bound)
     }
 
+    @Test("a recording that has ended has no more lines, and nothing is kept for it")
+    func ended() {
+        var hub = Hub(RecordingTests.header.configuration, stored: RecordingTests.header.stored, rules: RuleSet())
+        let now = Instant(nanoseconds: 7)
+        _ = hub.beginRecording(RecordingTests.header, hiding: ["", "hci"], at: now)
+        _ = hub.handle(.transportClosed("hci:0 is gone"), at: now)
+        #expect(hub.recordedLine(.transportClosed("hci:0 is gone"), at: now)?["reason"] == "***:0 is gone")
+        _ = hub.handle(.start, at: now)
+        hub.endRecording()
+        _ = hub.handle(.transportOpened, at: now)
+        #expect(hub.recordedLine(.transportOpened, at: now) == nil)
+        #expect(!hub.buttonSource.hasReports)
+    }
+
     @Test("a newer format is refused with what to do, and a member nobody knows is passed over")
     func versions() throws {
         #expect(throws: RecordingFailure.newerVersion(2)) {

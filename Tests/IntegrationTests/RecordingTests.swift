@@ -143,7 +143,7 @@ struct RecordingTests {
         #expect(daemon.text.contains("is no recording"))
         let replay = try workshop.tryck(["replay", workshop.path("tryck.yaml")])
         #expect(try replay.status() == 78)
-        #expect(replay.text.contains("line 1: not JSON"))
+        #expect(replay.text.contains("line 1: this is not a recording"))
     }
 
     private static func withoutTime(_ line: JSONValue) -> JSONValue {

@@ -23,6 +23,11 @@ struct ButtonSource: Sendable {
     /// What it says from here on is kept for `takeReports`.
     mutating func record() { origin = .recordedRadio }
 
+    mutating func endRecording() {
+        origin = .radio
+        reports = []
+    }
+
     var followsRecording: Bool { origin == .recording }
 
     /// From here on it says what `replay` was given, and nothing by itself.

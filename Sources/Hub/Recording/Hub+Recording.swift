@@ -6,9 +6,9 @@ package import Rules
 extension Hub {
     /// The recording of a hub that was given no input yet begins: its first line.
     ///
-    /// - Parameters:
-    ///   - rules: the text of the set that runs.
-    ///   - secrets: what the recording must not have, besides what must not be shown anyway.
+    /// From then on `recordedLine` has to be asked after each `handle`.
+    ///
+    /// - Parameter secrets: what the recording must not have, besides what must not be shown anyway.
     package mutating func beginRecording(
         _ header: RecordingHeader, hiding secrets: Set<String> = [], at now: Instant
     ) -> JSONValue {
@@ -16,6 +16,11 @@ extension Hub {
         let redaction = redaction.hiding(secrets)
         recording = OngoingRecording(start: now, redaction: redaction)
         return header.json(hiding: redaction)
+    }
+
+    package mutating func endRecording() {
+        buttonSource.endRecording()
+        recording = nil
     }
 
     /// The recording's line for the input that `handle` was given last; `nil` when the radio alone had any use for it.

@@ -87,12 +87,3 @@ extension JSONValue {
         return octets.count == numbers.count ? octets : nil
     }
 }
-
-extension Redaction {
-    /// A text that may be JSON, in which a secret may be written with escapes.
-    func callAsFunction(jsonOrText text: String) -> String {
-        guard let value = try? JSONValue(parsing: text) else { return self(text) }
-        let hidden = self(value)
-        return self(hidden == value ? text : hidden.description)
-    }
-}

@@ -56,7 +56,8 @@ struct ReplayRun {
             parsed = try RecordingLine(parsing: line.octets)
         } catch {
             if let cut { throw Self.failure(cut.failure, cut.line) }
-            guard case .notJSON = error, session != nil else { throw Self.failure(error, line) }
+            guard case .notJSON = error else { throw Self.failure(error, line) }
+            guard session != nil else { throw Self.failure(.notARecording, line) }
             cut = (line, error)
             return []
         }
