@@ -54,19 +54,24 @@ struct RecordingTests {
         }
     }
 
-    static func reports(_ word: ButtonManager.Effect.ReportWord) -> [ButtonManager.Effect] {
+    static func reports(_ word: ButtonReport.Word) -> [ButtonReport] {
+        word == .known ? [.known(known)] : effects(word).map(ButtonReport.said)
+    }
+
+    static let known = KnownButton(
+        identity: identity, pairing: .notRecorded, cursor: cursor, advertisingConfigured: true,
+        settings: ButtonSettings(
+            latencyMode: .low, autoDisconnectTime: 40, nicknameChosenAt: 1_795_000_000_000, isConnectionWanted: false))
+
+    static func effects(_ word: ButtonReport.Word) -> [ButtonManager.Effect] {
         switch word {
+        case .known: []
         case .controllerReady:
             [.controllerReady(address), .controllerReady(BluetoothAddress(rawValue: 1, kind: .random))]
         case .controllerFailed: [.controllerFailed("The adapter does not answer.")]
         case .pairing: progress.map(ButtonManager.Effect.pairing)
         case .paired:
-            [
-                .paired(
-                    KnownButton(
-                        identity: identity, pairing: .notRecorded, cursor: cursor, advertisingConfigured: true,
-                        latencyMode: .low), batteryMillivolts: 2950)
-            ]
+            [.paired(known, batteryMillivolts: 2950)]
         case .unpaired: [.unpaired(button)]
         case .forgotten: [.forgotten(button)]
         case .state:
@@ -79,7 +84,13 @@ struct RecordingTests {
         case .battery: [.battery(button, millivolts: 3000)]
         case .firmware: [.firmware(button, version: .max)]
         case .nickname: [.nickname(button, "")]
-        case .sessionFailed: [.sessionFailed(button, word: "verify_timed_out")]
+        case .sessionFailed: [.sessionFailed(button, word: "verify_timed_out", advice: "Try again.")]
+        case .disconnected: [.disconnected(button, reason: "timeout")]
+        case .firmwareUpdate:
+            [FirmwareProgress.waiting, .transferring(percentage: 7), .finished, .failed(word: "a", advice: "B.")].map {
+                .firmwareUpdate(button, $0)
+            }
+        case .waitingForSpace: [.waitingForSpace([]), .waitingForSpace([button])]
         case .anomaly: [.anomaly("it is odd")]
         }
     }
@@ -120,8 +131,8 @@ struct RecordingTests {
         }
     }
 
-    @Test("each report of the buttons comes back as it went in", arguments: ButtonManager.Effect.ReportWord.allCases)
-    func report(word: ButtonManager.Effect.ReportWord) throws {
+    @Test("each report of the buttons comes back as it went in", arguments: ButtonReport.Word.allCases)
+    func report(word: ButtonReport.Word) throws {
         for report in RecordingTests.reports(word) {
             let recorded = RecordedInput(at: Instant(nanoseconds: 0), input: .received([]), reports: [report])
             let line = recorded.json(hiding: Redaction([]))
@@ -134,7 +145,8 @@ struct RecordingTests {
     func noReports() {
         let recorded = RecordedInput(
             at: Instant(nanoseconds: 0), input: .timerFired,
-            reports: [.send([1, 2, 3]), .setTimer(Instant(nanoseconds: 5)), .cancelTimer, .needsEntropy])
+            reports: [.send([1, 2, 3]), .setTimer(Instant(nanoseconds: 5)), .cancelTimer, .needsEntropy].map(
+                ButtonReport.said))
         #expect(recorded.json(hiding: Redaction([])) == ["at_ns": 0, "input": "timer_fired"])
     }
 
@@ -143,12 +155,12 @@ struct RecordingTests {
         let key = try #require(PairingKey(Array(0x61...0x70)))
         let known = KnownButton(identity: RecordingTests.identity, pairing: Pairing(identifier: 77, key: key))
         let line = RecordedInput(
-            at: Instant(nanoseconds: 0), input: .received([]), reports: [.paired(known, batteryMillivolts: 3000)]
+            at: Instant(nanoseconds: 0), input: .received([]), reports: [.said(.paired(known, batteryMillivolts: 3000))]
         ).json(hiding: Redaction([]))
         #expect(!line.description.contains("abcdefghijklmnop"))
         #expect(!line.description.contains("77"))
         guard case .input(let recorded) = try RecordingTests.parsed(line),
-            case .paired(let paired, _) = recorded.reports.first
+            case .said(.paired(let paired, _)) = recorded.reports.first
         else {
             Issue.record("no pairing in \(line)")
             return
@@ -160,7 +172,8 @@ struct RecordingTests {
     static let header = RecordingHeader(
         startedAt: UTCTime(milliseconds: 1_795_000_000_000),
         configuration: HubConfiguration(
-            version: "9", baseTopic: "house", trustRootNames: ["ab…"], transport: "hci:0", broker: "mqtt://b:1883",
+            version: "9", baseTopic: "house", trustRootNames: ["ab…"], transport: "hci:0", maximumConnections: 3,
+            broker: "mqtt://b:1883",
             allowsRequestsOverMQTT: false, stateDirectory: "/s", ruleCount: 3, ruleFault: "bad",
             simulatedButtons: ["hall"]),
         rules: RecordedRules(name: "r.yaml", text: Array("version: 1\n".utf8), allowsShell: false),
@@ -171,7 +184,7 @@ struct RecordingTests {
                     identity: identity, name: "kitchen", pairing: .notRecorded, pairedAt: UTCTime(milliseconds: 5),
                     cursor: cursor, isAdvertisingConfigured: true, batteryMillivolts: 2900,
                     batteryMeasuredAt: UTCTime(milliseconds: 6), pressCount: 4, sequence: 8, triggerMode: .click,
-                    latencyMode: .high, isConnectionWanted: false, recogniser: "d"),
+                    settings: known.settings, isBatteryLow: true, recogniser: "d"),
                 StoredButton(identity: identity, pairing: .notRecorded, pairedAt: UTCTime(milliseconds: 0)),
             ],
             runs: [
@@ -196,21 +209,25 @@ struct RecordingTests {
         let stored = RecordingTests.header.stored
         #expect(
             names(RecordingTests.header.configuration) == [
-                "version", "baseTopic", "extraTrustRoots", "trustRootNames", "transport", "hasTransport", "broker",
-                "hasBroker", "allowsRequestsOverMQTT", "processEnvironment", "stateDirectory", "ruleCount", "ruleFault",
+                "version", "baseTopic", "extraTrustRoots", "trustRootNames", "transport", "hasTransport",
+                "maximumConnections", "broker", "hasBroker", "allowsRequestsOverMQTT", "processEnvironment",
+                "stateDirectory", "ruleCount", "ruleFault",
                 "simulatedButtons",
             ])
         #expect(names(stored) == ["installationID", "nextRun", "buttons", "runs"])
         #expect(
             names(stored.buttons[0]) == [
                 "identity", "name", "pairing", "pairedAt", "cursor", "isAdvertisingConfigured", "batteryMillivolts",
-                "batteryMeasuredAt", "pressCount", "sequence", "triggerMode", "latencyMode", "isConnectionWanted",
-                "recogniser",
+                "batteryMeasuredAt", "pressCount", "sequence", "triggerMode", "settings", "isBatteryLow", "recogniser",
             ])
         #expect(names(stored.runs[0]) == ["id", "rule", "button", "event", "startedAt"])
         #expect(
             names(KnownButton(identity: RecordingTests.identity, pairing: .notRecorded)) == [
-                "identity", "pairing", "cursor", "advertisingConfigured", "latencyMode",
+                "identity", "pairing", "cursor", "advertisingConfigured", "settings",
+            ])
+        #expect(
+            names(RecordingTests.known.settings) == [
+                "latencyMode", "autoDisconnectTime", "nicknameChosenAt", "isConnectionWanted",
             ])
         #expect(
             names(RecordingTests.identity) == ["address", "uuid", "serial", "nickname", "firmwareVersion"])
@@ -302,7 +319,7 @@ struct RecordingTests {
             RecordingTests.header.json(hiding: Redaction([])),
             RecordedInput(
                 at: Instant(nanoseconds: 1), input: .received([]),
-                reports: ButtonManager.Effect.ReportWord.allCases.flatMap(RecordingTests.reports)
+                reports: ButtonReport.Word.allCases.flatMap(RecordingTests.reports)
             ).json(hiding: Redaction([])),
         ]
         for line in lines {

@@ -66,6 +66,15 @@ struct RecordingScenarioTests {
         house.wait(.seconds(2))
         house.press("kitchen", .doubleClick)
         house.wait(.seconds(2))
+        house.ask(
+            #"{"request":"button/options","data":{"id":"kitchen","options":{"latency_mode":"low","nickname":"stove"}}}"#
+        )
+        house.wait(.seconds(2))
+        house.ask(#"{"request":"button/options","data":{"id":"hall","options":{"auto_disconnect_time":60}}}"#)
+        house.ask(#"{"request":"button/disconnect","data":{"id":"kitchen"}}"#)
+        house.wait(.seconds(5))
+        house.ask(#"{"request":"button/connect","data":{"id":"kitchen"}}"#)
+        house.wait(.seconds(20))
         house.loseBroker()
         house.press("hall", .hold)
         house.wait(.seconds(2))

@@ -5,9 +5,9 @@ extension Host {
     mutating func perform(_ command: Command, at now: Instant) -> [Effect] {
         switch command {
         case .startScanning(let isActive):
-            return carryOut(scanner.want(isActive ? .active : .passive), at: now)
+            return carryOut(scanner.want(isActive ? .active : .passive, at: now), at: now)
         case .stopScanning:
-            return carryOut(scanner.want(nil), at: now)
+            return carryOut(scanner.want(nil, at: now), at: now)
         case .setAcceptList(let peers):
             return carryOut(initiator.want(peers, at: now), at: now)
         case .disconnect(let handle, let reason):
@@ -52,6 +52,8 @@ extension Host {
         }
         // A handle that comes again was freed without our hearing of it.
         var effects = endLink(connection.handle, reason: .unknownConnectionIdentifier, at: now)
+        effects += endLinks(replacedBy: connection, at: now)
+        flow.setSupervisionTimeout(complete.supervisionTimeout, of: connection.handle)
         links[connection.handle] = Link(connection, offeredMTU: configuration.attMTU)
         effects.append(.event(.connected(connection)))
         switch connection.role {
@@ -61,18 +63,20 @@ extension Host {
             effects += carryOut(advertiser.connected(), at: now)
             effects += carryOut(initiator.linkStarted(connection.peer, at: now), at: now)
         }
-        return effects
+        return effects + receiveEarlyData(of: connection.handle, at: now)
     }
 
     mutating func endLink(_ handle: ConnectionHandle, reason: HCIStatus, at now: Instant) -> [Effect] {
         guard var link = links.removeValue(forKey: handle) else { return [] }
         flow.remove(handle)
+        watch.ended(handle)
+        early.linkEnded(handle, at: now)
         refreshLinkDeadline()
         var effects = carryOut(link.end(), of: handle, at: now)
         effects.append(.event(.disconnected(link.connection, reason: reason)))
         effects += carryOut(initiator.linkEnded(link.connection.peer, at: now), at: now)
         // Its buffers are free for the others.
-        return effects + sendData()
+        return effects + sendData(at: now)
     }
 
     // MARK: Traffic
@@ -99,14 +103,14 @@ extension Host {
                 if !flow.enqueue(frame, for: handle) {
                     result.append(.event(.anomaly("too many frames wait on link \(handle.rawValue); one was dropped")))
                 }
-                result += sendData()
+                result += sendData(at: now)
             }
         }
         return result
     }
 
-    mutating func sendData() -> [Effect] {
-        flow.takePackets().map { .send($0) }
+    mutating func sendData(at now: Instant) -> [Effect] {
+        flow.takePackets(at: now).map { .send($0) }
     }
 
     private mutating func refreshLinkDeadline() {

@@ -4,7 +4,7 @@ import JSON
 
 // What the buttons' side reports, as a recording has it. For a new effect the compiler asks in `described`, and for the
 // word it is given there in `recorded`.
-extension ButtonManager.Effect {
+extension ButtonReport {
     /// `nil` for what is between the hub and the radio, and no report.
     func json(hiding redaction: Redaction) -> JSONValue? {
         guard let (word, members) = described(hiding: redaction) else { return nil }
@@ -12,11 +12,21 @@ extension ButtonManager.Effect {
     }
 
     init(recorded report: JSONValue) throws(RecordingFailure) {
-        let word = try report.member("report") { $0.stringValue.flatMap(ReportWord.init(rawValue:)) }
-        self = try .recorded(word, report)
+        switch try report.member("report", { $0.stringValue.flatMap(Word.init(rawValue:)) }) {
+        case .known: self = .known(try KnownButton(recorded: report))
+        case let word: self = .said(try .recorded(word, report))
+        }
     }
 
-    enum ReportWord: String, CaseIterable {
+    private func described(hiding redaction: Redaction) -> (Word, KeyValuePairs<String, JSONValue>)? {
+        switch self {
+        case .said(let effect): effect.described(hiding: redaction)
+        case .known(let known): (.known, known.members(hiding: redaction))
+        }
+    }
+
+    enum Word: String, CaseIterable {
+        case known
         case controllerReady = "controller_ready"
         case controllerFailed = "controller_failed"
         case pairing
@@ -34,9 +44,16 @@ extension ButtonManager.Effect {
         case nickname
         case sessionFailed = "session_failed"
         case anomaly
+        case disconnected
+        case firmwareUpdate = "firmware_update"
+        case waitingForSpace = "waiting_for_space"
     }
+}
 
-    private func described(hiding redaction: Redaction) -> (ReportWord, KeyValuePairs<String, JSONValue>)? {
+extension ButtonManager.Effect {
+    fileprivate func described(
+        hiding redaction: Redaction
+    ) -> (ButtonReport.Word, KeyValuePairs<String, JSONValue>)? {
         switch self {
         case .send, .setTimer, .cancelTimer, .needsEntropy: nil
         case .controllerReady(let address): (.controllerReady, ["address": JSONValue(address)])
@@ -46,9 +63,8 @@ extension ButtonManager.Effect {
             (
                 .paired,
                 [
-                    "identity": known.identity.json(hiding: redaction), "cursor": known.cursor.json,
-                    "advertising_configured": .bool(known.advertisingConfigured),
-                    "latency_mode": .string(known.latencyMode.rawValue), "battery_mv": JSONValue(batteryMillivolts),
+                    "known": .object(known.members(hiding: redaction).map { JSONValue.Member($0, $1) }),
+                    "battery_mv": JSONValue(batteryMillivolts),
                 ]
             )
         case .unpaired(let button): (.unpaired, ["button": JSONValue(button)])
@@ -72,26 +88,29 @@ extension ButtonManager.Effect {
             (.firmware, ["button": JSONValue(button), "version": JSONValue(version)])
         case .nickname(let button, let nickname):
             (.nickname, ["button": JSONValue(button), "nickname": .string(redaction(nickname))])
-        case .sessionFailed(let button, let word):
-            (.sessionFailed, ["button": JSONValue(button), "word": .string(redaction(word))])
+        case .firmwareUpdate(let button, let progress):
+            (.firmwareUpdate, ["button": JSONValue(button), "progress": progress.json])
+        case .waitingForSpace(let buttons):
+            (.waitingForSpace, ["buttons": .array(buttons.sorted().map { JSONValue($0) })])
+        case .disconnected(let button, let reason):
+            (.disconnected, ["button": JSONValue(button), "reason": .string(redaction(reason))])
+        case .sessionFailed(let button, let word, let advice):
+            (.sessionFailed, ["button": JSONValue(button), "word": .string(word), "advice": .string(advice)])
         case .anomaly(let text): (.anomaly, ["text": .string(redaction(text))])
         }
     }
 
-    private static func recorded(_ word: ReportWord, _ report: JSONValue) throws(RecordingFailure) -> Self {
+    fileprivate static func recorded(
+        _ word: ButtonReport.Word, _ report: JSONValue
+    ) throws(RecordingFailure) -> Self {
         switch word {
+        case .known: throw .badMember("report")
         case .controllerReady: .controllerReady(try report.member("address", \.addressValue))
         case .controllerFailed: .controllerFailed(try report.string("reason"))
         case .pairing: .pairing(try PairingProgress(recorded: try report.member("progress") { $0 }))
         case .paired:
             .paired(
-                KnownButton(
-                    identity: try ButtonIdentity(recorded: try report.member("identity") { $0 }),
-                    pairing: .notRecorded, cursor: try EventCursor(recorded: try report.member("cursor") { $0 }),
-                    advertisingConfigured: try report.bool("advertising_configured"),
-                    latencyMode: try report.member("latency_mode") {
-                        $0.stringValue.flatMap(LatencyMode.init(rawValue:))
-                    }),
+                try KnownButton(recorded: try report.member("known") { $0 }),
                 batteryMillivolts: try report.integer("battery_mv"))
         case .unpaired: .unpaired(try report.button("button"))
         case .forgotten: .forgotten(try report.button("button"))
@@ -113,7 +132,18 @@ extension ButtonManager.Effect {
         case .battery: .battery(try report.button("button"), millivolts: try report.integer("battery_mv"))
         case .firmware: .firmware(try report.button("button"), version: try report.integer("version"))
         case .nickname: .nickname(try report.button("button"), try report.string("nickname"))
-        case .sessionFailed: .sessionFailed(try report.button("button"), word: try report.string("word"))
+        case .firmwareUpdate:
+            .firmwareUpdate(
+                try report.button("button"), try FirmwareProgress(recorded: try report.member("progress") { $0 }))
+        case .waitingForSpace:
+            .waitingForSpace(
+                try report.member("buttons") { value in
+                    value.arrayValue.map { Set($0.compactMap { $0.stringValue.flatMap { ButtonID($0) } }) }
+                })
+        case .disconnected: .disconnected(try report.button("button"), reason: try report.string("reason"))
+        case .sessionFailed:
+            .sessionFailed(
+                try report.button("button"), word: try report.string("word"), advice: try report.string("advice"))
         case .anomaly: .anomaly(try report.string("text"))
         }
     }
@@ -125,6 +155,46 @@ extension ButtonManager.Effect {
             events.append(try ButtonEvent(recorded: event, of: button))
         }
         return events
+    }
+}
+
+/// Without its pairing.
+extension KnownButton {
+    fileprivate func members(hiding redaction: Redaction) -> KeyValuePairs<String, JSONValue> {
+        [
+            "identity": identity.json(hiding: redaction), "cursor": cursor.json,
+            "advertising_configured": .bool(advertisingConfigured), "settings": settings.json,
+        ]
+    }
+
+    fileprivate init(recorded known: JSONValue) throws(RecordingFailure) {
+        self.init(
+            identity: try ButtonIdentity(recorded: try known.member("identity") { $0 }), pairing: .notRecorded,
+            cursor: try EventCursor(recorded: try known.member("cursor") { $0 }),
+            advertisingConfigured: try known.bool("advertising_configured"),
+            settings: try ButtonSettings(recorded: try known.member("settings") { $0 }))
+    }
+}
+
+extension FirmwareProgress {
+    fileprivate var json: JSONValue {
+        switch self {
+        case .waiting: ["state": "waiting"]
+        case .transferring(let percentage): ["state": "transferring", "percentage": JSONValue(percentage)]
+        case .finished: ["state": "finished"]
+        case .failed(let word, let advice):
+            ["state": "failed", "word": .string(word), "advice": .string(advice)]
+        }
+    }
+
+    fileprivate init(recorded progress: JSONValue) throws(RecordingFailure) {
+        switch try progress.string("state") {
+        case "waiting": self = .waiting
+        case "transferring": self = .transferring(percentage: try progress.integer("percentage"))
+        case "finished": self = .finished
+        case "failed": self = .failed(word: try progress.string("word"), advice: try progress.string("advice"))
+        default: throw .badMember("state")
+        }
     }
 }
 

@@ -3,8 +3,8 @@ import Buttons
 
 /// The buttons' side of the hub: the radio, or a recording of what it said.
 ///
-/// The hub knows of the buttons what `handle` answers, and nothing else: that is what makes a recording of the answers
-/// a recording of the radio. What the hub asks of a recording leads to nothing; the answers are there already.
+/// The hub knows of the buttons what this answers, and nothing else: that is what makes a recording of the answers a
+/// recording of the radio. What the hub asks of a recording leads to nothing; the answers are there already.
 struct ButtonSource: Sendable {
     private enum Origin {
         case radio
@@ -15,7 +15,7 @@ struct ButtonSource: Sendable {
     private var manager: ButtonManager
     private var origin = Origin.radio
     /// To the input that is being handled: said so far, or still to be said.
-    private var reports: [ButtonManager.Effect] = []
+    private var reports: [ButtonReport] = []
     private var isSearchRecorded = false
 
     init(_ manager: ButtonManager) { self.manager = manager }
@@ -38,27 +38,54 @@ struct ButtonSource: Sendable {
         case .radio: return manager.handle(input, at: now)
         case .recordedRadio:
             let answers = manager.handle(input, at: now)
-            reports += answers
+            reports += answers.map(ButtonReport.said)
             return answers
         case .recording:
-            for case .pairing(let progress) in reports {
-                if progress == .searching { isSearchRecorded = true }
-                if progress == .ended { isSearchRecorded = false }
+            var answers: [ButtonManager.Effect] = []
+            while case .said(let answer) = reports.first {
+                answers.append(answer)
+                reports.removeFirst()
             }
-            return takeReports()
+            if answers.contains(.pairing(.searching)) { isSearchRecorded = true }
+            if answers.contains(.pairing(.ended)) { isSearchRecorded = false }
+            return answers
         }
     }
 
-    /// The next call of `handle` answers with this.
-    mutating func replay(_ reports: [ButtonManager.Effect]) { self.reports = reports }
+    /// As it is now, with what it was asked for.
+    mutating func knownButton(_ button: ButtonID) -> KnownButton? {
+        if case .recording = origin {
+            guard case .known(let known) = reports.first else { return nil }
+            dropKnown()
+            return known
+        }
+        let known = manager.knownButton(button)
+        if case .recordedRadio = origin, let known { reports.append(.known(known)) }
+        return known
+    }
+
+    /// Passes over an answer to a question that is not asked any more.
+    mutating func dropKnown() {
+        if case .known = reports.first { reports.removeFirst() }
+    }
+
+    /// What it answers to the next input.
+    mutating func replay(_ reports: [ButtonReport]) { self.reports = reports }
 
     /// Some of what `replay` was given was not asked for.
     var hasReports: Bool { !reports.isEmpty }
 
-    mutating func takeReports() -> [ButtonManager.Effect] {
+    mutating func takeReports() -> [ButtonReport] {
         defer { reports = [] }
         return reports
     }
 
     var isSearching: Bool { followsRecording ? isSearchRecorded : manager.isSearching }
+}
+
+/// Something that the buttons' side said.
+enum ButtonReport: Hashable, Sendable {
+    case said(ButtonManager.Effect)
+    /// When it was asked.
+    case known(KnownButton)
 }

@@ -56,7 +56,10 @@ extension Hub {
         if recorded.input == .timerFired, !recorded.reports.isEmpty { deadlines.set(.buttons, at: recorded.at) }
         var effects = handle(recorded.input, at: recorded.at)
         // The machine may have changed since: what it does not ask for any more was said all the same.
-        if buttonSource.hasReports { effects += handle(.received([]), at: recorded.at) }
+        while buttonSource.hasReports {
+            effects += handle(.received([]), at: recorded.at)
+            buttonSource.dropKnown()
+        }
         return effects
     }
 }

@@ -22,8 +22,8 @@ extension JSONValue {
 
     /// Octets from outside, secrets hidden: a string for a text, an array for anything else. Where only their beginning
     /// is kept, that is the member `beginning` of an object, beside the `length` of the whole.
-    init(octets: [UInt8], hiding redaction: Redaction) {
-        let kept = Array(octets.prefix(Recording.maximumOctets))
+    init(octets: [UInt8], hiding redaction: Redaction, keeping maximum: Int = Recording.maximumOctets) {
+        let kept = Array(octets.prefix(maximum))
         let value: JSONValue
         if let text = String(validating: kept, as: UTF8.self) {
             value = .string(redaction(jsonOrText: text))

@@ -1,5 +1,4 @@
 import ButtonModel
-import Buttons
 import JSON
 
 extension RecordedInput {
@@ -19,7 +18,7 @@ extension RecordedInput {
         at = Instant(nanoseconds: try line.integer("at_ns"))
         input = try RecordedInput.input(word, line)
         for report in try line.optional("reports", \.arrayValue) ?? [] {
-            reports.append(try ButtonManager.Effect(recorded: report))
+            reports.append(try ButtonReport(recorded: report))
         }
     }
 
@@ -82,9 +81,13 @@ extension RecordedInput {
             (.recordFailed, ["id": JSONValue(token), "reason": .string(redaction(reason))])
         case .synced(let token, let success): (.synced, ["id": JSONValue(token), "success": .bool(success)])
         case .controlLine(let client, let line):
+            // A request that is cut is none; whoever took the line from its client has bounded it.
             (
                 .controlLine,
-                ["client": JSONValue(client.rawValue), "line": JSONValue(octets: line, hiding: redaction)]
+                [
+                    "client": JSONValue(client.rawValue),
+                    "line": JSONValue(octets: line, hiding: redaction, keeping: .max),
+                ]
             )
         case .clientGone(let client): (.clientGone, ["client": JSONValue(client.rawValue)])
         case .timerFired: (.timerFired, [:])

@@ -1,5 +1,4 @@
 package import ButtonModel
-import Buttons
 import JSON
 
 /// What came in to a running daemon, from which the same session can be run again through the whole machine without
@@ -17,7 +16,7 @@ import JSON
 ///
 /// It begins above the authentication of packets: of the radio it has what the buttons reported, and neither packets nor
 /// keys nor random octets. Values of `!secret` and `!env_var` and the broker's password are three asterisks in it, and
-/// the rules have their names only. Octets from outside are kept up to `maximumOctets`.
+/// the rules have their names only. Payloads and outputs are kept up to `maximumOctets`.
 ///
 /// A test, whose keys are worth nothing, may begin at the radio instead. Such a recording is read and never written here:
 /// its header has `"radio":{"trust_roots":[…],"pairings":[…]}`, each `received` has its `packet`, and there is the input
@@ -98,5 +97,5 @@ package struct RecordedInput: Hashable, Sendable {
     /// A `received` without octets stands for a packet that is not kept.
     package var input: Hub.Input
     /// What the buttons' side had to say, in order.
-    var reports: [ButtonManager.Effect] = []
+    var reports: [ButtonReport] = []
 }

@@ -67,7 +67,9 @@ extension HubConfiguration {
         [
             "tryck": .string(version), "base_topic": .string(baseTopic),
             "trust_roots": .array(trustRootNames.map(JSONValue.string)), "transport": .string(transport),
-            "has_transport": .bool(hasTransport), "broker": .string(broker), "has_broker": .bool(hasBroker),
+            "has_transport": .bool(hasTransport),
+            "maximum_connections": maximumConnections.map { JSONValue($0) } ?? .null,
+            "broker": .string(broker), "has_broker": .bool(hasBroker),
             "requests_over_mqtt": .bool(allowsRequestsOverMQTT), "state_directory": .string(stateDirectory),
             "rule_count": JSONValue(ruleCount), "rule_fault": ruleFault.map { .string(redaction($0)) } ?? .null,
             "simulated_buttons": .array(simulatedButtons.map(JSONValue.string)),
@@ -84,7 +86,11 @@ extension HubConfiguration {
         self.init(
             version: try configuration.string("tryck"), baseTopic: try configuration.string("base_topic"),
             trustRootNames: try strings("trust_roots"), transport: try configuration.string("transport"),
-            hasTransport: try configuration.bool("has_transport"), broker: try configuration.string("broker"),
+            hasTransport: try configuration.bool("has_transport"),
+            maximumConnections: try configuration.optional("maximum_connections") {
+                $0.integerValue.flatMap(Int.init(exactly:))
+            },
+            broker: try configuration.string("broker"),
             hasBroker: try configuration.bool("has_broker"),
             allowsRequestsOverMQTT: try configuration.bool("requests_over_mqtt"),
             stateDirectory: try configuration.string("state_directory"),
@@ -119,8 +125,7 @@ extension StoredButton {
             "battery_at_ms": batteryMeasuredAt.map { JSONValue($0.milliseconds) } ?? .null,
             "press_count": JSONValue(pressCount), "sequence": JSONValue(sequence),
             "trigger_mode": triggerMode.map { .string($0.rawValue) } ?? .null,
-            "latency_mode": .string(latencyMode.rawValue), "connection_wanted": .bool(isConnectionWanted),
-            "recogniser": .string(recogniser),
+            "settings": settings.json, "battery_low": .bool(isBatteryLow), "recogniser": .string(recogniser),
         ]
     }
 
@@ -135,8 +140,8 @@ extension StoredButton {
             batteryMeasuredAt: try button.optional("battery_at_ms", \.integerValue).map(UTCTime.init(milliseconds:)),
             pressCount: try button.integer("press_count"), sequence: try button.integer("sequence"),
             triggerMode: try button.optional("trigger_mode") { $0.stringValue.flatMap(TriggerMode.init(rawValue:)) },
-            latencyMode: try button.member("latency_mode") { $0.stringValue.flatMap(LatencyMode.init(rawValue:)) },
-            isConnectionWanted: try button.bool("connection_wanted"), recogniser: try button.string("recogniser"))
+            settings: try ButtonSettings(recorded: try button.member("settings") { $0 }),
+            isBatteryLow: try button.bool("battery_low"), recogniser: try button.string("recogniser"))
     }
 }
 
@@ -169,6 +174,29 @@ extension ButtonIdentity {
             address: try identity.member("address", \.addressValue), uuid: try identity.string("uuid"),
             serial: try identity.string("serial"), nickname: try identity.string("nickname"),
             firmwareVersion: try identity.integer("firmware"))
+    }
+}
+
+extension ButtonSettings {
+    var json: JSONValue {
+        [
+            "latency_mode": .string(latencyMode.rawValue),
+            "auto_disconnect_s": autoDisconnectTime.map { JSONValue($0) } ?? .null,
+            "nickname_chosen_at_ms": nicknameChosenAt.map { JSONValue($0) } ?? .null,
+            "connection_wanted": .bool(isConnectionWanted),
+        ]
+    }
+
+    init(recorded settings: JSONValue) throws(RecordingFailure) {
+        self.init(
+            latencyMode: try settings.member("latency_mode") { $0.stringValue.flatMap(LatencyMode.init(rawValue:)) },
+            autoDisconnectTime: try settings.optional("auto_disconnect_s") {
+                $0.integerValue.flatMap(UInt16.init(exactly:))
+            },
+            nicknameChosenAt: try settings.optional("nickname_chosen_at_ms") {
+                $0.integerValue.flatMap(UInt64.init(exactly:))
+            },
+            isConnectionWanted: try settings.bool("connection_wanted"))
     }
 }
 
