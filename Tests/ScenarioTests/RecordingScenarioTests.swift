@@ -107,6 +107,12 @@ struct RecordingScenarioTests {
             #expect(happened.contains(kind), "the session has no \(kind)")
         }
         #expect(house.recording.filter { $0["format"] != nil }.count == 2)
+        let reports = house.recording.flatMap { $0["reports"]?.arrayValue ?? [] }.compactMap {
+            $0["report"]?.stringValue
+        }
+        for report in ["paired", "events", "known", "rebooted", "nickname", "disconnected"] {
+            #expect(reports.contains(report), "nobody reported \(report)")
+        }
         try RecordingScenarioTests.expectSame(house, rules: rules)
     }
 
