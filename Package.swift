@@ -100,14 +100,17 @@ let package = Package(
         ),
         tests("HomeAssistantTests", "HomeAssistant", "ButtonModel", "JSON"),
         tests("ButtonsTests", "Buttons", "BluetoothHost", "Flic", "ButtonModel", "Simulator"),
+        tests("HubTests", "Hub", "Buttons", "Flic", "Rules", "ButtonModel", "JSON"),
         tests("SimulatorTests", "Simulator", "BluetoothHost", "Flic", "ButtonModel", "Bytes"),
-        tests("ScenarioTests", "Hub", "Simulator", "Rules", "ButtonModel", "JSON", "BluetoothHost"),
+        tests(
+            "ScenarioTests", "Hub", "Simulator", "RuleLoader", "Rules", "Diagnostics", "ButtonModel", "JSON",
+            "BluetoothHost"),
         tests("ReactorTests", "Reactor", "ReactorTestSupport", "CLinux"),
         tests(
             "DaemonTests", "Daemon", "BluetoothHost", "Hub", "Reactor", "ReactorTestSupport", "CLinux", "Bytes", "JSON",
             "ButtonModel"),
         tests(
-            "CommandLineTests", "tryck", "Daemon", "Diagnostics", "ButtonModel", "JSON", "Simulator",
+            "CommandLineTests", "tryck", "Daemon", "Hub", "Diagnostics", "ButtonModel", "JSON", "Simulator",
             .product(name: "ArgumentParser", package: "swift-argument-parser"), resources: [.copy("Golden")]),
         tests("ArchitectureTests"),
         tests("IntegrationTests", "JSON", exclude: ["support"]),

@@ -1,4 +1,5 @@
 import Diagnostics
+import Hub
 package import RuleLoader
 import Rules
 package import Simulator
@@ -12,6 +13,8 @@ struct LoadedRules: Sendable {
     var notices: [String] = []
     /// The text of a set without errors, to be kept for a day when there is none.
     var goodText: [UInt8]?
+    /// What runs, as it was written.
+    var recorded: RecordedRules?
 }
 
 /// Finds and reads the files a user wrote, and hands their texts to the loader.
@@ -83,7 +86,13 @@ package struct ConfigurationFiles: Sendable {
                 to: lastGood, configuration, because: "\(path) has \(count) error\(count == 1 ? "" : "s")", notices,
                 of: path)
         }
-        return LoadedRules(rules: rules, notices: notices, goodText: text.octets)
+        return LoadedRules(
+            rules: rules, notices: notices, goodText: text.octets, recorded: recorded(text, as: path, configuration))
+    }
+
+    private func recorded(_ text: FileText, as path: String, _ configuration: Configuration) -> RecordedRules {
+        RecordedRules(
+            name: path, text: text.octets, allowsRun: configuration.allowsRun, allowsShell: configuration.allowsShell)
     }
 
     private func fallBack(
@@ -97,7 +106,7 @@ package struct ConfigurationFiles: Sendable {
         }
         return LoadedRules(
             rules: rules, fault: "\(reason): the last good rules run instead. Mend it; tryck check shows the places.",
-            notices: notices)
+            notices: notices, recorded: recorded(text, as: path, configuration))
     }
 
     private func load(_ text: FileText, as path: String, _ configuration: Configuration) -> Loaded<RuleSet> {

@@ -5,6 +5,7 @@ import Hub
 import JSON
 import Logging
 import Reactor
+import RuleLoader
 import Rules
 
 /// Carries the hub's effects out and the world's events in. It decides nothing: everything that could go one way
@@ -19,9 +20,10 @@ final class Daemon {
     let notifier: ServiceNotifier?
     let processes: ProcessEdge
     let capture: CaptureFile?
+    private var recorder: RecordEdge?
     var hub: Hub
-    /// As they were at the start, for simulated buttons to remember.
-    let storedPairings: [ButtonID: Pairing]
+    /// As it was at the start.
+    let stored: StoredState
     var transport: (any HCITransport)?
     var adapterSearch: AdapterSearch?
     var simulator: SimulatorEdge?
@@ -37,7 +39,7 @@ final class Daemon {
 
     init(
         loop: EventLoop, logger: Logger, setup: Setup, store: StoreEdge, stored: StoredState, control: ControlServer,
-        capture: CaptureFile?
+        capture: CaptureFile?, recorder: RecordEdge?
     ) {
         self.loop = loop
         self.logger = logger
@@ -47,13 +49,32 @@ final class Daemon {
         self.capture = capture
         notifier = ServiceNotifier.fromEnvironment()
         processes = ProcessEdge(loop: loop)
-        storedPairings = Dictionary(stored.buttons.map { ($0.id, $0.pairing) }, uniquingKeysWith: { $1 })
+        self.recorder = recorder
+        self.stored = stored
         hub = Hub(setup.hub, stored: stored, rules: setup.rules)
         timer = loop.timer { [weak self] in self?.deliver(.timerFired) }
     }
 
+    private func beginRecording() {
+        guard let recorder else { return }
+        let header = RecordingHeader(
+            startedAt: Surroundings.wallClock, configuration: setup.hub, rules: setup.recordedRules, stored: stored)
+        let secrets = Set([setup.configuration.mqttPassword?.value].compactMap(\.self))
+        recorder.write(
+            hub.beginRecording(header, hiding: secrets, at: Instant(nanoseconds: loop.nanosecondsSinceBoot)))
+        logger.info("what happens is recorded in \(setup.recordingPath ?? "a file")")
+    }
+
+    /// The file takes no more; a sentence for people.
+    func recordingEnded(_ reason: String) {
+        logger.warning("\(reason)")
+        recorder = nil
+        hub.endRecording()
+    }
+
     /// Begins everything; from here on the loop does the rest.
     func start() {
+        beginRecording()
         loop.onSignals([SIGTERM, SIGINT]) { [weak self] _ in self?.deliver(.stop) }
         loop.onWallClockStep { [weak self] in self?.deliver(.wallClock(Surroundings.wallClock)) }
         deliver(.wallClock(Surroundings.wallClock))
@@ -73,7 +94,9 @@ final class Daemon {
         var next = 0
         while next < inputs.count {
             let now = Instant(nanoseconds: loop.nanosecondsSinceBoot)
-            for effect in hub.handle(inputs[next], at: now) { carryOut(effect) }
+            let effects = hub.handle(inputs[next], at: now)
+            if let recorder, let line = hub.recordedLine(inputs[next], at: now) { recorder.write(line) }
+            for effect in effects { carryOut(effect) }
             failedRecords.removeAll()
             next += 1
         }
@@ -155,6 +178,7 @@ final class Daemon {
 
     private func end() {
         capture?.close()
+        recorder?.end()
         broker?.stop()
         control.close()
         loop.stop()

@@ -6,6 +6,7 @@ package struct DaemonOptions: Hashable, Sendable {
     package var logLevel: String?
     /// Where all HCI traffic is written to.
     package var capture: String?
+    package var record: String?
 
     package init() {}
 
@@ -30,7 +31,7 @@ package struct DaemonOptions: Hashable, Sendable {
             switch argument {
             case "--help", "-h": return .help
             case "--version": return .version
-            case "--config", "--state-directory", "--control-socket", "--log-level", "--capture":
+            case "--config", "--state-directory", "--control-socket", "--log-level", "--capture", "--record":
                 guard let value = attached ?? rest.popFirst(), !value.isEmpty else {
                     return .usage("\(argument) needs a value; see tryckd --help")
                 }
@@ -39,6 +40,7 @@ package struct DaemonOptions: Hashable, Sendable {
                 case "--state-directory": options.stateDirectory = value
                 case "--control-socket": options.controlSocket = value
                 case "--capture": options.capture = value
+                case "--record": options.record = value
                 default: options.logLevel = value
                 }
             default: return .usage("unknown argument \"\(argument)\"; see tryckd --help")
@@ -49,7 +51,7 @@ package struct DaemonOptions: Hashable, Sendable {
 
     package static let help = """
         USAGE: tryckd [--config FILE] [--state-directory DIRECTORY] [--control-socket PATH] [--log-level LEVEL]
-                      [--capture FILE]
+                      [--capture FILE] [--record FILE]
 
         Switches things when Flic buttons are pressed. Runs in the foreground until SIGTERM or SIGINT.
 
@@ -59,6 +61,10 @@ package struct DaemonOptions: Hashable, Sendable {
           --control-socket PATH     how commands reach it (default: /run/tryck/control.sock, or below $XDG_RUNTIME_DIR)
           --log-level LEVEL         error, warning, info or debug
           --capture FILE            write all Bluetooth traffic there, for Wireshark or btmon -r; at most 64 MiB
+          --record FILE             write down what happens, for tryck replay: the text of the rules, names and addresses
+                                    of buttons, presses, messages received, requests, what programs said. No keys, no
+                                    values of !secret and !env_var, no password of the broker. Look at it before you
+                                    send it. A recording in FILE is continued, up to 256 MiB
           --version                 print the version
           --help                    print this
 

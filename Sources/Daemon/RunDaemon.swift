@@ -52,6 +52,9 @@ private func run(_ options: DaemonOptions) -> Int32 {
 private func start(_ setup: Setup, _ logger: Logger) {
     let loop = EventLoop.shared
     do {
+        let recorder = try setup.recordingPath.map { (path) throws(RecordFailure) in
+            try RecordEdge(loop: loop, path: path) { daemon?.recordingEnded($0) }
+        }
         Surroundings.makeDirectory(ConfigurationFiles.directory(of: setup.controlSocket), mode: 0o750)
         let entropy = Surroundings.randomOctets(2).reduce(0 as UInt16) { $0 << 8 | UInt16($1) }
         let store = try StoreEdge(
@@ -73,9 +76,13 @@ private func start(_ setup: Setup, _ logger: Logger) {
             return try CaptureFile(loop: loop, path: path) { logger.warning("\($0)") }
         }
         daemon = Daemon(
-            loop: loop, logger: logger, setup: setup, store: store, stored: stored, control: control, capture: capture)
+            loop: loop, logger: logger, setup: setup, store: store, stored: stored, control: control,
+            capture: capture, recorder: recorder)
         daemon?.start()
         logger.info("tryckd \(Version.string) is running; commands reach it at \(setup.controlSocket)")
+    } catch let failure as RecordFailure {
+        logger.critical("\(failure)")
+        loop.stop(status: ExitStatus.configuration.rawValue)
     } catch {
         logger.critical("\(error)")
         loop.stop(status: ExitStatus.unavailable.rawValue)

@@ -16,6 +16,9 @@ package struct Setup: Sendable {
     package var rules: RuleSet
     /// The rules' text, when it has no errors.
     package var goodRulesText: [UInt8]?
+    /// Where a recording is to be written, and what it says of the rules.
+    package var recordingPath: String?
+    package var recordedRules: RecordedRules?
     package var simulator: [SimulatedButtonDescription]
     package var hub: HubConfiguration
     /// Lines for the log once there is one.
@@ -51,6 +54,8 @@ package struct Setup: Sendable {
         let loaded = files.rules(configuration, in: directory, stateDirectory: stateDirectory)
         rules = loaded.rules
         goodRulesText = loaded.goodText
+        recordingPath = options.record.map { resolve($0, in: base) }
+        recordedRules = loaded.recorded
         warnings += loaded.notices
         simulator = try files.simulator(configuration, in: directory)
 

@@ -2,7 +2,7 @@ import ButtonModel
 import JSON
 
 /// Why there is no adapter, as far as it makes a difference to what is shown; the sentence says the rest.
-package enum AdapterFault: Hashable, Sendable {
+package enum AdapterFault: String, CaseIterable, Hashable, Sendable {
     /// Not there, in use, switched off or out of reach.
     case absent
     /// It was there and has failed: it is being reset.

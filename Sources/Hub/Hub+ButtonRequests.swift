@@ -192,7 +192,7 @@ extension Hub {
     /// Keeps a setting, and has the button told.
     private mutating func change(_ button: ButtonID, by request: ButtonRequest, at now: Instant) {
         advanceButtons(.request(button, request), at: now)
-        guard let known = manager.knownButton(button), let before = buttons[button] else { return }
+        guard let known = buttonSource.knownButton(button), let before = buttons[button] else { return }
         buttons[button]?.settings = known.settings
         buttons[button]?.identity.nickname = known.identity.nickname
         var changes: [StoreChange] = []

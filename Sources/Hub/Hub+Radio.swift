@@ -12,7 +12,7 @@ extension Hub {
         guard buttonInputs.count == 1 else { return }
         var next = 0
         while next < buttonInputs.count {
-            for effect in manager.handle(buttonInputs[next], at: now) { carryOut(effect, at: now) }
+            for effect in buttonSource.handle(buttonInputs[next], at: now) { carryOut(effect, at: now) }
             next += 1
         }
         buttonInputs.removeAll(keepingCapacity: true)

@@ -44,7 +44,7 @@ extension Hub {
                 "paired": .integer(Int64(buttons.count)),
                 "ready": .integer(Int64(buttons.values.count { $0.state == .ready })),
             ],
-            "permit_join": .bool(manager.isSearching),
+            "permit_join": .bool(buttonSource.isSearching),
             "rules": [
                 "loaded": .integer(Int64(configuration.ruleCount)),
                 "state": .string(configuration.ruleFault == nil ? "ok" : "error"),

@@ -95,7 +95,8 @@ package struct Hub: Sendable {
         package static func < (left: ClientID, right: ClientID) -> Bool { left.rawValue < right.rawValue }
     }
 
-    enum TimerKey: Hashable, Sendable {
+    /// Of those due at one instant the first is the first: what a button did comes before what a timer decides.
+    enum TimerKey: CaseIterable, Hashable, Sendable {
         case buttons, rules, outbox, transport
     }
 
@@ -109,7 +110,7 @@ package struct Hub: Sendable {
     package let installationID: String
     let topics: Topics
     var brokerAddress: String
-    var manager: ButtonManager
+    var buttonSource: ButtonSource
     var engine: RuleEngine
     let redaction: Redaction
     var buttons: [ButtonID: ButtonRecord] = [:]
@@ -136,6 +137,8 @@ package struct Hub: Sendable {
     var buttonInputs: [ButtonManager.Input] = []
     var ruleInputs: [RuleEngine.Input] = []
     var isCarryingOutRules = false
+    /// While one is made.
+    var recording: OngoingRecording?
 
     /// - Parameters:
     ///   - stored: what the store had at the start.
@@ -145,8 +148,9 @@ package struct Hub: Sendable {
         topics = Topics(base: configuration.baseTopic)
         installationID = stored.installationID
         brokerAddress = configuration.broker
-        manager = ButtonManager(
-            extraTrustRoots: configuration.extraTrustRoots, maximumLinks: configuration.maximumConnections)
+        buttonSource = ButtonSource(
+            ButtonManager(
+                extraTrustRoots: configuration.extraTrustRoots, maximumLinks: configuration.maximumConnections))
         engine = RuleEngine(rules, nextRun: RunID(rawValue: stored.nextRun))
         redaction = Redaction(rules.confidential)
         interrupted = stored.runs
@@ -180,7 +184,8 @@ package struct Hub: Sendable {
         case .controlLine(let client, let line): controlLine(line, from: client, at: now)
         case .clientGone(let client): watchers.remove(client)
         case .timerFired:
-            for key in deadlines.takeDue(at: now) { expire(key, at: now) }
+            let due = deadlines.takeDue(at: now)
+            for key in TimerKey.allCases where due.contains(key) { expire(key, at: now) }
         case .stop: stop(at: now)
         }
         switch deadlines.rearm() {
@@ -217,7 +222,7 @@ package struct Hub: Sendable {
     }
 
     private mutating func stop(at now: Instant) {
-        if manager.isSearching { advanceButtons(.stopJoin, at: now) }
+        if buttonSource.isSearching { advanceButtons(.stopJoin, at: now) }
         for (id, job) in jobs.sorted(by: { $0.key < $1.key }) where job.isProcess { effects.append(.cancelProcess(id)) }
         if case .connected = broker {
             effects.append(.publish(takeToken(), offlineMessage, expiry: nil))

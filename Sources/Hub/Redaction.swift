@@ -10,9 +10,19 @@ struct Redaction: Hashable, Sendable {
         self.values = values.sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }
     }
 
+    /// Hides these, too; an empty one is nothing to hide.
+    func hiding(_ more: Set<String>) -> Redaction { Redaction(more.union(values).subtracting([""])) }
+
     func callAsFunction(_ text: String) -> String {
         guard !values.isEmpty else { return text }
         return values.reduce(text) { $0.replacing($1, with: "***") }
+    }
+
+    /// A text that may be JSON, in which a value may be written with escapes.
+    func callAsFunction(jsonOrText text: String) -> String {
+        guard !values.isEmpty, let value = try? JSONValue(parsing: text) else { return self(text) }
+        let hidden = self(value)
+        return self(hidden == value ? text : hidden.description)
     }
 
     func callAsFunction(_ value: JSONValue) -> JSONValue {

@@ -93,6 +93,7 @@ extension Checker {
     }
 
     private mutating func secret(_ name: String, _ node: YAMLNode) -> LoadedText? {
+        if environment.hasPlaceholders { return confidential("***\(name)***") }
         defer { diagnostics.append(contentsOf: secrets.takeDiagnostics()) }
         let start = place(of: "!secret", in: node)
         switch secrets.value(of: name, in: environment) {
@@ -109,6 +110,7 @@ extension Checker {
     private mutating func environmentVariable(_ written: String, _ node: YAMLNode) -> LoadedText? {
         let parts = written.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
         let name = String(parts.first ?? "")
+        if environment.hasPlaceholders { return confidential("***\(name)***") }
         if let value = environment.variables[name] { return confidential(value) }
         if parts.count == 2 { return confidential(String(parts[1])) }
         let start = place(of: "!env_var", in: node)

@@ -24,14 +24,18 @@ package struct LoadEnvironment: Sendable {
     package var variables: [String: String]
     /// Whether rules may start programs, and use the shell. A rule that does what is forbidden is an error.
     package var allowsRun, allowsShell: Bool
+    /// Each `!secret` and `!env_var` stands for a value nobody knows here: `***name***` is taken instead.
+    package var hasPlaceholders: Bool
 
     package init(
-        secrets: SourceFile? = nil, variables: [String: String] = [:], allowsRun: Bool = true, allowsShell: Bool = true
+        secrets: SourceFile? = nil, variables: [String: String] = [:], allowsRun: Bool = true,
+        allowsShell: Bool = true, hasPlaceholders: Bool = false
     ) {
         self.secrets = secrets
         self.variables = variables
         self.allowsRun = allowsRun
         self.allowsShell = allowsShell
+        self.hasPlaceholders = hasPlaceholders
     }
 }
 

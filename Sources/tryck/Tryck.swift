@@ -20,7 +20,8 @@ struct Tryck: ParsableCommand {
                 name: "Buttons",
                 subcommands: [PairCommand.self, ButtonsCommand.self, ButtonCommand.self, WatchCommand.self]),
             CommandGroup(name: "Health", subcommands: [StatusCommand.self]),
-            CommandGroup(name: "Laboratory", subcommands: [SimulateCommand.self, BenchCommand.self]),
+            CommandGroup(
+                name: "Laboratory", subcommands: [SimulateCommand.self, ReplayCommand.self, BenchCommand.self]),
         ])
 
     /// Parses the arguments, runs the command and ends the process with its status.

@@ -75,7 +75,7 @@ struct HelpTests {
 
     @Test("run hands its options to the daemon")
     func run() throws {
-        let command = try RunCommand.parse(["--config", "a.yaml", "--log-level", "debug"])
-        #expect(command.arguments == ["--config", "a.yaml", "--log-level", "debug"])
+        let arguments = ["--config", "a.yaml", "--log-level", "debug", "--record", "session.jsonl"]
+        #expect(try RunCommand.parse(arguments).arguments == arguments)
     }
 }

@@ -11,10 +11,11 @@ struct DaemonOptionsTests {
         expected.controlSocket = "/c=1"
         expected.logLevel = "debug"
         expected.capture = "x.btsnoop"
+        expected.record = "r"
         #expect(
             DaemonOptions.parse([
                 "--config", "a.yaml", "--state-directory=/s", "--control-socket=/c=1", "--log-level", "debug",
-                "--capture", "x.btsnoop",
+                "--capture", "x.btsnoop", "--record", "r",
             ]) == .run(expected))
     }
 

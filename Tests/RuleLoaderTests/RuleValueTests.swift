@@ -44,6 +44,20 @@ struct RuleValueTests {
         #expect(button.queued == .limited(maximumAge: .seconds(90), keepLast: true))
     }
 
+    @Test("without the values of tags, each stands for its name, and stays confidential")
+    func placeholders() throws {
+        let environment = LoadEnvironment(variables: ["CODE": "4711"], hasPlaceholders: true)
+        for (tag, placeholder) in [
+            ("!secret code", "***code***"), ("!env_var CODE", "***CODE***"), ("!env_var NONE x y", "***NONE***"),
+        ] {
+            let set = try load(
+                "rules: [{id: a, triggers: {button: kitchen, event: hold}, actions: {log: \(tag)}}]",
+                environment: environment)
+            #expect(set.rules.first?.actions == [.log(.info, placeholder)])
+            #expect(set.confidential == [placeholder])
+        }
+    }
+
     @Test("one thing and a list of one thing are the same")
     func oneOrMany() throws {
         let one = try load("rules: [{id: a, triggers: {button: kitchen, event: hold}, actions: {log: b}}]")

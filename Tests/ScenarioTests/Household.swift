@@ -22,6 +22,10 @@ struct Household {
     /// Every effect the hub had, by kind, in order: what the order of effects is judged by.
     private(set) var journal: [String] = []
     private(set) var isFinished = false
+    /// The lines of a recording, where one is made, and every effect the hub had meanwhile.
+    private(set) var recording: [JSONValue] = []
+    private(set) var recordedEffects: [Hub.Effect] = []
+    private var recordingStart = Instant(nanoseconds: 0)
 
     var brokerIsUp = true
     /// The broker takes messages and acknowledges none.
@@ -36,6 +40,7 @@ struct Household {
 
     private let descriptions: [SimulatedButtonDescription]
     private let rules: RuleSet
+    private let seam: RecordingSeam?
     private let configuration: HubConfiguration
     private var random: SeededGenerator
     private var hubTimer: Instant?
@@ -56,8 +61,9 @@ struct Household {
 
     init(
         _ buttons: [SimulatedButtonDescription] = [kitchen, hall], rules: RuleSet = RuleSet(), seed: UInt64 = 1,
-        controller: VirtualController.Configuration? = nil
+        controller: VirtualController.Configuration? = nil, recordedAt seam: RecordingSeam? = nil
     ) {
+        self.seam = seam
         random = SeededGenerator(seed: seed)
         self.rules = rules
         descriptions = buttons
@@ -76,7 +82,14 @@ struct Household {
     }
 
     private mutating func begin() {
-        give(.wallClock(UTCTime(milliseconds: 1_795_000_000_000)))
+        let clock = UTCTime(milliseconds: 1_795_000_000_000)
+        if let seam {
+            recordingStart = now
+            let header = RecordingHeader(
+                startedAt: clock, configuration: configuration, rules: rules.recorded, stored: store.state)
+            recording.append(seam.header(hub.beginRecording(header, at: now), header))
+        }
+        give(.wallClock(clock))
         give(.entropy(random.bytes(2048)))
         give(.start)
         if brokerIsUp { give(.brokerConnected) }
@@ -195,7 +208,14 @@ struct Household {
             if !worldInputs.isEmpty {
                 for effect in world.handle(worldInputs.removeFirst(), at: now) { carryOut(effect) }
             } else {
-                for effect in hub.handle(hubInputs.removeFirst(), at: now) { carryOut(effect) }
+                let input = hubInputs.removeFirst()
+                let effects = hub.handle(input, at: now)
+                if let seam {
+                    recordedEffects += effects
+                    let line = hub.recordedLine(input, at: now)
+                    if let line = seam.line(line, input, at: now - recordingStart) { recording.append(line) }
+                }
+                for effect in effects { carryOut(effect) }
                 failedRecords = []
             }
         }

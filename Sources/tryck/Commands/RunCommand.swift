@@ -31,11 +31,19 @@ struct RunCommand: ParsableCommand {
             "Write all Bluetooth traffic there, for Wireshark or btmon -r. At most 64 MiB.", valueName: "file"))
     var capture: String?
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            Write down what happens, for tryck replay. It holds no keys and no secrets, but the rules, the names of \
+            buttons, presses, messages and what programs said: look at it before you send it.
+            """, valueName: "file"))
+    var record: String?
+
     /// The same options for tryckd.
     var arguments: [String] {
         let options = [
             ("--config", config), ("--state-directory", stateDirectory), ("--control-socket", controlSocket),
-            ("--log-level", logLevel), ("--capture", capture),
+            ("--log-level", logLevel), ("--capture", capture), ("--record", record),
         ]
         return options.flatMap { name, value in value.map { [name, $0] } ?? [] }
     }

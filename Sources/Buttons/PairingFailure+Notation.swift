@@ -1,0 +1,60 @@
+import Flic
+
+// A failure with all that it says, as one word or two: what `word` leaves out is kept.
+extension PairingFailure {
+    package var notation: String {
+        switch self {
+        case .noNewButtonsFound, .alreadyConnectedToOtherDevice, .connectionTimeout, .couldNotDiscoverServices,
+            .connectFailed:
+            word
+        case .session(let failure): failure.notation
+        }
+    }
+
+    package init?(notation: String) {
+        let plain: [PairingFailure] = [
+            .noNewButtonsFound, .alreadyConnectedToOtherDevice, .connectionTimeout, .couldNotDiscoverServices,
+            .connectFailed,
+        ]
+        if let failure = plain.first(where: { $0.word == notation }) {
+            self = failure
+        } else if let failure = SessionFailure(notation: notation) {
+            self = .session(failure)
+        } else {
+            return nil
+        }
+    }
+}
+
+extension SessionFailure {
+    fileprivate var notation: String {
+        switch self {
+        case .verifyTimedOut, .appCredentialsDeniedByButton, .quickVerifySignatureMismatch, .packetSignatureMismatch,
+            .tooManyApps, .notInPublicMode, .pairingExists:
+            word
+        case .unexpectedAddress: "\(word) unexpected_address"
+        case .invalidCertificate: "\(word) invalid_certificate"
+        case .invalidVerifier: "\(word) invalid_verifier"
+        case .invalidCalculatedSignature: "\(word) invalid_calculated_signature"
+        case .fullVerifyFailedUnknown(let reason), .sessionEnded(let reason): "\(word) \(reason)"
+        }
+    }
+
+    fileprivate init?(notation: String) {
+        let plain: [SessionFailure] = [
+            .verifyTimedOut, .appCredentialsDeniedByButton, .quickVerifySignatureMismatch, .packetSignatureMismatch,
+            .tooManyApps, .notInPublicMode, .pairingExists, .unexpectedAddress, .invalidCertificate, .invalidVerifier,
+            .invalidCalculatedSignature,
+        ]
+        let parts = notation.split(separator: " ", maxSplits: 1)
+        if let failure = plain.first(where: { $0.notation == notation }) {
+            self = failure
+        } else if parts.count == 2, let reason = UInt8(parts[1]) {
+            let coded: [SessionFailure] = [.fullVerifyFailedUnknown(reason: reason), .sessionEnded(reason: reason)]
+            guard let failure = coded.first(where: { $0.word == parts[0] }) else { return nil }
+            self = failure
+        } else {
+            return nil
+        }
+    }
+}

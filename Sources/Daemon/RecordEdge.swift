@@ -1,0 +1,142 @@
+import Glibc
+import Hub
+import JSON
+import Reactor
+
+/// Why nothing can be recorded in a file.
+enum RecordFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// There is something else in it already, which is not ours to add to.
+    case notARecording(path: String)
+    case notAFile(path: String)
+    case system(operation: String, path: String, reason: String)
+
+    var description: String {
+        switch self {
+        case .notARecording(let path): "\(path) is there and is no recording: remove it, or name another for --record"
+        case .notAFile(let path): "\(path) is not a regular file: name another for --record"
+        case .system(let operation, let path, let reason): "\(operation) of \(path) for --record failed: \(reason)"
+        }
+    }
+}
+
+/// The file of `--record`: a recording, line by line.
+///
+/// What is given in one turn of the loop is written at the beginning of the next, into the kernel's memory, which does
+/// not wait for the disk: the end of the process, however it comes, loses no more than one turn. A recording that is there
+/// already is continued. The file ends with whole lines, unless the process ended in the middle of a write.
+@ReactorActor
+final class RecordEdge {
+    /// Octets of the file. A recording that would be longer ends.
+    nonisolated static let maximumLength = 256 * 1024 * 1024
+    /// What waits is written at once when it is longer than this.
+    private static let bufferLength = 64 * 1024
+
+    private let loop: EventLoop
+    private let path: String
+    private let maximumLength: Int
+    private let ended: @ReactorActor (String) -> Void
+    private var descriptor: Int32
+    private var buffer: [UInt8] = []
+    /// Octets of the file, all of them whole lines once `needsLineEnd` is done with.
+    private var length: Int
+    /// The process that wrote the file before ended in the middle of a line: that line stays what it is.
+    private var needsLineEnd = false
+
+    /// - Parameter ended: called once, with a sentence, when the recording ends before it is told to.
+    init(
+        loop: EventLoop, path: String, maximumLength: Int = maximumLength,
+        _ ended: @escaping @ReactorActor (String) -> Void
+    ) throws(RecordFailure) {
+        self.loop = loop
+        self.path = path
+        self.maximumLength = maximumLength
+        self.ended = ended
+        let descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0o600)
+        guard descriptor >= 0 else {
+            throw errno == EISDIR
+                ? .notAFile(path: path) : .system(operation: "opening", path: path, reason: describe(errno))
+        }
+        do throws(RecordFailure) {
+            length = try Self.examine(descriptor, path)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        self.descriptor = descriptor
+        needsLineEnd = length > 0 && Self.octets(1, of: descriptor, at: length - 1) != [UInt8(ascii: "\n")]
+    }
+
+    func write(_ line: JSONValue) {
+        guard descriptor >= 0 else { return }
+        let octets = line.encoded()
+        guard octets.count <= Recording.maximumLineLength,
+            length + buffer.count + octets.count < maximumLength
+        else {
+            flush()
+            return giveUp("\(path) has reached its greatest length: nothing is recorded from here on")
+        }
+        if buffer.isEmpty { loop.soon { [weak self] in self?.flush() } }
+        if needsLineEnd { buffer.append(UInt8(ascii: "\n")) }
+        needsLineEnd = false
+        buffer += octets
+        buffer.append(UInt8(ascii: "\n"))
+        if buffer.count > Self.bufferLength { flush() }
+    }
+
+    /// What was given is in the file, and nothing more comes.
+    func end() {
+        flush()
+        guard descriptor >= 0 else { return }
+        close(descriptor)
+        descriptor = -1
+    }
+
+    private func flush() {
+        guard descriptor >= 0, !buffer.isEmpty else { return }
+        var rest = buffer[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                let reason = count < 0 ? describe(errno) : "it takes nothing"
+                // Half a line helps nobody.
+                ftruncate(descriptor, length)
+                return giveUp("\(path) cannot be written (\(reason)): nothing is recorded from here on")
+            }
+            rest = rest.dropFirst(count)
+        }
+        length += buffer.count
+        buffer.removeAll(keepingCapacity: true)
+    }
+
+    private func giveUp(_ sentence: String) {
+        guard descriptor >= 0 else { return }
+        close(descriptor)
+        descriptor = -1
+        buffer = []
+        ended(sentence)
+    }
+
+    /// The length of a file that can be written to: nobody else can read it, and it is empty or a recording.
+    private nonisolated static func examine(_ descriptor: Int32, _ path: String) throws(RecordFailure) -> Int {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else {
+            throw .system(operation: "examination", path: path, reason: describe(errno))
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .notAFile(path: path) }
+        let beginning = Array("{\"format\":\"\(Recording.format)\"".utf8)
+        guard status.st_size == 0 || octets(beginning.count, of: descriptor, at: 0) == beginning else {
+            throw .notARecording(path: path)
+        }
+        guard fchmod(descriptor, 0o600) == 0 else {
+            throw .system(operation: "chmod", path: path, reason: describe(errno))
+        }
+        return status.st_size
+    }
+
+    private nonisolated static func octets(_ count: Int, of descriptor: Int32, at offset: Int) -> [UInt8] {
+        var octets = [UInt8](repeating: 0, count: count)
+        let read = pread(descriptor, &octets, count, offset)
+        return Array(octets.prefix(max(0, read)))
+    }
+}

@@ -1,0 +1,285 @@
+import ButtonModel
+import Buttons
+import JSON
+
+// What the buttons' side reports, as a recording has it. For a new effect the compiler asks in `described`, and for the
+// word it is given there in `recorded`.
+extension ButtonReport {
+    /// `nil` for what is between the hub and the radio, and no report.
+    func json(hiding redaction: Redaction) -> JSONValue? {
+        guard let (word, members) = described(hiding: redaction) else { return nil }
+        return .object([.init("report", .string(word.rawValue))] + members.map { JSONValue.Member($0, $1) })
+    }
+
+    init(recorded report: JSONValue) throws(RecordingFailure) {
+        switch try report.member("report", { $0.stringValue.flatMap(Word.init(rawValue:)) }) {
+        case .known: self = .known(try KnownButton(recorded: report))
+        case let word: self = .said(try .recorded(word, report))
+        }
+    }
+
+    private func described(hiding redaction: Redaction) -> (Word, KeyValuePairs<String, JSONValue>)? {
+        switch self {
+        case .said(let effect): effect.described(hiding: redaction)
+        case .known(let known): (.known, known.members(hiding: redaction))
+        }
+    }
+
+    enum Word: String, CaseIterable {
+        case known
+        case controllerReady = "controller_ready"
+        case controllerFailed = "controller_failed"
+        case pairing
+        case paired
+        case unpaired
+        case forgotten
+        case state
+        case signal
+        case rebooted
+        case events
+        case queueDrained = "queue_drained"
+        case advertisingConfigured = "advertising_configured"
+        case battery
+        case firmware
+        case nickname
+        case sessionFailed = "session_failed"
+        case anomaly
+        case disconnected
+        case firmwareUpdate = "firmware_update"
+        case waitingForSpace = "waiting_for_space"
+    }
+}
+
+extension ButtonManager.Effect {
+    fileprivate func described(
+        hiding redaction: Redaction
+    ) -> (ButtonReport.Word, KeyValuePairs<String, JSONValue>)? {
+        switch self {
+        case .send, .setTimer, .cancelTimer, .needsEntropy: nil
+        case .controllerReady(let address): (.controllerReady, ["address": JSONValue(address)])
+        case .controllerFailed(let reason, let isUnsupported):
+            (.controllerFailed, ["reason": .string(redaction(reason)), "is_unsupported": .bool(isUnsupported)])
+        case .pairing(let progress): (.pairing, ["progress": progress.json(hiding: redaction)])
+        case .paired(let known, let batteryMillivolts):
+            (
+                .paired,
+                [
+                    "known": .object(known.members(hiding: redaction).map { JSONValue.Member($0, $1) }),
+                    "battery_mv": JSONValue(batteryMillivolts),
+                ]
+            )
+        case .unpaired(let button): (.unpaired, ["button": JSONValue(button)])
+        case .forgotten(let button): (.forgotten, ["button": JSONValue(button)])
+        case .state(let button, let state): (.state, ["button": JSONValue(button), "state": .string(state.rawValue)])
+        case .signal(let button, let rssi): (.signal, ["button": JSONValue(button), "rssi": JSONValue(rssi)])
+        case .rebooted(let button, let cursor): (.rebooted, ["button": JSONValue(button), "cursor": cursor.json])
+        case .events(let button, let events, let cursor, let needsAcknowledgement):
+            (
+                .events,
+                [
+                    "button": JSONValue(button), "events": .array(events.map(\.json)), "cursor": cursor.json,
+                    "needs_acknowledgement": .bool(needsAcknowledgement),
+                ]
+            )
+        case .queueDrained(let button): (.queueDrained, ["button": JSONValue(button)])
+        case .advertisingConfigured(let button): (.advertisingConfigured, ["button": JSONValue(button)])
+        case .battery(let button, let millivolts):
+            (.battery, ["button": JSONValue(button), "battery_mv": JSONValue(millivolts)])
+        case .firmware(let button, let version):
+            (.firmware, ["button": JSONValue(button), "version": JSONValue(version)])
+        case .nickname(let button, let nickname):
+            (.nickname, ["button": JSONValue(button), "nickname": .string(redaction(nickname))])
+        case .firmwareUpdate(let button, let progress):
+            (.firmwareUpdate, ["button": JSONValue(button), "progress": progress.json])
+        case .waitingForSpace(let buttons):
+            (.waitingForSpace, ["buttons": .array(buttons.sorted().map { JSONValue($0) })])
+        case .disconnected(let button, let reason):
+            (.disconnected, ["button": JSONValue(button), "reason": .string(redaction(reason))])
+        case .sessionFailed(let button, let word, let advice):
+            (.sessionFailed, ["button": JSONValue(button), "word": .string(word), "advice": .string(advice)])
+        case .anomaly(let text): (.anomaly, ["text": .string(redaction(text))])
+        }
+    }
+
+    fileprivate static func recorded(
+        _ word: ButtonReport.Word, _ report: JSONValue
+    ) throws(RecordingFailure) -> Self {
+        switch word {
+        case .known: throw .badMember("report")
+        case .controllerReady: .controllerReady(try report.member("address", \.addressValue))
+        case .controllerFailed:
+            .controllerFailed(try report.string("reason"), isUnsupported: try report.bool("is_unsupported"))
+        case .pairing: .pairing(try PairingProgress(recorded: try report.member("progress") { $0 }))
+        case .paired:
+            .paired(
+                try KnownButton(recorded: try report.member("known") { $0 }),
+                batteryMillivolts: try report.integer("battery_mv"))
+        case .unpaired: .unpaired(try report.button("button"))
+        case .forgotten: .forgotten(try report.button("button"))
+        case .state:
+            .state(
+                try report.button("button"),
+                try report.member("state") { $0.stringValue.flatMap(ButtonState.init(rawValue:)) })
+        case .signal: .signal(try report.button("button"), rssi: try report.integer("rssi"))
+        case .rebooted:
+            .rebooted(
+                try report.button("button"), try EventCursor(recorded: try report.member("cursor") { $0 }))
+        case .events:
+            .events(
+                try report.button("button"), try events(report),
+                try EventCursor(recorded: try report.member("cursor") { $0 }),
+                needsAcknowledgement: try report.bool("needs_acknowledgement"))
+        case .queueDrained: .queueDrained(try report.button("button"))
+        case .advertisingConfigured: .advertisingConfigured(try report.button("button"))
+        case .battery: .battery(try report.button("button"), millivolts: try report.integer("battery_mv"))
+        case .firmware: .firmware(try report.button("button"), version: try report.integer("version"))
+        case .nickname: .nickname(try report.button("button"), try report.string("nickname"))
+        case .firmwareUpdate:
+            .firmwareUpdate(
+                try report.button("button"), try FirmwareProgress(recorded: try report.member("progress") { $0 }))
+        case .waitingForSpace:
+            .waitingForSpace(
+                try report.member("buttons") { value in
+                    value.arrayValue.map { Set($0.compactMap { $0.stringValue.flatMap { ButtonID($0) } }) }
+                })
+        case .disconnected: .disconnected(try report.button("button"), reason: try report.string("reason"))
+        case .sessionFailed:
+            .sessionFailed(
+                try report.button("button"), word: try report.string("word"), advice: try report.string("advice"))
+        case .anomaly: .anomaly(try report.string("text"))
+        }
+    }
+
+    private static func events(_ report: JSONValue) throws(RecordingFailure) -> [ButtonEvent] {
+        let button = try report.button("button")
+        var events: [ButtonEvent] = []
+        for event in try report.member("events", \.arrayValue) {
+            events.append(try ButtonEvent(recorded: event, of: button))
+        }
+        return events
+    }
+}
+
+/// Without its pairing.
+extension KnownButton {
+    fileprivate func members(hiding redaction: Redaction) -> KeyValuePairs<String, JSONValue> {
+        [
+            "identity": identity.json(hiding: redaction), "cursor": cursor.json,
+            "advertising_configured": .bool(advertisingConfigured), "settings": settings.json,
+        ]
+    }
+
+    fileprivate init(recorded known: JSONValue) throws(RecordingFailure) {
+        self.init(
+            identity: try ButtonIdentity(recorded: try known.member("identity") { $0 }), pairing: .notRecorded,
+            cursor: try EventCursor(recorded: try known.member("cursor") { $0 }),
+            advertisingConfigured: try known.bool("advertising_configured"),
+            settings: try ButtonSettings(recorded: try known.member("settings") { $0 }))
+    }
+}
+
+extension FirmwareProgress {
+    fileprivate var json: JSONValue {
+        switch self {
+        case .waiting: ["state": "waiting"]
+        case .transferring(let percentage): ["state": "transferring", "percentage": JSONValue(percentage)]
+        case .finished: ["state": "finished"]
+        case .failed(let word, let advice):
+            ["state": "failed", "word": .string(word), "advice": .string(advice)]
+        }
+    }
+
+    fileprivate init(recorded progress: JSONValue) throws(RecordingFailure) {
+        switch try progress.string("state") {
+        case "waiting": self = .waiting
+        case "transferring": self = .transferring(percentage: try progress.integer("percentage"))
+        case "finished": self = .finished
+        case "failed": self = .failed(word: try progress.string("word"), advice: try progress.string("advice"))
+        default: throw .badMember("state")
+        }
+    }
+}
+
+extension PairingProgress {
+    fileprivate func json(hiding redaction: Redaction) -> JSONValue {
+        switch self {
+        case .searching, .ended: ["step": .string(word)]
+        case .foundPrivate(let address), .foundPublic(let address), .alreadyPaired(let address),
+            .connecting(let address), .connected(let address), .verifying(let address):
+            ["step": .string(word), "address": JSONValue(address)]
+        case .paired(let identity): ["step": .string(word), "identity": identity.json(hiding: redaction)]
+        case .failed(let failure, let address):
+            [
+                "step": .string(word), "failure": .string(failure.notation),
+                "address": address.map { JSONValue($0) } ?? .null,
+            ]
+        }
+    }
+
+    fileprivate init(recorded progress: JSONValue) throws(RecordingFailure) {
+        func address() throws(RecordingFailure) -> BluetoothAddress {
+            try progress.member("address", \.addressValue)
+        }
+        switch try progress.string("step") {
+        case "searching": self = .searching
+        case "found_private": self = .foundPrivate(try address())
+        case "found_public": self = .foundPublic(try address())
+        case "already_paired": self = .alreadyPaired(try address())
+        case "connecting": self = .connecting(try address())
+        case "connected": self = .connected(try address())
+        case "verifying": self = .verifying(try address())
+        case "paired": self = .paired(try ButtonIdentity(recorded: try progress.member("identity") { $0 }))
+        case "failed":
+            self = .failed(
+                try progress.member("failure") { $0.stringValue.flatMap(PairingFailure.init(notation:)) },
+                try progress.optional("address", \.addressValue))
+        case "ended": self = .ended
+        default: throw .badMember("step")
+        }
+    }
+}
+
+extension ButtonEvent {
+    /// Without its button, which stands beside it.
+    fileprivate var json: JSONValue {
+        [
+            "step": .string(step.word), "boot_id": JSONValue(bootID), "counter": JSONValue(counter),
+            "ticks": JSONValue(ticks), "queued": .bool(wasQueued), "queued_last": .bool(wasQueuedLast),
+            "age_ns": JSONValue(exactly: age),
+        ]
+    }
+
+    fileprivate init(recorded event: JSONValue, of button: ButtonID) throws(RecordingFailure) {
+        self.init(
+            button: button, bootID: try event.integer("boot_id"), counter: try event.integer("counter"),
+            step: try event.member("step") { $0.stringValue.flatMap(PressStep.init(word:)) },
+            ticks: try event.integer("ticks"), wasQueued: try event.bool("queued"),
+            wasQueuedLast: try event.bool("queued_last"), age: try event.duration("age_ns"))
+    }
+}
+
+extension PressStep {
+    private static let all: [PressStep] =
+        [.down, .hold(ofSecondPress: false), .hold(ofSecondPress: true), .clickTimeout]
+        + [.open, .click, .doubleClick, .afterHold, .afterHoldClick, .afterHoldDoubleClick].map(PressStep.up)
+
+    fileprivate var word: String {
+        switch self {
+        case .down: "down"
+        case .hold(ofSecondPress: false): "hold"
+        case .hold(ofSecondPress: true): "hold_of_second_press"
+        case .clickTimeout: "click_timeout"
+        case .up(.open): "up"
+        case .up(.click): "up_click"
+        case .up(.doubleClick): "up_double_click"
+        case .up(.afterHold): "up_after_hold"
+        case .up(.afterHoldClick): "up_after_hold_click"
+        case .up(.afterHoldDoubleClick): "up_after_hold_double_click"
+        }
+    }
+
+    fileprivate init?(word: String) {
+        guard let step = PressStep.all.first(where: { $0.word == word }) else { return nil }
+        self = step
+    }
+}

@@ -1,0 +1,89 @@
+import ButtonModel
+import JSON
+
+// How single values stand in a recording.
+
+extension JSONValue {
+    init(_ number: some FixedWidthInteger) { self = .integer(Int64(clamping: number)) }
+
+    /// Its text and, after a space, what is unusual about it: `C0:11:22:33:44:55 random`.
+    init(_ address: BluetoothAddress) {
+        self = .string(address.kind == .random ? "\(address) random" : "\(address)")
+    }
+
+    init(_ id: ButtonID) { self = .string(id.description) }
+
+    /// Nanoseconds; an array of them and attoseconds where they do not say it all.
+    init(exactly duration: Duration) {
+        let rest = duration - .nanoseconds(duration.nanoseconds)
+        let nanoseconds = JSONValue(duration.nanoseconds)
+        self = rest == .zero ? nanoseconds : [nanoseconds, JSONValue(rest.components.attoseconds)]
+    }
+
+    /// Octets from outside, secrets hidden: a string for a text, an array for anything else. Where only their beginning
+    /// is kept, that is the member `beginning` of an object, beside the `length` of the whole.
+    init(octets: [UInt8], hiding redaction: Redaction, keeping maximum: Int = Recording.maximumOctets) {
+        let kept = Array(octets.prefix(maximum))
+        let value: JSONValue
+        if let text = String(validating: kept, as: UTF8.self) {
+            value = .string(redaction(jsonOrText: text))
+        } else {
+            let text = String(decoding: kept, as: UTF8.self)
+            let hidden = redaction(text)
+            value = hidden == text ? .array(kept.map { JSONValue($0) }) : .string(hidden)
+        }
+        self = kept.count < octets.count ? ["beginning": value, "length": JSONValue(octets.count)] : value
+    }
+}
+
+extension JSONValue {
+    /// A member that has to be there.
+    func member<Value>(_ name: String, _ read: (JSONValue) -> Value?) throws(RecordingFailure) -> Value {
+        guard let value = self[name].flatMap(read) else { throw .badMember(name) }
+        return value
+    }
+
+    /// A member that may be missing or null.
+    func optional<Value>(_ name: String, _ read: (JSONValue) -> Value?) throws(RecordingFailure) -> Value? {
+        guard let value = self[name], value != .null else { return nil }
+        guard let read = read(value) else { throw .badMember(name) }
+        return read
+    }
+
+    func string(_ name: String) throws(RecordingFailure) -> String { try member(name, \.stringValue) }
+    func bool(_ name: String) throws(RecordingFailure) -> Bool { try member(name, \.boolValue) }
+
+    func integer<Number: FixedWidthInteger>(_ name: String) throws(RecordingFailure) -> Number {
+        try member(name) { $0.integerValue.flatMap(Number.init(exactly:)) }
+    }
+
+    func button(_ name: String) throws(RecordingFailure) -> ButtonID {
+        try member(name) { $0.stringValue.flatMap { ButtonID($0) } }
+    }
+
+    func octets(_ name: String) throws(RecordingFailure) -> [UInt8] { try member(name, \.octetsValue) }
+
+    func duration(_ name: String) throws(RecordingFailure) -> Duration { try member(name, \.durationValue) }
+
+    var addressValue: BluetoothAddress? {
+        guard let words = stringValue?.split(separator: " ", maxSplits: 1), let first = words.first else { return nil }
+        guard let second = words.dropFirst().first else { return BluetoothAddress(first) }
+        return second == "random" ? BluetoothAddress(first, kind: .random) : nil
+    }
+
+    var durationValue: Duration? {
+        if let nanoseconds = integerValue { return .nanoseconds(nanoseconds) }
+        guard let parts = arrayValue, parts.count == 2, let nanoseconds = parts[0].integerValue,
+            let attoseconds = parts[1].integerValue, (-999_999_999...999_999_999).contains(attoseconds)
+        else { return nil }
+        return .nanoseconds(nanoseconds) + Duration(secondsComponent: 0, attosecondsComponent: attoseconds)
+    }
+
+    var octetsValue: [UInt8]? {
+        let value = self["beginning"] ?? self
+        if let text = value.stringValue { return Array(text.utf8) }
+        guard let numbers = value.arrayValue else { return nil }
+        let octets = numbers.compactMap { $0.integerValue.flatMap(UInt8.init(exactly:)) }
+        return octets.count == numbers.count ? octets : nil
+    }
+}

@@ -1,0 +1,155 @@
+import ButtonModel
+import JSON
+
+extension RecordedInput {
+    /// The line, with nothing in it that is not to be seen.
+    func json(hiding redaction: Redaction) -> JSONValue {
+        var members: [JSONValue.Member] = [.init("at_ns", JSONValue(at.nanoseconds))]
+        let (word, rest) = described(hiding: redaction)
+        members.append(.init("input", .string(word.rawValue)))
+        members += rest.map { JSONValue.Member($0, $1) }
+        let reports = reports.compactMap { $0.json(hiding: redaction) }
+        if !reports.isEmpty { members.append(.init("reports", .array(reports))) }
+        return .object(members)
+    }
+
+    init(_ line: JSONValue) throws(RecordingFailure) {
+        let word = try line.member("input") { $0.stringValue.flatMap(Word.init(rawValue:)) }
+        at = Instant(nanoseconds: try line.integer("at_ns"))
+        input = try RecordedInput.input(word, line)
+        for report in try line.optional("reports", \.arrayValue) ?? [] {
+            reports.append(try ButtonReport(recorded: report))
+        }
+    }
+
+    /// Every input that a recording can have.
+    enum Word: String, CaseIterable {
+        /// Only where it begins at the radio.
+        case entropy
+        case start
+        case wallClock = "wall_clock"
+        case transportOpened = "transport_opened"
+        case received
+        case transportClosed = "transport_closed"
+        case brokerAddress = "broker_address"
+        case brokerConnected = "broker_connected"
+        case brokerDisconnected = "broker_disconnected"
+        case published
+        case publishFailed = "publish_failed"
+        case messageReceived = "message_received"
+        case processEnded = "process_ended"
+        case recordFailed = "record_failed"
+        case synced
+        case controlLine = "control_line"
+        case clientGone = "client_gone"
+        case timerFired = "timer_fired"
+        case stop
+    }
+
+    private func described(hiding redaction: Redaction) -> (Word, KeyValuePairs<String, JSONValue>) {
+        switch input {
+        case .start: (.start, [:])
+        case .wallClock(let utc): (.wallClock, ["utc_ms": JSONValue(utc.milliseconds)])
+        case .transportOpened: (.transportOpened, [:])
+        case .entropy, .received: (.received, [:])
+        case .transportClosed(let reason, let fault):
+            (.transportClosed, ["reason": .string(redaction(reason)), "fault": .string(fault.rawValue)])
+        case .brokerAddress(let address): (.brokerAddress, ["address": .string(redaction(address))])
+        case .brokerConnected: (.brokerConnected, [:])
+        case .brokerDisconnected(let reason): (.brokerDisconnected, ["reason": .string(redaction(reason))])
+        case .published(let id): (.published, ["id": JSONValue(id)])
+        case .publishFailed(let id, let reason):
+            (.publishFailed, ["id": JSONValue(id), "reason": .string(redaction(reason))])
+        case .messageReceived(let topicName, let payload, let retained):
+            (
+                .messageReceived,
+                [
+                    "topic": .string(redaction(topicName)), "payload": JSONValue(octets: payload, hiding: redaction),
+                    "retain": .bool(retained),
+                ]
+            )
+        case .processEnded(let id, let result):
+            (
+                .processEnded,
+                [
+                    "id": JSONValue(id), "result": result.status.json(hiding: redaction),
+                    "stdout": JSONValue(octets: result.standardOutput, hiding: redaction),
+                    "stderr": JSONValue(octets: result.standardError, hiding: redaction),
+                    "duration_ns": JSONValue(exactly: result.duration),
+                ]
+            )
+        case .recordFailed(let token, let reason):
+            (.recordFailed, ["id": JSONValue(token), "reason": .string(redaction(reason))])
+        case .synced(let token, let success): (.synced, ["id": JSONValue(token), "success": .bool(success)])
+        case .controlLine(let client, let line):
+            // A request that is cut is none; whoever took the line from its client has bounded it.
+            (
+                .controlLine,
+                [
+                    "client": JSONValue(client.rawValue),
+                    "line": JSONValue(octets: line, hiding: redaction, keeping: .max),
+                ]
+            )
+        case .clientGone(let client): (.clientGone, ["client": JSONValue(client.rawValue)])
+        case .timerFired: (.timerFired, [:])
+        case .stop: (.stop, [:])
+        }
+    }
+
+    private static func input(_ word: Word, _ line: JSONValue) throws(RecordingFailure) -> Hub.Input {
+        switch word {
+        case .entropy: .entropy(try line.octets("octets"))
+        case .start: .start
+        case .wallClock: .wallClock(UTCTime(milliseconds: try line.integer("utc_ms")))
+        case .transportOpened: .transportOpened
+        case .received: .received(line["packet"] == nil ? [] : try line.octets("packet"))
+        case .transportClosed:
+            .transportClosed(
+                try line.string("reason"),
+                try line.member("fault") { $0.stringValue.flatMap(AdapterFault.init(rawValue:)) })
+        case .brokerAddress: .brokerAddress(try line.string("address"))
+        case .brokerConnected: .brokerConnected
+        case .brokerDisconnected: .brokerDisconnected(try line.string("reason"))
+        case .published: .published(try line.integer("id"))
+        case .publishFailed: .publishFailed(try line.integer("id"), try line.string("reason"))
+        case .messageReceived:
+            .messageReceived(
+                topicName: try line.string("topic"), payload: try line.octets("payload"),
+                retained: try line.bool("retain"))
+        case .processEnded:
+            .processEnded(
+                try line.integer("id"),
+                ProcessResult(
+                    status: try ProcessResult.Status(recorded: try line.member("result") { $0 }),
+                    standardOutput: try line.octets("stdout"), standardError: try line.octets("stderr"),
+                    duration: try line.duration("duration_ns")))
+        case .recordFailed: .recordFailed(try line.integer("id"), try line.string("reason"))
+        case .synced: .synced(try line.integer("id"), try line.bool("success"))
+        case .controlLine:
+            .controlLine(Hub.ClientID(rawValue: try line.integer("client")), try line.octets("line"))
+        case .clientGone: .clientGone(Hub.ClientID(rawValue: try line.integer("client")))
+        case .timerFired: .timerFired
+        case .stop: .stop
+        }
+    }
+}
+
+extension ProcessResult.Status {
+    fileprivate func json(hiding redaction: Redaction) -> JSONValue {
+        switch self {
+        case .exited(let status): ["exited": JSONValue(status)]
+        case .signalled(let signal): ["signalled": JSONValue(signal)]
+        case .couldNotStart(let reason): ["could_not_start": .string(redaction(reason))]
+        }
+    }
+
+    fileprivate init(recorded value: JSONValue) throws(RecordingFailure) {
+        if value["exited"] != nil {
+            self = .exited(try value.integer("exited"))
+        } else if value["signalled"] != nil {
+            self = .signalled(try value.integer("signalled"))
+        } else {
+            self = .couldNotStart(try value.string("could_not_start"))
+        }
+    }
+}

@@ -1,0 +1,219 @@
+import ButtonModel
+import Gestures
+import JSON
+
+extension RecordingHeader {
+    /// The rules' text stands as it was written.
+    func json(hiding redaction: Redaction) -> JSONValue {
+        [
+            "format": .string(Recording.format), "version": JSONValue(Recording.version),
+            "started_at_ms": JSONValue(startedAt.milliseconds), "configuration": configuration.json(hiding: redaction),
+            "rules": rules?.json ?? .null, "state": stored.json(hiding: redaction),
+        ]
+    }
+
+    init(_ line: JSONValue) throws(RecordingFailure) {
+        guard line["format"]?.stringValue == Recording.format else { throw .notARecording }
+        let version: Int64 = try line.integer("version")
+        guard version <= Recording.version else { throw .newerVersion(version) }
+        guard version > 0 else { throw .badMember("version") }
+        self.init(
+            startedAt: UTCTime(milliseconds: try line.integer("started_at_ms")),
+            configuration: try HubConfiguration(recorded: try line.member("configuration") { $0 }),
+            rules: try line.optional("rules") { $0 }.map { (rules) throws(RecordingFailure) in
+                try RecordedRules(recorded: rules)
+            },
+            stored: try StoredState(recorded: try line.member("state") { $0 }))
+        if let radio = line["radio"] { try beginAtRadio(radio) }
+    }
+
+    private mutating func beginAtRadio(_ radio: JSONValue) throws(RecordingFailure) {
+        beginsAtRadio = true
+        configuration.extraTrustRoots = []
+        for root in try radio.member("trust_roots", \.arrayValue) {
+            guard let root = root.octetsValue else { throw .badMember("trust_roots") }
+            configuration.extraTrustRoots.append(root)
+        }
+        for pairing in try radio.member("pairings", \.arrayValue) {
+            let button = try pairing.button("button")
+            let key: [UInt8] = try pairing.octets("key")
+            guard let index = stored.buttons.firstIndex(where: { $0.id == button }), let key = PairingKey(key) else {
+                throw .badMember("pairings")
+            }
+            stored.buttons[index].pairing = Pairing(identifier: try pairing.integer("identifier"), key: key)
+        }
+    }
+}
+
+extension RecordedRules {
+    /// A rules file is UTF-8.
+    fileprivate var json: JSONValue {
+        [
+            "file": .string(name), "text": .string(String(decoding: text, as: UTF8.self)),
+            "allows_run": .bool(allowsRun), "allows_shell": .bool(allowsShell),
+        ]
+    }
+
+    fileprivate init(recorded rules: JSONValue) throws(RecordingFailure) {
+        self.init(
+            name: try rules.string("file"), text: Array(try rules.string("text").utf8),
+            allowsRun: try rules.bool("allows_run"), allowsShell: try rules.bool("allows_shell"))
+    }
+}
+
+/// What decides, and what is shown. The keys of other certificates and the environment of programs are neither.
+extension HubConfiguration {
+    fileprivate func json(hiding redaction: Redaction) -> JSONValue {
+        [
+            "tryck": .string(version), "base_topic": .string(baseTopic),
+            "trust_roots": .array(trustRootNames.map(JSONValue.string)), "transport": .string(transport),
+            "has_transport": .bool(hasTransport),
+            "maximum_connections": maximumConnections.map { JSONValue($0) } ?? .null,
+            "broker": .string(broker), "has_broker": .bool(hasBroker),
+            "requests_over_mqtt": .bool(allowsRequestsOverMQTT), "state_directory": .string(stateDirectory),
+            "rule_count": JSONValue(ruleCount), "rule_fault": ruleFault.map { .string(redaction($0)) } ?? .null,
+            "simulated_buttons": .array(simulatedButtons.map(JSONValue.string)),
+        ]
+    }
+
+    fileprivate init(recorded configuration: JSONValue) throws(RecordingFailure) {
+        func strings(_ name: String) throws(RecordingFailure) -> [String] {
+            let values = try configuration.member(name, \.arrayValue)
+            let strings = values.compactMap(\.stringValue)
+            guard strings.count == values.count else { throw .badMember(name) }
+            return strings
+        }
+        self.init(
+            version: try configuration.string("tryck"), baseTopic: try configuration.string("base_topic"),
+            trustRootNames: try strings("trust_roots"), transport: try configuration.string("transport"),
+            hasTransport: try configuration.bool("has_transport"),
+            maximumConnections: try configuration.optional("maximum_connections") {
+                $0.integerValue.flatMap(Int.init(exactly:))
+            },
+            broker: try configuration.string("broker"),
+            hasBroker: try configuration.bool("has_broker"),
+            allowsRequestsOverMQTT: try configuration.bool("requests_over_mqtt"),
+            stateDirectory: try configuration.string("state_directory"),
+            ruleCount: try configuration.integer("rule_count"),
+            ruleFault: try configuration.optional("rule_fault", \.stringValue),
+            simulatedButtons: try strings("simulated_buttons"))
+    }
+}
+
+extension StoredState {
+    fileprivate func json(hiding redaction: Redaction) -> JSONValue {
+        [
+            "installation_id": .string(installationID), "next_run": JSONValue(nextRun),
+            "buttons": .array(buttons.map { $0.json(hiding: redaction) }), "runs": .array(runs.map(\.json)),
+        ]
+    }
+
+    fileprivate init(recorded state: JSONValue) throws(RecordingFailure) {
+        self.init(installationID: try state.string("installation_id"), nextRun: try state.integer("next_run"))
+        for button in try state.member("buttons", \.arrayValue) { buttons.append(try StoredButton(recorded: button)) }
+        for run in try state.member("runs", \.arrayValue) { runs.append(try StoredRun(recorded: run)) }
+    }
+}
+
+extension StoredButton {
+    fileprivate func json(hiding redaction: Redaction) -> JSONValue {
+        [
+            "identity": identity.json(hiding: redaction), "name": name.map { .string(redaction($0)) } ?? .null,
+            "paired_at_ms": JSONValue(pairedAt.milliseconds), "cursor": cursor.json,
+            "advertising_configured": .bool(isAdvertisingConfigured),
+            "battery_mv": batteryMillivolts.map { JSONValue($0) } ?? .null,
+            "battery_at_ms": batteryMeasuredAt.map { JSONValue($0.milliseconds) } ?? .null,
+            "press_count": JSONValue(pressCount), "sequence": JSONValue(sequence),
+            "trigger_mode": triggerMode.map { .string($0.rawValue) } ?? .null,
+            "settings": settings.json, "battery_low": .bool(isBatteryLow), "recogniser": .string(recogniser),
+        ]
+    }
+
+    fileprivate init(recorded button: JSONValue) throws(RecordingFailure) {
+        self.init(
+            identity: try ButtonIdentity(recorded: try button.member("identity") { $0 }),
+            name: try button.optional("name", \.stringValue), pairing: .notRecorded,
+            pairedAt: UTCTime(milliseconds: try button.integer("paired_at_ms")),
+            cursor: try EventCursor(recorded: try button.member("cursor") { $0 }),
+            isAdvertisingConfigured: try button.bool("advertising_configured"),
+            batteryMillivolts: try button.optional("battery_mv") { $0.integerValue.flatMap(Int.init(exactly:)) },
+            batteryMeasuredAt: try button.optional("battery_at_ms", \.integerValue).map(UTCTime.init(milliseconds:)),
+            pressCount: try button.integer("press_count"), sequence: try button.integer("sequence"),
+            triggerMode: try button.optional("trigger_mode") { $0.stringValue.flatMap(TriggerMode.init(rawValue:)) },
+            settings: try ButtonSettings(recorded: try button.member("settings") { $0 }),
+            isBatteryLow: try button.bool("battery_low"), recogniser: try button.string("recogniser"))
+    }
+}
+
+extension StoredRun {
+    fileprivate var json: JSONValue {
+        [
+            "id": JSONValue(id), "rule": .string(rule), "button": JSONValue(button), "cursor": event.json,
+            "started_at_ms": JSONValue(startedAt.milliseconds),
+        ]
+    }
+
+    fileprivate init(recorded run: JSONValue) throws(RecordingFailure) {
+        self.init(
+            id: try run.integer("id"), rule: try run.string("rule"), button: try run.button("button"),
+            event: try EventCursor(recorded: try run.member("cursor") { $0 }),
+            startedAt: UTCTime(milliseconds: try run.integer("started_at_ms")))
+    }
+}
+
+extension ButtonIdentity {
+    func json(hiding redaction: Redaction) -> JSONValue {
+        [
+            "address": JSONValue(address), "uuid": .string(uuid), "serial": .string(serial),
+            "nickname": .string(redaction(nickname)), "firmware": JSONValue(firmwareVersion),
+        ]
+    }
+
+    init(recorded identity: JSONValue) throws(RecordingFailure) {
+        self.init(
+            address: try identity.member("address", \.addressValue), uuid: try identity.string("uuid"),
+            serial: try identity.string("serial"), nickname: try identity.string("nickname"),
+            firmwareVersion: try identity.integer("firmware"))
+    }
+}
+
+extension ButtonSettings {
+    var json: JSONValue {
+        [
+            "latency_mode": .string(latencyMode.rawValue),
+            "auto_disconnect_s": autoDisconnectTime.map { JSONValue($0) } ?? .null,
+            "nickname_chosen_at_ms": nicknameChosenAt.map { JSONValue($0) } ?? .null,
+            "connection_wanted": .bool(isConnectionWanted),
+        ]
+    }
+
+    init(recorded settings: JSONValue) throws(RecordingFailure) {
+        self.init(
+            latencyMode: try settings.member("latency_mode") { $0.stringValue.flatMap(LatencyMode.init(rawValue:)) },
+            autoDisconnectTime: try settings.optional("auto_disconnect_s") {
+                $0.integerValue.flatMap(UInt16.init(exactly:))
+            },
+            nicknameChosenAt: try settings.optional("nickname_chosen_at_ms") {
+                $0.integerValue.flatMap(UInt64.init(exactly:))
+            },
+            isConnectionWanted: try settings.bool("connection_wanted"))
+    }
+}
+
+extension EventCursor {
+    var json: JSONValue { ["boot_id": JSONValue(bootID), "event_count": JSONValue(eventCount)] }
+
+    init(recorded cursor: JSONValue) throws(RecordingFailure) {
+        self.init(bootID: try cursor.integer("boot_id"), eventCount: try cursor.integer("event_count"))
+    }
+}
+
+extension Pairing {
+    /// Stands where a recording has no pairing.
+    static let notRecorded: Pairing = {
+        guard let key = PairingKey([UInt8](repeating: 0, count: 16)) else {
+            preconditionFailure("16 octets are a key")
+        }
+        return Pairing(identifier: 0, key: key)
+    }()
+}

@@ -1,0 +1,56 @@
+import ArgumentParser
+import Daemon
+
+struct ReplayCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay",
+        abstract: "Run a recorded session again and show what it would do.",
+        discussion: """
+            Takes what tryckd --record wrote through the whole machine and prints what tryck watch would have shown, \
+            with the times of then, in UTC. Needs no daemon, no adapter and no broker; no message is sent and no \
+            program started: their ends are in the recording. The exit status is 1 when the recording was cut off in \
+            the middle of a line, 78 when it cannot be read.
+
+            A recording holds the text of the rules, the names and addresses of buttons, presses, messages received, \
+            requests, and what programs said. It holds no keys, no values of !secret and !env_var, and no password of \
+            the broker. Look at it before you send it to somebody.
+
+              tryck run --record session.jsonl
+              tryck replay session.jsonl
+              tryck replay --json session.jsonl | jq 'select(.kind == "event")'
+            """)
+
+    @Argument(help: ArgumentHelp("The recording.", valueName: "file"))
+    var file: String
+
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        var run = ReplayRun()
+        var screen = ReplayScreen()
+        let output = Output.standardOutput
+        let style = output.style
+        func text(_ occurrence: ReplayRun.Occurrence) -> String {
+            self.output.json ? ReplayJSON.line(occurrence) : screen.text(occurrence, style: style)
+        }
+        var reader = try named { () throws(Failure) in try RecordingReader(file) }
+        while let line = try named({ () throws(Failure) in try reader.next() }) {
+            let text = try named { () throws(Failure) in try run.take(line) }.map(text).joined()
+            // Whoever read it is gone, as in `tryck replay | head`.
+            guard text.isEmpty || output.write(text: text) else { return }
+        }
+        let summary = try named { () throws(Failure) in try run.summary() }
+        output.write(text: self.output.json ? ReplayJSON.line(summary) : ReplayScreen.text(summary, style: style))
+        guard !summary.isCutOff else {
+            throw Failure(.no, "\(file) ends in the middle of a line. What stands before it was replayed.")
+        }
+    }
+
+    private func named<Result: ~Copyable>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        do throws(Failure) {
+            return try body()
+        } catch {
+            throw Failure(error.status, "\(file): \(error.sentence)")
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import Hub
+import JSON
+
+/// What `tryck replay --json` prints: the lines of `tryck watch --json`, each with its time.
+enum ReplayJSON {
+    static func line(_ occurrence: ReplayRun.Occurrence) -> String {
+        switch occurrence {
+        case .began(let header):
+            let configuration = header.configuration
+            return text([
+                "time": .string("\(header.startedAt)"), "kind": "start", "version": .string(configuration.version),
+                "rules": .integer(Int64(configuration.ruleCount)),
+                "buttons": .integer(Int64(header.stored.buttons.count)),
+            ])
+        case .told(let line, let time):
+            guard case .object(let members) = line else { return text(line) }
+            return text(.object([.init("time", .string("\(time)"))] + members))
+        }
+    }
+
+    static func line(_ summary: ReplayRun.Summary) -> String {
+        text([
+            "kind": "summary", "presses": .integer(Int64(summary.presses)),
+            "gestures": .integer(Int64(summary.gestures)), "runs": .integer(Int64(summary.runs)),
+            "messages": .integer(Int64(summary.messages)), "programs": .integer(Int64(summary.programs)),
+            "cut_off": .bool(summary.isCutOff),
+        ])
+    }
+
+    private static func text(_ line: JSONValue) -> String { line.description + "\n" }
+}

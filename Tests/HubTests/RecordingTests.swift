@@ -1,0 +1,344 @@
+import ButtonModel
+import JSON
+import Rules
+import TestSupport
+import Testing
+
+@testable import Buttons
+@testable import Flic
+@testable import Hub
+
+@Suite("Lines of a recording")
+struct RecordingTests {
+    static let address = BluetoothAddress(rawValue: 0x80E4_DA00_0001)
+    static let button = ButtonID(address)
+    static let cursor = EventCursor(bootID: 0xDEAD_BEEF, eventCount: .max)
+    static let identity = ButtonIdentity(
+        address: address, uuid: String(repeating: "0f", count: 16), serial: "BA00-K00001", nickname: "Küche \"1\"",
+        firmwareVersion: 11)
+
+    /// One of each, and more where there are several forms of one.
+    static func inputs(_ word: RecordedInput.Word) -> [Hub.Input] {
+        let client = Hub.ClientID(rawValue: 7)
+        return switch word {
+        case .start: [.start]
+        case .wallClock: [.wallClock(UTCTime(milliseconds: -1)), .wallClock(UTCTime(milliseconds: 1_795_000_000_000))]
+        case .transportOpened: [.transportOpened]
+        case .received: [.received([])]
+        // Read and never written.
+        case .entropy: []
+        case .transportClosed: [.transportClosed("it is gone.")]
+        case .brokerAddress: [.brokerAddress("mqtt://127.0.0.1:1")]
+        case .brokerConnected: [.brokerConnected]
+        case .brokerDisconnected: [.brokerDisconnected("\u{0}\n\u{7F}\u{2028}")]
+        case .published: [.published(1)]
+        case .publishFailed: [.publishFailed(UInt64(Int64.max), "")]
+        case .messageReceived:
+            [[], [0xFF, 0x00], Array("{ \"a\" :1.0 }".utf8)].map {
+                .messageReceived(topicName: "a/b", payload: $0, retained: $0.isEmpty)
+            }
+        case .processEnded:
+            [ProcessResult.Status.exited(3), .signalled(9), .couldNotStart("no such program")].map {
+                .processEnded(
+                    5,
+                    ProcessResult(
+                        status: $0, standardOutput: Array("13:02\n".utf8), standardError: [0x80],
+                        duration: .nanoseconds(1_234_567)))
+            }
+        case .recordFailed: [.recordFailed(3, "no space")]
+        case .synced: [.synced(4, true), .synced(4, false)]
+        case .controlLine: [.controlLine(client, Array("{\"request\" : \"status\"}".utf8)), .controlLine(client, [])]
+        case .clientGone: [.clientGone(client)]
+        case .timerFired: [.timerFired]
+        case .stop: [.stop]
+        }
+    }
+
+    static func reports(_ word: ButtonReport.Word) -> [ButtonReport] {
+        word == .known ? [.known(known)] : effects(word).map(ButtonReport.said)
+    }
+
+    static let known = KnownButton(
+        identity: identity, pairing: .notRecorded, cursor: cursor, advertisingConfigured: true,
+        settings: ButtonSettings(
+            latencyMode: .low, autoDisconnectTime: 40, nicknameChosenAt: 1_795_000_000_000, isConnectionWanted: false))
+
+    static func effects(_ word: ButtonReport.Word) -> [ButtonManager.Effect] {
+        switch word {
+        case .known: []
+        case .controllerReady:
+            [.controllerReady(address), .controllerReady(BluetoothAddress(rawValue: 1, kind: .random))]
+        case .controllerFailed:
+            [
+                .controllerFailed("The adapter does not answer.", isUnsupported: false),
+                .controllerFailed("The adapter has no Bluetooth LE.", isUnsupported: true),
+            ]
+        case .pairing: progress.map(ButtonManager.Effect.pairing)
+        case .paired:
+            [.paired(known, batteryMillivolts: 2950)]
+        case .unpaired: [.unpaired(button)]
+        case .forgotten: [.forgotten(button)]
+        case .state:
+            [ButtonState.disconnected, .connecting, .connected, .ready, .disconnecting].map { .state(button, $0) }
+        case .signal: [.signal(button, rssi: -128)]
+        case .rebooted: [.rebooted(button, cursor)]
+        case .events: [.events(button, events, cursor, needsAcknowledgement: true)]
+        case .queueDrained: [.queueDrained(button)]
+        case .advertisingConfigured: [.advertisingConfigured(button)]
+        case .battery: [.battery(button, millivolts: 3000)]
+        case .firmware: [.firmware(button, version: .max)]
+        case .nickname: [.nickname(button, "")]
+        case .sessionFailed: [.sessionFailed(button, word: "verify_timed_out", advice: "Try again.")]
+        case .disconnected: [.disconnected(button, reason: "timeout")]
+        case .firmwareUpdate:
+            [FirmwareProgress.waiting, .transferring(percentage: 7), .finished, .failed(word: "a", advice: "B.")].map {
+                .firmwareUpdate(button, $0)
+            }
+        case .waitingForSpace: [.waitingForSpace([]), .waitingForSpace([button])]
+        case .anomaly: [.anomaly("it is odd")]
+        }
+    }
+
+    static let progress: [PairingProgress] =
+        [
+            .searching, .foundPrivate(address), .foundPublic(address), .alreadyPaired(address), .connecting(address),
+            .connected(address), .verifying(address), .paired(identity), .ended, .failed(.noNewButtonsFound, nil),
+        ]
+        + [
+            PairingFailure.alreadyConnectedToOtherDevice, .connectionTimeout, .couldNotDiscoverServices, .connectFailed,
+        ].map { .failed($0, address) }
+        + [
+            SessionFailure.verifyTimedOut, .appCredentialsDeniedByButton, .unexpectedAddress, .invalidCertificate,
+            .invalidVerifier, .invalidCalculatedSignature, .quickVerifySignatureMismatch, .packetSignatureMismatch,
+            .tooManyApps, .notInPublicMode, .fullVerifyFailedUnknown(reason: 200), .pairingExists,
+            .sessionEnded(reason: 0),
+        ].map { .failed(.session($0), address) }
+
+    static let events: [ButtonEvent] = [
+        PressStep.down, .hold(ofSecondPress: false), .hold(ofSecondPress: true), .clickTimeout, .up(.open), .up(.click),
+        .up(.doubleClick), .up(.afterHold), .up(.afterHoldClick), .up(.afterHoldDoubleClick),
+    ].enumerated().map { index, step in
+        ButtonEvent(
+            button: button, bootID: 1, counter: UInt32(index), step: step, ticks: 1 << 40, wasQueued: index > 3,
+            wasQueuedLast: index == 9, age: Duration(secondsComponent: 61, attosecondsComponent: 30_517_578_125_000))
+    }
+
+    static func parsed(_ line: JSONValue) throws -> RecordingLine { try RecordingLine(parsing: line.encoded()) }
+
+    @Test("each input comes back as it went in", arguments: RecordedInput.Word.allCases)
+    func input(word: RecordedInput.Word) throws {
+        for input in RecordingTests.inputs(word) {
+            let recorded = RecordedInput(at: Instant(nanoseconds: 123_456_789), input: input)
+            let line = recorded.json(hiding: Redaction([]))
+            #expect(line["input"] == .string(word.rawValue))
+            #expect(try RecordingTests.parsed(line) == .input(recorded))
+        }
+    }
+
+    @Test("each report of the buttons comes back as it went in", arguments: ButtonReport.Word.allCases)
+    func report(word: ButtonReport.Word) throws {
+        for report in RecordingTests.reports(word) {
+            let recorded = RecordedInput(at: Instant(nanoseconds: 0), input: .received([]), reports: [report])
+            let line = recorded.json(hiding: Redaction([]))
+            #expect(line["reports"]?.arrayValue?.first?["report"] == .string(word.rawValue))
+            #expect(try RecordingTests.parsed(line) == .input(recorded))
+        }
+    }
+
+    @Test("what is between the hub and the radio is not in the line")
+    func noReports() {
+        let recorded = RecordedInput(
+            at: Instant(nanoseconds: 0), input: .timerFired,
+            reports: [.send([1, 2, 3]), .setTimer(Instant(nanoseconds: 5)), .cancelTimer, .needsEntropy].map(
+                ButtonReport.said))
+        #expect(recorded.json(hiding: Redaction([])) == ["at_ns": 0, "input": "timer_fired"])
+    }
+
+    @Test("a pairing is written without its key")
+    func pairing() throws {
+        let key = try #require(PairingKey(Array(0x61...0x70)))
+        let known = KnownButton(identity: RecordingTests.identity, pairing: Pairing(identifier: 77, key: key))
+        let line = RecordedInput(
+            at: Instant(nanoseconds: 0), input: .received([]), reports: [.said(.paired(known, batteryMillivolts: 3000))]
+        ).json(hiding: Redaction([]))
+        #expect(!line.description.contains("abcdefghijklmnop"))
+        #expect(!line.description.contains("77"))
+        guard case .input(let recorded) = try RecordingTests.parsed(line),
+            case .said(.paired(let paired, _)) = recorded.reports.first
+        else {
+            Issue.record("no pairing in \(line)")
+            return
+        }
+        #expect(paired.identity == RecordingTests.identity)
+        #expect(paired.pairing == .notRecorded)
+    }
+
+    static let header = RecordingHeader(
+        startedAt: UTCTime(milliseconds: 1_795_000_000_000),
+        configuration: HubConfiguration(
+            version: "9", baseTopic: "house", trustRootNames: ["ab…"], transport: "hci:0", maximumConnections: 3,
+            broker: "mqtt://b:1883",
+            allowsRequestsOverMQTT: false, stateDirectory: "/s", ruleCount: 3, ruleFault: "bad",
+            simulatedButtons: ["hall"]),
+        rules: RecordedRules(name: "r.yaml", text: Array("version: 1\n".utf8), allowsShell: false),
+        stored: StoredState(
+            installationID: "5a1f", nextRun: 9,
+            buttons: [
+                StoredButton(
+                    identity: identity, name: "kitchen", pairing: .notRecorded, pairedAt: UTCTime(milliseconds: 5),
+                    cursor: cursor, isAdvertisingConfigured: true, batteryMillivolts: 2900,
+                    batteryMeasuredAt: UTCTime(milliseconds: 6), pressCount: 4, sequence: 8, triggerMode: .click,
+                    settings: known.settings, isBatteryLow: true, recogniser: "d"),
+                StoredButton(identity: identity, pairing: .notRecorded, pairedAt: UTCTime(milliseconds: 0)),
+            ],
+            runs: [
+                StoredRun(id: 8, rule: "r", button: button, event: cursor, startedAt: UTCTime(milliseconds: 7))
+            ]))
+
+    static func header(radio: String) -> String {
+        header.json(hiding: Redaction([])).description.dropLast() + #","radio":\#(radio)}"#
+    }
+
+    @Test("the header comes back as it went in, with and without rules")
+    func wholeHeader() throws {
+        var header = RecordingTests.header
+        #expect(try RecordingTests.parsed(header.json(hiding: Redaction([]))) == .header(header))
+        header.rules = nil
+        #expect(try RecordingTests.parsed(header.json(hiding: Redaction([]))) == .header(header))
+    }
+
+    @Test("a field that is new is recorded, or decides nothing; then it is added here")
+    func fields() {
+        func names(_ value: Any) -> [String] { Mirror(reflecting: value).children.compactMap(\.label) }
+        let stored = RecordingTests.header.stored
+        #expect(
+            names(RecordingTests.header.configuration) == [
+                "version", "baseTopic", "extraTrustRoots", "trustRootNames", "transport", "hasTransport",
+                "maximumConnections", "broker", "hasBroker", "allowsRequestsOverMQTT", "processEnvironment",
+                "stateDirectory", "ruleCount", "ruleFault",
+                "simulatedButtons",
+            ])
+        #expect(names(stored) == ["installationID", "nextRun", "buttons", "runs"])
+        #expect(
+            names(stored.buttons[0]) == [
+                "identity", "name", "pairing", "pairedAt", "cursor", "isAdvertisingConfigured", "batteryMillivolts",
+                "batteryMeasuredAt", "pressCount", "sequence", "triggerMode", "settings", "isBatteryLow", "recogniser",
+            ])
+        #expect(names(stored.runs[0]) == ["id", "rule", "button", "event", "startedAt"])
+        #expect(
+            names(KnownButton(identity: RecordingTests.identity, pairing: .notRecorded)) == [
+                "identity", "pairing", "cursor", "advertisingConfigured", "settings",
+            ])
+        #expect(
+            names(RecordingTests.known.settings) == [
+                "latencyMode", "autoDisconnectTime", "nicknameChosenAt", "isConnectionWanted",
+            ])
+        #expect(
+            names(RecordingTests.identity) == ["address", "uuid", "serial", "nickname", "firmwareVersion"])
+        #expect(
+            names(RecordingTests.events[0]) == [
+                "button", "bootID", "counter", "step", "ticks", "wasQueued", "wasQueuedLast", "age",
+            ])
+    }
+
+    @Test("of long payloads the beginning is kept, and how long they were")
+    func longPayload() throws {
+        let bound = Recording.maximumOctets
+        let long = [UInt8](repeating: 0x41, count: bound + 1)
+        let whole = JSONValue(octets: Array(long.dropLast()), hiding: Redaction([]))
+        #expect(whole.stringValue?.utf8.count == bound)
+        let cut = JSONValue(octets: long, hiding: Redaction([]))
+        #expect(cut["length"] == .integer(Int64(bound) + 1))
+        #expect(try JSONValue.object([.init("x", cut)]).octets("x") == Array(long.dropLast()))
+        let binary = JSONValue(octets: [0xFF] + long, hiding: Redaction([]))
+        #expect(try JSONValue.object([.init("x", binary)]).octets("x").count == bound)
+    }
+
+    @Test("a recording that has ended has no more lines, and nothing is kept for it")
+    func ended() {
+        var hub = Hub(RecordingTests.header.configuration, stored: RecordingTests.header.stored, rules: RuleSet())
+        let now = Instant(nanoseconds: 7)
+        _ = hub.beginRecording(RecordingTests.header, hiding: ["", "hci"], at: now)
+        _ = hub.handle(.transportClosed("hci:0 is gone"), at: now)
+        #expect(hub.recordedLine(.transportClosed("hci:0 is gone"), at: now)?["reason"] == "***:0 is gone")
+        _ = hub.handle(.start, at: now)
+        hub.endRecording()
+        _ = hub.handle(.transportOpened, at: now)
+        #expect(hub.recordedLine(.transportOpened, at: now) == nil)
+        #expect(!hub.buttonSource.hasReports)
+    }
+
+    @Test("a newer format is refused with what to do, and a member nobody knows is passed over")
+    func versions() throws {
+        #expect(throws: RecordingFailure.newerVersion(2)) {
+            try RecordingLine(parsing: Array(#"{"format":"tryck-recording","version":2,"new":[]}"#.utf8))
+        }
+        #expect("\(RecordingFailure.newerVersion(2))".contains("newer tryck"))
+        let line = #"{"moon":1,"at_ns":0,"input":"start","reports":[]}"#
+        #expect(
+            try RecordingLine(parsing: Array(line.utf8))
+                == .input(RecordedInput(at: Instant(nanoseconds: 0), input: .start)))
+    }
+
+    @Test(
+        "a line that is wrong is refused with what is wrong",
+        arguments: [
+            ("{}", RecordingFailure.notARecording), ("[]", .notARecording), ("7", .notARecording),
+            (#"{"format":"btsnoop"}"#, .notARecording),
+            (#"{"format":"tryck-recording"}"#, .badMember("version")),
+            (#"{"format":"tryck-recording","version":0}"#, .badMember("version")),
+            (#"{"format":"tryck-recording","version":1}"#, .badMember("started_at_ms")),
+            (RecordingTests.header(radio: "{}"), .badMember("trust_roots")),
+            (RecordingTests.header(radio: #"{"trust_roots":[[256]],"pairings":[]}"#), .badMember("trust_roots")),
+            (
+                RecordingTests.header(
+                    radio: #"{"trust_roots":[],"pairings":[{"button":"80e4da000009","identifier":1,"key":[]}]}"#),
+                .badMember("pairings")
+            ),
+            (#"{"input":"fly","at_ns":0}"#, .badMember("input")),
+            (#"{"input":"start"}"#, .badMember("at_ns")),
+            (#"{"input":"start","at_ns":1.5}"#, .badMember("at_ns")),
+            (#"{"input":"start","at_ns":0,"reports":{}}"#, .badMember("reports")),
+            (#"{"input":"published","at_ns":0,"id":-1}"#, .badMember("id")),
+            (#"{"input":"synced","at_ns":0,"id":1,"success":1}"#, .badMember("success")),
+            (#"{"input":"control_line","at_ns":0,"client":1,"line":[256]}"#, .badMember("line")),
+            (#"{"input":"received","at_ns":0,"reports":[{"report":"fly"}]}"#, .badMember("report")),
+            (
+                #"{"input":"received","at_ns":0,"reports":[{"report":"state","button":"x","state":"ready"}]}"#,
+                .badMember("button")
+            ),
+            (
+                #"{"input":"received","at_ns":0,"reports":[{"report":"signal","button":"80e4da000001","rssi":128}]}"#,
+                .badMember("rssi")
+            ),
+        ])
+    func wrong(line: String, failure: RecordingFailure) {
+        #expect(throws: failure) { try RecordingLine(parsing: Array(line.utf8)) }
+    }
+
+    @Test("no octets make the reader trap", arguments: 1...200 as ClosedRange<UInt64>)
+    func hostile(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let lines = [
+            RecordingTests.header.json(hiding: Redaction([])),
+            RecordedInput(
+                at: Instant(nanoseconds: 1), input: .received([]),
+                reports: ButtonReport.Word.allCases.flatMap(RecordingTests.reports)
+            ).json(hiding: Redaction([])),
+        ]
+        for line in lines {
+            var octets = line.encoded()
+            for _ in 0..<Int.random(in: 1...4, using: &random) where !octets.isEmpty {
+                let place = Int.random(in: 0..<octets.count, using: &random)
+                switch Int.random(in: 0..<3, using: &random) {
+                case 0: octets[place] = UInt8.random(in: 0x20...0x7E, using: &random)
+                case 1: octets.removeSubrange(place...)
+                default: octets.insert(UInt8(ascii: "9"), at: place)
+                }
+            }
+            guard case .input(let recorded)? = try? RecordingLine(parsing: octets) else { continue }
+            var hub = Hub(replaying: RecordingTests.header, rules: RuleSet())
+            _ = hub.replay(recorded)
+        }
+    }
+}

@@ -1,0 +1,161 @@
+import Foundation
+import JSON
+import Testing
+
+/// A daemon is recorded, and what it did is replayed.
+@Suite("A recording of the real daemon", .serialized)
+struct RecordingTests {
+    static let rules = """
+        version: 1
+        buttons:
+          kitchen: {address: "80:E4:DA:00:00:01"}
+        rules:
+          - id: door
+            triggers: {button: kitchen, event: click}
+            actions:
+              - publish: {topic: door/open, payload: !secret door_code}
+              - run: {argv: [sh, -c, 'echo "code $CODE"'], env: {CODE: !env_var DOOR_CODE}}
+        """
+
+    /// Asks for what its input says, a line each; `until TEXT` waits for a line with the text. Prints the live stream.
+    static let client = """
+        import socket, sys
+        control = socket.socket(socket.AF_UNIX)
+        control.connect(sys.argv[1])
+        stream = control.makefile("rw")
+        for line in sys.stdin:
+            if not line.startswith("until "):
+                stream.write(line); stream.flush()
+                continue
+            while True:
+                seen = stream.readline()
+                if not seen: sys.exit(3)
+                print(seen, end="", flush=True)
+                if line[6:].strip() in seen: break
+        """
+
+    /// Runs the daemon, recorded, while a client asks and listens; the lines of the stream.
+    private func session(_ workshop: Workshop, _ script: [String], end: Int32) throws -> [JSONValue] {
+        let daemon = try workshop.start(
+            Workshop.built("tryckd"),
+            [
+                "--config", workshop.path("tryck.yaml"), "--state-directory", workshop.path("state"),
+                "--control-socket", workshop.path("control.sock"), "--record", workshop.path("session.jsonl"),
+            ], environment: ["DOOR_CODE": "brass-0815"])
+        try daemon.line(containing: "is ready")
+        try daemon.line(containing: "connected to")
+        let client = try workshop.start(
+            "/usr/bin/python3", ["-c", RecordingTests.client, workshop.path("control.sock")])
+        for line in [#"{"request":"watch"}"#] + script { client.write(line) }
+        client.closeInput()
+        #expect(try client.status() == 0, "\(client.text)")
+        daemon.signal(end)
+        #expect(try daemon.status() == (end == SIGKILL ? SIGKILL : 0), "\(daemon.text)")
+        return try client.lines.map { try JSONValue(parsing: $0) }.filter { $0["kind"] != nil }
+    }
+
+    @Test("replayed, it tells what it told; it has neither keys nor secrets")
+    func replay() throws {
+        let workshop = try Workshop()
+        let port = try workshop.mosquitto()
+        try workshop.write(
+            "simulator.yaml", "buttons:\n  kitchen: {address: \"80:E4:DA:00:00:01\", public: true}\n")
+        try workshop.write("rules.yaml", RecordingTests.rules)
+        try workshop.write("secrets.yaml", "door_code: \"copper-4711\"\nbroker: \"tin-1234\"\n")
+        try workshop.write(
+            "tryck.yaml",
+            """
+            bluetooth: {transport: "simulated:simulator.yaml"}
+            mqtt:
+              broker: "mqtt://127.0.0.1:\(port)"
+              username: bridge
+              password: !secret broker
+            rules: rules.yaml
+            """)
+        let press = #"{"request":"simulator/press","data":{"button":"kitchen","press":"click"}}"#
+        let first = try session(
+            workshop,
+            [
+                #"{"request":"permit_join","data":{"time":60}}"#, #"until "state":"ready""#, press,
+                #"until "outcome":"completed""#,
+            ], end: SIGKILL)
+        // Its programs have gone with it; what it recorded has not.
+        let second = try session(
+            workshop, [press, #"until "event":"click""#, #"until "outcome":"#, press, #"until "event":"click""#],
+            end: SIGTERM)
+
+        let replay = try workshop.tryck(["replay", workshop.path("session.jsonl"), "--json"])
+        #expect(try replay.status() == 0, "\(replay.text)")
+        let lines = try replay.lines.map { try JSONValue(parsing: $0) }
+        let starts = lines.indices.filter { lines[$0]["kind"] == "start" }
+        try #require(starts.count == 2)
+        let told = [lines[starts[0]..<starts[1]], lines[starts[1]...].dropLast()].map { session in
+            session.dropFirst().map(RecordingTests.withoutTime)
+        }
+        // The client came when some of it was over, and went before the end.
+        for (watched, told) in zip([first, second], told) {
+            let start = try #require(told.firstIndex { $0 == watched.first })
+            #expect(Array(told[start...].prefix(watched.count)) == watched)
+        }
+        let summary = try #require(lines.last)
+        #expect(summary["kind"] == "summary")
+        #expect((summary["presses"]?.integerValue ?? 0) >= 3)
+
+        let text = try workshop.tryck(["replay", workshop.path("session.jsonl")])
+        #expect(try text.status() == 0)
+        #expect(text.text.contains("rule     door  runs: kitchen click"))
+        #expect(text.text.contains("mqtt     door/open ***"))
+
+        let recording = try Data(contentsOf: workshop.directory.appending(path: "session.jsonl"))
+        let keys = try workshop.start(
+            "/usr/bin/python3",
+            [
+                "-c",
+                "import sqlite3, sys; [print(row[0].hex()) for row in "
+                    + "sqlite3.connect(sys.argv[1]).execute('SELECT pairing_key FROM buttons')]",
+                workshop.path("state/tryck.sqlite"),
+            ])
+        #expect(try keys.status() == 0, "\(keys.text)")
+        let key = try #require(keys.lines.first)
+        #expect(key.count == 32)
+        let octets = try #require(Data(hexadecimal: key))
+        let hidden =
+            ["copper-4711", "brass-0815", "tin-1234", key, key.uppercased(), octets.base64EncodedString()].map {
+                Data($0.utf8)
+            } + [octets]
+        for value in hidden { #expect(recording.range(of: value) == nil, "\(String(decoding: value, as: UTF8.self))") }
+        #expect(recording.range(of: Data("code ***".utf8)) != nil)
+        let attributes = try FileManager.default.attributesOfItem(atPath: workshop.path("session.jsonl"))
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+
+    @Test("a file that is something else is not touched, and the daemon does not start")
+    func anotherFile() throws {
+        let workshop = try Workshop()
+        try workshop.write("tryck.yaml", "bluetooth: {transport: none}\nmqtt: {broker: none}\n")
+        let daemon = try workshop.start(
+            Workshop.built("tryckd"),
+            [
+                "--config", workshop.path("tryck.yaml"), "--state-directory", workshop.path("state"),
+                "--control-socket", workshop.path("control.sock"), "--record", workshop.path("tryck.yaml"),
+            ])
+        #expect(try daemon.status() == 78)
+        #expect(daemon.text.contains("is no recording"))
+        let replay = try workshop.tryck(["replay", workshop.path("tryck.yaml")])
+        #expect(try replay.status() == 78)
+        #expect(replay.text.contains("line 1: this is not a recording"))
+    }
+
+    private static func withoutTime(_ line: JSONValue) -> JSONValue {
+        guard case .object(let members) = line else { return line }
+        return .object(members.filter { $0.name != "time" })
+    }
+}
+
+extension Data {
+    fileprivate init?(hexadecimal text: String) {
+        let digits = text.compactMap(\.hexDigitValue)
+        guard digits.count.isMultiple(of: 2) else { return nil }
+        self.init(stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
+    }
+}

@@ -1,0 +1,248 @@
+import ButtonModel
+import Diagnostics
+import Hub
+import JSON
+import RuleLoader
+import Rules
+import Simulator
+import TestSupport
+import Testing
+
+@Suite("A recorded session, run again")
+struct RecordingScenarioTests {
+    /// What a hub did, without what is between it, the radio and the clock: a recording has neither packets nor keys.
+    static func visible(_ effects: [Hub.Effect]) -> [Hub.Effect] {
+        effects.compactMap { effect in
+            switch effect {
+            case .send, .setTimer, .cancelTimer, .needsEntropy: nil
+            case .record(let token, let changes): .record(token, changes.map(withoutPairing))
+            default: effect
+            }
+        }
+    }
+
+    static func withoutPairing(_ change: StoreChange) -> StoreChange {
+        guard case .putButton(var button) = change, let key = PairingKey([UInt8](repeating: 0, count: 16)) else {
+            return change
+        }
+        button.pairing = Pairing(identifier: 0, key: key)
+        return .putButton(button)
+    }
+
+    static func replay(_ recording: [JSONValue], rules: RuleSet) throws -> [Hub.Effect] {
+        var hub: Hub?
+        var effects: [Hub.Effect] = []
+        for line in recording {
+            switch try RecordingLine(parsing: line.encoded()) {
+            case .header(let header): hub = Hub(replaying: header, rules: rules)
+            case .input(let input): effects += hub?.replay(input) ?? []
+            }
+        }
+        return effects
+    }
+
+    static func expectSame(
+        _ house: Household, rules: RuleSet, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let recorded = visible(house.recordedEffects)
+        let replayed = visible(try replay(house.recording, rules: rules))
+        #expect(replayed.count == recorded.count, sourceLocation: sourceLocation)
+        for (index, (now, then)) in zip(replayed, recorded).enumerated() where now != then {
+            Issue.record("effect \(index) is \(now), it was \(then)", sourceLocation: sourceLocation)
+            return
+        }
+        #expect(try replay(house.recording, rules: rules) == replay(house.recording, rules: rules))
+    }
+
+    @Test(
+        "everything that happens in a house happens again: pairing, presses, an outage, a crash, a late press, the end")
+    func wholeSession() throws {
+        var rules = PressScenarioTests.rules
+        for index in rules.buttons.indices { rules.buttons[index].queued = .accept }
+        var house = Household(rules: rules, recordedAt: .reports)
+        house.ask(#"{"request":"watch"}"#)
+        house.pairAll()
+        house.press("kitchen", .click)
+        house.wait(.seconds(2))
+        house.press("kitchen", .doubleClick)
+        house.wait(.seconds(2))
+        house.ask(
+            #"{"request":"button/options","data":{"id":"kitchen","options":{"latency_mode":"low","nickname":"stove"}}}"#
+        )
+        house.wait(.seconds(2))
+        house.ask(#"{"request":"button/options","data":{"id":"hall","options":{"auto_disconnect_time":60}}}"#)
+        house.ask(#"{"request":"button/disconnect","data":{"id":"kitchen"}}"#)
+        house.wait(.seconds(5))
+        house.ask(#"{"request":"button/connect","data":{"id":"kitchen"}}"#)
+        house.wait(.seconds(20))
+        house.loseBroker()
+        house.press("hall", .hold)
+        house.wait(.seconds(2))
+        house.bringBrokerBack()
+        house.syncsAreSlow = true
+        house.press("kitchen", .doubleClick)
+        house.wait(.seconds(2))
+        house.crash()
+        house.ask(#"{"request":"watch"}"#)
+        house.syncsAreSlow = false
+        house.wait(.seconds(60))
+        house.reach("kitchen", false)
+        house.wait(.seconds(60))
+        house.press("kitchen", .click)
+        house.wait(.seconds(30))
+        house.reach("kitchen", true)
+        house.wait(.seconds(30))
+        house.tell(.messageReceived(topicName: "tryck/bridge/request/permit_join", payload: [0x35], retained: false))
+        house.wait(.seconds(10))
+        house.ask(#"{"request":"button/remove","data":{"id":"hall"}}"#)
+        house.resetButtons(seed: 2)
+        house.wait(.seconds(90))
+        house.ask(#"{"request":"permit_join","data":{"time":600}}"#)
+        house.ask(#"{"request":"status"}"#)
+        house.tell(.stop)
+        #expect(house.isFinished)
+
+        let happened = house.told.compactMap { $0["kind"]?.stringValue }
+        for kind in ["event", "rule", "publish", "process", "pairing", "button", "adapter", "broker"] {
+            #expect(happened.contains(kind), "the session has no \(kind)")
+        }
+        #expect(house.recording.filter { $0["format"] != nil }.count == 2)
+        let reports = house.recording.flatMap { $0["reports"]?.arrayValue ?? [] }.compactMap {
+            $0["report"]?.stringValue
+        }
+        for report in ["paired", "events", "known", "rebooted", "nickname", "disconnected"] {
+            #expect(reports.contains(report), "nobody reported \(report)")
+        }
+        try RecordingScenarioTests.expectSame(house, rules: rules)
+    }
+
+    @Test("any session, any seed", arguments: 1...40 as ClosedRange<UInt64>)
+    func anySession(seed: UInt64) throws {
+        let rules = PressScenarioTests.rules
+        var house = Household(rules: rules, seed: seed, recordedAt: .reports)
+        house.ask(#"{"request":"watch"}"#)
+        house.pairAll(within: .seconds(10))
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<25 {
+            switch Int.random(in: 0..<14, using: &random) {
+            case 0: house.loseBroker()
+            case 1: house.bringBrokerBack()
+            case 2: house.crash()
+            case 3: house.brokerIsSilent.toggle()
+            case 4: house.diskIsFull.toggle()
+            case 5: house.syncsAreSlow.toggle()
+            case 6: house.finishSyncs(success: Bool.random(using: &random))
+            case 7: house.reach("kitchen", Bool.random(using: &random))
+            case 8: house.tell(.transportClosed("it is gone."))
+            case 9: house.ask(#"{"request":"permit_join","data":{"time":\#(Int.random(in: 0...9, using: &random))}}"#)
+            case 10: house.programsEnd.toggle()
+            default:
+                let press = [SimulatedPress.click, .doubleClick, .hold].randomElement(using: &random) ?? .click
+                house.press(Bool.random(using: &random) ? "kitchen" : "hall", press)
+            }
+            house.wait(.milliseconds(Int.random(in: 1...4000, using: &random)))
+        }
+        house.tell(.stop)
+        try RecordingScenarioTests.expectSame(house, rules: rules)
+    }
+
+    @Test("what the radio waited for comes first when other timers are due at the same instant")
+    func sameInstant() throws {
+        var house = Household(rules: PressScenarioTests.rules, recordedAt: .reports)
+        house.ask(#"{"request":"watch"}"#)
+        house.wait(.seconds(1))
+        // The search ends in a second, and in a second the transport is opened again.
+        house.ask(#"{"request":"permit_join","data":{"time":1}}"#)
+        house.reach("kitchen", false)
+        house.reach("hall", false)
+        house.tell(.transportClosed("it is gone."))
+        let before = house.recordedEffects.count
+        house.wait(.seconds(1))
+        let end = house.recordedEffects[before...].firstIndex { effect in
+            guard case .tell(_, let line) = effect else { return false }
+            return line["step"] == "ended"
+        }
+        let opening = house.recordedEffects[before...].firstIndex(of: .openTransport)
+        #expect(try #require(end) < #require(opening))
+        try RecordingScenarioTests.expectSame(house, rules: PressScenarioTests.rules)
+    }
+
+    @Test(
+        "a test's own recording begins at the radio: every packet is sent again",
+        arguments: 1...5 as ClosedRange<UInt64>)
+    func radio(seed: UInt64) throws {
+        let rules = PressScenarioTests.rules
+        var house = Household(rules: rules, seed: seed, recordedAt: .radio)
+        house.pairAll()
+        house.press("kitchen", .doubleClick)
+        house.wait(.seconds(2))
+        house.crash()
+        house.wait(.seconds(40))
+        house.press("hall", .hold)
+        house.wait(.seconds(10))
+        let replayed = try RecordingScenarioTests.replay(house.recording, rules: rules)
+        // Deadlines count from another instant.
+        func timeless(_ effects: [Hub.Effect]) -> [Hub.Effect] {
+            effects.filter { if case .setTimer = $0 { false } else { true } }
+        }
+        #expect(replayed.contains { if case .send = $0 { true } else { false } })
+        #expect(timeless(replayed) == timeless(house.recordedEffects))
+    }
+
+    @Test("the rules of a test's recording are those of the test")
+    func rulesOfTest() throws {
+        let rules = PressScenarioTests.rules
+        let text = try #require(rules.recorded)
+        let loaded = RuleLoader.rules(SourceFile(name: text.name, text: text.text), in: LoadEnvironment())
+        #expect(loaded.diagnostics.filter { $0.severity == .error } == [])
+        #expect(loaded.value == rules)
+    }
+
+    @Test("no pairing key is in a recording, and no secret of the rules, however it came in")
+    func secrets() throws {
+        let secret = #"hunt"er\2"#
+        var rules = PressScenarioTests.rules
+        rules.confidential = [secret]
+        var house = Household(rules: rules, recordedAt: .reports)
+        house.pairAll()
+        house.crash()
+        house.programsEnd = false
+        house.press("kitchen", .doubleClick)
+        house.wait(.seconds(2))
+        let escaped = JSONValue.string(secret).description
+        house.tell(.brokerDisconnected("it said \(secret)"))
+        house.tell(.messageReceived(topicName: "a/\(secret)", payload: Array(secret.utf8), retained: false))
+        house.tell(.messageReceived(topicName: "a", payload: [0xFF] + Array(secret.utf8), retained: false))
+        house.ask(#"{"request":"log","data":\#(escaped)}"#)
+        for status in [ProcessResult.Status.couldNotStart(secret), .exited(1)] {
+            house.tell(
+                .processEnded(
+                    1,
+                    ProcessResult(
+                        status: status, standardOutput: Array(escaped.utf8), standardError: Array(secret.utf8),
+                        duration: .seconds(1))))
+        }
+        let keys = house.store.state.buttons.map(\.pairing.key.octets)
+        #expect(keys.count == 2)
+        for line in house.recording {
+            let octets = line.encoded()
+            let text = String(decoding: octets, as: UTF8.self)
+            #expect(!text.contains("hunt"), "\(text)")
+            for key in keys {
+                let digits = key.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+                #expect(!text.lowercased().contains(digits))
+                #expect(!text.contains(key.map { String($0) }.joined(separator: ",")))
+                #expect(!octets.contains(key))
+            }
+        }
+        #expect(house.recording.contains { $0.description.contains("***") })
+    }
+
+    @Test("a hub that nobody records keeps nothing for a recording")
+    func unrecorded() {
+        var house = PressScenarioTests.house()
+        house.press("kitchen", .click)
+        house.wait(.seconds(3))
+        #expect(house.recording.isEmpty)
+    }
+}

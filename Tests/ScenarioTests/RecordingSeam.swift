@@ -1,0 +1,96 @@
+import ButtonModel
+import Glibc
+import Hub
+import JSON
+import Rules
+
+/// Where the recording of a test begins.
+enum RecordingSeam: Hashable, Sendable {
+    /// As a daemon's does: what the buttons reported.
+    case reports
+    /// Each packet and all randomness; the keys are a test's own, and in it.
+    case radio
+
+    func header(_ line: JSONValue, _ header: RecordingHeader) -> JSONValue {
+        guard self == .radio, case .object(let members) = line else { return line }
+        let pairings = header.stored.buttons.map { button -> JSONValue in
+            [
+                "button": .string("\(button.id)"), "identifier": .integer(Int64(button.pairing.identifier)),
+                "key": octets(button.pairing.key.octets),
+            ]
+        }
+        let radio: JSONValue = [
+            "trust_roots": .array(header.configuration.extraTrustRoots.map(octets)), "pairings": .array(pairings),
+        ]
+        return .object(members + [.init("radio", radio)])
+    }
+
+    /// - Parameters:
+    ///   - line: what a daemon would record.
+    ///   - time: since the recording began.
+    func line(_ line: JSONValue?, _ input: Hub.Input, at time: Duration) -> JSONValue? {
+        guard self == .radio else { return line }
+        let at = JSONValue.integer(time.nanoseconds)
+        switch input {
+        case .received(let packet): return ["at_ns": at, "input": "received", "packet": octets(packet)]
+        case .entropy(let random): return ["at_ns": at, "input": "entropy", "octets": octets(random)]
+        default: return line
+        }
+    }
+
+    private func octets(_ octets: [UInt8]) -> JSONValue { .array(octets.map { .integer(Int64($0)) }) }
+}
+
+extension Household {
+    /// Writes the recording to a file, for a test that failed, and says how to look at it.
+    func saveRecording(_ name: String) -> String {
+        let directory = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        let path = "\(directory)/tryck-\(name).jsonl"
+        guard let file = fopen(path, "w") else { return "\(path) cannot be written" }
+        defer { fclose(file) }
+        for line in recording { fputs("\(line)\n", file) }
+        return "see what happened with: tryck replay \(path)"
+    }
+}
+
+extension RuleSet {
+    /// As a file, for what the rules of these tests use.
+    var recorded: RecordedRules? {
+        guard !buttons.isEmpty else { return nil }
+        var text = "version: 1\nbuttons:\n"
+        for button in buttons {
+            guard case .address(let id) = button.hardware else { return nil }
+            var queued = ""
+            if button.queued == .accept { queued = ", queued: accept" }
+            text += "  \(button.name): {address: \"\(BluetoothAddress(rawValue: id.rawValue))\"\(queued)}\n"
+        }
+        text += "rules:\n"
+        for rule in rules {
+            text += "  - id: \(rule.id)\n    triggers:\n"
+            for trigger in rule.triggers {
+                let names = trigger.buttons.compactMap { if case .named(let name) = $0 { name } else { nil } }
+                let events = trigger.events.map(\.word).joined(separator: ", ")
+                text += "      - {button: [\(names.joined(separator: ", "))], event: [\(events)]}\n"
+            }
+            text += "    actions:\n" + rule.actions.map { "      - \($0.yaml)\n" }.joined()
+        }
+        return RecordedRules(name: "test.yaml", text: Array(text.utf8))
+    }
+}
+
+extension Action {
+    /// A JSON text is YAML.
+    fileprivate var yaml: JSONValue {
+        switch self {
+        case .publish(let publish):
+            [
+                "publish": [
+                    "topic": .string(publish.topicName),
+                    "payload": .string(String(decoding: publish.payload, as: UTF8.self)),
+                ]
+            ]
+        case .process(let process): ["run": .array(process.arguments.map(JSONValue.string))]
+        case .log(let level, let message): ["log": ["level": .string(level.rawValue), "message": .string(message)]]
+        }
+    }
+}
