@@ -27,7 +27,7 @@ integration:  ## tests against a broker and virtual controllers
 	./deploy/test --filter IntegrationTests
 
 golden:  ## rewrite the golden files; look at the difference as at code
-	UPDATE_GOLDEN=1 swift test --filter 'RuleLoaderTests|CommandLineTests'
+	UPDATE_GOLDEN=1 swift test --filter 'RuleLoaderTests|CommandLineTests|FlicTests'
 	git diff --stat
 
 coverage:  ## what the tests reach, as JSON

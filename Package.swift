@@ -90,7 +90,9 @@ let package = Package(
         tests("JSONTests", "JSON"),
         tests("DiagnosticsTests", "Diagnostics"),
         tests("BluetoothHostTests", "BluetoothHost", "Bytes", "ButtonModel"),
-        tests("FlicTests", "Flic", "Bytes", "ButtonModel", "JSON", resources: [.copy("Vectors")]),
+        tests(
+            "FlicTests", "Flic", "Bytes", "ButtonModel", "JSON",
+            resources: [.copy("Vectors"), .copy("Golden")]),
         tests("GesturesTests", "Gestures", "ButtonModel", "JSON"),
         tests("RulesTests", "Rules", "ButtonModel", "JSON"),
         tests(

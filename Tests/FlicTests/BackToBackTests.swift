@@ -243,7 +243,9 @@ struct BackToBackTests {
         if seed % 2 == 0 { _ = established.initialise(hasQueuedEvents: seed % 4 == 0) }
         for _ in 0..<100 {
             var octets = generator.bytes(Int.random(in: 1...122, using: &generator))
-            octets[0] = [9, 10, 11, 12, 12, 12, 14, 15, 16, 20, 25, 40].randomElement(using: &generator) ?? 12
+            octets[0] =
+                [9, 10, 11, 12, 12, 12, 13, 14, 15, 16, 17, 18, 19, 20, 22, 23, 24, 25, 40].randomElement(
+                    using: &generator) ?? 12
             if octets[0] == 9 && Bool.random(using: &generator) { octets[0] = 12 }
             let effects = established.talk.when(.received(established.button.value(octets: octets)))
             guard !effects.contains(where: { if case .failed = $0 { true } else { false } }) else { break }
@@ -258,7 +260,9 @@ struct BackToBackTests {
         var host = try #require(HostEnd(&button))
         for _ in 0..<100 {
             var octets = generator.bytes(Int.random(in: 1...122, using: &generator))
-            octets[0] = [8, 10, 11, 12, 13, 14, 15, 16, 19, 20, 23, 27, 40].randomElement(using: &generator) ?? 23
+            octets[0] =
+                [8, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 23, 25, 26, 27, 32, 33, 40].randomElement(
+                    using: &generator) ?? 23
             let effects = button.handle(.received(host.value(octets: octets), random: []), at: host.now)
             #expect(!effects.contains { if case .disconnect = $0 { true } else { false } })
             host.now = host.now + .milliseconds(1)

@@ -71,6 +71,24 @@ struct FramingTests {
         #expect(assembler.receive([0x01, 3], where: isOurs) == [whole])
     }
 
+    @Test("wherever a packet is cut, its pieces join to the same packet", arguments: 0..<50)
+    func cutAnywhere(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var assembler = FrameAssembler()
+        for _ in 0..<50 {
+            let packet = generator.bytes(Int.random(in: 1...Frame.maximumPacketLength, using: &generator))
+            let id = UInt8.random(in: 0...31, using: &generator)
+            var rest = packet[...]
+            var frames: [Frame] = []
+            while !rest.isEmpty {
+                let piece = rest.prefix(Int.random(in: 1...rest.count, using: &generator))
+                rest = rest.dropFirst(piece.count)
+                frames += assembler.receive([rest.isEmpty ? id : id | 0x80] + piece)
+            }
+            #expect(frames == [Frame(header: FrameHeader(connectionID: id), packet: packet)])
+        }
+    }
+
     @Test("values without a packet are ignored")
     func empty() {
         var assembler = FrameAssembler()

@@ -8,18 +8,20 @@ struct HostEnd {
     private var channel: SignedChannel
     private(set) var connectionID: UInt8 = 0
 
-    /// Connects to a button that knows `TestButton.pairing`, and verifies quickly.
-    init?(_ button: inout FlicPeripheral) {
+    /// Connects to a button that knows the pairing, and verifies quickly.
+    ///
+    /// - Parameter isFirst: brings the link up.
+    init?(_ button: inout FlicPeripheral, as pairing: Pairing = TestButton.pairing, isFirst: Bool = true) {
         let hostRandom: [UInt8] = [1, 2, 3, 4, 5, 6, 7]
         let buttonRandom: [UInt8] = [8, 7, 6, 5, 4, 3, 2, 1]
         let key = SessionKey(
-            quickVerify: TestButton.pairing.key, hostRandom: hostRandom, flags: 0, buttonRandom: buttonRandom)
+            quickVerify: pairing.key, hostRandom: hostRandom, flags: 0, buttonRandom: buttonRandom)
         guard let key else { return nil }
         channel = SignedChannel(key, as: .host)
-        _ = button.handle(.linkUp(attMTU: 140), at: now)
+        if isFirst { _ = button.handle(.linkUp(attMTU: 140), at: now) }
         let request = HostPacket.quickVerifyRequest(
             .init(
-                random: hostRandom, flags: 0, temporaryID: 7, pairingIdentifier: TestButton.pairing.identifier))
+                random: hostRandom, flags: 0, temporaryID: 7, pairingIdentifier: pairing.identifier))
         let effects = button.handle(.received([0] + request.octets, random: buttonRandom), at: now)
         guard case .send(let value)? = effects.first, let header = value.first, header & 0xE0 == 0x20,
             channel.open(Array(value.dropFirst())) != nil
@@ -30,10 +32,10 @@ struct HostEnd {
     mutating func value(_ packet: HostPacket) -> [UInt8] { value(octets: packet.octets) }
     mutating func value(octets: [UInt8]) -> [UInt8] { [connectionID] + channel.seal(octets) }
 
-    /// What the button sent among these effects; `nil` for what has no right signature.
+    /// What the button sent to this host among these effects; `nil` for what has no right signature.
     mutating func packets(in effects: [FlicPeripheral.Effect]) -> [ButtonPacket?] {
         effects.compactMap { effect -> ButtonPacket?? in
-            guard case .send(let value) = effect else { return nil }
+            guard case .send(let value) = effect, value.first == connectionID else { return nil }
             return .some(channel.open(Array(value.dropFirst())).flatMap { try? ButtonPacket(decoding: $0) })
         }
     }

@@ -36,6 +36,19 @@ struct PacketTests {
         .setAutoDisconnectTime(seconds: 40),
         .getBatteryLevelRequest,
         .setAdvertisingParametersRequest(AdvertisingParameters()),
+        .startAPITimer(timeout: .max, message: 7),
+        .startFirmwareUpdateRequest(.init(wordCount: 640, initializationVector: filled(8), statusInterval: 60)),
+        .firmwareUpdateData(filled(120)),
+        .firmwareUpdateData([]),
+        .factoryResetRequest,
+        .getCurrentTimeRequest,
+        .getDeviceIDRequest,
+        .executeLEDPattern(
+            .init(
+                colour: 3, brightness: 2047, pulseOn: 1, pulseOff: .max, periods: 3, overridesDefault: true,
+                continuesAfterDisconnect: true)),
+        .executeLEDPattern(.init(colour: 0, brightness: 0, pulseOn: 0, pulseOff: 0, periods: 0)),
+        .abortLEDPattern,
         .other(opcode: 200),
     ]
 
@@ -73,6 +86,13 @@ struct PacketTests {
         .setNameResponse(.init(timestamp: 12, name: [])),
         .getBatteryLevelResponse(raw: 860),
         .setAdvertisingParametersResponse,
+        .apiTimerNotification(message: .max),
+        .startFirmwareUpdateResponse(position: -3),
+        .startFirmwareUpdateResponse(position: .max),
+        .firmwareUpdateNotification(position: 0),
+        .factoryResetResponse,
+        .getCurrentTimeResponse(ticks: 1 << 56 - 1),
+        .getDeviceIDResponse(filled(8)),
         .other(opcode: 200),
     ]
 

@@ -54,3 +54,117 @@ struct QueuedEventsTests {
         }
     }
 }
+
+/// Where stored events end and live ones begin.
+@Suite("Stored and live events")
+struct StoredAndLiveTests {
+    private static let now: UInt64 = 1_000_000
+
+    private func taken(_ effects: [ButtonSession.Effect]) -> [ButtonEvent] {
+        effects.flatMap { effect -> [ButtonEvent] in
+            if case .events(let events, _, _) = effect { events } else { [] }
+        }
+    }
+
+    private func item(_ ticks: UInt64, _ code: UInt8, queued: Bool = true, last: Bool = false) -> EventNotification.Item
+    {
+        .init(ticks: ticks, code: EventCode(rawValue: code), wasQueued: queued, wasQueuedLast: last)
+    }
+
+    @Test("all that a button has is asked for, whatever its age")
+    func request() throws {
+        var talk = Transcript(
+            ButtonSession(
+                .init(
+                    address: TestButton.address,
+                    purpose: .reconnect(TestButton.pairing, EventCursor(), advertisingConfigured: true))))
+        talk.when(.linkReady(attMTU: 140, TestButton.entropy))
+        var (button, response) = try #require(TestButton.quickVerify())
+        guard case .initButtonEventsRequest(let request)?? = button.packets(in: talk.when(.received(response))).first
+        else {
+            Issue.record("no init request")
+            return
+        }
+        #expect(request.maximumQueuedPackets == 31 && request.maximumQueuedAge == 0xFFFFF)
+    }
+
+    @Test("a gesture that a lost link cut goes on: its beginning is stored, its end live, in one notification")
+    func straddling() throws {
+        var established = try #require(EstablishedTalk())
+        _ = established.initialise(ticks: Self.now, hasQueuedEvents: true)
+        let notification = EventNotification(
+            eventCount: 11,
+            items: [item(Self.now - 32_768, 1, last: true), item(Self.now + 3_276, 10, queued: false)])
+        let effects = established.receive(.buttonEventNotification(notification))
+        let events = taken(effects)
+        #expect(events.map(\.counter) == [9, 11] && events.map(\.step) == [.down, .up(.click)])
+        #expect(events.map(\.wasQueued) == [true, false] && events.map(\.wasQueuedLast) == [true, false])
+        #expect(events.map(\.age) == [.seconds(1), .zero])
+        #expect(effects.contains(.queueDrained))
+    }
+
+    @Test("a live press between stored ones is live, and does not end the queue")
+    func interleaved() throws {
+        var established = try #require(EstablishedTalk())
+        _ = established.initialise(ticks: Self.now, hasQueuedEvents: true)
+        var effects = established.receive(
+            .buttonEventNotification(.init(eventCount: 9, items: [item(Self.now - 65_536, 1)])))
+        #expect(!effects.contains(.queueDrained) && taken(effects).map(\.age) == [.seconds(2)])
+        effects = established.receive(
+            .buttonEventNotification(.init(eventCount: 11, items: [item(Self.now, 8, queued: false)])))
+        #expect(!effects.contains(.queueDrained) && taken(effects).map(\.wasQueued) == [false])
+        effects = established.receive(
+            .buttonEventNotification(.init(eventCount: 12, items: [item(Self.now, 2, last: true)])))
+        #expect(effects.contains(.queueDrained) && taken(effects).map(\.counter) == [12])
+        // Once a session.
+        effects = established.receive(
+            .buttonEventNotification(.init(eventCount: 13, items: [item(Self.now, 1, last: true)])))
+        #expect(!effects.contains(.queueDrained))
+    }
+
+    @Test("an event of the future has no age, and one from the boot the whole uptime")
+    func ages() throws {
+        var established = try #require(EstablishedTalk())
+        let uptime: UInt64 = (1 << 47) - 1
+        _ = established.initialise(ticks: uptime, hasQueuedEvents: true)
+        let notification = EventNotification(
+            eventCount: 11, items: [item(0, 1), item((1 << 48) - 1, 10, last: true)])
+        let ages = taken(established.receive(.buttonEventNotification(notification))).map(\.age)
+        let first = try #require(ages.first)
+        #expect(first > .seconds(uptime / 32_768) && first < .seconds(uptime / 32_768 + 1))
+        #expect(ages.last == .zero)
+    }
+
+    @Test("the last counter there is neither traps nor repeats")
+    func lastCounter() throws {
+        var established = try #require(
+            EstablishedTalk(cursor: EventCursor(bootID: TestButton.bootID, eventCount: .max - 2)))
+        _ = established.initialise(eventCount: .max - 2, hasQueuedEvents: true)
+        let last = ButtonPacket.buttonEventNotification(.init(eventCount: .max, items: [item(1, 10, last: true)]))
+        #expect(taken(established.receive(last)).map(\.counter) == [.max])
+        #expect(taken(established.receive(last)).isEmpty)
+        #expect(established.receive(.buttonEventNotification(.init(eventCount: 1, items: [item(1, 1)]))) == [])
+        var press = PressEncoder()
+        for second in 0..<100 { _ = press.pressed(at: Instant(sinceBoot: .seconds(second))) }
+    }
+
+    @Test("after a lost acknowledgement everything comes again and nothing is reported twice", arguments: [23, 140])
+    func lostAcknowledgement(attMTU: Int) throws {
+        var ends = TwoEnds()
+        ends.tellButton(.setPublicMode(true))
+        ends.connect(attMTU: attMTU)
+        ends.tellButton(.fault(.lostAcknowledgement))
+        ends.press(for: .milliseconds(700))
+        #expect(ends.events.map(\.counter) == [1, 3])
+        let pairing = try #require(ends.pairing)
+        // The host's disk is from before the press: the button is the only one that knows of it.
+        ends.reconnect(
+            .reconnect(pairing, EventCursor(bootID: 4711), advertisingConfigured: true), attMTU: attMTU,
+            after: .seconds(1))
+        #expect(ends.events.map(\.counter) == [1, 3] && ends.events.allSatisfy(\.wasQueued))
+        let cursor = try #require(ends.cursor)
+        ends.reconnect(
+            .reconnect(pairing, cursor, advertisingConfigured: true), attMTU: attMTU, after: .seconds(1))
+        #expect(ends.events.isEmpty)
+    }
+}

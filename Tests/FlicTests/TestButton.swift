@@ -55,14 +55,14 @@ struct EstablishedTalk {
 
     init?(
         cursor: EventCursor = EventCursor(bootID: TestButton.bootID, eventCount: 8), advertisingConfigured: Bool = true,
-        latencyMode: LatencyMode = .normal, firmwareVersion: UInt32? = nil
+        latencyMode: LatencyMode = .normal, firmwareVersion: UInt32? = nil, pendingNickname: Nickname? = nil
     ) {
         talk = Transcript(
             ButtonSession(
                 .init(
                     address: TestButton.address,
                     purpose: .reconnect(TestButton.pairing, cursor, advertisingConfigured: advertisingConfigured),
-                    latencyMode: latencyMode, firmwareVersion: firmwareVersion)))
+                    latencyMode: latencyMode, firmwareVersion: firmwareVersion, pendingNickname: pendingNickname)))
         guard let (button, response) = TestButton.quickVerify() else { return nil }
         self.button = button
         talk.when(.linkReady(attMTU: 140, TestButton.entropy))

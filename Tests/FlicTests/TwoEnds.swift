@@ -30,12 +30,17 @@ struct TwoEnds {
         case toButton(FlicPeripheral.Input)
     }
 
-    static func makeButton(pairings: [Pairing] = [], pingPeriod: Duration? = nil) -> FlicPeripheral {
+    static func makeButton(
+        pairings: [Pairing] = [], pingPeriod: Duration? = nil, firmwareVersion: UInt32 = 11,
+        maximumLogicalConnections: Int = 8
+    ) -> FlicPeripheral {
         FlicPeripheral(
             .init(
                 address: address, serial: "BA00-A00007", uuid: [UInt8](repeating: 0xAB, count: 16), nickname: "Küche",
-                firmwareVersion: 11, batteryMillivolts: 3000, privateKey: [UInt8](repeating: 0x17, count: 32),
-                rootSeed: rootSeed, bootID: 4711, pairings: pairings, pingPeriod: pingPeriod),
+                firmwareVersion: firmwareVersion, batteryMillivolts: 3000,
+                privateKey: [UInt8](repeating: 0x17, count: 32),
+                rootSeed: rootSeed, bootID: 4711, pairings: pairings, pingPeriod: pingPeriod,
+                maximumLogicalConnections: maximumLogicalConnections),
             at: Instant(sinceBoot: .seconds(10)))
     }
 

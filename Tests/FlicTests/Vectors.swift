@@ -4,6 +4,21 @@ import JSON
 import Testing
 
 /// The files of `Vectors/`, produced by running the reference implementations against a test root key.
+///
+/// | file                                            | held against it                                 |
+/// |-------------------------------------------------|-------------------------------------------------|
+/// | `battery`                                       | `BatteryTests`                                  |
+/// | `chaskey-…`                                     | `ChaskeyTests`                                  |
+/// | `ed25519-variants`, `test-root`                 | `CertificateTests`                              |
+/// | `events`                                        | `EventTests`, `FlicPeripheralTests`             |
+/// | `framing`                                       | `FramingTests`                                  |
+/// | `full-verify`, `quick-verify`, `test-unpaired`  | `KeyDerivationTests`                            |
+/// | `name`                                          | `MaintenanceReplayTests`                        |
+/// | `queued-events`                                 | `QueuedEventsTests`                             |
+/// | `transcript-pair-events`                        | `TranscriptReplayTests`, `PeripheralReplayTests`|
+/// | `transcript-unpaired`, `transcript-failures`    | `TranscriptReplayTests`                         |
+/// | `transcript-maintenance`, `transcript-firmware` | `MaintenanceReplayTests`, `PeripheralReplayTests`|
+/// | `transcript-second-host`                        | `PeripheralReplayTests`                         |
 enum Vectors {
     static func load(_ name: String) throws -> JSONValue {
         let url = try #require(Bundle.module.url(forResource: name, withExtension: "json", subdirectory: "Vectors"))

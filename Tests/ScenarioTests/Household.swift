@@ -110,7 +110,7 @@ struct Household {
 
     /// Something goes wrong in the adapter.
     mutating func breakAdapter(_ fault: ControllerFault) {
-        worldInputs.append(.fault(fault))
+        worldInputs.append(.controllerFault(fault))
         settle()
     }
 

@@ -1,4 +1,5 @@
 import ButtonModel
+import Flic
 import Testing
 
 @testable import Simulator
@@ -41,24 +42,49 @@ struct AdvertisingPlanTests {
         #expect(!plan.isPublic(at: start + .seconds(30)))
     }
 
-    @Test("a lost link is looked for for a day; one that the host ended is not")
+    @Test("a lost link is looked for as the host asked, until a reboot; one that the host ended is not")
     func lostLink() {
         var plan = AdvertisingPlan(isPublicUntilPaired: false)
         plan.connected()
-        plan.disconnected(isLost: true, advertisesAgain: false, at: start)
-        #expect(plan.mode(at: start) == .advertising(isPublic: false, interval: 1600))
-        #expect(plan.nextChange(after: start) == start + .seconds(86_400))
-        plan.connected()
-        plan.disconnected(isLost: false, advertisesAgain: false, at: start)
+        plan.disconnected(lookingFor: settings, advertisesAgain: false, at: start)
+        #expect(plan.mode(at: start) == .advertising(isPublic: false, interval: 160))
+        #expect(plan.nextChange(after: start) == start + .seconds(5))
+        #expect(plan.mode(at: start + .seconds(5)) == .advertising(isPublic: false, interval: 1600))
+        #expect(plan.nextChange(after: start + .seconds(5)) == start + .seconds(86_400))
+        #expect(plan.mode(at: start + .seconds(86_400)) == .silent)
+        plan.rebooted()
         #expect(plan.mode(at: start) == .silent)
-        plan.disconnected(isLost: false, advertisesAgain: true, at: start)
+        plan.connected()
+        plan.disconnected(lookingFor: nil, advertisesAgain: false, at: start)
+        #expect(plan.mode(at: start) == .silent)
+        plan.disconnected(lookingFor: nil, advertisesAgain: true, at: start)
         #expect(plan.mode(at: start) == .advertising(isPublic: false, interval: 32))
     }
+
+    @Test("settings that end early end early")
+    func shortLoss() {
+        var plan = AdvertisingPlan(isPublicUntilPaired: false)
+        let short = AdvertisingSettings(firstInterval: 160, laterInterval: 1600, timeoutSeconds: 2)
+        plan.disconnected(lookingFor: short, advertisesAgain: false, at: start)
+        #expect(plan.nextChange(after: start) == start + .seconds(2))
+        #expect(plan.mode(at: start + .seconds(2)) == .silent)
+    }
+
+    @Test("a button with room for another link is public while it has one, if somebody holds it")
+    func whileConnected() {
+        var plan = AdvertisingPlan(isPublicUntilPaired: false, advertisesWhileConnected: true)
+        plan.connected()
+        #expect(plan.mode(at: start) == .silent)
+        plan.enterPublicMode(at: start)
+        #expect(plan.mode(at: start) == .advertising(isPublic: true, interval: 160))
+    }
+
+    private let settings = AdvertisingSettings(firstInterval: 160, laterInterval: 1600, timeoutSeconds: 86_400)
 
     @Test("a press while a lost link is looked for is answered at the shorter interval")
     func shortest() {
         var plan = AdvertisingPlan(isPublicUntilPaired: false)
-        plan.disconnected(isLost: true, advertisesAgain: false, at: start)
+        plan.disconnected(lookingFor: settings, advertisesAgain: false, at: start)
         plan.pressed(at: start + .seconds(5))
         #expect(plan.mode(at: start + .seconds(5)) == .advertising(isPublic: false, interval: 32))
         #expect(plan.mode(at: start + .seconds(40)) == .advertising(isPublic: false, interval: 1600))

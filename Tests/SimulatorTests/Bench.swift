@@ -53,6 +53,8 @@ struct Bench {
 
     mutating func tell(_ input: Host.Input) { carry(.host(input)) }
 
+    mutating func perform(_ command: ButtonSession.Command) { carry(.session(.perform(command))) }
+
     mutating func tell(world input: SimulatedWorld.Input) { carry(.world(input)) }
 
     /// Everything an input sets off, one after another: no machine is told of anything before all effects of its last

@@ -50,6 +50,10 @@ extension ButtonSession {
         return ready.followUpDeadline == nil && ready.departureDeadline == nil
     }
 
+    var isLeaving: Bool {
+        if case .ready(let ready) = state { ready.departureDeadline != nil } else { false }
+    }
+
     mutating func followUpIfSettled(at now: Instant, _ effects: inout [Effect]) {
         guard case .ready(let ready) = state, ready.followUpDeadline != nil, !ready.hasStoredEvents,
             ready.acknowledgements.isEmpty

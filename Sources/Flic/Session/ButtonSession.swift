@@ -16,9 +16,11 @@ public import ButtonModel
 /// | awaitingInitResponse        | the response                | ready                      | ready; what is stored comes first       |
 /// | ready                       | events                      | ready                      | events; acknowledge when they are synced|
 /// | ready                       | a command                   | ready                      | ask, two requests at a time             |
+/// | ready                       | disconnect, firmware taken  | ready, leaving             | tell it to end the link; ask no more    |
 /// | ready                       | no answer in time           | ready                      | unanswered, and on with the next request|
 /// | ready                       | the button forgot all       | closed                     | factory reset, disconnect               |
-/// | ready                       | told to leave, and it stays | closed                     | disconnect                              |
+/// | ready, leaving              | the session ends, or time   | closed                     | disconnect                              |
+/// | ready, awaitingInitResponse | a ping, a name from another | as it is                   | answer, nickname                        |
 /// | ready, awaitingInitResponse | the button ends the session | pausing                    | failed                                  |
 /// | ready, awaitingInitResponse | a wrong signature           | pausing                    | end the session, failed                 |
 /// | ready, awaitingInitResponse | a second wrong signature    | closed                     | end the session, failed, disconnect     |
@@ -42,42 +44,6 @@ public import ButtonModel
 ///
 /// - Source: protocol notes, 3 (frames, counters), 5 (keys), 6 (order of packets), 10 (failures).
 public struct ButtonSession: Sendable {
-    public enum Purpose: Hashable, Sendable {
-        /// Full verify: make a new pairing.
-        case pair
-        /// Quick verify with what an earlier pairing left. `advertisingConfigured`: since that boot id.
-        case reconnect(Pairing, EventCursor, advertisingConfigured: Bool)
-    }
-
-    public struct Configuration: Hashable, Sendable {
-        /// The link's peer; the certificate must name it.
-        public var address: BluetoothAddress
-        public var purpose: Purpose
-        /// Ed25519 public keys, 32 octets each, that may have signed the certificate.
-        public var trustRoots: [[UInt8]]
-        public var latencyMode: LatencyMode
-        /// What is known from an earlier session. Without it the advertising settings wait for the button to tell.
-        public var firmwareVersion: UInt32?
-        /// A name that was chosen and has not reached the button yet.
-        public var pendingNickname: Nickname?
-        /// Seconds without a press after which the button drops the link, 40…510. `nil`: never.
-        public var autoDisconnectTime: UInt16?
-
-        public init(
-            address: BluetoothAddress, purpose: Purpose, trustRoots: [[UInt8]] = [ButtonSession.flicRoot],
-            latencyMode: LatencyMode = .normal, firmwareVersion: UInt32? = nil, pendingNickname: Nickname? = nil,
-            autoDisconnectTime: UInt16? = nil
-        ) {
-            self.address = address
-            self.purpose = purpose
-            self.trustRoots = trustRoots
-            self.latencyMode = latencyMode
-            self.firmwareVersion = firmwareVersion
-            self.pendingNickname = pendingNickname
-            self.autoDisconnectTime = autoDisconnectTime
-        }
-    }
-
     public enum Input: Hashable, Sendable {
         /// Notifications are on; the first packet may be sent. `attMTU` 23…517 (used up to 130).
         case linkReady(attMTU: Int, SessionEntropy)
@@ -108,7 +74,7 @@ public struct ButtonSession: Sendable {
         case abortLEDPattern
         /// The button forgets all its pairings.
         case factoryReset
-        /// The button ends the link; it advertises again at once or at its next press.
+        /// The button ends the link, as soon as there is a session; it advertises again at once or at its next press.
         case disconnect(advertiseAgain: Bool)
     }
 
@@ -136,7 +102,7 @@ public struct ButtonSession: Sendable {
         case firmwareUpdate(FirmwareUpdateProgress)
         /// The button has forgotten us, as asked for.
         case factoryReset
-        /// A request was not answered in time, by the request's name.
+        /// A request was not answered in time, by its name in the protocol notes. A nickname in it is still pending.
         case unanswered(String)
         /// The button has proved that it does not know the pairing any more: forget it.
         case unpaired
@@ -149,12 +115,6 @@ public struct ButtonSession: Sendable {
         /// A packet that changes nothing, such as an unknown opcode with a good MAC. Counted, at most logged.
         case ignored(reason: String)
     }
-
-    /// The key that signs the certificates of Flic 2 and Duo (protocol notes, "Root public keys").
-    public static let flicRoot: [UInt8] = [
-        0xD3, 0x3F, 0x24, 0x40, 0xDD, 0x54, 0xB3, 0x1B, 0x2E, 0x1D, 0xCF, 0x40, 0x13, 0x2E, 0xFA, 0x41,
-        0xD8, 0xF8, 0xA7, 0x47, 0x41, 0x68, 0xDF, 0x40, 0x08, 0xF5, 0xA9, 0x5F, 0xB3, 0xB0, 0xD0, 0x22,
-    ]
 
     /// From the first request to the init response.
     ///
@@ -331,6 +291,10 @@ extension ButtonSession {
     mutating func pause(
         _ duration: Duration, _ failure: SessionFailure, at now: Instant, _ effects: inout [Effect]
     ) {
+        guard !isLeaving else {
+            close(&effects)
+            return effects.append(.disconnect)
+        }
         connectionID = 0
         assembler = FrameAssembler()
         end(in: .pausing(until: now + duration), &effects)

@@ -1,17 +1,18 @@
 import ButtonModel
+import Flic
 
 /// When a Flic 2 advertises, and how often.
 ///
-/// | reason                              | for                    | interval                          |
-/// |-------------------------------------|------------------------|-----------------------------------|
-/// | public until paired                 | as long as it takes    | 100 ms                            |
-/// | public after a hold of 7 s          | 30 s                   | 100 ms                            |
-/// | a press, or the host asked for it   | 60 s                   | 20 ms for 10 s, 152.5 ms to 30 s, then 1022.5 ms |
-/// | a lost link, of a paired button     | 24 h                   | 1 s                               |
+/// | reason                              | for                      | interval                                         |
+/// |-------------------------------------|--------------------------|--------------------------------------------------|
+/// | public until paired                 | as long as it takes      | 100 ms                                           |
+/// | public after a hold of 7 s          | 30 s                     | 100 ms                                           |
+/// | a press, or the host asked for it   | 60 s                     | 20 ms for 10 s, 152.5 ms to 30 s, then 1022.5 ms |
+/// | a lost link                         | what its hosts asked for | one of theirs for 5 s, then another              |
 ///
-/// The shortest interval of all reasons that hold wins; a connected button is silent. The three steps after a
-/// press are those of a Twist: a Flic 2's are not known.
-struct AdvertisingPlan: Hashable, Sendable {
+/// The shortest interval of all reasons that hold wins; a connected button is silent, unless it is made public and has
+/// room for another link. The three steps after a press are those of a Twist: a Flic 2's are not known.
+struct AdvertisingPlan: Sendable {
     enum Mode: Hashable, Sendable {
         case silent
         /// `interval` in units of 0.625 ms.
@@ -21,12 +22,16 @@ struct AdvertisingPlan: Hashable, Sendable {
     static let publicDuration = Duration.seconds(30)
 
     var isConnected = false
+    let advertisesWhileConnected: Bool
     var isPublicUntilPaired: Bool
     private(set) var publicUntil: Instant?
     private var pressedAt: Instant?
-    private var lostAt: Instant?
+    private var lost: (at: Instant, settings: AdvertisingSettings)?
 
-    init(isPublicUntilPaired: Bool) { self.isPublicUntilPaired = isPublicUntilPaired }
+    init(isPublicUntilPaired: Bool, advertisesWhileConnected: Bool = false) {
+        self.isPublicUntilPaired = isPublicUntilPaired
+        self.advertisesWhileConnected = advertisesWhileConnected
+    }
 
     mutating func pressed(at now: Instant) { pressedAt = now }
     mutating func enterPublicMode(at now: Instant) { publicUntil = now + Self.publicDuration }
@@ -39,25 +44,28 @@ struct AdvertisingPlan: Hashable, Sendable {
     mutating func connected() {
         isConnected = true
         pressedAt = nil
-        lostAt = nil
+        lost = nil
     }
 
-    /// - Parameter isLost: nobody wanted the end of the link.
-    mutating func disconnected(isLost: Bool, advertisesAgain: Bool, at now: Instant) {
+    /// What its hosts asked for is forgotten.
+    mutating func rebooted() { lost = nil }
+
+    /// - Parameter settings: how to look for the hosts, where nobody wanted the end of the link.
+    mutating func disconnected(lookingFor settings: AdvertisingSettings?, advertisesAgain: Bool, at now: Instant) {
         isConnected = false
-        if isLost { lostAt = now }
+        lost = settings.map { (now, $0) }
         if advertisesAgain { pressedAt = now }
     }
 
     func isPublic(at now: Instant) -> Bool { isPublicUntilPaired || publicUntil.map { now < $0 } ?? false }
 
     func mode(at now: Instant) -> Mode {
-        guard !isConnected else { return .silent }
         let isPublic = isPublic(at: now)
+        guard !isConnected || advertisesWhileConnected && isPublic else { return .silent }
         let intervals = [
             isPublic ? Self.publicInterval : nil,
             Self.step(of: Self.afterPress, since: pressedAt, at: now)?.interval,
-            Self.step(of: Self.afterLoss, since: lostAt, at: now)?.interval,
+            lost.flatMap { Self.step(of: $0.settings.steps, since: $0.at, at: now)?.interval },
         ].compactMap { $0 }
         return intervals.min().map { .advertising(isPublic: isPublic, interval: $0) } ?? .silent
     }
@@ -67,7 +75,7 @@ struct AdvertisingPlan: Hashable, Sendable {
         let publicEnd = publicUntil.flatMap { now < $0 ? $0 : nil }
         guard !isConnected else { return publicEnd }
         let press = Self.step(of: Self.afterPress, since: pressedAt, at: now)?.end
-        let loss = Self.step(of: Self.afterLoss, since: lostAt, at: now)?.end
+        let loss = lost.flatMap { Self.step(of: $0.settings.steps, since: $0.at, at: now)?.end }
         return earliest(publicEnd, earliest(press, loss))
     }
 
@@ -75,12 +83,19 @@ struct AdvertisingPlan: Hashable, Sendable {
     private static let afterPress: [(end: Duration, interval: UInt16)] = [
         (.seconds(10), 32), (.seconds(30), 244), (.seconds(60), 1636),
     ]
-    private static let afterLoss: [(end: Duration, interval: UInt16)] = [(.seconds(86_400), 1600)]
 
     private static func step(
         of pattern: [(end: Duration, interval: UInt16)], since start: Instant?, at now: Instant
     ) -> (end: Instant, interval: UInt16)? {
         guard let start else { return nil }
         return pattern.first { now < start + $0.end }.map { (start + $0.end, $0.interval) }
+    }
+}
+
+extension AdvertisingSettings {
+    /// When each interval ends, counted from the loss.
+    fileprivate var steps: [(end: Duration, interval: UInt16)] {
+        let end = Duration.seconds(Int64(timeoutSeconds))
+        return [(min(.seconds(5), end), firstInterval), (end, laterInterval)]
     }
 }

@@ -40,15 +40,15 @@ enum FlicGATT {
     }
 
     /// Manufacturer data: company 0x030F, product type, the address's upper three octets, flags (bit 0: static
-    /// random address; bit 1, connected to another device, is never set, for a connected one is silent).
-    static func scanResponse(address: BluetoothAddress) -> [UInt8] {
+    /// random address; bit 1: connected to another device).
+    static func scanResponse(address: BluetoothAddress, isConnected: Bool) -> [UInt8] {
         var writer = ByteWriter(capacity: 31)
         var manufacturer = ByteWriter()
         manufacturer.uint16(0x030F)
         // Not known for a Flic 2; 2 would be a Twist.
         manufacturer.uint8(0x01)
         manufacturer.bytes(address.wireOctets.suffix(3))
-        manufacturer.uint8(address.kind.rawValue)
+        manufacturer.uint8(address.kind.rawValue | (isConnected ? 0b10 : 0))
         structure(0xFF, manufacturer.bytes, to: &writer)
         return writer.bytes
     }

@@ -14,6 +14,8 @@ import Flic
 /// | down                        | tell the peripheral; advertise when there is no link                 |
 /// | held for 7 s without a link | public mode for 30 s                                                 |
 /// | paired                      | leave public mode                                                    |
+/// | a second link               | end it: one is all this button has                                   |
+/// | a fault                     | do what it says                                                      |
 ///
 /// Pairings, the event counter and the queue outlive the transport: a button does not forget because a dongle
 /// was pulled. Presses wait until the controller is set up, for the certificate names its address.
@@ -24,6 +26,9 @@ public struct SimulatedButton: Sendable {
         case transportClosed
         /// At most `SimulatedButton.maximumQueuedPresses` wait; one more is refused with a note.
         case press(SimulatedPress)
+        case batteryChanged(millivolts: Int)
+        /// Nothing before the controller is set up.
+        case fault(SimulatedFault)
         case timerFired
     }
 
@@ -41,31 +46,35 @@ public struct SimulatedButton: Sendable {
     static let publicModeHold = Duration.seconds(7)
 
     /// The address it advertises with, once its controller is known.
-    public private(set) var address: BluetoothAddress?
+    public internal(set) var address: BluetoothAddress?
     public let description: SimulatedButtonDescription
 
-    private var host = Host(.init(attMTU: FlicGATT.attMTU))
-    private var hostDeadline: Instant?
-    private var peripheral: FlicPeripheral?
-    private var peripheralDeadline: Instant?
-    private var finger = Finger()
+    var host = Host(.init(attMTU: FlicGATT.attMTU))
+    var hostDeadline: Instant?
+    var peripheral: FlicPeripheral?
+    var peripheralDeadline: Instant?
+    var finger = Finger()
     /// Presses from before there was a peripheral to press.
-    private var waitingPresses: [SimulatedPress] = []
+    var waitingPresses: [SimulatedPress] = []
     /// When the button, held down, becomes public.
-    private var publicModeAt: Instant?
-    private var plan: AdvertisingPlan
+    var publicModeAt: Instant?
+    var plan: AdvertisingPlan
     /// What the host was last asked for.
-    private var mode = AdvertisingPlan.Mode.silent
-    private var isUp = false
-    private var link: Connection?
-    private var advertisesAgain = false
+    var mode = AdvertisingPlan.Mode.silent
+    var isUp = false
+    var link: Connection?
+    var advertisesAgain = false
+    /// The end of the link is ours, and shall look like a loss.
+    var losesLink = false
     private var timer = LogicalTimer()
-    private var randomness: SplitMix64
+    var randomness: SplitMix64
 
     /// - Parameter seed: with the name, the source of its keys, boot id and randomness.
     public init(_ description: SimulatedButtonDescription, seed: UInt64, at now: Instant) {
         self.description = description
-        plan = AdvertisingPlan(isPublicUntilPaired: description.isPublic && description.pairings.isEmpty)
+        plan = AdvertisingPlan(
+            isPublicUntilPaired: description.isPublic && description.pairings.isEmpty,
+            advertisesWhileConnected: description.advertisesWhileConnected)
         randomness = SplitMix64(seed: seed ^ stableHash(description.name))
     }
 
@@ -80,6 +89,10 @@ public struct SimulatedButton: Sendable {
             closeTransport(at: now, &effects)
         case .press(let press):
             take(press, at: now, &effects)
+        case .batteryChanged(let millivolts):
+            tell(.batteryChanged(millivolts: millivolts), at: now, &effects)
+        case .fault(let fault):
+            suffer(fault, at: now, &effects)
         case .timerFired:
             timer.fired()
             fireTimers(at: now, &effects)
@@ -144,165 +157,32 @@ extension SimulatedButton {
         }
         if let instant = publicModeAt, instant <= now {
             publicModeAt = nil
-            if link == nil { plan.enterPublicMode(at: now) }
+            if link == nil || description.advertisesWhileConnected { plan.enterPublicMode(at: now) }
         }
     }
 }
 
-// MARK: - Advertising
+// MARK: - Faults
 
 extension SimulatedButton {
-    /// Brings the peripheral's public mode and the host's advertising in line with the plan.
-    private mutating func advertise(at now: Instant, _ effects: inout [Effect]) {
-        guard isUp, let address, let peripheral else { return }
-        let isPublic = plan.isPublic(at: now)
-        if peripheral.isInPublicMode != isPublic { tell(.setPublicMode(isPublic), at: now, &effects) }
-
-        let wanted = plan.mode(at: now)
-        guard wanted != mode else { return }
-        let former = mode
-        mode = wanted
-        switch wanted {
-        case .silent:
-            // The controller stopped by itself where a link was the reason.
-            guard link == nil else { return }
-            perform(.perform(.stopAdvertising), at: now, &effects)
-            effects.append(.note("silent"))
-        case .advertising(let isPublic, let interval):
-            perform(.perform(.startAdvertising(advertisement(of: address, isPublic, interval))), at: now, &effects)
-            // A longer interval is nothing to tell.
-            if case .advertising(isPublic, _) = former { return }
-            effects.append(.note(isPublic ? "advertising, public" : "advertising"))
+    private mutating func suffer(_ fault: SimulatedFault, at now: Instant, _ effects: inout [Effect]) {
+        guard peripheral != nil else { return }
+        switch fault {
+        case .reboot:
+            effects.append(.note("rebooted"))
+            loseLink(at: now, &effects)
+            plan.rebooted()
+            tell(.rebooted(bootID: UInt32(truncatingIfNeeded: randomness.next())), at: now, &effects)
+        case .dropLink: loseLink(at: now, &effects)
+        case .wrongSignature: tell(.fault(.wrongSignature), at: now, &effects)
+        case .lostAcknowledgement: tell(.fault(.lostAcknowledgement), at: now, &effects)
+        case .ignoresRequests(let isOn): tell(.fault(.ignoresRequests(isOn)), at: now, &effects)
         }
     }
 
-    private func advertisement(
-        of address: BluetoothAddress, _ isPublic: Bool, _ interval: UInt16
-    ) -> Advertisement {
-        Advertisement(
-            data: isPublic
-                ? FlicGATT.publicData(address: address, firmwareVersion: description.firmware) : FlicGATT.flags,
-            scanResponse: isPublic ? FlicGATT.scanResponse(address: address) : [],
-            interval: interval, randomAddress: address.kind == .random ? address : nil)
-    }
-}
-
-// MARK: - The host and the peripheral
-
-extension SimulatedButton {
-    private mutating func perform(_ input: Host.Input, at now: Instant, _ effects: inout [Effect]) {
-        for effect in host.handle(input, at: now) {
-            switch effect {
-            case .send(let packet): effects.append(.send(packet))
-            case .setTimer(let instant): hostDeadline = instant
-            case .cancelTimer: hostDeadline = nil
-            case .event(let event): take(event, at: now, &effects)
-            }
-        }
-    }
-
-    private mutating func take(_ event: Host.Event, at now: Instant, _ effects: inout [Effect]) {
-        switch event {
-        case .ready(let controller):
-            begin(behind: controller.address, at: now, &effects)
-        case .failed(let failure):
-            closeTransport(at: now, &effects)
-            effects.append(.failed(String(describing: failure)))
-
-        case .connected(let connection):
-            guard connection.role == .peripheral, link == nil else { return }
-            link = connection
-            plan.connected()
-            effects.append(.note("connected"))
-            tell(.linkUp(attMTU: 23), at: now, &effects)
-        case .mtuExchanged(let handle, let attMTU):
-            guard handle == link?.handle else { return }
-            tell(.mtuChanged(attMTU: Int(attMTU)), at: now, &effects)
-        case .written(let handle, let attribute, let value):
-            guard handle == link?.handle, attribute == host.valueHandle(of: FlicGATT.toButton) else { return }
-            tell(.received(value, random: randomness.octets(8)), at: now, &effects)
-        case .disconnected(let connection, let reason):
-            guard connection.handle == link?.handle else { return }
-            endLink(isLost: reason == .connectionTimeout, at: now, &effects)
-            effects.append(.note("disconnected"))
-
-        case .advertisingFailed(let status):
-            // Not asked for again before the plan changes.
-            effects.append(.note("the controller refused to advertise: \(status)"))
-        case .anomaly(let text):
-            effects.append(.note(text))
-
-        case .advertisingStarted, .subscribed, .parametersUpdated, .advertised, .connectionFailed, .acceptListTurned,
-            .linkLimitReached, .connectionUpdateFailed, .scanningFailed,
-            .serviceDiscovered, .notificationsSet, .procedureFailed, .notified:
-            break
-        }
-    }
-
-    private mutating func tell(_ input: FlicPeripheral.Input, at now: Instant, _ effects: inout [Effect]) {
-        guard let answers = peripheral?.handle(input, at: now) else { return }
-        for answer in answers {
-            switch answer {
-            case .send(let value):
-                guard let link, let attribute = host.valueHandle(of: FlicGATT.fromButton) else { continue }
-                perform(.perform(.notify(link.handle, attribute, value)), at: now, &effects)
-            case .setTimer(let instant): peripheralDeadline = instant
-            case .cancelTimer: peripheralDeadline = nil
-            case .requestParameters(let minimum, let maximum, let latency, let timeout):
-                guard let link else { continue }
-                let wanted = ConnectionParameters(
-                    intervalMinimum: minimum, intervalMaximum: maximum, peripheralLatency: latency,
-                    supervisionTimeout: timeout)
-                perform(.perform(.requestParameters(link.handle, wanted)), at: now, &effects)
-            case .paired:
-                plan.leavePublicMode()
-                effects.append(.note("paired"))
-            case .sessionReady:
-                effects.append(.note("session ready"))
-            case .light(let pattern):
-                effects.append(
-                    .note(pattern.map { "light: colour \($0.colour), \($0.periods) times" } ?? "light: as usual"))
-            case .factoryReset:
-                effects.append(.note("all pairings forgotten"))
-            case .updated(let version):
-                effects.append(.note("restarted with firmware \(version)"))
-            case .disconnect(let again):
-                guard let link else { continue }
-                advertisesAgain = again
-                perform(.perform(.disconnect(link.handle, reason: .remoteUserTerminated)), at: now, &effects)
-            }
-        }
-    }
-
-    private mutating func begin(
-        behind controllerAddress: BluetoothAddress, at now: Instant, _ effects: inout [Effect]
-    ) {
-        isUp = true
-        let address = self.address ?? description.address(behind: controllerAddress)
-        self.address = address
-        perform(.perform(.setServices(FlicGATT.services)), at: now, &effects)
-        guard peripheral == nil else { return }
-        let configuration = description.peripheral(at: address, drawing: &randomness)
-        peripheral = FlicPeripheral(configuration, at: now)
-        let root = SimulatorRoot.publicKey.hex
-        effects.append(.note("\(address) (\(address.kind)), serial \(configuration.serial), root \(root)"))
-        for press in waitingPresses { _ = finger.enqueue(press, at: now) }
-        waitingPresses.removeAll()
-    }
-
-    private mutating func endLink(isLost: Bool, at now: Instant, _ effects: inout [Effect]) {
-        guard link != nil else { return }
-        link = nil
-        let remembersHost = peripheral?.isPaired ?? false
-        plan.disconnected(isLost: isLost && remembersHost, advertisesAgain: advertisesAgain, at: now)
-        advertisesAgain = false
-        tell(.linkDown, at: now, &effects)
-    }
-
-    private mutating func closeTransport(at now: Instant, _ effects: inout [Effect]) {
-        isUp = false
-        mode = .silent
-        endLink(isLost: true, at: now, &effects)
-        perform(.transportClosed, at: now, &effects)
+    private mutating func loseLink(at now: Instant, _ effects: inout [Effect]) {
+        guard let link else { return }
+        losesLink = true
+        perform(.perform(.disconnect(link.handle, reason: .remoteUserTerminated)), at: now, &effects)
     }
 }

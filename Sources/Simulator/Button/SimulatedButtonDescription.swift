@@ -14,11 +14,18 @@ public struct SimulatedButtonDescription: Hashable, Sendable {
     public var isPublic: Bool
     /// Made before, and not forgotten: such a button is not public.
     public var pairings: [Pairing]
+    /// Another device, not in this world, holds a link to it: its public advertising says so.
+    public var isTaken: Bool
+    /// A hold makes it public while it has a link, too.
+    public var advertisesWhileConnected: Bool
+    /// How often it asks whether its host is still there; `nil` for never. A real one's is not known.
+    public var pingPeriod: Duration?
 
     public init(
         name: String, address: BluetoothAddress? = nil, serial: String? = nil, nickname: String? = nil,
         firmwareVersion: UInt32? = nil, batteryMillivolts: Int? = nil, isPublic: Bool = true,
-        pairings: [Pairing] = []
+        pairings: [Pairing] = [], isTaken: Bool = false, advertisesWhileConnected: Bool = false,
+        pingPeriod: Duration? = nil
     ) {
         self.name = name
         self.address = address
@@ -28,6 +35,9 @@ public struct SimulatedButtonDescription: Hashable, Sendable {
         self.batteryMillivolts = batteryMillivolts
         self.isPublic = isPublic
         self.pairings = pairings
+        self.isTaken = isTaken
+        self.advertisesWhileConnected = advertisesWhileConnected
+        self.pingPeriod = pingPeriod
     }
 }
 
@@ -64,20 +74,9 @@ extension SimulatedButtonDescription {
         var identity = SplitMix64(seed: stableHash(name))
         return FlicPeripheral.Configuration(
             address: address, serial: serial ?? derivedSerial, uuid: identity.octets(16),
-            nickname: (nickname ?? name).prefix(utf8Count: 23), firmwareVersion: firmware,
+            nickname: Nickname.cut(nickname ?? name), firmwareVersion: firmware,
             batteryMillivolts: batteryMillivolts ?? 3000, privateKey: randomness.octets(32),
-            rootSeed: SimulatorRoot.seed, bootID: UInt32(truncatingIfNeeded: randomness.next()), pairings: pairings)
-    }
-}
-
-extension String {
-    /// As many whole characters from the front as fit into `limit` octets of UTF-8.
-    fileprivate func prefix(utf8Count limit: Int) -> String {
-        var text = ""
-        for character in self {
-            guard text.utf8.count + character.utf8.count <= limit else { break }
-            text.append(character)
-        }
-        return text
+            rootSeed: SimulatorRoot.seed, bootID: UInt32(truncatingIfNeeded: randomness.next()), pairings: pairings,
+            pingPeriod: pingPeriod)
     }
 }

@@ -12,6 +12,7 @@ public import ButtonModel
 /// | any input             | first fire what is due, then take the input, then hand packets on until all is quiet |
 /// | a packet of the host  | give it to the host's controller, and tell what it answers                    |
 /// | a press               | queue it at the button's finger                                               |
+/// | a fault, a voltage    | give it to the button                                                         |
 /// | out of reach, or back | cut the button's controller off from the air, or join it again                |
 /// | an unknown button     | say so, and do nothing                                                        |
 ///
@@ -23,8 +24,11 @@ public struct SimulatedWorld: Sendable {
         case press(button: String, SimulatedPress)
         /// The button goes out of reach (links end by supervision timeout) or comes back.
         case setReachable(button: String, Bool)
+        /// The voltage of its battery, as it is from now on.
+        case setBattery(button: String, millivolts: Int)
+        case fault(button: String, SimulatedFault)
         /// Something goes wrong in the host's controller.
-        case fault(ControllerFault)
+        case controllerFault(ControllerFault)
         /// The host's controller was without power, as when its adapter is unplugged or reset.
         case powerCycled
         case timerFired
@@ -88,12 +92,9 @@ public struct SimulatedWorld: Sendable {
         switch input {
         case .received(let packet):
             steps.append(.air(.received(packet, from: Self.host)))
-        case .press(let name, let press):
-            if let index = indices[name] {
-                steps.append(.button(index, .press(press)))
-            } else {
-                effects.append(.unknownButton(name))
-            }
+        case .press(let name, let press): tell(name, .press(press), &effects)
+        case .setBattery(let name, let millivolts): tell(name, .batteryChanged(millivolts: millivolts), &effects)
+        case .fault(let name, let fault): tell(name, .fault(fault), &effects)
         case .setReachable(let name, let isReachable):
             if let index = indices[name] {
                 steps.append(.air(.setReachable(Self.station(of: index), isReachable)))
@@ -101,7 +102,7 @@ public struct SimulatedWorld: Sendable {
             } else {
                 effects.append(.unknownButton(name))
             }
-        case .fault(let fault):
+        case .controllerFault(let fault):
             steps.append(.air(.fault(Self.host, fault)))
         case .powerCycled:
             steps.append(.air(.powerCycled(Self.host)))
@@ -115,6 +116,14 @@ public struct SimulatedWorld: Sendable {
         case nil: break
         }
         return effects
+    }
+
+    private mutating func tell(_ name: String, _ input: SimulatedButton.Input, _ effects: inout [Effect]) {
+        if let index = indices[name] {
+            steps.append(.button(index, input))
+        } else {
+            effects.append(.unknownButton(name))
+        }
     }
 
     private static let host: Air.Station = 0

@@ -1,0 +1,45 @@
+public import ButtonModel
+
+extension ButtonSession {
+    public enum Purpose: Hashable, Sendable {
+        /// Full verify: make a new pairing.
+        case pair
+        /// Quick verify with what an earlier pairing left. `advertisingConfigured`: since that boot id.
+        case reconnect(Pairing, EventCursor, advertisingConfigured: Bool)
+    }
+
+    public struct Configuration: Hashable, Sendable {
+        /// The link's peer; the certificate must name it.
+        public var address: BluetoothAddress
+        public var purpose: Purpose
+        /// Ed25519 public keys, 32 octets each, that may have signed the certificate.
+        public var trustRoots: [[UInt8]]
+        public var latencyMode: LatencyMode
+        /// What is known from an earlier session. Without it the advertising settings wait for the button to tell.
+        public var firmwareVersion: UInt32?
+        /// A name that was chosen and has not reached the button yet.
+        public var pendingNickname: Nickname?
+        /// Seconds without a press after which the button drops the link, 40…510. `nil`: never.
+        public var autoDisconnectTime: UInt16?
+
+        public init(
+            address: BluetoothAddress, purpose: Purpose, trustRoots: [[UInt8]] = [ButtonSession.flicRoot],
+            latencyMode: LatencyMode = .normal, firmwareVersion: UInt32? = nil, pendingNickname: Nickname? = nil,
+            autoDisconnectTime: UInt16? = nil
+        ) {
+            self.address = address
+            self.purpose = purpose
+            self.trustRoots = trustRoots
+            self.latencyMode = latencyMode
+            self.firmwareVersion = firmwareVersion
+            self.pendingNickname = pendingNickname
+            self.autoDisconnectTime = autoDisconnectTime
+        }
+    }
+
+    /// The key that signs the certificates of Flic 2 and Duo (protocol notes, "Root public keys").
+    public static let flicRoot: [UInt8] = [
+        0xD3, 0x3F, 0x24, 0x40, 0xDD, 0x54, 0xB3, 0x1B, 0x2E, 0x1D, 0xCF, 0x40, 0x13, 0x2E, 0xFA, 0x41,
+        0xD8, 0xF8, 0xA7, 0x47, 0x41, 0x68, 0xDF, 0x40, 0x08, 0xF5, 0xA9, 0x5F, 0xB3, 0xB0, 0xD0, 0x22,
+    ]
+}

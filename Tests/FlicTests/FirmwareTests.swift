@@ -1,0 +1,244 @@
+import ButtonModel
+import Bytes
+import TestSupport
+import Testing
+
+@testable import Flic
+
+extension FirmwareTransfer: StateMachine {}
+
+@Suite("Firmware update")
+struct FirmwareTests {
+    private static let image: FirmwareImage? = try? FirmwareImage(FlicPeripheral.firmware(wordCount: 1000))
+
+    private func asked() throws -> Transcript<FirmwareTransfer> {
+        let image = try #require(Self.image)
+        var talk = Transcript(FirmwareTransfer(image))
+        talk.when(
+            .mayAsk,
+            expect: .send(
+                .startFirmwareUpdateRequest(
+                    .init(
+                        wordCount: 1000, initializationVector: image.initializationVector, statusInterval: 60))))
+        return talk
+    }
+
+    /// The octets of the data packets among the effects.
+    private func data(_ effects: [FirmwareTransfer.Effect]) -> [[UInt8]] {
+        effects.compactMap { if case .send(.firmwareUpdateData(let data)) = $0 { data } else { nil } }
+    }
+
+    @Test("data goes out in packets of thirty words, 512 words ahead of what the button has told")
+    func window() throws {
+        let image = try #require(Self.image)
+        var talk = try asked()
+        var effects = talk.when(.answered(position: 0))
+        #expect(effects.first == .progress(.started(words: 0, of: 1000)))
+        #expect(data(effects).map(\.count) == [Int](repeating: 120, count: 17) + [8])
+        var sent = data(effects).flatMap(\.self)
+        effects = talk.when(.received(position: 60))
+        #expect(data(effects).map(\.count) == [120, 120])
+        sent += data(effects).flatMap(\.self)
+        talk.when(.received(position: 60))
+        talk.when(.received(position: 59))
+        talk.when(.received(position: 573))
+        talk.when(.received(position: -7))
+        effects = talk.when(.received(position: 572))
+        sent += data(effects).flatMap(\.self)
+        #expect(sent == image.data)
+        talk.when(.received(position: 1000), expect: .progress(.finished))
+        talk.when(.received(position: 1000))
+        talk.when(.cancel)
+    }
+
+    @Test("an update that was cut off goes on where the button says")
+    func resumption() throws {
+        let image = try #require(Self.image)
+        var talk = try asked()
+        let effects = talk.when(.answered(position: 777))
+        #expect(effects.first == .progress(.started(words: 777, of: 1000)))
+        #expect(data(effects).flatMap(\.self) == Array(image.data.dropFirst(4 * 777)))
+    }
+
+    @Test("a button that has all the words already is waited for")
+    func nothingLeft() throws {
+        var talk = try asked()
+        talk.when(.answered(position: 1000), expect: .progress(.started(words: 1000, of: 1000)))
+        talk.when(.received(position: 1000), expect: .progress(.finished))
+    }
+
+    @Test(
+        "what the button refuses has a name",
+        arguments: [
+            (-1, .invalidParameters), (-2, .busy), (-3, .waitingForReboot), (-4, .unknown(-4)), (1001, .unknown(1001)),
+            (.min, .unknown(.min)),
+        ] as [(Int32, FirmwareUpdateFailure)])
+    func refusal(position: Int32, failure: FirmwareUpdateFailure) throws {
+        var talk = try asked()
+        talk.when(.answered(position: position), expect: .progress(.failed(failure)))
+        #expect(talk.machine.hasEnded)
+    }
+
+    @Test("no words received after data means that the signature is not right")
+    func signature() throws {
+        var talk = try asked()
+        talk.when(.answered(position: 0))
+        talk.when(.received(position: 0), expect: .progress(.failed(.signatureInvalid)))
+    }
+
+    @Test("a button that is silent for thirty seconds is given up, not before")
+    func silence() throws {
+        var talk = try asked()
+        talk.when(.answered(position: 0))
+        talk.wait(.seconds(29))
+        talk.when(.received(position: 60))
+        talk.wait(.milliseconds(29_999))
+        talk.when(.timerFired)
+        talk.wait(.milliseconds(1))
+        talk.when(.timerFired, expect: .progress(.failed(.timedOut)))
+    }
+
+    @Test("whatever comes, a transfer sends no word twice and ends once", arguments: 0..<100)
+    func noise(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        var talk = try asked()
+        var sent = 0
+        var ends = 0
+        var start: Int?
+        for _ in 0..<100 {
+            let position = Int32.random(in: -5...1005, using: &generator)
+            let input: FirmwareTransfer.Input =
+                switch Int.random(in: 0..<20, using: &generator) {
+                case 0: .unanswered
+                case 1: .mayAsk
+                case 2: .cancel
+                case 3: .timerFired
+                case 4...7: .answered(position: position)
+                default: .received(position: position == 0 && Bool.random(using: &generator) ? 1 : position)
+                }
+            for effect in talk.when(input) {
+                switch effect {
+                case .send(.firmwareUpdateData(let data)):
+                    #expect(ends == 0 && data.count.isMultiple(of: 4) && (4...120).contains(data.count))
+                    sent += data.count / 4
+                case .send(let packet): #expect(ends == 0, "\(packet)")
+                case .progress(.started(let words, _)): start = words
+                case .progress(.received): break
+                case .progress(.finished), .progress(.failed): ends += 1
+                }
+            }
+            talk.wait(.milliseconds(Int.random(in: 0...3000, using: &generator)))
+        }
+        #expect(ends <= 1 && sent <= 1000 - (start ?? 1000))
+    }
+
+    @Test("an image is a vector and whole words, and no more than sixteen bits can count")
+    func image() throws {
+        #expect(throws: FirmwareImage.Fault.tooShort) { try FirmwareImage([UInt8](repeating: 0, count: 11)) }
+        #expect(throws: FirmwareImage.Fault.notWords(octets: 5)) { try FirmwareImage([UInt8](repeating: 0, count: 13)) }
+        let most = 8 + 4 * FirmwareImage.maximumWordCount
+        #expect(try FirmwareImage([UInt8](repeating: 0, count: most)).wordCount == 65_535)
+        #expect(throws: FirmwareImage.Fault.tooLong(octets: most - 4)) {
+            try FirmwareImage([UInt8](repeating: 0, count: most + 4))
+        }
+    }
+}
+
+@Suite("Firmware update in a session")
+struct FirmwareSessionTests {
+    private func settled() throws -> EstablishedTalk {
+        var established = try #require(EstablishedTalk())
+        _ = established.sent(established.initialise())
+        _ = established.sent(established.receive(.getBatteryLevelResponse(raw: 860)))
+        _ = established.sent(established.receive(.getNameResponse(.init(timestamp: 0, name: []))))
+        _ = established.sent(established.receive(.getFirmwareVersionResponse(version: 11)))
+        return established
+    }
+
+    private func image() throws -> FirmwareImage { try FirmwareImage(FlicPeripheral.firmware(wordCount: 100)) }
+
+    @Test("from the command to the restart of the button, with presses and pings in between")
+    func success() throws {
+        var established = try settled()
+        var effects = try established.talk.when(.perform(.updateFirmware(image())))
+        guard case .startFirmwareUpdateRequest? = established.sent(effects).first ?? nil else {
+            Issue.record("\(effects)")
+            return
+        }
+        effects = established.receive(.startFirmwareUpdateResponse(position: 0))
+        #expect(established.sent(effects).count == 4)
+        // Nothing of it waits for the update.
+        #expect(established.sent(established.receive(.pingRequest)) == [.pingResponse])
+        _ = established.receive(11, 10)
+        effects = established.talk.when(.synced(EventCursor(bootID: TestButton.bootID, eventCount: 11)))
+        #expect(established.sent(effects) == [.acknowledgeEvents(eventCount: 11)])
+        effects = established.receive(.firmwareUpdateNotification(position: 100))
+        #expect(established.sent(effects) == [.forceDisconnect(advertiseAgain: true)])
+        #expect(Array(effects.dropFirst().prefix(1)) == [.firmwareUpdate(.finished)])
+        #expect(established.talk.when(.linkLost) == [.cancelTimer])
+    }
+
+    @Test("one update at a time; a cancelled one makes room for the next, and its late answer starts nothing")
+    func cancellation() throws {
+        var established = try settled()
+        _ = try established.sent(established.talk.when(.perform(.updateFirmware(image()))))
+        let busy = try established.talk.when(.perform(.updateFirmware(image())))
+        #expect(busy == [.firmwareUpdate(.failed(.busy))])
+        #expect(established.talk.when(.perform(.cancelFirmwareUpdate)) == [.firmwareUpdate(.failed(.cancelled))])
+        #expect(established.talk.when(.perform(.cancelFirmwareUpdate)) == [])
+        #expect(try established.talk.when(.perform(.updateFirmware(image()))) == [])
+        let effects = established.receive(.startFirmwareUpdateResponse(position: 0))
+        guard case .startFirmwareUpdateRequest? = established.sent(effects).first ?? nil else {
+            Issue.record("\(effects)")
+            return
+        }
+        #expect(established.sent(established.receive(.startFirmwareUpdateResponse(position: 30))).count == 3)
+    }
+
+    @Test("an update that waits for the session is cancelled without a word to the button")
+    func earlyCancellation() throws {
+        var established = try #require(EstablishedTalk())
+        #expect(try established.talk.when(.perform(.updateFirmware(image()))) == [])
+        #expect(established.talk.when(.perform(.cancelFirmwareUpdate)) == [.firmwareUpdate(.failed(.cancelled))])
+        let sent = established.sent(established.initialise())
+        #expect(sent.count == 3)
+    }
+
+    @Test("a request that gets no answer in half a minute ends the update")
+    func unanswered() throws {
+        var established = try settled()
+        _ = try established.sent(established.talk.when(.perform(.updateFirmware(image()))))
+        established.talk.wait(.seconds(30))
+        #expect(
+            Array(established.talk.when(.timerFired).prefix(2)) == [
+                .unanswered("StartFirmwareUpdateRequest"), .firmwareUpdate(.failed(.timedOut)),
+            ])
+    }
+
+    @Test("silence in the middle ends the update, not the session")
+    func silence() throws {
+        var established = try settled()
+        _ = try established.sent(established.talk.when(.perform(.updateFirmware(image()))))
+        _ = established.sent(established.receive(.startFirmwareUpdateResponse(position: 0)))
+        established.talk.wait(.seconds(30))
+        #expect(established.talk.when(.timerFired).first == .firmwareUpdate(.failed(.timedOut)))
+        #expect(established.sent(established.receive(.pingRequest)) == [.pingResponse])
+        #expect(
+            established.receive(.firmwareUpdateNotification(position: 60)) == [
+                .ignored(reason: "progress of no update")
+            ])
+    }
+
+    @Test("the end of the session and of the link interrupt it")
+    func interruption() throws {
+        for isLinkLost in [true, false] {
+            var established = try settled()
+            _ = try established.sent(established.talk.when(.perform(.updateFirmware(image()))))
+            _ = established.sent(established.receive(.startFirmwareUpdateResponse(position: 0)))
+            let effects =
+                isLinkLost
+                ? established.talk.when(.linkLost) : established.receive(.disconnectedVerifiedLink(reason: 0))
+            #expect(effects.first == .firmwareUpdate(.failed(.interrupted)))
+        }
+    }
+}
