@@ -132,7 +132,7 @@ struct LinkTranscriptTests {
             .attribute([0x03, 140, 0], on: otherLink),
             expect: .event(.mtuExchanged(otherLink, attMTU: 140)),
             // What is left is the question whether the controller lives.
-            .setTimer(Instant(nanoseconds: 300_000_000_000)))
+            .setTimer(Instant(nanoseconds: 120_000_000_000)))
         #expect(first < second)
     }
 

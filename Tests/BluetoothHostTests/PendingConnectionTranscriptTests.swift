@@ -37,9 +37,9 @@ struct PendingConnectionTranscriptTests {
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(.leAddDeviceToFilterAcceptList(hall)))
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create))
         bench.when(.status(.leCreateConnection))
-        // A pending connection waits for ever; every five minutes the controller is asked whether it lives.
+        // A pending connection waits for ever; every two minutes the controller is asked whether it lives.
         for _ in 0..<12 {
-            bench.wait(.seconds(299))
+            bench.wait(.seconds(119))
             bench.wait(.seconds(1), expect: .command(.readBDADDR))
             bench.when(.completed(.readBDADDR, .success, [1, 2, 3, 4, 5, 6]))
         }

@@ -8,10 +8,15 @@ struct DemoTests {
     @Test("presses in, JSON lines out, and an end when the last effect is done")
     func script() throws {
         let workshop = try Workshop()
-        let demo = try workshop.tryck(["demo", "--press", "kitchen:click,kitchen:double_click,hall:hold", "--json"])
+        let demo = try workshop.tryck([
+            "demo", "--press", "kitchen:click,kitchen:double_click,hall:hold", "--json", "--capture",
+            workshop.path("demo.btsnoop"),
+        ])
         #expect(try demo.status(within: 60) == 0, "\(demo.text)")
         let lines = try demo.lines.map { try JSONValue(parsing: $0) }
         #expect(Set(lines.compactMap { $0["kind"]?.stringValue }) == ["event", "rule", "publish", "process"])
+        let capture = try Data(contentsOf: URL(filePath: workshop.path("demo.btsnoop")))
+        #expect(capture.starts(with: "btsnoop\0".utf8))
         let gestures = lines.filter { $0["kind"] == "event" }.compactMap { $0["event"]?.stringValue }
             .filter { $0 != "down" && $0 != "up" }
         #expect(gestures == ["click", "double_click", "hold", "hold_release"])

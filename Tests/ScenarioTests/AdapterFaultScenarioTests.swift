@@ -46,9 +46,9 @@ struct AdapterFaultScenarioTests {
         return house.responses.last?["data"] ?? .null
     }
 
-    /// Longer than any of it takes: a wedge nobody notices by anything else is found after five minutes, and then
+    /// Longer than any of it takes: a wedge that nobody notices by anything else is found after two minutes, and then
     /// the transport waits up to half a minute.
-    private static let recovery: Duration = .seconds(400)
+    private static let recovery: Duration = .seconds(200)
 
     @Test(
         "whatever happens to the adapter, every press is handled once, and in the end all is well",
@@ -93,6 +93,35 @@ struct AdapterFaultScenarioTests {
         let status = Self.status(&house)
         #expect(status["ok"] == true)
         #expect(status["buttons"]?["ready"] == 2)
+    }
+
+    @Test("one mishap after another, some before the last is over: the same", arguments: 100..<150 as Range<UInt64>)
+    func manyMishaps(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var house = Household(rules: Self.rules, seed: seed)
+        house.pairAll()
+        house.forgetWhatHappened()
+        var expected: [String] = []
+        for round in 0..<6 {
+            Mishap.allCases.randomElement(using: &random)?.strike(&house, &random)
+            house.wait(.milliseconds(Int64.random(in: 0...3000, using: &random)))
+            // A button keeps sixteen events: three presses are no more than it can remember.
+            if round % 2 == 0 {
+                let press: SimulatedPress = Bool.random(using: &random) ? .click : .doubleClick
+                house.press("kitchen", press)
+                expected.append(press.rawValue)
+            }
+            house.wait(.milliseconds(Int64.random(in: 1500...40_000, using: &random)))
+        }
+        house.wait(Self.recovery)
+        for _ in 0..<4 {
+            house.press("kitchen", .click)
+            expected.append("click")
+            house.wait(.seconds(60))
+        }
+        #expect(house.payloads(on: "tryck/80e4da000001/action") == expected)
+        #expect(house.violations.isEmpty)
+        #expect(Self.status(&house)["ok"] == true)
     }
 
     private static let crowd = (1...6 as ClosedRange<UInt64>).map { number in

@@ -1,3 +1,4 @@
+import ButtonModel
 import Hub
 import JSON
 import Simulator
@@ -26,6 +27,17 @@ struct AdapterStateTests {
         #expect(adapter["last_fault"]?["reason"] == "Nothing there.")
         house.wait(.seconds(1))
         #expect(Self.adapter(&house)["state"] == "powered_on")
+    }
+
+    @Test("an adapter without Bluetooth LE is unsupported, and its sentence says so")
+    func classicOnly() {
+        var house = Household(
+            controller: .init(address: BluetoothAddress(rawValue: 0x0000_5E00_5301), isLowEnergy: false))
+        house.wait(.seconds(10))
+        let adapter = Self.adapter(&house)
+        #expect(adapter["state"] == "unsupported")
+        let reason = adapter["last_fault"]?["reason"]
+        #expect(reason == "The adapter has no Bluetooth LE. Flic buttons need one that has.")
     }
 
     @Test("resets are counted, and the last fault stays with its time")

@@ -8,7 +8,8 @@ import Bytes
 /// | any       | `transportOpened`                    | settingUp | HCI_Reset                                    |
 /// | settingUp | the last answer of `ControllerSetup` | ready     | `.ready`, then what was asked for meanwhile  |
 /// | settingUp | an answer it cannot go on with       | failed    | `.failed`                                    |
-/// | ready     | silence on a needed command, Hardware Error, what `ControllerWatch` finds | failed | end all links, `.failed` |
+/// | ready     | silence on a needed command, Hardware Error | failed | end all links, `.failed`                 |
+/// | ready     | what `ControllerWatch` gives up      | failed    | end all links, `.failed`                     |
 /// | any       | `transportClosed`                    | closed    | end all links                                |
 ///
 /// In `closed` and `failed` nothing is sent; packets are ignored. What is to be scanned for, connected to,
@@ -16,9 +17,9 @@ import Bytes
 /// procedure on a link that is not there fails with `.linkLost`, and other commands for it do nothing.
 ///
 /// The layers below do the work, each a value of its own, and know nothing of those above them:
-/// `CommandQueue`, `ControllerSetup`, `ACLFlow`, `EarlyData` and `ControllerWatch` for the controller; a `Link` for each connection, with
-/// `L2CAPReassembler`, `SignallingChannel`, `GATTClient` and `GATTServer`; `Initiator`, `Scanner` and
-/// `Advertiser` for the radio. Their deadlines share the host's one timer.
+/// `CommandQueue`, `ControllerSetup`, `ControllerWatch`, `ACLFlow` and `EarlyData` for the controller; a `Link` for
+/// each connection, with `L2CAPReassembler`, `SignallingChannel`, `GATTClient` and `GATTServer`; `Initiator` with its
+/// `AcceptListTurns`, `Scanner` and `Advertiser` for the radio. Their deadlines share the host's one timer.
 public struct Host: Sendable {
     public struct Configuration: Hashable, Sendable {
         /// The ATT_MTU we offer, 23…517.
@@ -57,7 +58,8 @@ public struct Host: Sendable {
         case stopScanning
         /// The whole list of peers to connect to whenever they advertise. While it is not empty one
         /// connection through the filter accept list is pending; it is cancelled and armed again on each
-        /// change, and after each connection. A peer that is connected stays in the list and is skipped.
+        /// change, and after each connection. A peer that is connected stays in the list and is skipped. Where the
+        /// controller has room for fewer, the first keeps its place and the others take turns (`acceptListTurned`).
         case setAcceptList([BluetoothAddress])
         case disconnect(ConnectionHandle, reason: HCIStatus)
         case updateConnection(ConnectionHandle, ConnectionParameters)

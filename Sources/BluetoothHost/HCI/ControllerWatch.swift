@@ -8,14 +8,14 @@ import ButtonModel
 /// | a sign of life, while it has something to do  | the last one           | `silenceLimit`                       | it is asked for one |
 ///
 /// What an answer to a command may take is `CommandQueue`'s business, and what becomes of data `ACLFlow`'s. The sign
-/// of life asked for is an answer that every controller gives; two wakeups in five quiet minutes are its price.
+/// of life asked for is an answer that every controller gives; two wakeups in two quiet minutes are its price.
 struct ControllerWatch: Hashable, Sendable {
     enum Effect: Hashable, Sendable {
         case probe
         case linkNotEnded(ConnectionHandle)
     }
 
-    static let silenceLimit: Duration = .seconds(300)
+    static let silenceLimit: Duration = .seconds(120)
     static let probe = HCICommand.readBDADDR
 
     /// When to call `timerFired`.

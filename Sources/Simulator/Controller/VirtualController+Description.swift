@@ -20,7 +20,7 @@ extension VirtualController {
 
         case .readLocalSupportedFeatures:
             // Octet 4: bit 5 BR/EDR not supported, bit 6 LE supported.
-            fields.bytes([0, 0, 0, 0, 0x60, 0, 0, 0])
+            fields.bytes([0, 0, 0, 0, configuration.isLowEnergy ? 0x60 : 0, 0, 0, 0])
 
         case .readBufferSize:
             fields.uint16(configuration.aclDataLength)

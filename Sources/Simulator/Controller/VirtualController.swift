@@ -37,12 +37,15 @@ public struct VirtualController: Sendable {
         public var supportsParameterRequests: Bool
         /// Else one refuses while the other goes on.
         public var scansWhileInitiating: Bool
+        /// Else its features say that it has no LE.
+        public var isLowEnergy: Bool
         public var faults: Faults
 
         public init(
             address: BluetoothAddress, aclDataLength: UInt16 = 27, aclBufferCount: UInt8 = 8,
             sharesBuffers: Bool = false, acceptListSize: UInt8 = 16, maximumLinks: Int = 8,
-            supportsParameterRequests: Bool = true, scansWhileInitiating: Bool = true, faults: Faults = Faults()
+            supportsParameterRequests: Bool = true, scansWhileInitiating: Bool = true,
+            isLowEnergy: Bool = true, faults: Faults = Faults()
         ) {
             self.address = address
             self.aclDataLength = aclDataLength
@@ -52,6 +55,7 @@ public struct VirtualController: Sendable {
             self.maximumLinks = maximumLinks
             self.supportsParameterRequests = supportsParameterRequests
             self.scansWhileInitiating = scansWhileInitiating
+            self.isLowEnergy = isLowEnergy
             self.faults = faults
         }
     }

@@ -31,6 +31,11 @@ struct DemoCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Other simulated buttons than the example's.", valueName: "file"))
     var simulator: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Write the simulated Bluetooth traffic there, for Wireshark or btmon -r.", valueName: "file"))
+    var capture: String?
+
     @Flag(help: "Print one JSON object a line: event, rule, publish, process. Needs --press.")
     var json = false
 
@@ -54,7 +59,7 @@ struct DemoCommand: ParsableCommand {
             files.remove()
             throw error
         }
-        try DemoSession.run(.init(program: program, files: files, script: script, isJSON: json))
+        try DemoSession.run(.init(program: program, files: files, script: script, isJSON: json, capture: capture))
     }
 
     /// A daemon runs without rules where they have errors; here that would be a puzzle.

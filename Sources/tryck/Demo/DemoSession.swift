@@ -15,6 +15,8 @@ final class DemoSession {
         /// `nil`: keys on the terminal.
         var script: DemoScript?
         var isJSON: Bool
+        /// Where the daemon writes all HCI traffic to.
+        var capture: String?
     }
 
     /// Between two attempts to reach a daemon that has just been started.
@@ -70,10 +72,11 @@ final class DemoSession {
         loop.onSignals([SIGINT, SIGTERM, SIGHUP, SIGQUIT]) { [unowned self] signal in interrupted(by: signal) }
         if !settings.isJSON { output.write(DemoScreen.header(rules: settings.files.rules)) }
         let files = settings.files
-        let arguments = [
-            settings.program, "--config", files.configuration, "--state-directory", files.stateDirectory,
-            "--control-socket", files.controlSocket,
-        ]
+        let arguments =
+            [
+                settings.program, "--config", files.configuration, "--state-directory", files.stateDirectory,
+                "--control-socket", files.controlSocket,
+            ] + (settings.capture.map { ["--capture", $0] } ?? [])
         do throws(Failure) {
             child = try DaemonChild(loop, arguments: arguments, log: files.log) { [unowned self] in childEnded($0) }
         } catch {
