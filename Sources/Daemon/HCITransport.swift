@@ -29,7 +29,7 @@ package enum TransportFailure: Error, Hashable, Sendable {
     case noBluetoothInKernel
     /// ENODEV.
     case noAdapter(index: UInt16)
-    /// EBUSY, or EALREADY.
+    /// EBUSY, EALREADY, or EUSERS: another program is just opening it.
     case adapterInUse(index: UInt16)
     /// EPERM, or EACCES.
     case notPermitted(index: UInt16)
@@ -52,7 +52,7 @@ extension TransportFailure {
         switch errno {
         case EAFNOSUPPORT, EPROTONOSUPPORT: self = .noBluetoothInKernel
         case ENODEV: self = .noAdapter(index: index)
-        case EBUSY, EALREADY: self = .adapterInUse(index: index)
+        case EBUSY, EALREADY, EUSERS: self = .adapterInUse(index: index)
         case EPERM, EACCES: self = .notPermitted(index: index)
         case ERFKILL: self = .radioBlocked(index: index)
         default: self = .system(operation: operation, subject: "hci\(index)", reason: describe(errno))

@@ -17,6 +17,10 @@ import Testing
                 "hci1 is in use by another program: stop BlueZ with `systemctl disable --now bluetooth.service`, or plug in an adapter for Tryck alone"
             ),
             (
+                EUSERS,
+                "hci1 is in use by another program: stop BlueZ with `systemctl disable --now bluetooth.service`, or plug in an adapter for Tryck alone"
+            ),
+            (
                 EPERM,
                 "opening hci1 is not permitted: start tryckd as a service, or once run `setcap cap_net_admin,cap_net_raw+ep /usr/bin/tryckd` with the path of your tryckd"
             ),
