@@ -33,6 +33,20 @@ let daemonImports: [Target.Dependency] = [
     .product(name: "Logging", package: "swift-log"),
 ]
 
+/// What the fuzz targets import. They are tests that replay the corpus, or, when `Tests/FuzzTests/run` builds this
+/// package for itself, the program that makes it grow.
+let fuzzImports: [Target.Dependency] = [
+    "BluetoothHost", "ButtonModel", "Bytes", "Daemon", "Diagnostics", "Flic", "HomeAssistant", "Hub", "JSON",
+    "RuleLoader", "Rules",
+]
+let fuzzing: Target =
+    Context.environment["TRYCK_FUZZ"] == nil
+    ? .testTarget(
+        name: "FuzzTests", dependencies: fuzzImports, exclude: ["Corpus", "Driver", "run"], swiftSettings: settings)
+    : .executableTarget(
+        name: "fuzz", dependencies: fuzzImports, path: "Tests/FuzzTests", sources: ["Driver", "Targets"],
+        swiftSettings: settings)
+
 let package = Package(
     name: "tryck",
     products: [
@@ -107,6 +121,7 @@ let package = Package(
             "CommandLineTests", "tryck", "Daemon", "Diagnostics", "ButtonModel", "JSON", "Simulator",
             .product(name: "ArgumentParser", package: "swift-argument-parser"), resources: [.copy("Golden")]),
         tests("ArchitectureTests"),
+        fuzzing,
         tests("IntegrationTests", "JSON", exclude: ["support"]),
     ]
 )
