@@ -52,11 +52,18 @@ let package = Package(
     products: [
         .executable(name: "tryck", targets: ["tryck"]),
         .executable(name: "tryckd", targets: ["tryckd"]),
+        // For programs of others; what they speak of comes with each of them.
+        .library(name: "BluetoothHost", targets: ["BluetoothHost", "ButtonModel"]),
+        .library(name: "Flic", targets: ["Flic", "ButtonModel"]),
+        .library(name: "Simulator", targets: ["Simulator", "BluetoothHost", "Flic", "ButtonModel"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-    ],
+    ]
+        // For `make docs` and for nobody else.
+        + (Context.environment["TRYCK_DOCS"] == nil
+            ? [] : [.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.4.0")]),
     targets: [
         // Vocabulary
         module("ButtonModel"),
