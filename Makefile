@@ -26,6 +26,18 @@ check: lint  ## all that needs no network: before you push
 integration:  ## tests against a broker and virtual controllers
 	./deploy/test --filter IntegrationTests
 
+guest: build  ## tryckd on the real kernel, in a virtual machine; ./deploy/test prepares it once
+	Tests/Guest/run
+
+fuzz: seconds = 60
+fuzz:  ## look for octets that break something: make fuzz seconds=60 targets="host json"
+	Tests/FuzzTests/run $(seconds) $(targets)
+
+docs:  ## pages of the libraries, below .build/docs
+	TRYCK_DOCS=1 swift package --scratch-path .build/docs-build --allow-writing-to-directory .build/docs \
+		generate-documentation --output-path .build/docs --enable-experimental-combined-documentation \
+		--target BluetoothHost --target Flic --target Simulator
+
 golden:  ## rewrite the golden files; look at the difference as at code
 	UPDATE_GOLDEN=1 swift test --filter 'RuleLoaderTests|CommandLineTests|FlicTests'
 	git diff --stat
@@ -37,4 +49,4 @@ coverage:  ## what the tests reach, as JSON
 sim: build  ## tryck demo
 	.build/debug/tryck demo
 
-.PHONY: help build test lint format check integration golden coverage sim
+.PHONY: help build test lint format check integration guest fuzz docs golden coverage sim

@@ -33,16 +33,37 @@ let daemonImports: [Target.Dependency] = [
     .product(name: "Logging", package: "swift-log"),
 ]
 
+/// What the fuzz targets import. They are tests that replay the corpus, or, when `Tests/FuzzTests/run` builds this
+/// package for itself, the program that makes it grow.
+let fuzzImports: [Target.Dependency] = [
+    "BluetoothHost", "ButtonModel", "Bytes", "Daemon", "Diagnostics", "Flic", "HomeAssistant", "Hub", "JSON",
+    "RuleLoader", "Rules",
+]
+let fuzzing: Target =
+    Context.environment["TRYCK_FUZZ"] == nil
+    ? .testTarget(
+        name: "FuzzTests", dependencies: fuzzImports, exclude: ["Corpus", "Driver", "run"], swiftSettings: settings)
+    : .executableTarget(
+        name: "fuzz", dependencies: fuzzImports, path: "Tests/FuzzTests", sources: ["Driver", "Targets"],
+        swiftSettings: settings)
+
 let package = Package(
     name: "tryck",
     products: [
         .executable(name: "tryck", targets: ["tryck"]),
         .executable(name: "tryckd", targets: ["tryckd"]),
+        // For programs of others; what they speak of comes with each of them.
+        .library(name: "BluetoothHost", targets: ["BluetoothHost", "ButtonModel"]),
+        .library(name: "Flic", targets: ["Flic", "ButtonModel"]),
+        .library(name: "Simulator", targets: ["Simulator", "BluetoothHost", "Flic", "ButtonModel"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-    ],
+    ]
+        // For `make docs` and for nobody else.
+        + (Context.environment["TRYCK_DOCS"] == nil
+            ? [] : [.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.4.0")]),
     targets: [
         // Vocabulary
         module("ButtonModel"),
@@ -113,6 +134,7 @@ let package = Package(
             "CommandLineTests", "tryck", "Daemon", "Hub", "Diagnostics", "ButtonModel", "JSON", "Simulator",
             .product(name: "ArgumentParser", package: "swift-argument-parser"), resources: [.copy("Golden")]),
         tests("ArchitectureTests"),
+        fuzzing,
         tests("IntegrationTests", "JSON", exclude: ["support"]),
     ]
 )

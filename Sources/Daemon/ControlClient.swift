@@ -30,7 +30,7 @@ package final class ControlClient {
     /// Octets of an answer: what the server may have waiting for a client.
     package static let maximumLineLength = OutgoingBuffer.maximumCount
 
-    private let descriptor: Int32
+    let descriptor: Int32
     private var framer = LineFramer(maximumLength: maximumLineLength)
 
     package init(path: String) throws(ControlClientFailure) {

@@ -127,10 +127,7 @@ package final class HCISocketTransport: HCITransport {
 
     private func opened(_ descriptor: Int32) {
         self.descriptor = descriptor
-        watch = loop.watch(descriptor, .read) { [unowned self] interest in
-            if interest.contains(.write) { flush() }
-            if interest.contains(.read) || interest.hasHangup { receive() }
-        }
+        watch = loop.watch(descriptor, .read) { [unowned self] interest in ready(interest) }
         handler?(.opened)
     }
 
@@ -147,6 +144,12 @@ package final class HCISocketTransport: HCITransport {
         } else if result == 0 || (errno != EAGAIN && errno != EINTR) {
             fail(.adapterLost(index: index))
         }
+    }
+
+    /// The handler may let go of the transport in the middle of this; the call itself keeps it until it returns.
+    private func ready(_ interest: Interest) {
+        if interest.contains(.write) { flush() }
+        if interest.contains(.read) || interest.hasHangup { receive() }
     }
 
     private func flush() {

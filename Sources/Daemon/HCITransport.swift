@@ -33,7 +33,7 @@ package enum TransportFailure: Error, Hashable, Sendable {
     /// ENODEV.
     case noAdapter(index: UInt16)
     case noAdapterWithAddress(BluetoothAddress, among: [HCISocketTransport.Adapter])
-    /// EBUSY, or EALREADY.
+    /// EBUSY, EALREADY, or EUSERS: another program is just opening it.
     case adapterInUse(index: UInt16, byBlueZ: Bool)
     /// EPERM, or EACCES.
     case notPermitted(index: UInt16)
@@ -56,7 +56,7 @@ extension TransportFailure {
         switch errno {
         case EAFNOSUPPORT, EPROTONOSUPPORT: self = .noBluetoothInKernel
         case ENODEV: self = .noAdapter(index: index)
-        case EBUSY, EALREADY: self = .adapterInUse(index: index, byBlueZ: isBlueZRunning)
+        case EBUSY, EALREADY, EUSERS: self = .adapterInUse(index: index, byBlueZ: isBlueZRunning)
         case EPERM, EACCES: self = .notPermitted(index: index)
         case ERFKILL: self = .radioBlocked(index: index)
         default: self = .system(operation: operation, subject: "hci\(index)", reason: describe(errno))

@@ -33,10 +33,7 @@ final class StreamConnection {
         self.loop = loop
         self.descriptor = descriptor
         self.handler = handler
-        watch = loop.watch(descriptor, .read) { [unowned self] interest in
-            if interest.contains(.write) { flush() }
-            if interest.contains(.read) || interest.hasHangup { receive() }
-        }
+        watch = loop.watch(descriptor, .read) { [unowned self] interest in ready(interest) }
     }
 
     func send(_ octets: some Collection<UInt8>) {
@@ -56,6 +53,12 @@ final class StreamConnection {
         watch.cancel()
         self.watch = nil
         Glibc.close(descriptor)
+    }
+
+    /// The handler may let go of the connection in the middle of this; the call itself keeps it until it returns.
+    private func ready(_ interest: Interest) {
+        if interest.contains(.write) { flush() }
+        if interest.contains(.read) || interest.hasHangup { receive() }
     }
 
     private func flush() {

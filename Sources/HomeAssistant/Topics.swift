@@ -12,11 +12,24 @@ package struct Topics: Hashable, Sendable {
     /// The filter for everything that is asked of the bridge.
     package var requestFilter: String { base + "/bridge/request/#" }
 
-    /// The request a topic name stands for: `permit_join`, `button/rename`; `nil` for other topics.
+    /// Octets of the name of a request.
+    static let maximumRequestLength = 64
+
+    /// The request a topic name stands for: `permit_join`, `button/rename`; `nil` for other topics, and for what no
+    /// request is called: the answer's topic name is made of it, and must be one.
     package func request(of topicName: String) -> String? {
         let prefix = base + "/bridge/request/"
-        guard topicName.hasPrefix(prefix), topicName.utf8.count > prefix.utf8.count else { return nil }
-        return String(topicName.dropFirst(prefix.count))
+        guard topicName.hasPrefix(prefix) else { return nil }
+        let name = topicName.utf8.dropFirst(prefix.utf8.count)
+        let isName = name.allSatisfy { octet in
+            switch octet {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "/"):
+                true
+            default: false
+            }
+        }
+        return isName && (1...Topics.maximumRequestLength).contains(name.count) ? String(Substring(name)) : nil
     }
 
     package func response(to request: String) -> String { base + "/bridge/response/" + request }

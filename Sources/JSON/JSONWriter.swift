@@ -20,7 +20,8 @@ extension JSONValue: CustomStringConvertible {
         case .number(let value):
             guard value.isFinite else { return JSONValue.null.write(into: &output) }
             var text = String(value)
-            if text.hasSuffix(".0") { text.removeLast(2) }
+            // "-0" is an integer, and has no sign.
+            if text.hasSuffix(".0"), text != "-0.0" { text.removeLast(2) }
             output.append(contentsOf: text.utf8)
         case .string(let text): JSONValue.write(text, into: &output)
         case .array(let values):

@@ -57,10 +57,10 @@ struct InvariantTests {
 
     @Test("every script is executable and the shell can read it")
     func scripts() throws {
-        let scripts = (Repository.paths(under: "deploy") + Repository.paths(under: ".ci")).filter { path in
+        let scripts = ["deploy", ".ci", "Tests/Guest"].flatMap(Repository.paths(under:)).filter { path in
             (try? Repository.text(path))?.hasPrefix("#!") == true
         }
-        for path in [".ci/run", "deploy/try", "deploy/test"] {
+        for path in [".ci/run", "deploy/try", "deploy/test", "Tests/Guest/run"] {
             #expect(scripts.contains(path))
         }
         for path in scripts {

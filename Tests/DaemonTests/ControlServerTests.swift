@@ -50,6 +50,26 @@ import Testing
         #expect(failure == .closed)
     }
 
+    @Test("a client that goes away while it is written to takes nobody with it")
+    func goneInTheMiddle() async throws {
+        let large = [UInt8](repeating: UInt8(ascii: "x"), count: OutgoingBuffer.maximumCount - 1)
+        let answer = try await withServer({ server, client, line in
+            server.send(line.isEmpty || line == [1] ? large : line, to: client)
+        }) { path in
+            for _ in 0..<20 {
+                let client = try ControlClient(path: path)
+                try client.send([1])
+                // Something has come, and more is waiting for us to take it.
+                var first = pollfd(fd: client.descriptor, events: Int16(POLLIN), revents: 0)
+                #expect(poll(&first, 1, 10_000) == 1)
+            }
+            let last = try ControlClient(path: path)
+            try last.send([2])
+            return try last.readLine(timeout: .seconds(10))
+        }
+        #expect(answer == [2])
+    }
+
     @Test("a client that does not read is dropped at one mebibyte, and told of")
     func deafClient() async {
         let dropped: Hub.ClientID? = await onReactor { run in

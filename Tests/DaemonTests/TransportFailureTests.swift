@@ -42,6 +42,10 @@ import Testing
                 "hci1 is in use by another program: end that, or plug in an adapter for Tryck alone"
             ),
             (
+                TransportFailure(errno: EUSERS, "bind", adapter: 1), .absent,
+                "hci1 is in use by another program: end that, or plug in an adapter for Tryck alone"
+            ),
+            (
                 TransportFailure(errno: EPERM, "bind", adapter: 1), .unauthorized,
                 "opening hci1 is not permitted: start tryckd as a service with `AmbientCapabilities=CAP_NET_ADMIN CAP_NET_RAW`, or once run `sudo setcap 'cap_net_admin,cap_net_raw+eip' \"$(command -v tryckd)\"`"
             ),

@@ -53,6 +53,9 @@ struct PressMessagesTests {
             ("home/tryck/bridge/request/permit_join", "permit_join"),
             ("home/tryck/bridge/request/button/rename", "button/rename"),
             ("home/tryck/bridge/request/", nil),
+            ("home/tryck/bridge/request/permit+join", nil),
+            ("home/tryck/bridge/request/" + String(repeating: "x", count: 64), String(repeating: "x", count: 64)),
+            ("home/tryck/bridge/request/" + String(repeating: "x", count: 65), nil),
             ("home/tryck/bridge/requests/x", nil),
             ("tryck/bridge/request/x", nil),
         ] as [(String, String?)])

@@ -34,8 +34,8 @@ struct JSONRoundTripTests {
     @Test(
         "a number is written so that every reader takes it",
         arguments: [
-            (100.0, "100"), (0.1, "0.1"), (1e21, "1e+21"), (-1.5e-9, "-1.5e-09"), (Double.infinity, "null"),
-            (.nan, "null"),
+            (100.0, "100"), (0.1, "0.1"), (1e21, "1e+21"), (-1.5e-9, "-1.5e-09"), (-0.0, "-0.0"),
+            (Double.infinity, "null"), (.nan, "null"),
         ])
     func writtenNumbers(number: Double, text: String) {
         #expect(JSONValue.number(number).description == text)

@@ -158,8 +158,8 @@ extension HCICommand {
         case .leSetRandomAddress:
             self = .leSetRandomAddress(BluetoothAddress(rawValue: try fields.uint48(), kind: .random))
         case .leSetAdvertisingParameters: self = .leSetAdvertisingParameters(try .init(decoding: &fields))
-        case .leSetAdvertisingData: self = .leSetAdvertisingData(try fields.counted())
-        case .leSetScanResponseData: self = .leSetScanResponseData(try fields.counted())
+        case .leSetAdvertisingData: self = .leSetAdvertisingData(try fields.counted(atMost: 31))
+        case .leSetScanResponseData: self = .leSetScanResponseData(try fields.counted(atMost: 31))
         case .leSetAdvertisingEnable: self = .leSetAdvertisingEnable(try fields.uint8() != 0)
         case .leSetScanParameters: self = .leSetScanParameters(try .init(decoding: &fields))
         case .leSetScanEnable:

@@ -157,8 +157,8 @@ extension ByteReader {
         return BluetoothAddress(rawValue: try uint48(), kind: kind)
     }
 
-    /// Octets with their count, one octet, before them.
-    mutating func counted() throws(Truncated) -> [UInt8] {
-        try bytes(Int(try uint8()))
+    /// Octets with their count, one octet, before them; no more than `maximum`, whatever the count says.
+    mutating func counted(atMost maximum: Int = 255) throws(Truncated) -> [UInt8] {
+        try bytes(min(Int(try uint8()), maximum))
     }
 }

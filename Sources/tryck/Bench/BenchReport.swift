@@ -82,7 +82,7 @@ struct BenchReport {
 }
 
 extension String {
-    fileprivate func padded(to width: Int, atEnd: Bool = true) -> String {
+    func padded(to width: Int, atEnd: Bool) -> String {
         let padding = String(repeating: " ", count: max(0, width - count))
         return atEnd ? self + padding : padding + self
     }

@@ -7,7 +7,7 @@ struct BenchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
         abstract: "Measure how long things take on this machine.",
-        subcommands: [Press.self, Relay.self])
+        subcommands: [Press.self, Reconnect.self, Pair.self, Scale.self, Relay.self])
 
     struct Press: ParsableCommand {
         static let configuration = CommandConfiguration(
@@ -53,6 +53,73 @@ struct BenchCommand: ParsableCommand {
             guard status == 0 else { throw Failure.silent(ExitStatus(rawValue: status) ?? .unavailable) }
         }
     }
+
+    struct Reconnect: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "reconnect",
+            abstract: "Measure how long a known button takes to be ready.",
+            discussion: """
+                A simulated button that was out of reach comes back. The times are the simulated air's, whatever this \
+                machine does meanwhile: what counts are the round trips, and which layer makes them.
+
+                  tryck bench reconnect
+                """)
+
+        @Option(help: "How many times.")
+        var times = 100
+
+        func validate() throws { try BenchCommand.check(times) }
+        func run() throws { Output.standardOutput.write(text: try BenchLink.run(.reconnect, count: times)) }
+    }
+
+    struct Pair: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "pair",
+            abstract: "Measure how long a new button takes to be ready.",
+            discussion: """
+                A simulated button is found, paired and made ready. As with reconnect, the times are the simulated air's.
+
+                  tryck bench pair
+                """)
+
+        @Option(help: "How many times.")
+        var times = 100
+
+        func validate() throws { try BenchCommand.check(times) }
+        func run() throws { Output.standardOutput.write(text: try BenchLink.run(.pair, count: times)) }
+    }
+
+    struct Scale: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "scale",
+            abstract: "Measure what many buttons take.",
+            discussion: """
+                Pairs many simulated buttons, and measures what a button that is connected, and one that is only known, \
+                cost the daemon in memory.
+
+                  tryck bench scale
+                  tryck bench scale --connected 20
+                """)
+
+        @Option(help: "How many buttons are connected.")
+        var connected = 100
+        @Option(help: "How many buttons are known.")
+        var known = 1000
+
+        func validate() throws {
+            guard (1...200).contains(connected) else { throw ValidationError("--connected takes 1 to 200") }
+            guard (1...10_000).contains(known) else { throw ValidationError("--known takes 1 to 10000") }
+        }
+
+        func run() throws {
+            Output.standardOutput.write(text: try BenchScale.run(connected: connected, known: known))
+        }
+    }
+
+    private static func check(_ times: Int) throws {
+        guard (1...10_000).contains(times) else { throw ValidationError("--times takes 1 to 10000") }
+    }
+
     /// Started by `press`.
     struct Relay: ParsableCommand {
         static let configuration = CommandConfiguration(

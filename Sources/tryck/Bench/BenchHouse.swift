@@ -1,0 +1,126 @@
+import ButtonModel
+import Bytes
+import Hub
+import Rules
+import Simulator
+
+/// A hub and a simulated air in one process, on a clock wound by hand: what is measured is the air's time, and the
+/// machine's load changes nothing.
+struct BenchHouse {
+    static let start = Instant(sinceBoot: .seconds(1000))
+
+    private(set) var now = start
+    private(set) var hub: Hub
+    private(set) var world: SimulatedWorld
+    private(set) var readyCount = 0
+    private(set) var paired: Set<ButtonID> = []
+    /// What went over the air since `beginTally`.
+    private(set) var tally = LinkTally(at: start)
+    /// Everything the hub was told, where that is wanted: another hub can be told the same.
+    private(set) var told: [(Hub.Input, Instant)] = []
+    private let keepsInputs: Bool
+    private var hubInputs: [Hub.Input] = []
+    private var worldInputs: [SimulatedWorld.Input] = []
+    private var hubTimer, worldTimer: Instant?
+    private var drawn: UInt64
+
+    static let configuration = HubConfiguration(
+        version: "bench", extraTrustRoots: [SimulatorRoot.publicKey], transport: "simulated:bench", hasBroker: false)
+
+    /// - Parameter maximumLinks: of the host's controller.
+    init(
+        _ buttons: [SimulatedButtonDescription], seed: UInt64, maximumLinks: Int = 8, keepsInputs: Bool = false
+    ) {
+        hub = Hub(Self.configuration, stored: StoredState(installationID: "be4c"), rules: RuleSet())
+        world = SimulatedWorld(
+            buttons, seed: seed, at: now,
+            controller: .init(
+                address: BluetoothAddress(rawValue: 0x0000_5E00_5301), acceptListSize: 255, maximumLinks: maximumLinks))
+        drawn = seed
+        self.keepsInputs = keepsInputs
+        hubInputs = [.wallClock(UTCTime(milliseconds: 1_795_000_000_000)), .entropy(entropy()), .start]
+        settle()
+    }
+
+    mutating func ask(_ line: String) {
+        hubInputs.append(.controlLine(Hub.ClientID(rawValue: 1), Array(line.utf8)))
+        settle()
+    }
+
+    mutating func tell(_ input: SimulatedWorld.Input) {
+        worldInputs.append(input)
+        settle()
+    }
+
+    mutating func beginTally() { tally = LinkTally(at: now) }
+
+    /// Lets time pass until something is so. - Returns: whether it came to that.
+    mutating func wait(_ limit: Duration, until isSo: (BenchHouse) -> Bool = { _ in false }) -> Bool {
+        let end = now + limit
+        while !isSo(self) {
+            guard let next = [hubTimer, worldTimer].compactMap(\.self).min(), next <= end else {
+                now = end
+                return isSo(self)
+            }
+            now = max(now, next)
+            if worldTimer == next {
+                worldTimer = nil
+                worldInputs.append(.timerFired)
+            } else {
+                hubTimer = nil
+                hubInputs.append(.timerFired)
+            }
+            settle()
+        }
+        return true
+    }
+
+    private mutating func settle() {
+        while !hubInputs.isEmpty || !worldInputs.isEmpty {
+            if !worldInputs.isEmpty {
+                for effect in world.handle(worldInputs.removeFirst(), at: now) { took(effect) }
+            } else {
+                let input = hubInputs.removeFirst()
+                if keepsInputs { told.append((input, now)) }
+                for effect in hub.handle(input, at: now) { took(effect) }
+            }
+        }
+    }
+
+    private mutating func took(_ effect: SimulatedWorld.Effect) {
+        switch effect {
+        case .send(let packet):
+            tally.saw(packet, .fromButton, at: now)
+            hubInputs.append(.received(packet))
+        case .setTimer(let deadline): worldTimer = deadline
+        case .cancelTimer: worldTimer = nil
+        case .pressFinished, .note, .unknownButton: break
+        }
+    }
+
+    private mutating func took(_ effect: Hub.Effect) {
+        switch effect {
+        case .send(let packet):
+            tally.saw(packet, .toButton, at: now)
+            worldInputs.append(.received(packet))
+        case .setTimer(let deadline): hubTimer = deadline
+        case .cancelTimer: hubTimer = nil
+        case .needsEntropy: hubInputs.append(.entropy(entropy()))
+        case .openTransport: hubInputs.append(.transportOpened)
+        case .sync(let token): hubInputs.append(.synced(token, true))
+        case .record(_, let changes):
+            for case .putButton(let button) in changes { paired.insert(button.id) }
+        case .log(.info, let message) where message.hasSuffix(" is ready") && !message.hasPrefix("Bluetooth"):
+            readyCount += 1
+        default: break
+        }
+    }
+
+    /// Good enough to tell one session from another.
+    private mutating func entropy() -> [UInt8] {
+        (0..<2048).map { _ in
+            drawn = drawn &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return UInt8(truncatingIfNeeded: drawn >> 56)
+        }
+    }
+}

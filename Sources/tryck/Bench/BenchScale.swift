@@ -1,0 +1,98 @@
+import ButtonModel
+import Daemon
+import Glibc
+import Hub
+import Rules
+import Simulator
+
+/// Measures many buttons: how long until all are ready, and what each costs in memory.
+///
+/// What the buttons and their air need is not the daemon's. So the hub's inputs are kept, and given again to hubs that
+/// are alone in the room: the memory that grows meanwhile is theirs.
+enum BenchScale {
+    /// One hub's memory is too little to be told from the system's pages.
+    private static let copies = 8
+
+    static func run(connected: Int, known: Int) throws(Failure) -> String {
+        let buttons = (0..<connected).map { number in
+            SimulatedButtonDescription(name: "bench\(number)", address: address(number), isPublic: true)
+        }
+        let clock = ContinuousClock()
+        let began = clock.now
+        var house = BenchHouse(buttons, seed: 1, maximumLinks: connected, keepsInputs: true)
+        _ = house.wait(.seconds(2))
+        let searching = house.now
+        house.ask(#"{"request":"permit_join","data":{"time":3600}}"#)
+        guard house.wait(.seconds(3600), until: { $0.readyCount >= connected }) else {
+            throw Failure(
+                .unavailable, "\(house.readyCount) of \(connected) simulated buttons became ready in an hour.")
+        }
+        let onAir = house.now - searching
+        let computing = clock.now - began
+        let told = house.told
+        guard let template = pairedButton(told) else {
+            throw Failure(.ourBug, "No simulated button was paired. Please report it.")
+        }
+
+        // All of them live to the end, as the air does: memory that is free again would be counted as none.
+        var hubs: [Hub] = []
+        let empty = try memory(&hubs) { newHub([]) }
+        let knowing = try memory(&hubs) { newHub((0..<known).map { copy(of: template, number: $0) }) }
+        let linked = try memory(&hubs) {
+            var hub = newHub([])
+            for (input, time) in told { _ = hub.handle(input, at: time) }
+            return hub
+        }
+        withExtendedLifetime((house, hubs)) {}
+        func kilobytes(_ bytes: Int) -> String { "\(Double(bytes / 102) / 10) kB" }
+        return """
+            \(connected) buttons paired and ready: \(onAir) of the air's time, \(computing) of this machine's
+            a hub without buttons      \(kilobytes(empty))
+            a button that is known     \(kilobytes((knowing - empty) / max(known, 1))), of \(known)
+            a button that is connected \(kilobytes((linked - empty) / max(connected, 1))), of \(connected)
+
+            """
+    }
+
+    private static func address(_ number: Int) -> BluetoothAddress {
+        BluetoothAddress(rawValue: 0x80E4_DA01_0000 + UInt64(number))
+    }
+
+    private static func newHub(_ buttons: [StoredButton]) -> Hub {
+        var hub = Hub(
+            BenchHouse.configuration, stored: StoredState(installationID: "be4c", buttons: buttons), rules: RuleSet())
+        _ = hub.handle(.start, at: BenchHouse.start)
+        return hub
+    }
+
+    /// What the hub writes down of the first button it pairs.
+    private static func pairedButton(_ told: [(Hub.Input, Instant)]) -> StoredButton? {
+        var hub = Hub(BenchHouse.configuration, stored: StoredState(installationID: "be4c"), rules: RuleSet())
+        for (input, time) in told {
+            for case .record(_, let changes) in hub.handle(input, at: time) {
+                for case .putButton(let button) in changes { return button }
+            }
+        }
+        return nil
+    }
+
+    private static func copy(of button: StoredButton, number: Int) -> StoredButton {
+        var copy = button
+        copy.identity.address = address(number)
+        copy.identity.serial = "BE00-\(number)"
+        copy.name = "bench\(number)"
+        return copy
+    }
+
+    /// Octets of resident memory that one more of these takes.
+    private static func memory(_ hubs: inout [Hub], _ make: () -> Hub) throws(Failure) -> Int {
+        // The first one pays for what all share.
+        hubs.append(make())
+        guard let before = ProcessFigures(of: getpid()) else { throw unreadable }
+        for _ in 0..<copies { hubs.append(make()) }
+        guard let after = ProcessFigures(of: getpid()) else { throw unreadable }
+        return (after.residentKilobytes - before.residentKilobytes) * 1024 / copies
+    }
+
+    private static let unreadable = Failure(.unavailable, "/proc does not tell how much memory this process has.")
+}

@@ -1,0 +1,31 @@
+@testable import Flic
+
+extension FuzzTarget {
+    /// Values in any order make packets within the bound; a packet that is cut into values comes out again.
+    static let flicFrames = FuzzTarget(name: "flic-frames") { octets throws(BrokenPromise) in
+        var input = FuzzInput(octets)
+        var assembler = FrameAssembler()
+        while let step = input.step() {
+            for frame in assembler.receive(input.chunk()) {
+                try promise("a packet is within the bound", frame.packet.count <= Frame.maximumPacketLength)
+                let values = frame.values(attMTU: 23 + Int(step))
+                var other = FrameAssembler()
+                let again = values.flatMap { other.receive($0) }
+                // A packet of nothing cannot be told from no packet.
+                try promise("a packet survives being cut up", frame.packet.isEmpty || again == [frame])
+            }
+        }
+    }
+
+    /// What is decoded is decoded to the same when it is encoded again, in both directions.
+    static let flicPackets = FuzzTarget(name: "flic-packets") { octets throws(BrokenPromise) in
+        if let packet = try? ButtonPacket(decoding: octets) {
+            let again = try? ButtonPacket(decoding: packet.octets)
+            try promise("a button's packet is the same after a round trip", again == packet)
+        }
+        if let packet = try? HostPacket(decoding: octets) {
+            let again = try? HostPacket(decoding: packet.octets)
+            try promise("a host's packet is the same after a round trip", again == packet)
+        }
+    }
+}

@@ -1,0 +1,150 @@
+import BluetoothHost
+import ButtonModel
+import Bytes
+
+extension FuzzTarget {
+    /// A host and whatever a controller and its peers may send: every packet it sends is one, links come and go in
+    /// pairs, and nothing is sent when there is nobody to send to.
+    static let host = FuzzTarget(name: "host") { octets throws(BrokenPromise) in
+        var input = FuzzInput(octets)
+        var bench = HostBench(isSetUp: input.octet() & 1 == 0)
+        while let step = input.step() { try bench.take(step, &input) }
+    }
+}
+
+/// A host, and the controller as a script plays it.
+private struct HostBench {
+    private static let peers = [
+        BluetoothAddress(rawValue: 0x80E4_DA00_0001), BluetoothAddress(rawValue: 0x80E4_DA00_0002),
+    ]
+    private static let services = [
+        LocalService(uuid: .short(0x180F), characteristics: [.init(uuid: .short(0x2A19), properties: 0x1E)])
+    ]
+
+    private var host = Host()
+    private var now = Instant(sinceBoot: .seconds(100))
+    private var isOpen = false
+    private var links: Set<ConnectionHandle> = []
+    /// The command that was sent last: what a controller would answer.
+    private var opcode: [UInt8] = [0, 0]
+
+    init(isSetUp: Bool) {
+        _ = host.handle(.perform(.setServices(Self.services)), at: now)
+        guard isSetUp else { return }
+        isOpen = true
+        remember(host.handle(.transportOpened, at: now))
+        let answers: [[UInt8]] = [
+            [], [12, 0, 0, 12, 15, 0, 0, 0], [0, 0, 0, 0, 0x40, 0, 0, 0], [0x55, 0x44, 0x33, 0x22, 0x11, 0], [], [],
+            [27, 0, 4], [2], [],
+        ]
+        for answer in answers { remember(host.handle(.received(completed(answer)), at: now)) }
+    }
+
+    mutating func take(_ step: UInt8, _ input: inout FuzzInput) throws(BrokenPromise) {
+        let handle = ConnectionHandle(rawValue: 0x40 + UInt16(step >> 7))
+        let peer = Self.peers[Int(step >> 6 & 1)]
+        switch step & 0x1F {
+        case 0: try give(.received(input.chunk()))
+        case 1: try give(.received(event(0x3E, input.chunk())))
+        case 2: try give(.received(completed(input.chunk())))
+        case 3: try give(.received(event(0x0F, [input.octet(), 1] + opcode)))
+        case 4: try give(.received(event(input.octet(), input.chunk())))
+        // LE Connection Complete: handle, role, peer, interval, latency, timeout, clock accuracy.
+        case 5:
+            let role: [UInt8] = [step >> 5 & 1, 0]
+            let rest: [UInt8] = [24, 0, 0, 0, 0x58, 2, 0]
+            try give(.received(event(0x3E, [1, 0] + wire(handle) + role + peer.wireOctets + rest)))
+        case 6: try give(.received(event(0x05, [0] + wire(handle) + [0x13])))
+        case 7: try give(.received(acl(handle, first: true, input.chunk())))
+        case 8: try give(.received(acl(handle, first: false, input.chunk())))
+        case 9, 10, 11: try give(.received(acl(handle, first: true, frame(channel: 4, input.chunk()))))
+        case 12: try give(.received(acl(handle, first: true, frame(channel: 5, input.chunk()))))
+        case 13: try give(.received(event(0x13, [1] + wire(handle) + [input.octet(), 0])))
+        case 14:
+            now = now + input.pause()
+            try give(.timerFired)
+        case 15:
+            isOpen = true
+            try give(.transportOpened)
+        case 16: try give(.transportClosed)
+        case 17: try give(.perform(.startScanning(active: step & 0x40 != 0)))
+        case 18: try give(.perform(.stopScanning))
+        case 19: try give(.perform(.setAcceptList(step & 0x80 == 0 ? [peer] : Self.peers)))
+        case 20: try give(.perform(.setAcceptList([])))
+        case 21: try give(.perform(.disconnect(handle, reason: .remoteUserTerminated)))
+        case 22: try give(.perform(.exchangeMTU(handle)))
+        case 23: try give(.perform(.discoverService(handle, .short(0x180F))))
+        case 24:
+            let attribute = AttributeHandle(rawValue: UInt16(input.octet()))
+            try give(.perform(.setNotifications(handle, configuration: attribute, enabled: step & 0x40 == 0)))
+        case 25: try give(.perform(.write(handle, AttributeHandle(rawValue: 3), input.chunk())))
+        case 26: try give(.perform(.notify(handle, AttributeHandle(rawValue: 3), input.chunk())))
+        case 27:
+            let advertisement = Advertisement(data: [2, 1, 6], scanResponse: [], interval: 32)
+            try give(.perform(.startAdvertising(advertisement)))
+        case 28: try give(.perform(.stopAdvertising))
+        default:
+            let parameters = ConnectionParameters(
+                intervalMinimum: 24, intervalMaximum: 40, peripheralLatency: 0, supervisionTimeout: 600)
+            try give(
+                .perform(
+                    step & 0x40 == 0 ? .updateConnection(handle, parameters) : .requestParameters(handle, parameters)))
+        }
+    }
+
+    private mutating func give(_ input: Host.Input) throws(BrokenPromise) {
+        let effects = host.handle(input, at: now)
+        remember(effects)
+        for effect in effects {
+            switch effect {
+            case .send(let packet):
+                try promise("nothing is sent to a transport that is closed", isOpen)
+                try promise("what is sent is a packet", isPacket(packet))
+            case .event(.connected(let connection)):
+                try promise("a link comes up once", links.insert(connection.handle).inserted)
+            case .event(.disconnected(let connection, _)):
+                try promise("only a link that is up ends", links.remove(connection.handle) != nil)
+            default: break
+            }
+        }
+        guard input == .transportClosed || input == .transportOpened else { return }
+        isOpen = input == .transportOpened
+        try promise("no link outlives the transport", links.isEmpty)
+    }
+
+    private mutating func remember(_ effects: [Host.Effect]) {
+        for case .send(let packet) in effects where packet.first == 1 && packet.count >= 3 {
+            opcode = Array(packet[1...2])
+        }
+    }
+
+    // MARK: Octets
+
+    private func event(_ code: UInt8, _ parameters: [UInt8]) -> [UInt8] {
+        [4, code, UInt8(clamping: parameters.count)] + parameters.prefix(255)
+    }
+
+    private func completed(_ parameters: [UInt8]) -> [UInt8] { event(0x0E, [1] + opcode + [0] + parameters) }
+
+    private func wire(_ handle: ConnectionHandle) -> [UInt8] {
+        [UInt8(truncatingIfNeeded: handle.rawValue), UInt8(truncatingIfNeeded: handle.rawValue >> 8)]
+    }
+
+    private func acl(_ handle: ConnectionHandle, first: Bool, _ data: [UInt8]) -> [UInt8] {
+        ACLDataPacket(handle: handle, boundary: first ? .firstFromController : .continuing, data: data).packet
+    }
+
+    private func frame(channel: UInt8, _ payload: [UInt8]) -> [UInt8] {
+        [UInt8(payload.count), 0, channel, 0] + payload
+    }
+
+    private func isPacket(_ octets: [UInt8]) -> Bool {
+        var reader = ByteReader(octets)
+        guard let indicator = try? reader.uint8(), let _ = try? reader.uint16() else { return false }
+        switch indicator {
+        case 1: return (try? reader.uint8()).map(Int.init) == reader.remainingCount
+        case 2: return (try? reader.uint16()).map(Int.init) == reader.remainingCount
+        default: return false
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import ButtonModel
+import HomeAssistant
+import Hub
+import JSON
+import Rules
+
+extension FuzzTarget {
+    /// Lines of the control socket: each is answered, with a line.
+    static let control = FuzzTarget(name: "control") { octets throws(BrokenPromise) in
+        var hub = hub
+        let client = Hub.ClientID(rawValue: 7)
+        for line in octets.split(separator: UInt8(ascii: "\n")).prefix(8) {
+            let effects = hub.handle(.controlLine(client, Array(line)), at: start)
+            let answers = effects.compactMap { if case .respond(let to, let answer) = $0 { (to, answer) } else { nil } }
+            try promise("a line is answered", answers.first?.0 == client)
+            try promise("the answer is one line", answers.allSatisfy { !$0.1.description.contains("\n") })
+        }
+    }
+
+    /// What comes from the broker: topic and payload, whatever they are.
+    static let mqtt = FuzzTarget(name: "mqtt") { octets throws(BrokenPromise) in
+        var hub = hub
+        var input = FuzzInput(octets)
+        let kind = input.octet()
+        let name = input.chunk()
+        let topicName =
+            kind & 1 == 0
+            ? "tryck/bridge/request/\(String(decoding: name, as: UTF8.self))" : String(decoding: name, as: UTF8.self)
+        let message = Hub.Input.messageReceived(
+            topicName: topicName, payload: input.remainder(), retained: kind & 6 == 6)
+        for case .publish(_, let message, _) in hub.handle(message, at: start) {
+            let isName = !message.topicName.contains { "+#\0".contains($0) }
+            try promise("what is published has a topic name without wildcards", isName)
+        }
+    }
+
+    private static let start = Instant(sinceBoot: .seconds(100))
+
+    /// A hub that runs, with a button that it does not see.
+    private static let hub = {
+        var hub = Hub(
+            HubConfiguration(
+                version: "fuzz", transport: "simulated:fuzz", broker: "mqtt://fuzz", simulatedButtons: ["kitchen"]),
+            stored: StoredState(installationID: "5a1f", nextRun: 1), rules: RuleSet())
+        for input in [.wallClock(UTCTime(milliseconds: 1_795_000_000_000)), .start, .brokerConnected] as [Hub.Input] {
+            _ = hub.handle(input, at: start)
+        }
+        return hub
+    }()
+}

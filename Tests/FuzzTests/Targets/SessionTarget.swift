@@ -1,0 +1,102 @@
+import ButtonModel
+
+@testable import Flic
+
+extension FuzzTarget {
+    /// A session and whatever a button may notify, signed rightly or not: it sends nothing that does not fit the link,
+    /// and nothing at all once the link is lost.
+    static let session = FuzzTarget(name: "session") { octets throws(BrokenPromise) in
+        var input = FuzzInput(octets)
+        guard var bench = SessionBench(isKnown: input.octet() & 3 != 0) else { return }
+        while let step = input.step() { try bench.take(step, &input) }
+    }
+}
+
+/// A session past the beginning of a link, and a button as a script plays it. The script cannot forge signatures, so
+/// it is lent the key.
+private struct SessionBench {
+    private static let address = BluetoothAddress(rawValue: 0x80E4_DA01_0203)
+    private static let entropy = SessionEntropy(
+        temporaryID: 0x0102_0304, random: [1, 2, 3, 4, 5, 6, 7, 8], privateKey: [UInt8](repeating: 9, count: 32))
+    private static let buttonRandom: [UInt8] = [8, 7, 6, 5, 4, 3, 2, 1]
+    private static let attMTU = 140
+
+    private var session: ButtonSession
+    private var now = Instant(sinceBoot: .seconds(100))
+    private var channel: SignedChannel
+    private let fresh: SignedChannel
+    private var cursor = EventCursor(bootID: 0x1234_5678, eventCount: 8)
+    private var isLost = false
+
+    init?(isKnown: Bool) {
+        guard let pairingKey = PairingKey([UInt8](repeating: 0x5A, count: 16)),
+            let key = SessionKey(
+                quickVerify: pairingKey, hostRandom: Array(Self.entropy.random.prefix(7)), flags: 0,
+                buttonRandom: Self.buttonRandom)
+        else { return nil }
+        fresh = SignedChannel(key, as: .button)
+        channel = fresh
+        let pairing = Pairing(identifier: 0xCAFE, key: pairingKey)
+        session = ButtonSession(
+            .init(
+                address: Self.address,
+                purpose: isKnown ? .reconnect(pairing, cursor, advertisingConfigured: false) : .pair))
+        _ = session.handle(.linkReady(attMTU: Self.attMTU, Self.entropy), at: now)
+    }
+
+    mutating func take(_ step: UInt8, _ input: inout FuzzInput) throws(BrokenPromise) {
+        switch step & 0xF {
+        case 0: try give(.received(input.chunk()))
+        case 1, 2, 3, 4: try give(.received([1] + channel.seal(input.chunk())))
+        case 5:
+            channel = fresh
+            let response = ButtonPacket.quickVerifyResponse(
+                .init(random: Self.buttonRandom, temporaryID: Self.entropy.temporaryID))
+            try give(.received([0x21] + channel.seal(response.octets)))
+        case 6:
+            let response = ButtonPacket.initButtonEventsResponse(
+                .init(
+                    hasQueuedEvents: step & 0x10 != 0, ticks: 1_000_000, eventCount: UInt32(input.octet()),
+                    bootID: step & 0x20 == 0 ? nil : UInt32(input.octet())))
+            try give(.received([1] + channel.seal(response.octets)))
+        case 7, 8:
+            now = now + input.pause()
+            try give(.timerFired)
+        case 9: try give(.synced(cursor))
+        case 10: try give(.restart(Self.entropy))
+        case 11: try give(.perform(command(step, &input)))
+        case 12: now = now + .seconds(Int64(input.octet()) * 120)
+        case 13 where step & 0x70 == 0:
+            try give(.linkLost)
+            isLost = true
+        default:
+            // A value in pieces.
+            let sealed = channel.seal(input.chunk())
+            try give(.received([0x81] + sealed.prefix(19)))
+            try give(.received([1] + sealed.dropFirst(19)))
+        }
+    }
+
+    private func command(_ step: UInt8, _ input: inout FuzzInput) -> ButtonSession.Command {
+        switch step >> 4 & 7 {
+        case 0: .setNickname(Nickname(String(decoding: input.chunk(), as: UTF8.self), chosenAt: 5))
+        case 1: .setLatencyMode(.low)
+        case 2: .setAutoDisconnectTime(UInt16(input.octet()) * 3)
+        case 3: (try? FirmwareImage(input.chunk())).map { .updateFirmware($0) } ?? .cancelFirmwareUpdate
+        case 4: .cancelFirmwareUpdate
+        case 5: .factoryReset
+        case 6: .disconnect(advertiseAgain: true)
+        default: .abortLEDPattern
+        }
+    }
+
+    private mutating func give(_ input: ButtonSession.Input) throws(BrokenPromise) {
+        for effect in session.handle(input, at: now) {
+            if case .send(let value) = effect {
+                try promise("nothing is sent on a link that is lost", !isLost)
+                try promise("a value fits the link", (2...Self.attMTU - 3).contains(value.count))
+            }
+            if case .events(_, let last, _) = effect { cursor = last }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import Daemon
+import Diagnostics
+import JSON
+import RuleLoader
+
+extension FuzzTarget {
+    static let json = FuzzTarget(name: "json") { octets throws(BrokenPromise) in
+        guard let value = try? JSONValue(parsing: octets) else { return }
+        // A number that Double cannot say is not the same after it.
+        let text = value.description
+        let again = try? JSONValue(parsing: text)
+        try promise("what is written can be read", again != nil)
+        try promise("and is written the same", again?.description == text)
+    }
+
+    static let rules = FuzzTarget(name: "rules") { octets throws(BrokenPromise) in
+        let loaded = RuleLoader.rules(SourceFile(name: "rules.yaml", text: octets), in: environment)
+        try judge(octets, loaded.value == nil, loaded.diagnostics)
+    }
+
+    static let configuration = FuzzTarget(name: "configuration") { octets throws(BrokenPromise) in
+        let loaded = RuleLoader.configuration(SourceFile(name: "tryck.yaml", text: octets), in: environment)
+        try judge(octets, loaded.value == nil, loaded.diagnostics)
+    }
+
+    static let simulator = FuzzTarget(name: "simulator") { octets throws(BrokenPromise) in
+        let loaded = RuleLoader.simulator(SourceFile(name: "simulator.yaml", text: octets))
+        try judge(octets, loaded.value == nil, loaded.diagnostics)
+    }
+
+    private static let environment = LoadEnvironment(
+        secrets: SourceFile(name: "secrets.yaml", text: Array("password: hunter22\n".utf8)),
+        variables: ["HOME": "/home/somebody"])
+
+    /// A file is taken or it is told what is wrong with it, and where.
+    private static func judge(
+        _ octets: [UInt8], _ isRefused: Bool, _ diagnostics: [Diagnostic]
+    ) throws(BrokenPromise) {
+        try promise("a file is refused for an error", isRefused == diagnostics.contains { $0.severity == .error })
+        let lines = octets.count { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") } + 1
+        // Line separators of Unicode end lines too.
+        let separators = octets.count { $0 == 0x85 || $0 == 0xA8 || $0 == 0xA9 }
+        for diagnostic in diagnostics {
+            try promise("a position is in the file", (1...lines + separators).contains(diagnostic.start.line))
+            try promise("a position begins with 1", diagnostic.start.column >= 1)
+        }
+        let report = DiagnosticReport(diagnostics, sources: [diagnostics.first?.file ?? "": octets]).text()
+        let isPlain = report.unicodeScalars.allSatisfy {
+            $0 == "\n" || $0 == "\t" || !(0x80..<0xA0).contains($0.value) && $0.value >= 0x20 && $0.value != 0x7F
+        }
+        try promise("a report does not command the terminal", isPlain)
+    }
+
+    /// Cut anywhere, a stream gives the same packets.
+    static let h4 = FuzzTarget(name: "h4") { octets throws(BrokenPromise) in
+        var input = FuzzInput(octets)
+        let size = Int(input.octet()) + 1
+        let stream = input.remainder()
+        var whole = H4Framer()
+        whole.append(stream)
+        var pieces = H4Framer()
+        var packets: [[UInt8]] = []
+        for start in Swift.stride(from: 0, to: stream.count, by: size) {
+            pieces.append(Array(stream[start..<min(start + size, stream.count)]))
+            while let packet = try? pieces.next() { packets.append(packet) }
+        }
+        var expected: [[UInt8]] = []
+        while let packet = try? whole.next() { expected.append(packet) }
+        try promise("a stream gives the same packets however it is cut", packets == expected)
+        try promise("packets hold no more than there was", packets.reduce(0) { $0 + $1.count } <= stream.count)
+    }
+
+    /// The same for lines, up to one that is too long.
+    static let lines = FuzzTarget(name: "lines") { octets throws(BrokenPromise) in
+        var input = FuzzInput(octets)
+        let size = Int(input.octet()) + 1
+        let stream = input.remainder()
+        var whole = LineFramer(maximumLength: 32)
+        whole.append(stream)
+        var pieces = LineFramer(maximumLength: 32)
+        var lines: [[UInt8]] = []
+        for start in Swift.stride(from: 0, to: stream.count, by: size) {
+            pieces.append(Array(stream[start..<min(start + size, stream.count)]))
+            while let line = try? pieces.next() { lines.append(line) }
+        }
+        var expected: [[UInt8]] = []
+        while let line = try? whole.next() { expected.append(line) }
+        try promise("a stream gives the same lines however it is cut", lines == expected)
+        try promise("no line is longer than lines may be", lines.allSatisfy { $0.count <= 32 })
+    }
+}

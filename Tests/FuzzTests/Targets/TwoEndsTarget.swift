@@ -1,0 +1,114 @@
+import ButtonModel
+
+@testable import Flic
+
+extension FuzzTarget {
+    /// A host and a button, and somebody between them who drops, repeats, cuts and changes what they say: what they
+    /// agree on is the same on both sides, and no event comes twice or out of order.
+    static let twoEnds = FuzzTarget(name: "two-ends") { octets throws(BrokenPromise) in
+        var bench = TwoEndsBench(FuzzInput(octets))
+        try bench.run()
+    }
+}
+
+private struct TwoEndsBench {
+    private static let rootSeed = [UInt8](repeating: 0x42, count: 32)
+    private static let address = BluetoothAddress(rawValue: 0x80E4_DA00_0007)
+    /// Of one run; a longer script is cut.
+    private static let maximumDeliveries = 200
+    /// Its certificate takes longer to make than a run does.
+    private static let unused = FlicPeripheral(
+        .init(
+            address: address, serial: "BA00-A00007", uuid: [UInt8](repeating: 0xAB, count: 16), nickname: "Küche",
+            firmwareVersion: 11, batteryMillivolts: 3000, privateKey: [UInt8](repeating: 0x17, count: 32),
+            rootSeed: rootSeed, bootID: 4711, pairings: [], pingPeriod: nil), at: Instant(sinceBoot: .seconds(10)))
+    private static let root = FlicPeripheral.rootPublicKey(seed: rootSeed)
+
+    private enum Delivery {
+        case toHost([UInt8])
+        case toButton([UInt8])
+    }
+
+    private var input: FuzzInput
+    private var now = Instant(sinceBoot: .seconds(100))
+    private var session = ButtonSession(.init(address: address, purpose: .pair, trustRoots: [root]))
+    private var button = unused
+    private var air: [Delivery] = []
+    private var deliveries = 0
+    private var lastEvent: EventCursor?
+
+    init(_ input: FuzzInput) { self.input = input }
+
+    mutating func run() throws(BrokenPromise) {
+        _ = button.handle(.setPublicMode(true), at: now)
+        tell(button.handle(.linkUp(attMTU: 140), at: now))
+        try tell(session.handle(.linkReady(attMTU: 140, entropy), at: now))
+        try deliver()
+        while let step = input.step(), deliveries < Self.maximumDeliveries {
+            switch step & 3 {
+            case 0: tell(button.handle(step & 4 == 0 ? .pressed : .released, at: now))
+            case 1: now = now + input.pause()
+            case 2: try tell(session.handle(.timerFired, at: now))
+            default: tell(button.handle(.timerFired, at: now))
+            }
+            try deliver()
+        }
+    }
+
+    private mutating func deliver() throws(BrokenPromise) {
+        while !air.isEmpty, deliveries < Self.maximumDeliveries {
+            deliveries += 1
+            let delivery = air.removeFirst()
+            let fate = input.octet()
+            // Most of what is said arrives.
+            if fate & 0xF0 == 0x10 { continue }
+            if fate & 0xF0 == 0x20 { air.append(delivery) }
+            switch delivery {
+            case .toHost(let value): try tell(session.handle(.received(changed(value, by: fate)), at: now))
+            case .toButton(let value):
+                tell(button.handle(.received(changed(value, by: fate), random: entropy.random), at: now))
+            }
+        }
+    }
+
+    private mutating func changed(_ value: [UInt8], by fate: UInt8) -> [UInt8] {
+        switch fate & 0xF0 {
+        case 0x30: return Array(value.prefix(Int(input.octet())))
+        case 0x40:
+            var changed = value
+            if let index = value.indices.dropFirst(Int(input.octet()) % max(value.count, 1)).first {
+                changed[index] ^= 1 << (fate & 7)
+            }
+            return changed
+        default: return value
+        }
+    }
+
+    private mutating func tell(_ effects: [FlicPeripheral.Effect]) {
+        for case .send(let value) in effects { air.append(.toHost(value)) }
+    }
+
+    private mutating func tell(_ effects: [ButtonSession.Effect]) throws(BrokenPromise) {
+        for effect in effects {
+            switch effect {
+            case .send(let value): air.append(.toButton(value))
+            case .paired(_, let pairing, _):
+                try promise("both sides keep the same pairing", button.pairings.contains(pairing))
+            case .events(_, let cursor, let needsAcknowledgement):
+                if let lastEvent, lastEvent.bootID == cursor.bootID {
+                    try promise("events count upward", cursor.eventCount >= lastEvent.eventCount)
+                }
+                lastEvent = cursor
+                if needsAcknowledgement { try tell(session.handle(.synced(cursor), at: now)) }
+            case .needsEntropy: try tell(session.handle(.restart(entropy), at: now))
+            default: break
+            }
+        }
+    }
+
+    private var entropy: SessionEntropy {
+        SessionEntropy(
+            temporaryID: UInt32(deliveries), random: [UInt8](repeating: UInt8(deliveries & 0xFF), count: 8),
+            privateKey: [UInt8](repeating: 9, count: 32))
+    }
+}
