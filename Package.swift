@@ -36,6 +36,7 @@ let daemonImports: [Target.Dependency] = [
 let package = Package(
     name: "tryck",
     products: [
+        .library(name: "BluetoothHost", targets: ["BluetoothHost"]),
         .executable(name: "tryck", targets: ["tryck"]),
         .executable(name: "tryckd", targets: ["tryckd"]),
     ],

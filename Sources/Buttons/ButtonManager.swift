@@ -209,7 +209,7 @@ package struct ButtonManager: Sendable {
             serviceDiscovered(handle, service, at: now)
         case .notificationsSet(let handle, _, _):
             notificationsSet(handle, at: now)
-        case .procedureFailed(let handle, let failure):
+        case .procedureFailed(let handle, _, let failure):
             procedureFailed(handle, failure, at: now)
         case .notified(let handle, let attribute, let value):
             guard links[handle]?.notifyHandle == attribute else { break }
@@ -217,7 +217,10 @@ package struct ButtonManager: Sendable {
         case .anomaly(let text):
             effects.append(.anomaly(text))
         case .acceptListTurned, .linkLimitReached, .connectionUpdateFailed, .scanningFailed,
-            .parametersUpdated, .advertisingStarted, .advertisingFailed, .written, .subscribed:
+            .parametersUpdated, .advertisingStarted, .advertisingFailed, .written, .subscribed,
+            .servicesDiscovered, .descriptorsDiscovered, .read, .writeCompleted, .indicationsSet, .indicated,
+            .servicesChanged, .subscribedToIndications, .indicationConfirmed, .indicationFailed, .channelOpened,
+            .channelOpenFailed, .channelClosed, .sduReceived, .sduRefused, .channelWritable:
             break
         }
     }

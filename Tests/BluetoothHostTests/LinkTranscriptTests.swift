@@ -45,13 +45,13 @@ struct LinkTranscriptTests {
         bench.when(.attribute([0x03, 65, 0]), expect: .event(.mtuExchanged(link, attMTU: 65)))
     }
 
-    @Test("a notification is delivered, an indication confirmed and delivered")
+    @Test("a notification is delivered, an indication delivered and then confirmed")
     func notified() {
         var bench = connected()
         let attribute = AttributeHandle(rawValue: 0x0103)
         bench.when(.attribute([0x1B, 0x03, 0x01, 7, 8]), expect: .event(.notified(link, attribute, [7, 8])))
         bench.when(
-            .attribute([0x1D, 0x03, 0x01, 9]), expect: .attribute([0x1E]), .event(.notified(link, attribute, [9])))
+            .attribute([0x1D, 0x03, 0x01, 9]), expect: .event(.indicated(link, attribute, [9])), .attribute([0x1E]))
     }
 
     @Test("notifications are switched on by a write that is answered")
@@ -68,7 +68,9 @@ struct LinkTranscriptTests {
             expect: .attribute([0x12, 4, 0, 0, 0]))
         bench.when(
             .attribute([0x01, 0x12, 4, 0, 0x03]),
-            expect: .event(.procedureFailed(link, .errorResponse(code: 3, attributeHandle: 4))))
+            expect: .event(.procedureFailed(
+                    link, .setNotifications(configuration: configuration, enabled: false),
+                    .errorResponse(code: 3, attributeHandle: 4))))
     }
 
     @Test("procedures run one after the other")
@@ -85,7 +87,7 @@ struct LinkTranscriptTests {
     func tooManyProcedures() {
         var bench = connected()
         for _ in 0..<17 { bench.when(.perform(.exchangeMTU(link))) }
-        bench.when(.perform(.exchangeMTU(link)), expect: .event(.procedureFailed(link, .tooManyProcedures)))
+        bench.when(.perform(.exchangeMTU(link)), expect: .event(.procedureFailed(link, .exchangeMTU, .tooManyProcedures)))
     }
 
     @Test("thirty seconds of silence end the procedure and the link")
@@ -97,10 +99,10 @@ struct LinkTranscriptTests {
         talk.wait(.seconds(30))
         talk.when(
             .timerFired,
-            expect: .event(.procedureFailed(link, .transactionTimedOut)), .event(.procedureFailed(link, .linkLost)),
+            expect: .event(.procedureFailed(link, .exchangeMTU, .transactionTimedOut)), .event(.procedureFailed(link, .exchangeMTU, .linkLost)),
             .command(.disconnect(link, reason: .remoteUserTerminated)), .setTimer(talk.now + .seconds(2)))
         talk.when(.status(.disconnect), expect: .cancelTimer)
-        talk.when(.perform(.exchangeMTU(link)), expect: .event(.procedureFailed(link, .linkLost)))
+        talk.when(.perform(.exchangeMTU(link)), expect: .event(.procedureFailed(link, .exchangeMTU, .linkLost)))
         talk.when(
             .event(.disconnectionComplete(.success, link, reason: .localHostTerminated)),
             expect: .event(.disconnected(connection, reason: .localHostTerminated)))
@@ -130,9 +132,10 @@ struct LinkTranscriptTests {
         bench.when(.perform(.exchangeMTU(link)))
         bench.when(
             .event(.disconnectionComplete(.success, link, reason: .connectionTimeout)),
-            expect: .event(.procedureFailed(link, .linkLost)), .event(.procedureFailed(link, .linkLost)),
+            expect: .event(.procedureFailed(link, .discoverService(.short(0x180F)), .linkLost)),
+            .event(.procedureFailed(link, .exchangeMTU, .linkLost)),
             .event(.disconnected(connection, reason: .connectionTimeout)))
-        bench.when(.perform(.exchangeMTU(link)), expect: .event(.procedureFailed(link, .linkLost)))
+        bench.when(.perform(.exchangeMTU(link)), expect: .event(.procedureFailed(link, .exchangeMTU, .linkLost)))
         bench.when(.perform(.write(link, AttributeHandle(rawValue: 3), [1])))
     }
 
@@ -149,7 +152,7 @@ struct LinkTranscriptTests {
     func malformedResponse() {
         var bench = connected()
         bench.when(.perform(.exchangeMTU(link)))
-        bench.when(.attribute([0x03, 140]), expect: .event(.procedureFailed(link, .malformedResponse)))
+        bench.when(.attribute([0x03, 140]), expect: .event(.procedureFailed(link, .exchangeMTU, .malformedResponse)))
     }
 
     @Test("a central without services answers requests all the same")
@@ -344,9 +347,9 @@ struct LinkTranscriptTests {
     func unknownSignalling() {
         var bench = connected()
         bench.when(
-            .frame(link, channel: 5, [0x14, 3, 2, 0, 1, 2]), expect: .frame(link, channel: 5, [0x01, 3, 2, 0, 0, 0]))
+            .frame(link, channel: 5, [0x17, 3, 2, 0, 1, 2]), expect: .frame(link, channel: 5, [0x01, 3, 2, 0, 0, 0]))
         bench.when(
-            .frame(link, channel: 5, [0x14, 3, 9]), expect: .event(.anomaly("a signalling packet is too short")))
+            .frame(link, channel: 5, [0x17, 3, 9]), expect: .event(.anomaly("a signalling packet is too short")))
     }
 
     @Test("parameters and the end of a link are asked of the controller")

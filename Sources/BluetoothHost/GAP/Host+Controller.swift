@@ -56,9 +56,10 @@ extension Host {
         guard header.length == data.remainingCount else {
             return [.event(.anomaly("an ACL packet of \(data.remainingCount) octets says \(header.length)"))]
         }
-        let table = table
+        let (table, listening) = (table, listening)
         let effects = onLink(header.handle, at: now) {
-            $0.receive(data, isFirst: header.boundary != .continuing, serving: table, at: now)
+            $0.receive(
+                data, isFirst: header.boundary != .continuing, serving: table, listening: listening, at: now)
         }
         return effects ?? [.event(.anomaly("data of link \(header.handle.rawValue), which is not there"))]
     }

@@ -3,7 +3,8 @@ import Bytes
 /// Frames on their way to the controller, cut to its packet length and held back while its buffers are full.
 ///
 /// The buffers are one pool for all links. Links take turns, one packet each, so a link whose peer is slow does
-/// not keep the others waiting for longer than its own packets fill the pool.
+/// not keep the others waiting for longer than its own packets fill the pool; and it may not fill all of it: a
+/// buffer is left for each of the others, as long as that leaves it half of them.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 4.1.1.
 struct ACLFlow: Sendable {
@@ -19,6 +20,7 @@ struct ACLFlow: Sendable {
     }
 
     private let packetLength: Int
+    private let bufferCount: Int
     private var freeBuffers: Int
     private var queues: [ConnectionHandle: LinkQueue] = [:]
     /// Links with something to send, the next one first.
@@ -26,7 +28,18 @@ struct ACLFlow: Sendable {
 
     init(packetLength: Int, bufferCount: Int) {
         self.packetLength = max(1, packetLength)
+        self.bufferCount = bufferCount
         freeBuffers = bufferCount
+    }
+
+    /// What one link may have at the controller.
+    private var share: Int { max(1, bufferCount - min(queues.count - 1, bufferCount / 2)) }
+
+    /// Whether a frame given now would begin to be sent now.
+    func isIdle(_ handle: ConnectionHandle) -> Bool {
+        guard freeBuffers > 0 else { return false }
+        guard let queue = queues[handle] else { return true }
+        return queue.isEmpty && queue.inFlight < share
     }
 
     /// - Returns: whether there was room: a link keeps at most `Host.maximumQueuedFrames` frames waiting.
@@ -42,8 +55,15 @@ struct ACLFlow: Sendable {
     /// The packets that can go now, in order.
     mutating func takePackets() -> [[UInt8]] {
         var packets: [[UInt8]] = []
+        // Those that have their share of the buffers, and keep their place.
+        var waiting: [ConnectionHandle] = []
+        defer { turns = waiting + turns }
         while freeBuffers > 0, let handle = turns.first {
             turns.removeFirst()
+            if let queue = queues[handle], queue.inFlight >= share {
+                waiting.append(handle)
+                continue
+            }
             guard let packet = queues[handle]?.nextPacket(of: handle, length: packetLength) else { continue }
             freeBuffers -= 1
             packets.append(packet)

@@ -10,7 +10,7 @@ struct L2CAPReassembler: Hashable, Sendable {
         var fault: String?
     }
 
-    /// The longest frame taken: the longest attribute PDU with its header. A longer one is dropped whole.
+    /// The longest frame taken: the longest attribute PDU, or piece of an SDU, with its header. A longer one is dropped whole.
     static let maximumFrameLength = L2CAPFrame.headerLength + Int(ATTPDU.maximumMTU)
 
     private enum State: Hashable, Sendable {
@@ -41,7 +41,7 @@ struct L2CAPReassembler: Hashable, Sendable {
         }
         guard Int(length) == payload.remainingCount else { return collect([], fragment) }
         guard fragment.remainingCount <= Self.maximumFrameLength else { return discard() }
-        return Outcome(frame: L2CAPFrame(channel: channel, payload: payload))
+        return Outcome(frame: L2CAPFrame(channel: L2CAPChannelID(rawValue: channel), payload: payload))
     }
 
     private mutating func receiveContinuing(_ fragment: ByteReader) -> Outcome {
@@ -73,7 +73,7 @@ struct L2CAPReassembler: Hashable, Sendable {
         guard payload.remainingCount == Int(length) else {
             return Outcome(fault: "an L2CAP frame is longer than it says")
         }
-        return Outcome(frame: L2CAPFrame(channel: channel, payload: payload))
+        return Outcome(frame: L2CAPFrame(channel: L2CAPChannelID(rawValue: channel), payload: payload))
     }
 
     private mutating func discard() -> Outcome {
