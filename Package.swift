@@ -86,6 +86,9 @@ let package = Package(
         .target(
             name: "ReactorTestSupport", dependencies: ["Reactor"], path: "Tests/ReactorTestSupport",
             swiftSettings: settings),
+        .target(
+            name: "PictureTransfer", dependencies: ["BluetoothHost", "Bytes", "ButtonModel"],
+            path: "Tests/PictureTransfer", swiftSettings: settings),
         tests("ButtonModelTests", "ButtonModel"),
         tests("BytesTests", "Bytes"),
         tests("JSONTests", "JSON"),
@@ -100,7 +103,8 @@ let package = Package(
         tests("HomeAssistantTests", "HomeAssistant", "ButtonModel", "JSON"),
         tests("ButtonsTests", "Buttons", "BluetoothHost", "Flic", "ButtonModel", "Simulator"),
         tests("SimulatorTests", "Simulator", "BluetoothHost", "Flic", "ButtonModel", "Bytes"),
-        tests("ScenarioTests", "Hub", "Simulator", "Rules", "ButtonModel", "JSON"),
+        tests(
+            "ScenarioTests", "Hub", "Simulator", "Rules", "ButtonModel", "JSON", "BluetoothHost", "PictureTransfer"),
         tests("ReactorTests", "Reactor", "ReactorTestSupport", "CLinux"),
         tests(
             "DaemonTests", "Daemon", "Hub", "Reactor", "ReactorTestSupport", "CLinux", "Bytes", "JSON", "ButtonModel"),
