@@ -112,6 +112,8 @@ let package = Package(
             "CommandLineTests", "tryck", "Daemon", "Diagnostics", "ButtonModel", "JSON", "Simulator",
             .product(name: "ArgumentParser", package: "swift-argument-parser"), resources: [.copy("Golden")]),
         tests("ArchitectureTests"),
-        tests("IntegrationTests", "JSON", exclude: ["support"]),
+        tests(
+            "IntegrationTests", "JSON", "BluetoothHost", "ButtonModel", "Daemon", "Reactor", "ReactorTestSupport",
+            "PictureTransfer", exclude: ["support"]),
     ]
 )

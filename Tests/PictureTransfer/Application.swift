@@ -25,7 +25,7 @@ extension Application {
 
 /// Keeps what a host says in order. Somebody who reacts to an event makes it say more; that goes out behind all
 /// packets of the input the event came of.
-public struct HostDesk {
+public struct HostDesk: Sendable {
     public private(set) var host: Host
     private var effects: [Host.Effect] = []
     private var events: [Host.Event] = []

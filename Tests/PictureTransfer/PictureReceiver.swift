@@ -2,7 +2,7 @@ public import BluetoothHost
 public import ButtonModel
 
 /// The peripheral: advertises whenever nobody is connected, and keeps what has come when a link is lost.
-public struct PictureReceiver: Application {
+public struct PictureReceiver: Application, Sendable {
     public var desk: HostDesk
     private let advertisement: Advertisement
     private let details: String

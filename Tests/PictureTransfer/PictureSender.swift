@@ -2,9 +2,9 @@ public import BluetoothHost
 public import ButtonModel
 
 /// The central: looks for a receiver, and sends it one picture over as many links as that takes.
-public struct PictureSender: Application {
+public struct PictureSender: Application, Sendable {
     /// The one being used; a lost link ends it.
-    private struct Transfer {
+    private struct Transfer: Sendable {
         var link: ConnectionHandle
         var handles: [UUID: AttributeHandle] = [:]
         /// Octets of the picture that need not be sent any more.
