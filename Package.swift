@@ -36,7 +36,7 @@ let daemonImports: [Target.Dependency] = [
 let package = Package(
     name: "tryck",
     products: [
-        .library(name: "BluetoothHost", targets: ["BluetoothHost"]),
+        .library(name: "BluetoothHost", targets: ["BluetoothHost", "ButtonModel"]),
         .executable(name: "tryck", targets: ["tryck"]),
         .executable(name: "tryckd", targets: ["tryckd"]),
     ],

@@ -7,7 +7,6 @@ import Testing
 /// Our host and Bumble's, each on a controller of RootCanal's: the picture of `PictureTransfer` goes over.
 @Suite("With Bumble's host", .serialized)
 struct ForeignHostTests {
-    /// RootCanal moves an ACL packet of 27 octets every 5 ms tick or so.
     private static let pictureLength = 200_000
 
     private func picture() -> [UInt8] { (0..<Self.pictureLength).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) } }
