@@ -68,7 +68,8 @@ struct LinkTranscriptTests {
             expect: .attribute([0x12, 4, 0, 0, 0]))
         bench.when(
             .attribute([0x01, 0x12, 4, 0, 0x03]),
-            expect: .event(.procedureFailed(
+            expect: .event(
+                .procedureFailed(
                     link, .setNotifications(configuration: configuration, enabled: false),
                     .errorResponse(code: 3, attributeHandle: 4))))
     }
@@ -87,7 +88,8 @@ struct LinkTranscriptTests {
     func tooManyProcedures() {
         var bench = connected()
         for _ in 0..<17 { bench.when(.perform(.exchangeMTU(link))) }
-        bench.when(.perform(.exchangeMTU(link)), expect: .event(.procedureFailed(link, .exchangeMTU, .tooManyProcedures)))
+        bench.when(
+            .perform(.exchangeMTU(link)), expect: .event(.procedureFailed(link, .exchangeMTU, .tooManyProcedures)))
     }
 
     @Test("thirty seconds of silence end the procedure and the link")
@@ -99,7 +101,8 @@ struct LinkTranscriptTests {
         talk.wait(.seconds(30))
         talk.when(
             .timerFired,
-            expect: .event(.procedureFailed(link, .exchangeMTU, .transactionTimedOut)), .event(.procedureFailed(link, .exchangeMTU, .linkLost)),
+            expect: .event(.procedureFailed(link, .exchangeMTU, .transactionTimedOut)),
+            .event(.procedureFailed(link, .exchangeMTU, .linkLost)),
             .command(.disconnect(link, reason: .remoteUserTerminated)), .setTimer(talk.now + .seconds(2)))
         talk.when(.status(.disconnect), expect: .cancelTimer)
         talk.when(.perform(.exchangeMTU(link)), expect: .event(.procedureFailed(link, .exchangeMTU, .linkLost)))

@@ -121,7 +121,9 @@ struct ServiceDiscoveryTranscriptTests {
         var bench = Bench()
         bench.connect()
         bench.when(.perform(.discoverService(link, Self.service)))
-        bench.when(.attribute([0x01, 0x06, 1, 0, 0x0A]), expect: .event(.procedureFailed(link, Self.discovery, .serviceNotFound)))
+        bench.when(
+            .attribute([0x01, 0x06, 1, 0, 0x0A]),
+            expect: .event(.procedureFailed(link, Self.discovery, .serviceNotFound)))
     }
 
     @Test("another error ends the search")

@@ -9,7 +9,9 @@ import Testing
 struct ForeignHostTests {
     private static let pictureLength = 200_000
 
-    private func picture() -> [UInt8] { (0..<Self.pictureLength).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) } }
+    private func picture() -> [UInt8] {
+        (0..<Self.pictureLength).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+    }
 
     private func bumble(_ script: String, _ workshop: Workshop, port: Int, _ arguments: [String]) throws -> Program {
         let path = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "support/\(script)").path

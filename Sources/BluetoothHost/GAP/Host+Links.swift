@@ -72,7 +72,7 @@ extension Host {
     private mutating func start(
         _ procedure: GATTProcedure, on handle: ConnectionHandle, at now: Instant
     ) -> [Effect] {
-        onLink(handle, at: now) { $0.start(procedure, at: now) } 
+        onLink(handle, at: now) { $0.start(procedure, at: now) }
             ?? [.event(.procedureFailed(handle, procedure, .linkLost))]
     }
 

@@ -24,7 +24,7 @@ struct Link: Sendable {
     private var indications = IndicationQueue()
 
     var deadline: Instant? {
-        [client.deadline, indications.deadline, channels.deadline].lazy.compactMap { $0 }.min()
+        earlier(client.deadline, earlier(indications.deadline, channels.deadline))
     }
 
     init(_ connection: Connection, offeredMTU: UInt16, channels configuration: ChannelConfiguration) {
@@ -40,8 +40,14 @@ struct Link: Sendable {
         _ fragment: ByteReader, isFirst: Bool, serving table: AttributeTable, listening: Set<SPSM>, at now: Instant
     ) -> [Effect] {
         let outcome = reassembler.receive(fragment, isFirst: isFirst)
-        let effects = receive(outcome.frame, serving: table, listening: listening, at: now)
-        return outcome.fault.map { [.event(.anomaly($0))] + effects } ?? effects
+        guard let fault = outcome.fault else {
+            return receive(outcome.frame, serving: table, listening: listening, at: now)
+        }
+        var effects: [Effect] = [.event(.anomaly(fault))]
+        if let channel = outcome.oversized {
+            effects += carryOut(channels.receiveOversized(on: channel, &identifiers, at: now))
+        }
+        return effects + receive(outcome.frame, serving: table, listening: listening, at: now)
     }
 
     mutating func timerFired(at now: Instant) -> [Effect] {
@@ -288,4 +294,9 @@ struct Link: Sendable {
     private func frame(_ packet: SignallingPacket) -> Effect {
         .send(L2CAPFrame.encode(packet.encoded, on: .leSignalling))
     }
+}
+
+private func earlier(_ first: Instant?, _ second: Instant?) -> Instant? {
+    guard let first, let second else { return first ?? second }
+    return min(first, second)
 }

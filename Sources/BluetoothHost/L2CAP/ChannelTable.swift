@@ -111,6 +111,13 @@ struct ChannelTable: Sendable {
         }
     }
 
+    /// A frame so long that it was not even kept.
+    mutating func receiveOversized(
+        on id: L2CAPChannelID, _ identifiers: inout SignallingIdentifiers, at now: Instant
+    ) -> [Effect] {
+        close(id, .violation(.frameTooLong), &identifiers, at: now)
+    }
+
     // MARK: Signalling
 
     /// Whether a reject with this identifier is about a request of ours for a channel.
@@ -133,7 +140,8 @@ struct ChannelTable: Sendable {
         case .flowControlCredit(_, let source, let credits):
             guard credits > 0, let id = openEntry(withPeer: source) else {
                 // Credits that crossed with the channel's end come to nothing.
-                return isClosing(withPeer: source) ? [] : [.anomaly("\(credits) credits for L2CAP channel \(source.rawValue)")]
+                return isClosing(withPeer: source)
+                    ? [] : [.anomaly("\(credits) credits for L2CAP channel \(source.rawValue)")]
             }
             let effects = withChannel(id) { $0.receive(credits: credits) } ?? []
             return carryOut(effects, of: id, &identifiers, at: now)
