@@ -187,8 +187,8 @@ struct PeripheralTranscriptTests {
             .attribute([0x12, 7, 0, 1, 2]), expect: .attribute([0x13]), .event(.written(link, attribute, [1, 2])))
         bench.when(.attribute([0x52, 7, 0, 3]), expect: .event(.written(link, attribute, [3])))
         // A command that may not be carried out is ignored.
-        bench.when(.attribute([0x52, 3, 0, 3]))
-        bench.when(.attribute([0x52, 99, 0, 3]))
+        bench.whenNothingFollows(.attribute([0x52, 3, 0, 3]))
+        bench.whenNothingFollows(.attribute([0x52, 99, 0, 3]))
     }
 
     @Test("notifications are switched on and off by each link for itself")
