@@ -250,6 +250,22 @@ struct LinkTranscriptTests {
         bench.when(.freed())
     }
 
+    @Test("answers have room when the queue is full, and not without end")
+    func reservedFrames() {
+        var info = Bench.info
+        info.aclBufferCount = 1
+        var bench = connected(info)
+        let dropped = Host.Effect.event(.anomaly("too many frames wait on link 64; one was dropped"))
+        let write = Host.Input.perform(.write(link, AttributeHandle(rawValue: 3), [1]))
+        for _ in 0...Host.maximumQueuedFrames { bench.when(write) }
+        for _ in 0..<32 { bench.whenNothingFollows(.attribute([0x0A, 3, 0])) }
+        bench.when(.attribute([0x0A, 3, 0]), expect: dropped)
+        bench.when(write, expect: dropped)
+        for _ in 0..<Host.maximumQueuedFrames { bench.when(.freed(), expect: .attribute([0x52, 3, 0, 1])) }
+        for _ in 0..<32 { bench.when(.freed(), expect: .attribute([0x01, 0x0A, 3, 0, 0x01])) }
+        bench.whenNothingFollows(.freed())
+    }
+
     @Test("a value that does not fit the MTU is not sent")
     func tooLong() {
         var bench = connected()

@@ -143,14 +143,17 @@ extension Host {
             switch effect {
             case .event(let event): result.append(.event(event))
             case .command(let command): result += send(command, at: now)
-            case .send(let frame):
-                if !flow.enqueue(frame, for: handle) {
-                    result.append(.event(.anomaly("too many frames wait on link \(handle.rawValue); one was dropped")))
-                }
-                result += sendData()
+            case .send(let frame): result += enqueue(frame, for: handle, isReserved: true)
+            case .sendIfRoom(let frame): result += enqueue(frame, for: handle, isReserved: false)
             }
         }
         return result
+    }
+
+    private mutating func enqueue(_ frame: [UInt8], for handle: ConnectionHandle, isReserved: Bool) -> [Effect] {
+        let hasRoom = flow.enqueue(frame, for: handle, isReserved: isReserved)
+        let dropped = "too many frames wait on link \(handle.rawValue); one was dropped"
+        return (hasRoom ? [] : [.event(.anomaly(dropped))]) + sendData()
     }
 
     /// Fills the buffers that are free, with pieces of SDUs where nothing else waits on a link. So the attribute
@@ -172,9 +175,10 @@ extension Host {
             guard flow.isIdle(handle) else { continue }
             for effect in links.values[index].nextChannelFrame() {
                 switch effect {
-                case .send(let frame): hasFilled = flow.enqueue(frame, for: handle) || hasFilled
+                case .send(let frame):
+                    hasFilled = flow.enqueue(frame, for: handle, isReserved: true) || hasFilled
                 case .event(let event): effects.append(.event(event))
-                case .command: break
+                case .sendIfRoom, .command: break
                 }
             }
         }

@@ -6,6 +6,8 @@ struct Link: Sendable {
     enum Effect: Hashable, Sendable {
         /// A frame for the peer.
         case send([UInt8])
+        /// One that nobody waits for: it gets no room that is reserved.
+        case sendIfRoom([UInt8])
         case event(Host.Event)
         case command(HCICommand)
     }
@@ -87,7 +89,7 @@ struct Link: Sendable {
         guard octets.count <= Int(attMTU) else {
             return [.event(.anomaly("\(octets.count) octets do not fit an ATT_MTU of \(attMTU)"))]
         }
-        return [frame(octets)]
+        return [.sendIfRoom(L2CAPFrame.encode(octets, on: .attributeProtocol))]
     }
 
     mutating func indicate(_ attribute: AttributeHandle, _ value: [UInt8], at now: Instant) -> [Effect] {
@@ -126,7 +128,7 @@ struct Link: Sendable {
             let attribute = AttributeHandle(rawValue: attribute)
             let changed = client.changedServices(attribute, value)
             let event = changed.map { Host.Event.servicesChanged(handle, $0) } ?? .indicated(handle, attribute, value)
-            return [.event(event)] + send(.handleValueConfirmation)
+            return [.event(event), frame(ATTPDU.handleValueConfirmation.encoded)]
         case .errorResponse, .exchangeMTUResponse, .findInformationResponse, .findByTypeValueResponse,
             .readByTypeResponse, .readResponse, .readBlobResponse, .readByGroupTypeResponse, .writeResponse,
             .prepareWriteResponse, .executeWriteResponse:
@@ -148,8 +150,10 @@ struct Link: Sendable {
         var reader = payload
         guard let opcode = try? reader.uint8() else { return [.event(.anomaly("an empty attribute PDU"))] }
         guard !ATTPDU.isRequest(opcode) else {
-            return send(.errorResponse(request: opcode, attributeHandle: 0, .invalidPDU))
-                + [.event(.anomaly("a malformed attribute request, opcode \(opcode)"))]
+            let refusal = ATTPDU.errorResponse(request: opcode, attributeHandle: 0, .invalidPDU)
+            return [
+                frame(refusal.encoded), .event(.anomaly("a malformed attribute request, opcode \(opcode)")),
+            ]
         }
         guard ATTPDU.isResponse(opcode) else {
             return [.event(.anomaly("a malformed attribute PDU, opcode \(opcode)"))]

@@ -19,6 +19,8 @@ struct ACLFlow: Sendable {
         var isEmpty: Bool { waiting.isEmpty && current == nil }
     }
 
+    static let reservedFrames = 32
+
     private let packetLength: Int
     private let bufferCount: Int
     private var freeBuffers: Int
@@ -42,11 +44,15 @@ struct ACLFlow: Sendable {
         return queue.isEmpty && queue.inFlight < share
     }
 
-    /// - Returns: whether there was room: a link keeps at most `Host.maximumQueuedFrames` frames waiting.
-    mutating func enqueue(_ frame: [UInt8], for handle: ConnectionHandle) -> Bool {
+    /// - Parameter isReserved: for answers, confirmations and credits, without which a link stands still: they have
+    ///   room beyond what others may fill.
+    /// - Returns: whether there was room: a link keeps at most `Host.maximumQueuedFrames` frames waiting, and
+    ///   `reservedFrames` more.
+    mutating func enqueue(_ frame: [UInt8], for handle: ConnectionHandle, isReserved: Bool) -> Bool {
         var queue = queues.removeValue(forKey: handle) ?? LinkQueue()
         defer { queues[handle] = queue }
-        guard queue.waiting.count < Host.maximumQueuedFrames else { return false }
+        let limit = Host.maximumQueuedFrames + (isReserved ? Self.reservedFrames : 0)
+        guard queue.waiting.count < limit else { return false }
         if queue.isEmpty { turns.append(handle) }
         queue.waiting.append(frame)
         return true
