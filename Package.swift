@@ -61,7 +61,7 @@ let package = Package(
         module("RuleLoader", "ButtonModel", "JSON", "Diagnostics", "Gestures", "Rules", "CYAML"),
         module("HomeAssistant", "ButtonModel", "JSON"),
         module("Buttons", "BluetoothHost", "Flic", "ButtonModel"),
-        module("Hub", "ButtonModel", "JSON", "Diagnostics", "Buttons", "Gestures", "Rules", "HomeAssistant"),
+        module("Hub", "Bytes", "ButtonModel", "JSON", "Diagnostics", "Buttons", "Gestures", "Rules", "HomeAssistant"),
         module("Simulator", "Bytes", "ButtonModel", "BluetoothHost", "Flic"),
 
         // Edges

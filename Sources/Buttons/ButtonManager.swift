@@ -1,4 +1,4 @@
-package import BluetoothHost
+import BluetoothHost
 package import ButtonModel
 import Flic
 
@@ -15,11 +15,13 @@ import Flic
 /// | subscribing    | notifications on           | inSession      | start the session               |
 /// | inSession      | notifications              | inSession      | hand them to the session        |
 /// | any            | procedure failed           | closing        | disconnect                      |
+/// | inSession      | no longer wanted           | parting        | ask the button to disconnect    |
+/// | parting        | 3 s                        | parting        | disconnect                      |
 /// | any            | disconnected               |                | tell the session, forget both   |
 ///
 /// A button that proves that it does not know us any more, or that we are asked to forget, is gone at once, with its
 /// link; it can be paired anew right away. A button whose session failed is left out of the accept list for a while,
-/// so that a broken one cannot keep the radio busy.
+/// so that a broken one cannot keep the radio busy. When the adapter has no link left, `Space` decides who gives way.
 package struct ButtonManager: Sendable {
     package enum Input: Hashable, Sendable {
         /// The buttons that were paired before; once, at the start.
@@ -37,6 +39,8 @@ package struct ButtonManager: Sendable {
         case synced(ButtonID, EventCursor)
         /// Give up the pairing. Nothing happens to a button that is not known.
         case forget(ButtonID)
+        /// Nothing happens to a button that is not known.
+        case request(ButtonID, ButtonRequest)
         case timerFired
     }
 
@@ -55,6 +59,8 @@ package struct ButtonManager: Sendable {
         /// Answers `forget`: the button is not known from here on.
         case forgotten(ButtonID)
         case state(ButtonID, ButtonState)
+        /// The link to a known button has ended; why, in a word or two.
+        case disconnected(ButtonID, reason: String)
         case signal(ButtonID, rssi: Int8)
         case rebooted(ButtonID, EventCursor)
         /// One notification's events in order. With `needsAcknowledgement`, answer with `synced`.
@@ -63,9 +69,13 @@ package struct ButtonManager: Sendable {
         case advertisingConfigured(ButtonID)
         case battery(ButtonID, millivolts: Int)
         case firmware(ButtonID, version: UInt32)
+        /// What the button calls itself; nothing else is on its way to it any more.
         case nickname(ButtonID, String)
-        /// A known button's session failed, by the failure's name; its pairing is kept.
-        case sessionFailed(ButtonID, word: String)
+        case firmwareUpdate(ButtonID, FirmwareProgress)
+        /// The buttons that cannot be connected now because the adapter has no room for them; said on each change.
+        case waitingForSpace(Set<ButtonID>)
+        /// A known button's session failed: the failure's name, and what to do. Its pairing is kept.
+        case sessionFailed(ButtonID, word: String, advice: String)
         case needsEntropy
         /// Something outside misbehaved; worth a line in the log.
         case anomaly(String)
@@ -86,6 +96,9 @@ package struct ButtonManager: Sendable {
         case searchEnds
         case candidate
         case retry(ButtonID)
+        /// A button was asked to end its link.
+        case parting(ConnectionHandle)
+        case makeRoom
     }
 
     var host: Host
@@ -95,6 +108,9 @@ package struct ButtonManager: Sendable {
     var search: ButtonSearch?
     var states: [ButtonID: ButtonState] = [:]
     var resting: Set<ButtonID> = []
+    /// Images on their way, at most `maximumUpdates`.
+    var updates: [ButtonID: FirmwareImage] = [:]
+    var space = Space()
     var isControllerReady = false
     var entropy: [UInt8] = []
     var deadlines = Deadlines<TimerKey>()
@@ -102,9 +118,10 @@ package struct ButtonManager: Sendable {
     private var hostInputs: [Host.Input] = []
 
     /// - Parameter extraTrustRoots: the keys that may have signed a button's certificate, besides Flic's own.
-    package init(extraTrustRoots: [[UInt8]] = [], host: Host = Host()) {
+    /// - Parameter maximumLinks: `nil`: as many as the controller gives.
+    package init(extraTrustRoots: [[UInt8]] = [], maximumLinks: Int? = nil) {
         trustRoots = [ButtonSession.flicRoot] + extraTrustRoots
-        self.host = host
+        host = Host(.init(maximumLinks: maximumLinks))
     }
 
     package mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
@@ -132,6 +149,7 @@ package struct ButtonManager: Sendable {
             guard let handle = link(to: button) else { break }
             advanceSession(handle, .synced(cursor), at: now)
         case .forget(let button): forget(button, at: now)
+        case .request(let button, let request): handle(request, for: button, at: now)
         case .timerFired:
             for key in deadlines.takeDue(at: now) { expire(key, at: now) }
         }
@@ -147,6 +165,7 @@ package struct ButtonManager: Sendable {
 
     /// The buttons that are paired, in no order.
     package var knownButtons: [KnownButton] { Array(known.values) }
+    package func knownButton(_ button: ButtonID) -> KnownButton? { known[button] }
     package func state(of button: ButtonID) -> ButtonState { states[button] ?? .disconnected }
     package var isSearching: Bool { search != nil }
     /// When the search for new buttons ends.
@@ -161,6 +180,9 @@ package struct ButtonManager: Sendable {
         case .retry(let button):
             resting.remove(button)
             updateAcceptList(at: now)
+        case .parting(let handle):
+            perform(.perform(.disconnect(handle, reason: .remoteUserTerminated)), at: now)
+        case .makeRoom: makeRoom(at: now)
         }
     }
 
@@ -216,8 +238,18 @@ package struct ButtonManager: Sendable {
             advanceSession(handle, .received(value), at: now)
         case .anomaly(let text):
             effects.append(.anomaly(text))
-        case .acceptListTurned, .linkLimitReached, .connectionUpdateFailed, .scanningFailed,
-            .parametersUpdated, .advertisingStarted, .advertisingFailed, .written, .subscribed,
+        case .acceptListTurned(let waiting):
+            space.isWaitingForTurn = Set(waiting.map(ButtonID.init))
+            reportSpace()
+        case .linkLimitReached(let count):
+            space.linkLimit = count
+            makeRoom(at: now)
+            reportSpace()
+        case .connectionUpdateFailed(let handle, let status):
+            effects.append(.anomaly("link \(handle.rawValue) keeps its parameters: status \(status)"))
+        case .scanningFailed(let status):
+            effects.append(.anomaly("the controller does not scan: status \(status)"))
+        case .parametersUpdated, .advertisingStarted, .advertisingFailed, .written, .subscribed,
             .servicesDiscovered, .descriptorsDiscovered, .read, .writeCompleted, .indicationsSet, .indicated,
             .servicesChanged, .subscribedToIndications, .indicationConfirmed, .indicationFailed, .channelOpened,
             .channelOpenFailed, .channelClosed, .sduReceived, .sduRefused, .channelWritable:
@@ -237,11 +269,15 @@ package struct ButtonManager: Sendable {
     mutating func updateAcceptList(at now: Instant) {
         var addresses: [BluetoothAddress] = []
         if let address = search?.candidate?.address { addresses.append(address) }
-        for button in known.values.sorted(by: { $0.id < $1.id }) where !resting.contains(button.id) {
+        for button in known.values.sorted(by: { $0.id < $1.id }) where isToBeConnected(button.id) {
             addresses.append(button.identity.address)
         }
         perform(.perform(.setAcceptList(addresses)), at: now)
         for button in known.keys.sorted() { updateState(of: button) }
+    }
+
+    func isToBeConnected(_ button: ButtonID) -> Bool {
+        known[button]?.settings.isConnectionWanted == true && !resting.contains(button)
     }
 
     func link(to button: ButtonID) -> ConnectionHandle? {
@@ -254,12 +290,12 @@ package struct ButtonManager: Sendable {
         let state: ButtonState
         if let handle = link(to: button), let link = links[handle] {
             switch link.phase {
-            case .closing: state = .disconnecting
+            case .parting, .closing: state = .disconnecting
             case .inSession(isReady: true): state = .ready
             case .exchangingMTU, .discovering, .subscribing, .inSession(isReady: false): state = .connected
             }
         } else {
-            state = isControllerReady && !resting.contains(button) ? .connecting : .disconnected
+            state = isControllerReady && isToBeConnected(button) ? .connecting : .disconnected
         }
         guard states[button] != state else { return }
         states[button] = state

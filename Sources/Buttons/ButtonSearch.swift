@@ -42,10 +42,10 @@ extension ButtonManager {
     /// - Parameter isAsked: somebody has seen enough; that nothing was found is no news then.
     mutating func endSearch(isAsked: Bool, at now: Instant) {
         guard let ended = search else { return }
-        // A button in the middle of being verified is not left half paired.
-        if case .linked = ended.candidate {
-            deadlines.set(.searchEnds, at: now + .seconds(5))
-            return
+        if case .linked(let address) = ended.candidate {
+            // Time that is over lets a button finish that is being verified.
+            guard isAsked else { return deadlines.set(.searchEnds, at: now + .seconds(5)) }
+            abandonPairing(with: address, at: now)
         }
         deadlines.cancel(.searchEnds)
         deadlines.cancel(.candidate)
@@ -56,6 +56,14 @@ extension ButtonManager {
         if isControllerReady { perform(.perform(.stopScanning), at: now) }
         updateAcceptList(at: now)
         effects.append(.pairing(.ended))
+    }
+
+    private mutating func abandonPairing(with address: BluetoothAddress, at now: Instant) {
+        guard let handle = link(to: ButtonID(address)), links[handle]?.isPairing == true else { return }
+        links[handle]?.isPairing = false
+        links[handle]?.session = nil
+        deadlines.cancel(.session(handle))
+        close(handle, at: now)
     }
 
     /// An advertisement while searching.

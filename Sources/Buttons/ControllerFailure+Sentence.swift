@@ -12,6 +12,8 @@ extension ControllerFailure {
             "The adapter has no Bluetooth LE. Flic buttons need one that has."
         case .hardwareError(let code):
             "The adapter reports a fault of its own (\(code))."
+        case .stopped(let what):
+            "The adapter has stopped working (\(what)). If a reset does not help, unplug it and plug it in again."
         case .malformed(let what):
             "What answers there does not speak HCI (\(what)). Check bluetooth.transport."
         }

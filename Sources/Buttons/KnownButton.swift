@@ -7,19 +7,19 @@ package struct KnownButton: Hashable, Sendable {
     package var cursor: EventCursor
     /// The button took our advertising settings since it booted with `cursor.bootID`.
     package var advertisingConfigured: Bool
-    package var latencyMode: LatencyMode
+    package var settings: ButtonSettings
 
     package var id: ButtonID { identity.id }
 
     package init(
         identity: ButtonIdentity, pairing: Pairing, cursor: EventCursor = EventCursor(),
-        advertisingConfigured: Bool = false, latencyMode: LatencyMode = .normal
+        advertisingConfigured: Bool = false, settings: ButtonSettings = ButtonSettings()
     ) {
         self.identity = identity
         self.pairing = pairing
         self.cursor = cursor
         self.advertisingConfigured = advertisingConfigured
-        self.latencyMode = latencyMode
+        self.settings = settings
     }
 }
 

@@ -9,6 +9,8 @@ struct Link: Sendable {
         case discovering
         case subscribing
         case inSession(isReady: Bool)
+        /// The button was asked to end the link.
+        case parting
         case closing
     }
 
@@ -20,6 +22,8 @@ struct Link: Sendable {
     var session: ButtonSession?
     /// This link is there to make a pairing, and has not made it yet.
     var isPairing: Bool
+    /// When the button last did something.
+    var lastActivity: Instant
 }
 
 /// The GATT names of a Flic 2 (protocol notes, "GATT link").
@@ -40,11 +44,11 @@ extension ButtonManager {
     mutating func linkUp(_ connection: Connection, at now: Instant) {
         let button = ButtonID(connection.peer)
         let isCandidate = search?.candidate?.address == connection.peer
-        guard isCandidate || known[button] != nil else {
+        guard isCandidate || isToBeConnected(button) else {
             perform(.perform(.disconnect(connection.handle, reason: .remoteUserTerminated)), at: now)
             return
         }
-        links[connection.handle] = Link(connection: connection, isPairing: isCandidate)
+        links[connection.handle] = Link(connection: connection, isPairing: isCandidate, lastActivity: now)
         if isCandidate {
             candidateConnected(connection, at: now)
         } else {
@@ -91,8 +95,10 @@ extension ButtonManager {
         links[handle]?.session = ButtonSession(
             .init(
                 address: link.connection.peer, purpose: purpose, trustRoots: trustRoots,
-                latencyMode: known[button]?.latencyMode ?? .normal,
-                firmwareVersion: link.isPairing ? nil : known[button]?.identity.firmwareVersion))
+                latencyMode: known[button]?.settings.latencyMode ?? .normal,
+                firmwareVersion: link.isPairing ? nil : known[button]?.identity.firmwareVersion,
+                pendingNickname: known[button]?.pendingNickname,
+                autoDisconnectTime: known[button]?.settings.autoDisconnectTime))
         links[handle]?.phase = .inSession(isReady: false)
         advanceSession(handle, .linkReady(attMTU: link.attMTU, entropy), at: now)
     }
@@ -123,6 +129,7 @@ extension ButtonManager {
         states[button] = nil
         resting.remove(button)
         deadlines.cancel(.retry(button))
+        endUpdate(of: button)
         // In a search it is as good as new.
         search?.reported.remove(removed.identity.address)
         search?.failed.remove(removed.identity.address)
@@ -145,8 +152,12 @@ extension ButtonManager {
         advanceSession(handle, .linkLost, at: now)
         links[handle] = nil
         deadlines.cancel(.session(handle))
+        deadlines.cancel(.parting(handle))
         if link.isPairing { candidateFailed(.connectFailed, at: now) }
-        updateState(of: ButtonID(link.connection.peer))
+        let button = ButtonID(link.connection.peer)
+        if known[button] != nil { effects.append(.disconnected(button, reason: reason.word)) }
+        updateState(of: button)
+        linkFreed(at: now)
     }
 
     private mutating func restartSession(_ handle: ConnectionHandle, at now: Instant) {
@@ -158,7 +169,9 @@ extension ButtonManager {
     /// Gives a link's session an input and carries out what it answers.
     mutating func advanceSession(_ handle: ConnectionHandle, _ input: ButtonSession.Input, at now: Instant) {
         guard let answers = links[handle]?.session?.handle(input, at: now) else { return }
+        // What leads to another input of the same session waits until all its answers are carried out.
         var isToRestart = false
+        var isToResumeUpdate = false
         for answer in answers {
             guard let link = links[handle] else { return }
             let button = ButtonID(link.connection.peer)
@@ -180,9 +193,10 @@ extension ButtonManager {
                     known[button]?.advertisingConfigured = false
                     effects.append(.rebooted(button, cursor))
                 }
-                links[handle]?.phase = .inSession(isReady: true)
-                updateState(of: button)
+                becameReady(handle, button, at: now)
+                isToResumeUpdate = true
             case .events(let events, let cursor, let needsAcknowledgement):
+                links[handle]?.lastActivity = now
                 known[button]?.cursor = cursor
                 effects.append(.events(button, events, cursor, needsAcknowledgement: needsAcknowledgement))
             case .queueDrained: effects.append(.queueDrained(button))
@@ -195,17 +209,21 @@ extension ButtonManager {
                 effects.append(.firmware(button, version: version))
             case .nickname(let name):
                 known[button]?.identity.nickname = name
+                known[button]?.settings.nicknameChosenAt = nil
                 effects.append(.nickname(button, name))
-            case .firmwareUpdate, .factoryReset, .unanswered: break
-            case .unpaired:
+            case .firmwareUpdate(let progress): updateProgressed(progress, of: button)
+            case .unanswered(let request):
+                effects.append(.anomaly("\(link.connection.peer) does not answer \(request)"))
+            case .unpaired, .factoryReset:
                 effects.append(.unpaired(button))
                 remove(button, at: now)
             case .failed(let failure):
-                links[handle]?.phase = link.phase == .closing ? .closing : .inSession(isReady: false)
+                if case .inSession = link.phase { links[handle]?.phase = .inSession(isReady: false) }
                 if link.isPairing {
                     candidateFailed(.session(failure), at: now)
                 } else {
-                    effects.append(.sessionFailed(button, word: failure.word))
+                    effects.append(
+                        .sessionFailed(button, word: failure.word, advice: PairingFailure.session(failure).advice))
                     updateState(of: button)
                 }
             case .needsEntropy: isToRestart = true
@@ -216,5 +234,6 @@ extension ButtonManager {
             }
         }
         if isToRestart { restartSession(handle, at: now) }
+        if isToResumeUpdate { resumeUpdate(handle, at: now) }
     }
 }

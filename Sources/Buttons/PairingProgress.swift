@@ -81,23 +81,7 @@ package enum PairingFailure: Hashable, Sendable {
             "The button offers no Flic service. Take its battery out for a moment and try again."
         case .connectFailed:
             "The connection broke off. Bring the button nearer and try again."
-        case .session(let failure):
-            switch failure {
-            case .verifyTimedOut:
-                "The button stopped answering while it was being verified. Try again; if it happens again, restart the Bluetooth adapter."
-            case .appCredentialsDeniedByButton:
-                "The button is locked to another maker's program and refuses to be paired."
-            case .unexpectedAddress, .invalidCertificate, .invalidVerifier, .invalidCalculatedSignature:
-                "This is not a genuine Flic, or somebody interferes with the radio. For a simulator, add its key to bluetooth.trust_roots."
-            case .quickVerifySignatureMismatch, .packetSignatureMismatch, .sessionEnded, .pairingExists:
-                "The button ended the session. Try again."
-            case .tooManyApps:
-                "Too many programs talk to this button. Close another one and try again in half a minute."
-            case .notInPublicMode:
-                "The button is in private mode. Hold it down for 7 seconds and try again at once."
-            case .fullVerifyFailedUnknown(let reason):
-                "The button refused to be paired for a reason this program does not know (\(reason)). Please report it."
-            }
+        case .session(let failure): failure.advice
         }
     }
 }

@@ -27,8 +27,8 @@ package enum ControlServerFailure: Error, Hashable, Sendable, CustomStringConver
 /// client too many is closed at once.
 @ReactorActor
 package final class ControlServer {
-    /// Octets of a request, without the line feed.
-    package nonisolated static let maximumLineLength = 64 * 1024
+    /// Octets of a request, without the line feed: room for a firmware image of 256 KiB in hexadecimal.
+    package nonisolated static let maximumLineLength = 640 * 1024
     package nonisolated static let maximumClients = 64
 
     private static let mode: mode_t = 0o660

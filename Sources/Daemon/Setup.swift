@@ -60,6 +60,7 @@ package struct Setup: Sendable {
             extraTrustRoots: configuration.trustRoots + (isSimulated ? [SimulatorRoot.publicKey] : []),
             trustRootNames: configuration.trustRoots.map(Setup.fingerprint),
             transport: "\(configuration.transport.word)", hasTransport: configuration.transport != .none,
+            maximumConnections: configuration.maximumConnections,
             broker: configuration.broker.word, hasBroker: configuration.broker != .none,
             allowsRequestsOverMQTT: configuration.control != .none, processEnvironment: names,
             stateDirectory: stateDirectory, ruleCount: rules.rules.count, ruleFault: loaded.fault,

@@ -27,6 +27,7 @@ final class SimulatorEdge: HCITransport {
 
     func open(_ handler: @escaping @ReactorActor (HCITransportEvent) -> Void) {
         self.handler = handler
+        advance(.powerCycled)
         handler(.opened)
     }
 

@@ -49,7 +49,12 @@ enum StoreSchema {
                 started_at INTEGER NOT NULL
             ) STRICT
             """,
-        ]
+        ],
+        [
+            "ALTER TABLE buttons ADD COLUMN auto_disconnect INTEGER",
+            "ALTER TABLE buttons ADD COLUMN nickname_chosen_at INTEGER",
+            "ALTER TABLE buttons ADD COLUMN battery_low INTEGER NOT NULL DEFAULT 0",
+        ],
     ]
 
     /// Brings the file up to `version`, all the way or not at all.

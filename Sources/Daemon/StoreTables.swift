@@ -81,10 +81,11 @@ extension Database {
                 "UPDATE buttons SET advertising_configured = ?2 WHERE id = ?1",
                 .text(id.description), .integer(isConfigured ? 1 : 0))
 
-        case .battery(let id, let millivolts, let measuredAt):
+        case .battery(let id, let millivolts, let measuredAt, let isLow):
             try run(
-                "UPDATE buttons SET battery_mv = ?2, battery_at = ?3 WHERE id = ?1",
-                .text(id.description), .integer(Int64(millivolts)), .integer(measuredAt.milliseconds))
+                "UPDATE buttons SET battery_mv = ?2, battery_at = ?3, battery_low = ?4 WHERE id = ?1",
+                .text(id.description), .integer(Int64(millivolts)), .integer(measuredAt.milliseconds),
+                .integer(isLow ? 1 : 0))
 
         case .firmware(let id, let version):
             try run(
@@ -101,13 +102,17 @@ extension Database {
                 "UPDATE buttons SET trigger_mode = ?2 WHERE id = ?1",
                 .text(id.description), DatabaseValue(mode?.rawValue))
 
-        case .latencyMode(let id, let mode):
-            try run("UPDATE buttons SET latency_mode = ?2 WHERE id = ?1", .text(id.description), .text(mode.rawValue))
-
-        case .connectionWanted(let id, let isWanted):
+        case .settings(let id, let settings):
             try run(
-                "UPDATE buttons SET connection_wanted = ?2 WHERE id = ?1",
-                .text(id.description), .integer(isWanted ? 1 : 0))
+                """
+                UPDATE buttons SET
+                    latency_mode = ?2, auto_disconnect = ?3, nickname_chosen_at = ?4, connection_wanted = ?5
+                WHERE id = ?1
+                """,
+                .text(id.description), .text(settings.latencyMode.rawValue),
+                DatabaseValue(settings.autoDisconnectTime.map(Int64.init)),
+                DatabaseValue(settings.nicknameChosenAt.map(Int64.init(clamping:))),
+                .integer(settings.isConnectionWanted ? 1 : 0))
         }
     }
 
@@ -117,8 +122,9 @@ extension Database {
             INSERT OR REPLACE INTO buttons
                 (id, address_kind, uuid, serial, nickname, firmware, name, pairing_identifier, pairing_key, paired_at,
                  boot_id, event_count, advertising_configured, battery_mv, battery_at, press_count, seq,
-                 trigger_mode, latency_mode, connection_wanted, recogniser)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                 trigger_mode, latency_mode, connection_wanted, recogniser, auto_disconnect, nickname_chosen_at,
+                 battery_low)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             .text(button.id.description), .integer(Int64(button.identity.address.kind.rawValue)),
             .text(button.identity.uuid), .text(button.identity.serial), .text(button.identity.nickname),
@@ -130,14 +136,18 @@ extension Database {
             DatabaseValue(button.batteryMillivolts.map(Int64.init)),
             DatabaseValue(button.batteryMeasuredAt?.milliseconds),
             .integer(button.pressCount), .integer(button.sequence),
-            DatabaseValue(button.triggerMode?.rawValue), .text(button.latencyMode.rawValue),
-            .integer(button.isConnectionWanted ? 1 : 0), .text(button.recogniser))
+            DatabaseValue(button.triggerMode?.rawValue), .text(button.settings.latencyMode.rawValue),
+            .integer(button.settings.isConnectionWanted ? 1 : 0), .text(button.recogniser),
+            DatabaseValue(button.settings.autoDisconnectTime.map(Int64.init)),
+            DatabaseValue(button.settings.nicknameChosenAt.map(Int64.init(clamping:))),
+            .integer(button.isBatteryLow ? 1 : 0))
     }
 
     private static let selectButtons = """
         SELECT id, address_kind, uuid, serial, nickname, firmware, name, pairing_identifier, pairing_key, paired_at,
             boot_id, event_count, advertising_configured, battery_mv, battery_at, press_count, seq,
-            trigger_mode, latency_mode, connection_wanted, recogniser
+            trigger_mode, latency_mode, connection_wanted, recogniser, auto_disconnect, nickname_chosen_at,
+            battery_low
         FROM buttons ORDER BY id
         """
 
@@ -156,7 +166,8 @@ extension StoredButton {
             let cursor = EventCursor(row, 10, 11), let isAdvertisingConfigured = row.integer(12),
             let pressCount = row.integer(15), let sequence = row.integer(16),
             let latencyMode = row.text(18).flatMap(LatencyMode.init),
-            let isConnectionWanted = row.integer(19), let recogniser = row.text(20)
+            let isConnectionWanted = row.integer(19), let recogniser = row.text(20),
+            let isBatteryLow = row.integer(23)
         else { return nil }
         let triggerMode = row.text(17)
         // A word that is no mode is not the same as no word.
@@ -171,7 +182,11 @@ extension StoredButton {
             batteryMillivolts: row.integer(13).flatMap(Int.init(exactly:)),
             batteryMeasuredAt: row.integer(14).map(UTCTime.init(milliseconds:)),
             pressCount: pressCount, sequence: sequence, triggerMode: triggerMode.flatMap(TriggerMode.init),
-            latencyMode: latencyMode, isConnectionWanted: isConnectionWanted != 0, recogniser: recogniser)
+            settings: ButtonSettings(
+                latencyMode: latencyMode, autoDisconnectTime: row.integer(21).flatMap(UInt16.init(exactly:)),
+                nicknameChosenAt: row.integer(22).flatMap(UInt64.init(exactly:)),
+                isConnectionWanted: isConnectionWanted != 0),
+            isBatteryLow: isBatteryLow != 0, recogniser: recogniser)
     }
 }
 

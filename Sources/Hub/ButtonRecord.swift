@@ -16,7 +16,8 @@ struct ButtonRecord: Hashable, Sendable {
     var sequence: Int64
     /// What was set at run time; the rules may fix another.
     var triggerMode: TriggerMode?
-    var latencyMode: LatencyMode
+    var settings: ButtonSettings
+    var batteryAlarm: BatteryAlarm
     var recogniser: Recogniser
     /// In force now, worked out from the rules.
     var mode = TriggerMode.clickAndDoubleClickAndHold
@@ -35,7 +36,8 @@ struct ButtonRecord: Hashable, Sendable {
         pressCount = stored.pressCount
         sequence = stored.sequence
         triggerMode = stored.triggerMode
-        latencyMode = stored.latencyMode
+        settings = stored.settings
+        batteryAlarm = BatteryAlarm(isLow: stored.isBatteryLow)
         recogniser = Recogniser(saved: stored.recogniser)
     }
 
@@ -43,7 +45,7 @@ struct ButtonRecord: Hashable, Sendable {
     var known: KnownButton {
         KnownButton(
             identity: identity, pairing: pairing, cursor: cursor, advertisingConfigured: isAdvertisingConfigured,
-            latencyMode: latencyMode)
+            settings: settings)
     }
 
     /// What `rename` set, else the nickname, else the serial.

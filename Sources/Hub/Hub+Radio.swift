@@ -44,22 +44,25 @@ extension Hub {
         case .advertisingConfigured(let button):
             buttons[button]?.isAdvertisingConfigured = true
             record([.advertisingConfigured(button, true)])
-        case .battery(let button, let millivolts):
-            let time = wallClock(at: now)
-            buttons[button]?.batteryMillivolts = millivolts
-            buttons[button]?.batteryMeasuredAt = time
-            record([.battery(button, millivolts: millivolts, measuredAt: time)])
+        case .battery(let button, let millivolts): batteryMeasured(button, millivolts, at: now)
         case .firmware(let button, let version):
             guard buttons[button]?.identity.firmwareVersion != version else { break }
             buttons[button]?.identity.firmwareVersion = version
             record([.firmware(button, version: version)])
-        case .nickname(let button, let nickname):
-            guard buttons[button]?.identity.nickname != nickname else { break }
-            buttons[button]?.identity.nickname = nickname
-            record([.nickname(button, nickname)])
-            buttonsChanged(at: now)
-        case .sessionFailed(let button, let word):
-            log(.warning, "\(label(of: button)): session failed (\(word)); the pairing is kept")
+        case .nickname(let button, let nickname): nicknameTold(button, nickname, at: now)
+        case .firmwareUpdate(let button, let progress): updateProgressed(button, progress)
+        case .waitingForSpace(let waiting): spaceChanged(waiting)
+        case .disconnected(let button, let reason):
+            tell([
+                "kind": "disconnected", "button": .string(label(of: button)), "id": .string(button.description),
+                "reason": .string(reason),
+            ])
+        case .sessionFailed(let button, let word, let advice):
+            log(.warning, "\(label(of: button)): the session failed (\(word)); the pairing is kept. \(advice)")
+            tell([
+                "kind": "session_failed", "button": .string(label(of: button)), "id": .string(button.description),
+                "reason": .string(word), "advice": .string(advice),
+            ])
         case .anomaly(let text): log(.debug, text)
         }
     }
@@ -104,16 +107,57 @@ extension Hub {
         sayStatus()
     }
 
+    private mutating func batteryMeasured(_ button: ButtonID, _ millivolts: Int, at now: Instant) {
+        guard var record = buttons[button] else { return }
+        let time = wallClock(at: now)
+        record.batteryMillivolts = millivolts
+        record.batteryMeasuredAt = time
+        let becameLow = record.batteryAlarm.measured(millivolts: millivolts)
+        buttons[button] = record
+        self.record([.battery(button, millivolts: millivolts, measuredAt: time, isLow: record.batteryAlarm.isLow)])
+        guard becameLow else { return }
+        log(.warning, "\(label(of: button)): the battery is low (\(millivolts) mV); change it, a CR2032")
+        tell([
+            "kind": "event", "button": .string(label(of: button)), "id": .string(button.description),
+            "event": "battery_low", "queued": false, "age_ms": 0, "at": .string(time.description),
+        ])
+    }
+
+    /// The button holds this name and nothing else is on its way there.
+    private mutating func nicknameTold(_ button: ButtonID, _ nickname: String, at now: Instant) {
+        guard let before = buttons[button] else { return }
+        var changes: [StoreChange] = []
+        if before.identity.nickname != nickname {
+            buttons[button]?.identity.nickname = nickname
+            changes.append(.nickname(button, nickname))
+        }
+        if before.settings.nicknameChosenAt != nil {
+            buttons[button]?.settings.nicknameChosenAt = nil
+            if let settings = buttons[button]?.settings { changes.append(.settings(button, settings)) }
+        }
+        if !changes.isEmpty { record(changes) }
+        if before.identity.nickname != nickname { buttonsChanged(at: now) }
+    }
+
+    private mutating func spaceChanged(_ waiting: Set<ButtonID>) {
+        if waitingForSpace.isEmpty, !waiting.isEmpty {
+            let names = waiting.sorted().prefix(8).map { label(of: $0) }.joined(separator: ", ")
+            log(.warning, "no space for a new connection: \(names) must wait until the adapter has room")
+        }
+        waitingForSpace = waiting
+        tell(["kind": "space", "waiting": .array(waiting.sorted().map { .string(label(of: $0)) })])
+    }
+
     private mutating func paired(_ button: KnownButton, _ batteryMillivolts: Int, at now: Instant) {
         let time = wallClock(at: now)
         let stored = StoredButton(
-            identity: button.identity, pairing: button.pairing, pairedAt: time, batteryMillivolts: batteryMillivolts,
-            batteryMeasuredAt: time)
+            identity: button.identity, pairing: button.pairing, pairedAt: time)
         buttons[button.id] = ButtonRecord(stored)
         let token = takeToken()
         effects.append(.record(token, [.putButton(stored)]))
         effects.append(.sync(token))
         buttonsChanged(at: now)
+        batteryMeasured(button.id, batteryMillivolts, at: now)
         let identity = button.identity
         log(.info, "paired \(identity.serial) (\(identity.address)), firmware \(identity.firmwareVersion)")
     }

@@ -113,6 +113,8 @@ package struct Hub: Sendable {
     var buttons: [ButtonID: ButtonRecord] = [:]
     var clock: (utc: UTCTime, at: Instant)?
     var adapter = AdapterState.closed
+    /// Buttons that the adapter has no room for now.
+    var waitingForSpace: Set<ButtonID> = []
     var transportWait = Hub.transportRetry.lowerBound
     var broker = BrokerState.disconnected("the broker has not answered yet; if it stays so, check mqtt.broker")
     var outbox = Outbox()
@@ -140,7 +142,8 @@ package struct Hub: Sendable {
         topics = Topics(base: configuration.baseTopic)
         installationID = stored.installationID
         brokerAddress = configuration.broker
-        manager = ButtonManager(extraTrustRoots: configuration.extraTrustRoots)
+        manager = ButtonManager(
+            extraTrustRoots: configuration.extraTrustRoots, maximumLinks: configuration.maximumConnections)
         engine = RuleEngine(rules, nextRun: RunID(rawValue: stored.nextRun))
         redaction = Redaction(rules.confidential)
         interrupted = stored.runs

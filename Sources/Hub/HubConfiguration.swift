@@ -11,6 +11,8 @@ package struct HubConfiguration: Hashable, Sendable {
     /// As the configuration says it: `hci:0`, `none`.
     package var transport: String
     package var hasTransport: Bool
+    /// Links at once; `nil`: as many as the adapter has.
+    package var maximumConnections: Int?
     /// As the configuration says it, without credentials.
     package var broker: String
     package var hasBroker: Bool
@@ -29,7 +31,8 @@ package struct HubConfiguration: Hashable, Sendable {
     package init(
         version: String, baseTopic: String = "tryck", extraTrustRoots: [[UInt8]] = [],
         trustRootNames: [String] = [],
-        transport: String = "none", hasTransport: Bool = true, broker: String = "none", hasBroker: Bool = true,
+        transport: String = "none", hasTransport: Bool = true, maximumConnections: Int? = nil,
+        broker: String = "none", hasBroker: Bool = true,
         allowsRequestsOverMQTT: Bool = true, processEnvironment: [String] = [], stateDirectory: String = "/",
         ruleCount: Int = 0, ruleFault: String? = nil, simulatedButtons: [String] = []
     ) {
@@ -39,6 +42,7 @@ package struct HubConfiguration: Hashable, Sendable {
         self.trustRootNames = trustRootNames
         self.transport = transport
         self.hasTransport = hasTransport
+        self.maximumConnections = maximumConnections
         self.broker = broker
         self.hasBroker = hasBroker
         self.allowsRequestsOverMQTT = allowsRequestsOverMQTT

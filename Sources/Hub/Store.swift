@@ -42,9 +42,9 @@ package struct StoredButton: Hashable, Sendable {
     package var sequence: Int64
     /// `nil`: derived from the rules.
     package var triggerMode: TriggerMode?
-    package var latencyMode: LatencyMode
-    /// False after a `disconnect` that was asked for: no connection is attempted until a `connect`.
-    package var isConnectionWanted: Bool
+    package var settings: ButtonSettings
+    /// As `BatteryAlarm` has it.
+    package var isBatteryLow: Bool
     /// The press train that is still undecided, in the recogniser's own notation; empty when there is none.
     package var recogniser: String
 
@@ -54,7 +54,7 @@ package struct StoredButton: Hashable, Sendable {
         identity: ButtonIdentity, name: String? = nil, pairing: Pairing, pairedAt: UTCTime,
         cursor: EventCursor = EventCursor(), isAdvertisingConfigured: Bool = false,
         batteryMillivolts: Int? = nil, batteryMeasuredAt: UTCTime? = nil, pressCount: Int64 = 0, sequence: Int64 = 0,
-        triggerMode: TriggerMode? = nil, latencyMode: LatencyMode = .normal, isConnectionWanted: Bool = true,
+        triggerMode: TriggerMode? = nil, settings: ButtonSettings = ButtonSettings(), isBatteryLow: Bool = false,
         recogniser: String = ""
     ) {
         self.identity = identity
@@ -68,8 +68,8 @@ package struct StoredButton: Hashable, Sendable {
         self.pressCount = pressCount
         self.sequence = sequence
         self.triggerMode = triggerMode
-        self.latencyMode = latencyMode
-        self.isConnectionWanted = isConnectionWanted
+        self.settings = settings
+        self.isBatteryLow = isBatteryLow
         self.recogniser = recogniser
     }
 }
@@ -109,11 +109,10 @@ package enum StoreChange: Hashable, Sendable {
     case runStarted(StoredRun)
     case runEnded(UInt64)
     case advertisingConfigured(ButtonID, Bool)
-    case battery(ButtonID, millivolts: Int, measuredAt: UTCTime)
+    case battery(ButtonID, millivolts: Int, measuredAt: UTCTime, isLow: Bool)
     case firmware(ButtonID, version: UInt32)
     case nickname(ButtonID, String)
     case name(ButtonID, String?)
     case triggerMode(ButtonID, TriggerMode?)
-    case latencyMode(ButtonID, LatencyMode)
-    case connectionWanted(ButtonID, Bool)
+    case settings(ButtonID, ButtonSettings)
 }

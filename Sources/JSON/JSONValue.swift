@@ -40,6 +40,11 @@ extension JSONValue {
         if case .bool(let value) = self { value } else { nil }
     }
 
+    /// In the order of the text.
+    public var objectValue: [Member]? {
+        if case .object(let members) = self { members } else { nil }
+    }
+
     public var arrayValue: [JSONValue]? {
         if case .array(let values) = self { values } else { nil }
     }

@@ -28,7 +28,7 @@ extension MappingTable {
         keys: [
             Key("transport", .text(.areText), "where the controller is"),
             Key("trust_roots", .anything, "further Ed25519 keys, 64 hexadecimal digits each"),
-            Key("max_connections", .integer(1...255), inert: true, "the most links at once"),
+            Key("max_connections", .integer(1...255), "the most links at once"),
         ],
         foreign: ["adapter": "use transport: hci:0", "device": "use transport: hci:0"])
 

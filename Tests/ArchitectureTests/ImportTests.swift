@@ -17,7 +17,7 @@ struct ImportTests {
         "RuleLoader": ["ButtonModel", "JSON", "Diagnostics", "Gestures", "Rules", "CYAML"],
         "HomeAssistant": ["ButtonModel", "JSON"],
         "Buttons": ["BluetoothHost", "Flic", "ButtonModel"],
-        "Hub": ["ButtonModel", "JSON", "Diagnostics", "Buttons", "Gestures", "Rules", "HomeAssistant"],
+        "Hub": ["Bytes", "ButtonModel", "JSON", "Diagnostics", "Buttons", "Gestures", "Rules", "HomeAssistant"],
         "Simulator": ["Bytes", "ButtonModel", "BluetoothHost", "Flic"],
         "Reactor": ["CLinux", "Glibc", "Synchronization"],
         "Daemon": daemon,

@@ -92,6 +92,7 @@ struct Bench {
         var buffers = ByteWriter()
         buffers.uint16(UInt16(info.aclDataLength))
         buffers.uint8(UInt8(info.aclBufferCount))
+        let states: [UInt8] = [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x03, 0, 0]
         return [
             (.reset, []),
             (.readLocalVersionInformation, version.bytes),
@@ -100,6 +101,7 @@ struct Bench {
             (.setEventMask, []),
             (.leSetEventMask, []),
             (.leReadBufferSize, buffers.bytes),
+            (.leReadSupportedStates, info.scansWhileInitiating ? states : [0xFF, 0xFF, 0x3F, 0xFF, 0xFF, 0x03, 0, 0]),
             (.leReadFilterAcceptListSize, [UInt8(info.acceptListSize)]),
             (.leClearFilterAcceptList, []),
         ]

@@ -99,6 +99,7 @@ struct ChannelTranscriptTests {
     func noAnswer() {
         var bench = connected()
         bench.when(.perform(.openChannel(link, spsm)))
+        bench.when(.freed())
         bench.wait(.milliseconds(29_999))
         bench.wait(.milliseconds(1), expect: .event(.channelOpenFailed(link, spsm, .noAnswer)))
         bench.when(
@@ -326,6 +327,7 @@ struct ChannelTranscriptTests {
     func closingSilence() {
         var bench = open()
         bench.when(.perform(.closeChannel(link, id)))
+        bench.when(.freed(2))
         bench.wait(.seconds(30))
         bench.when(
             .perform(.openChannel(link, spsm)),
@@ -404,6 +406,17 @@ struct ChannelTranscriptTests {
         while packets.count < 100, packets.last != .attribute([0x0A, 3, 0]) { packets += bench.when(.freed()) }
         // A piece of 512 octets is 20 packets, of which two were under way.
         #expect(packets.count == 19)
+    }
+
+    @Test("a request waits no longer where a buffer is left for another link")
+    func attributesFirstBesideOthers() {
+        var bench = busy(buffers: 4)
+        bench.connect(otherLink, hall)
+        for _ in 0..<30 { bench.when(.freed()) }
+        bench.when(.perform(.read(link, AttributeHandle(rawValue: 3))))
+        var packets: [Host.Effect] = []
+        while packets.count < 100, packets.last != .attribute([0x0A, 3, 0]) { packets += bench.when(.freed()) }
+        #expect(packets.count <= 20)
     }
 
     @Test("another link gets its turn at once, and a buffer is kept for it")

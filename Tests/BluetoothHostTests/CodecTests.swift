@@ -108,7 +108,8 @@ enum Samples {
         .leCreateConnection(.init(scanInterval: 96, scanWindow: 96, peer: random, connection: parameters)),
         .leCreateConnectionCancel, .leReadFilterAcceptListSize, .leClearFilterAcceptList,
         .leAddDeviceToFilterAcceptList(kitchen), .leRemoveDeviceFromFilterAcceptList(random),
-        .leConnectionUpdate(link, parameters), .leRemoteConnectionParameterRequestReply(link, parameters),
+        .leConnectionUpdate(link, parameters), .leReadSupportedStates,
+        .leRemoteConnectionParameterRequestReply(link, parameters),
         .leRemoteConnectionParameterRequestNegativeReply(link, reason: .unacceptableConnectionParameters),
         .unknown(HCIOpcode(rawValue: 0xFC01), parameters: [1, 2, 3]),
     ]

@@ -175,6 +175,7 @@ struct GATTServerTranscriptTests {
     func unconfirmed() {
         var bench = serving()
         bench.when(.perform(.indicate(link, indicated, [1])))
+        bench.when(.freed())
         bench.wait(.milliseconds(29_999))
         bench.whenNothingFollows(.perform(.indicate(link, value, [2])))
         bench.wait(

@@ -54,7 +54,7 @@ struct HostPropertyTests {
         switch Int.random(in: 0..<6, using: &random) {
         case 0: return body
         case 1: return [pick([1, 2, 4])] + body
-        case 2: return [4, pick([0x05, 0x0E, 0x0F, 0x13, 0x3E]), UInt8(body.count)] + body
+        case 2: return [4, pick([0x05, 0x0E, 0x0F, 0x13, 0x1A, 0x3E]), UInt8(body.count)] + body
         case 3:
             let subevent = [pick([1, 2, 3, 6, 10]), pick([0, 0, 1])] + [0x40, 0] + body
             return [4, 0x3E, UInt8(subevent.count)] + subevent
@@ -111,13 +111,23 @@ struct HostPropertyTests {
             talk.wait(.milliseconds(Int64.random(in: 0..<1500, using: &random)))
             for effect in talk.when(input) {
                 switch effect {
-                case .send(let octets): #expect(isPacket(octets))
+                case .send(let octets):
+                    #expect(isPacket(octets))
+                    #expect(!carriesKey(octets), "a capture would hold the key")
                 case .event(.connected(let connection)): #expect(connected.insert(connection.handle).inserted)
                 case .event(.disconnected(let connection, _)): #expect(connected.remove(connection.handle) != nil)
                 case .event, .setTimer, .cancelTimer: break
                 }
             }
         }
+    }
+
+    /// LE Encrypt, LE Enable Encryption and the two replies to a Long Term Key Request: without them a capture holds
+    /// what was on the air, and no key.
+    private static let commandsWithKeys: Set<UInt16> = [0x2017, 0x2019, 0x201A, 0x201B]
+
+    private func carriesKey(_ octets: [UInt8]) -> Bool {
+        octets.first == 1 && Self.commandsWithKeys.contains(UInt16(octets[1]) | UInt16(octets[2]) << 8)
     }
 
     private func isPacket(_ octets: [UInt8]) -> Bool {

@@ -37,8 +37,12 @@ struct PendingConnectionTranscriptTests {
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(.leAddDeviceToFilterAcceptList(hall)))
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create))
         bench.when(.status(.leCreateConnection))
-        // A pending connection waits for ever.
-        bench.wait(.seconds(86_400))
+        // A pending connection waits for ever; every five minutes the controller is asked whether it lives.
+        for _ in 0..<12 {
+            bench.wait(.seconds(299))
+            bench.wait(.seconds(1), expect: .command(.readBDADDR))
+            bench.when(.completed(.readBDADDR, .success, [1, 2, 3, 4, 5, 6]))
+        }
     }
 
     @Test("who is connected leaves the controller's list and comes back when the link ends")
@@ -169,13 +173,15 @@ struct PendingConnectionTranscriptTests {
         var bench = Bench()
         let attic = BluetoothAddress(rawValue: 0x80E4_DA00_0003)
         bench.when(
-            .perform(.setAcceptList([kitchen, attic, hall])), expect: .command(.leAddDeviceToFilterAcceptList(kitchen)))
+            .perform(.setAcceptList([kitchen, attic, hall])),
+            expect: .event(.acceptListTurned(waiting: [hall])), .command(.leAddDeviceToFilterAcceptList(kitchen)))
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(.leAddDeviceToFilterAcceptList(attic)))
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create))
         bench.when(.status(.leCreateConnection))
         bench.when(
-            Self.connected(kitchen), expect: Self.event(kitchen), .command(.leRemoveDeviceFromFilterAcceptList(kitchen))
-        )
+            Self.connected(kitchen),
+            expect: Self.event(kitchen), .event(.acceptListTurned(waiting: [])),
+            .command(.leRemoveDeviceFromFilterAcceptList(kitchen)))
         bench.when(
             .completed(.leRemoveDeviceFromFilterAcceptList), expect: .command(.leAddDeviceToFilterAcceptList(hall)))
     }
@@ -185,7 +191,9 @@ struct PendingConnectionTranscriptTests {
         var bench = Bench()
         bench.when(.perform(.setAcceptList([kitchen, hall])))
         bench.when(.completed(.leAddDeviceToFilterAcceptList))
-        bench.when(.completed(.leAddDeviceToFilterAcceptList, .memoryCapacityExceeded), expect: .command(Self.create))
+        bench.when(
+            .completed(.leAddDeviceToFilterAcceptList, .memoryCapacityExceeded),
+            expect: .event(.acceptListTurned(waiting: [hall])), .command(Self.create))
     }
 
     @Test("without an accept list the first peer is connected to directly", arguments: [true, false])
@@ -234,8 +242,8 @@ struct PendingConnectionTranscriptTests {
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create))
         bench.when(
             .status(.leCreateConnection, .connectionLimitExceeded),
-            expect: .event(.connectionFailed(.connectionLimitExceeded)))
-        bench.wait(.seconds(60))
+            expect: .event(.linkLimitReached(links: 1)))
+        bench.wait(.seconds(59))
         bench.when(
             .event(.disconnectionComplete(.success, otherLink, reason: .remoteUserTerminated)),
             expect: .event(
@@ -321,7 +329,7 @@ struct PendingConnectionTranscriptTests {
         bench.when(.completed(.leSetScanParameters), expect: .command(Self.scan[1]))
         bench.when(
             .completed(.leSetScanEnable, .commandDisallowed),
-            expect: .event(.anomaly("scanning was refused: 0x0c")), .command(Self.create))
+            expect: .event(.scanningFailed(.commandDisallowed)), .command(Self.create))
     }
 
     @Test(

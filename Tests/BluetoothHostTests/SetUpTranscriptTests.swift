@@ -7,8 +7,8 @@ import Testing
 struct SetUpTranscriptTests {
     private static let commands: [HCICommand] = [
         .reset, .readLocalVersionInformation, .readLocalSupportedFeatures, .readBDADDR,
-        .setEventMask(0x2000_0000_0200_8010), .leSetEventMask(0x27), .leReadBufferSize, .leReadFilterAcceptListSize,
-        .leClearFilterAcceptList,
+        .setEventMask(0x2000_0000_0200_8010), .leSetEventMask(0x27), .leReadBufferSize, .leReadSupportedStates,
+        .leReadFilterAcceptListSize, .leClearFilterAcceptList,
     ]
 
     /// Answers as the description says, except the opcodes in `instead`.
@@ -31,7 +31,7 @@ struct SetUpTranscriptTests {
         return (sent, events, talk)
     }
 
-    @Test("a good controller is ready after nine commands")
+    @Test("a good controller is ready after ten commands")
     func success() {
         let (sent, events, _) = setUp()
         #expect(sent == Self.commands.map(\.packet))
@@ -71,7 +71,10 @@ struct SetUpTranscriptTests {
 
     @Test(
         "silence on what it can do without costs two seconds and no more",
-        arguments: [HCIOpcode.setEventMask, .leSetEventMask, .leClearFilterAcceptList, .leReadFilterAcceptListSize])
+        arguments: [
+            HCIOpcode.setEventMask, .leSetEventMask, .leClearFilterAcceptList, .leReadSupportedStates,
+            .leReadFilterAcceptListSize,
+        ])
     func skipped(opcode: HCIOpcode) {
         var talk = Transcript(Host())
         var events = talk.when(.transportOpened)
@@ -90,7 +93,7 @@ struct SetUpTranscriptTests {
 
     @Test(
         "an unknown command is skipped",
-        arguments: [HCIOpcode.setEventMask, .leSetEventMask, .leClearFilterAcceptList])
+        arguments: [HCIOpcode.setEventMask, .leSetEventMask, .leReadSupportedStates, .leClearFilterAcceptList])
     func unknownCommand(opcode: HCIOpcode) {
         let (_, events, _) = setUp(instead: [opcode: .status(opcode, .unknownCommand)])
         #expect(events == [.ready(Bench.info)])
@@ -120,6 +123,7 @@ struct SetUpTranscriptTests {
         let effects = talk.when(.completed(.leReadBufferSize, .success, [0, 0, 0]))
         #expect(effects.first == .command(.readBufferSize))
         talk.when(.completed(.readBufferSize, .success, [0x53, 0x01, 0, 8, 0, 0, 0]))
+        talk.when(.completed(.leReadSupportedStates, .success, Bench.setUpAnswers(Bench.info)[7].1))
         talk.when(.completed(.leReadFilterAcceptListSize, .success, [2]))
         var info = Bench.info
         info.aclDataLength = 0x153

@@ -91,7 +91,8 @@ struct KnownButtonTests {
         room.wait(.seconds(30))
         room.reach("hall", true)
         room.wait(.seconds(10))
-        let failure = ButtonManager.Effect.sessionFailed(KnownButtonTests.id, word: "pairing_exists")
+        let failure = ButtonManager.Effect.sessionFailed(
+            KnownButtonTests.id, word: "pairing_exists", advice: PairingFailure.session(.pairingExists).advice)
         #expect(room.said.count { $0 == failure } == 1)
         #expect(room.manager.knownButtons == known)
         #expect(room.manager.state(of: KnownButtonTests.id) == .disconnected)

@@ -99,15 +99,28 @@ struct PairingTests {
         #expect(room.manager.isSearching)
     }
 
-    @Test("stopped while a button is verified, it still finishes with that button")
-    func stopInTheMiddle() {
+    @Test("stopped at any moment, nothing is paired from there on", arguments: 1...40)
+    func stopInTheMiddle(step: Int) {
+        var room = Room([PairingTests.hall])
+        room.tell(.permitJoin(.seconds(120)))
+        room.wait(.milliseconds(100 * step))
+        let known = room.manager.knownButtons
+        room.tell(.stopJoin)
+        #expect(!room.manager.isSearching)
+        #expect(room.progress.last == .ended)
+        room.wait(.seconds(60))
+        #expect(room.manager.knownButtons.map(\.id) == known.map(\.id))
+        #expect(room.progress.last == .ended, "nothing is said of pairing any more")
+    }
+
+    @Test("time that runs out lets a button finish that is being verified")
+    func timeOverInTheMiddle() {
         var room = Room([PairingTests.hall])
         room.tell(.permitJoin(.seconds(120)))
         while !room.progress.contains(.connected(PairingTests.hall.wantedAddress)) { room.wait(.milliseconds(1)) }
-        room.tell(.stopJoin)
+        room.tell(.permitJoin(.milliseconds(1)))
         room.wait(.seconds(10))
         #expect(room.manager.knownButtons.count == 1)
-        #expect(!room.manager.isSearching)
         #expect(room.progress.last == .ended)
     }
 

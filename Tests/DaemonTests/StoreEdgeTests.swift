@@ -63,9 +63,10 @@ struct StoreEdgeTests {
             }
             try expect(.advertisingConfigured(id, true)) { $0.isAdvertisingConfigured = true }
             let time = UTCTime(milliseconds: 1_700_000_000_123)
-            try expect(.battery(id, millivolts: 2600, measuredAt: time)) {
+            try expect(.battery(id, millivolts: 2600, measuredAt: time, isLow: true)) {
                 $0.batteryMillivolts = 2600
                 $0.batteryMeasuredAt = time
+                $0.isBatteryLow = true
             }
             try expect(.firmware(id, version: 11)) { $0.identity.firmwareVersion = 11 }
             try expect(.nickname(id, "Bedside")) { $0.identity.nickname = "Bedside" }
@@ -73,8 +74,11 @@ struct StoreEdgeTests {
             try expect(.name(id, nil)) { $0.name = nil }
             try expect(.triggerMode(id, .click)) { $0.triggerMode = .click }
             try expect(.triggerMode(id, nil)) { $0.triggerMode = nil }
-            try expect(.latencyMode(id, .low)) { $0.latencyMode = .low }
-            try expect(.connectionWanted(id, false)) { $0.isConnectionWanted = false }
+            let settings = ButtonSettings(
+                latencyMode: .low, autoDisconnectTime: 60, nicknameChosenAt: 1_760_000_030_500,
+                isConnectionWanted: false)
+            try expect(.settings(id, settings)) { $0.settings = settings }
+            try expect(.settings(id, ButtonSettings())) { $0.settings = ButtonSettings() }
             try store.apply([.removeButton(id), .name(id, "gone")])
             #expect(try store.load().buttons == [other])
         }
@@ -336,7 +340,8 @@ extension StoredButton {
             pairedAt: UTCTime(milliseconds: 1_700_000_000_000),
             cursor: EventCursor(bootID: 1, eventCount: 3), batteryMillivolts: battery,
             batteryMeasuredAt: battery.map { _ in UTCTime(milliseconds: 1_700_000_001_000) },
-            pressCount: 2, sequence: 4, triggerMode: triggerMode, isConnectionWanted: isWanted)
+            pressCount: 2, sequence: 4, triggerMode: triggerMode,
+            settings: ButtonSettings(isConnectionWanted: isWanted))
     }
 }
 

@@ -126,9 +126,9 @@ struct StoreFilesTests {
             try store.apply([.putButton(.example(1))])
             try store.database.run("PRAGMA user_version = 7")
         }
-        let failure = StoreFailure.newerSchema(path: file, found: 7, known: 1)
+        let failure = StoreFailure.newerSchema(path: file, found: 7, known: StoreSchema.version)
         try await withReactor { #expect(throws: failure) { try openStore(directory) } }
-        #expect(failure.description.contains("written by a newer version (schema 7, this version knows 1)"))
+        #expect(failure.description.contains("written by a newer version (schema 7, this version knows 2)"))
         try await withReactor {
             let database = try Database(path: file, busyTimeout: .zero)
             #expect(try database.rows("SELECT count(*) FROM buttons") { $0.integer(0) } == [1])

@@ -1,3 +1,4 @@
+import ButtonModel
 import JSON
 import Testing
 

@@ -138,7 +138,7 @@ struct FlicPeripheralTests {
             host.packets(in: button.handle(.timerFired, at: host.now)) == [.disconnectedVerifiedLink(reason: 0)])
     }
 
-    @Test("it stores thirty events, and the oldest are lost first")
+    @Test("it stores sixteen events, and the oldest are lost first")
     func queueBound() throws {
         var button = TwoEnds.makeButton(pairings: [TestButton.pairing])
         var now = Instant(sinceBoot: .seconds(10))
@@ -153,9 +153,9 @@ struct FlicPeripheralTests {
         let items = answers.flatMap { answer -> [(counter: UInt32, item: EventNotification.Item)] in
             if case .buttonEventNotification(let notification)? = answer { notification.countedItems } else { [] }
         }
-        #expect(answers.count == 3)
+        #expect(answers.count == 2)
         // Each press takes the counts 4n+1 and 4n+3.
-        let expected = (UInt32(5)..<20).flatMap { press -> [UInt32] in [press * 4 + 1, press * 4 + 3] }
+        let expected = (UInt32(12)..<20).flatMap { press -> [UInt32] in [press * 4 + 1, press * 4 + 3] }
         #expect(items.map(\.counter) == expected)
         #expect(items.allSatisfy { $0.item.wasQueued })
         #expect(items.map(\.item.wasQueuedLast).firstIndex(of: true) == EventQueue.maximumCount - 1)
@@ -163,7 +163,7 @@ struct FlicPeripheralTests {
             Issue.record("no init response")
             return
         }
-        #expect(response.hasQueuedEvents && response.eventCount == 20)
+        #expect(response.hasQueuedEvents && response.eventCount == 48)
     }
 
     @Test("a host gets no more of what is stored than it asks for")

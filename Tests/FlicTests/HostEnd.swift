@@ -6,6 +6,7 @@ import ButtonModel
 struct HostEnd {
     var now = Instant(sinceBoot: .seconds(10))
     private var channel: SignedChannel
+    private(set) var connectionID: UInt8 = 0
 
     /// Connects to a button that knows `TestButton.pairing`, and verifies quickly.
     init?(_ button: inout FlicPeripheral) {
@@ -20,12 +21,14 @@ struct HostEnd {
             .init(
                 random: hostRandom, flags: 0, temporaryID: 7, pairingIdentifier: TestButton.pairing.identifier))
         let effects = button.handle(.received([0] + request.octets, random: buttonRandom), at: now)
-        guard case .send(let value)? = effects.first, value.first == 0x21, channel.open(Array(value.dropFirst())) != nil
+        guard case .send(let value)? = effects.first, let header = value.first, header & 0xE0 == 0x20,
+            channel.open(Array(value.dropFirst())) != nil
         else { return nil }
+        connectionID = header & 0x1F
     }
 
     mutating func value(_ packet: HostPacket) -> [UInt8] { value(octets: packet.octets) }
-    mutating func value(octets: [UInt8]) -> [UInt8] { [1] + channel.seal(octets) }
+    mutating func value(octets: [UInt8]) -> [UInt8] { [connectionID] + channel.seal(octets) }
 
     /// What the button sent among these effects; `nil` for what has no right signature.
     mutating func packets(in effects: [FlicPeripheral.Effect]) -> [ButtonPacket?] {

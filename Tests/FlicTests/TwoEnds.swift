@@ -145,7 +145,7 @@ struct TwoEnds {
                 tellHost(.received(value))
             case .setTimer(let deadline): buttonTimer = deadline
             case .cancelTimer: buttonTimer = nil
-            case .requestParameters, .paired, .sessionReady, .disconnect: break
+            case .requestParameters, .paired, .sessionReady, .disconnect, .light, .factoryReset, .updated: break
             }
         }
     }

@@ -127,3 +127,15 @@ final class Workshop {
         return value
     }
 }
+
+extension Workshop {
+    /// Asks again until it is so, for a minute at most.
+    func wait(until isTrue: () throws -> Bool) throws {
+        let end = ContinuousClock.now + .seconds(60)
+        while try !isTrue() {
+            guard ContinuousClock.now < end else {
+                throw Program.Failure(description: "it did not become true in 60 s")
+            }
+        }
+    }
+}

@@ -53,7 +53,8 @@ struct Household {
     static let hallID = ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0002))
 
     init(
-        _ buttons: [SimulatedButtonDescription] = [kitchen, hall], rules: RuleSet = RuleSet(), seed: UInt64 = 1
+        _ buttons: [SimulatedButtonDescription] = [kitchen, hall], rules: RuleSet = RuleSet(), seed: UInt64 = 1,
+        controller: VirtualController.Configuration? = nil
     ) {
         random = SeededGenerator(seed: seed)
         self.rules = rules
@@ -63,7 +64,12 @@ struct Household {
             version: "test", extraTrustRoots: [SimulatorRoot.publicKey], transport: "simulated:test",
             broker: "mqtt://test", ruleCount: rules.rules.count, simulatedButtons: buttons.map(\.name))
         hub = Hub(configuration, stored: store.state, rules: rules)
-        world = SimulatedWorld(buttons, seed: seed, at: now)
+        world =
+            if let controller {
+                SimulatedWorld(buttons, seed: seed, at: now, controller: controller)
+            } else {
+                SimulatedWorld(buttons, seed: seed, at: now)
+            }
         begin()
     }
 
@@ -97,6 +103,20 @@ struct Household {
         worldInputs = []
         transportIsOpen = false
         give(.transportClosed("it is gone."))
+        settle()
+    }
+
+    /// Something goes wrong in the adapter.
+    mutating func breakAdapter(_ fault: ControllerFault) {
+        worldInputs.append(.fault(fault))
+        settle()
+    }
+
+    /// The adapter is pulled out; it can be opened again when it is next tried.
+    mutating func unplugAdapter() {
+        worldInputs.append(.powerCycled)
+        transportIsOpen = false
+        give(.transportClosed("hci0 went away."))
         settle()
     }
 
@@ -195,6 +215,8 @@ struct Household {
         case .needsEntropy: give(.entropy(random.bytes(2048)))
         case .openTransport:
             transportIsOpen = true
+            // As the kernel does when a user channel is closed and opened.
+            worldInputs.append(.powerCycled)
             give(.transportOpened)
         case .closeTransport: transportIsOpen = false
         case .send(let packet):
@@ -275,17 +297,17 @@ struct Store {
                 state.nextRun = max(state.nextRun, run.id + 1)
             case .runEnded(let id): state.runs.removeAll { $0.id == id }
             case .advertisingConfigured(let id, let value): update(id) { $0.isAdvertisingConfigured = value }
-            case .battery(let id, let millivolts, let at):
+            case .battery(let id, let millivolts, let at, let isLow):
                 update(id) {
                     $0.batteryMillivolts = millivolts
                     $0.batteryMeasuredAt = at
+                    $0.isBatteryLow = isLow
                 }
             case .firmware(let id, let version): update(id) { $0.identity.firmwareVersion = version }
             case .nickname(let id, let nickname): update(id) { $0.identity.nickname = nickname }
             case .name(let id, let name): update(id) { $0.name = name }
             case .triggerMode(let id, let mode): update(id) { $0.triggerMode = mode }
-            case .latencyMode(let id, let mode): update(id) { $0.latencyMode = mode }
-            case .connectionWanted(let id, let value): update(id) { $0.isConnectionWanted = value }
+            case .settings(let id, let settings): update(id) { $0.settings = settings }
             }
         }
     }

@@ -86,11 +86,8 @@ struct RemovalScenarioTests {
         "a button that cannot be removed is answered with why",
         arguments: [
             (#"{"id":"attic"}"#, #"there is no button "attic"; "tryck buttons" lists those that are paired"#),
-            ("{}", #"button/remove takes {"id": name, id, serial number or address, "force": true or false}"#),
-            (
-                #"{"id":"hall","force":1}"#,
-                #"button/remove takes {"id": name, id, serial number or address, "force": true or false}"#
-            ),
+            ("{}", #"button/remove takes {"id": a button's name, id, serial number or address}"#),
+            (#"{"id":"hall","force":1}"#, #""force" is true or false"#),
         ])
     func refusals(_ data: String, _ sentence: String) {
         var house = RemovalScenarioTests.house()

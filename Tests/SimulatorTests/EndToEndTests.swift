@@ -237,7 +237,7 @@ struct EndToEndTests {
     @Test("a hardware error ends everything; after it the host starts anew")
     func hardwareError() {
         var bench = Self.paired()
-        bench.tell(world: .failController(code: 0x42))
+        bench.tell(world: .fault(.hardwareError(code: 0x42)))
         bench.run(atMost: .seconds(1))
         #expect(bench.hostEvents.contains(.failed(.hardwareError(0x42))))
         bench.tell(.transportClosed)

@@ -299,7 +299,7 @@ struct VirtualControllerTranscriptTests {
             .send(Packet.status(.leCreateConnection, .success)))
 
         var broken = controller()
-        broken.when(.hardwareFailed(code: 0x42), expect: .send([0x04, 0x10, 0x01, 0x42]))
+        broken.when(.fault(.hardwareError(code: 0x42)), expect: .send([0x04, 0x10, 0x01, 0x42]))
     }
 
     @Test("random octets in any state never trap", arguments: UInt64(0)..<20)

@@ -31,6 +31,8 @@ struct Advertiser: Hashable, Sendable {
     private var wanted: Advertisement?
     private var isControllerReady = false
 
+    var isOn: Bool { state != .off }
+
     mutating func want(_ advertisement: Advertisement?) -> [Effect] {
         wanted = advertisement
         return settle()

@@ -22,6 +22,8 @@ extension Host {
         linkDeadline = nil
         commands = CommandQueue()
         flow = ACLFlow(packetLength: 0, bufferCount: 0)
+        early = EarlyData()
+        watch = ControllerWatch()
         scanner.controllerLost()
         initiator.controllerLost()
         advertiser.controllerLost()
@@ -39,6 +41,7 @@ extension Host {
         case .closed, .failed: return []
         case .settingUp, .ready: break
         }
+        watch.heard(at: now)
         var reader = ByteReader(octets)
         do throws(Truncated) {
             switch H4Indicator(rawValue: try reader.uint8()) {
@@ -61,7 +64,27 @@ extension Host {
             $0.receive(
                 data, isFirst: header.boundary != .continuing, serving: table, listening: listening, at: now)
         }
-        return effects ?? [.event(.anomaly("data of link \(header.handle.rawValue), which is not there"))]
+        if let effects { return effects }
+        guard !early.keep(header, data, at: now) else { return [] }
+        return [.event(.anomaly("data of link \(header.handle.rawValue), which is not there"))]
+    }
+
+    mutating func receiveEarlyData(of handle: ConnectionHandle, at now: Instant) -> [Effect] {
+        early.take(handle, at: now).flatMap { receive($0.header, $0.data, at: now) }
+    }
+
+    private mutating func startEnd(of handle: ConnectionHandle, at now: Instant) -> [Effect] {
+        watch.isEnding(handle) ? [] : send(.disconnect(handle, reason: .remoteUserTerminated), at: now)
+    }
+
+    /// A peer has one link to us. Where there is another with it, the older one ended without our hearing of it; the
+    /// controller may still keep it.
+    mutating func endLinks(replacedBy connection: Connection, at now: Instant) -> [Effect] {
+        let replaced = links.filter { $0.value.connection.peer == connection.peer }.keys
+        return replaced.sorted { $0.rawValue < $1.rawValue }.flatMap {
+            send(.disconnect($0, reason: .remoteUserTerminated), at: now)
+                + endLink($0, reason: .connectionTimeout, at: now)
+        }
     }
 
     private mutating func receive(_ event: HCIEvent, at now: Instant) -> [Effect] {
@@ -85,15 +108,18 @@ extension Host {
     private mutating func receiveWhenReady(_ event: HCIEvent, at now: Instant) -> [Effect] {
         switch event {
         case .numberOfCompletedPackets(let completed):
-            return receive(completed)
+            return receive(completed, at: now)
         case .leAdvertisingReport(let reports):
             return reports.map { .event(.advertised($0)) }
         case .leConnectionComplete(let complete), .leEnhancedConnectionComplete(let complete):
             return connectionCompleted(complete, at: now)
+        case .disconnectionComplete(.success, let handle, _) where links[handle] == nil:
+            return [.event(.anomaly("the end of link \(handle.rawValue), which is not there"))]
         case .disconnectionComplete(.success, let handle, let reason):
             return endLink(handle, reason: reason, at: now)
         case .leConnectionUpdateComplete(.success, let handle, let interval, let latency, let timeout):
             guard links[handle] != nil else { return [] }
+            flow.setSupervisionTimeout(timeout, of: handle)
             let event = Event.parametersUpdated(
                 handle, interval: interval, peripheralLatency: latency, supervisionTimeout: timeout)
             return [.event(event)]
@@ -107,28 +133,33 @@ extension Host {
         case .disconnectionComplete(let status, let handle, _):
             return [.event(.anomaly("link \(handle.rawValue) was not ended: \(status)"))]
         case .leConnectionUpdateComplete(let status, let handle, _, _, _):
-            return [.event(.anomaly("the parameters of link \(handle.rawValue) were not changed: \(status)"))]
+            return links[handle] == nil ? [] : [.event(.connectionUpdateFailed(handle, status))]
         case .dataBufferOverflow:
+            // Something of these links was lost, and nobody says what: they begin anew.
             return [.event(.anomaly("the controller's data buffers overflowed"))]
+                + flow.busyLinks.flatMap { startEnd(of: $0, at: now) }
         case .commandComplete, .commandStatus, .hardwareError, .unknown, .unknownLE:
             return []
         }
     }
 
-    private mutating func receive(_ completed: [CompletedPackets]) -> [Effect] {
+    private mutating func receive(_ completed: [CompletedPackets], at now: Instant) -> [Effect] {
         var effects: [Effect] = []
-        for link in completed where !flow.complete(link) {
+        for link in completed where !flow.complete(link, at: now) {
             effects.append(.event(.anomaly("more packets of link \(link.handle.rawValue) completed than were sent")))
         }
-        return effects + sendData()
+        return effects + sendData(at: now)
     }
 
     // MARK: Commands
 
     mutating func send(_ command: HCICommand, at now: Instant) -> [Effect] {
+        if case .disconnect(let handle, _) = command {
+            watch.ending(handle, within: flow.patience(with: handle), at: now)
+        }
         switch state {
-        case .closed, .failed: []
-        case .settingUp, .ready: carryOut(commands.enqueue(command, at: now), at: now)
+        case .closed, .failed: return []
+        case .settingUp, .ready: return carryOut(commands.enqueue(command, at: now), at: now)
         }
     }
 
@@ -160,6 +191,8 @@ extension Host {
         if answer.status == nil {
             guard !command.isIndispensable else { return fail(.noAnswer(command.opcode)) }
             effects.append(.event(.anomaly("no answer to \(command.opcode)")))
+            // One that does not know the command, or one that answers nothing any more?
+            effects += probe(at: now)
         }
         return effects + distribute(command, answer.status, at: now)
     }
@@ -169,7 +202,8 @@ extension Host {
         flow = ACLFlow(packetLength: info.aclDataLength, bufferCount: info.aclBufferCount)
         var effects: [Effect] = [.event(.ready(info))]
         effects += carryOut(initiator.controllerReady(listSize: info.acceptListSize, at: now), at: now)
-        effects += carryOut(scanner.controllerReady(), at: now)
+        effects += carryOut(
+            scanner.controllerReady(isRadioForOne: !info.scansWhileInitiating, at: now), at: now)
         effects += carryOut(advertiser.controllerReady(), at: now)
         return effects
     }
@@ -178,7 +212,7 @@ extension Host {
     private mutating func distribute(_ command: HCICommand, _ status: HCIStatus?, at now: Instant) -> [Effect] {
         switch command {
         case .leSetScanParameters, .leSetScanEnable:
-            return carryOut(scanner.answered(command, status), at: now)
+            return carryOut(scanner.answered(command, status, at: now), at: now)
         case .leCreateConnection, .leCreateConnectionCancel, .leAddDeviceToFilterAcceptList,
             .leRemoveDeviceFromFilterAcceptList:
             return carryOut(
@@ -189,15 +223,59 @@ extension Host {
         case .disconnect(let handle, _) where status == .unknownConnectionIdentifier:
             // No Disconnection Complete will come.
             return endLink(handle, reason: .unknownConnectionIdentifier, at: now)
-        case .disconnect, .leConnectionUpdate, .leRemoteConnectionParameterRequestReply,
+        case .leConnectionUpdate(let handle, _):
+            guard let status, status != .success, links[handle] != nil else { return [] }
+            return [.event(.connectionUpdateFailed(handle, status))]
+        case .readBDADDR:
+            watch.isProbing = false
+            return []
+        case .disconnect, .leRemoteConnectionParameterRequestReply,
             .leRemoteConnectionParameterRequestNegativeReply:
             guard let status, status != .success else { return [] }
             return [.event(.anomaly("\(command.opcode) was refused: \(status)"))]
-        case .reset, .readLocalVersionInformation, .readLocalSupportedFeatures, .readBufferSize, .readBDADDR,
-            .setEventMask, .leSetEventMask, .leReadBufferSize, .leReadFilterAcceptListSize,
+        case .reset, .readLocalVersionInformation, .readLocalSupportedFeatures, .readBufferSize,
+            .setEventMask, .leSetEventMask, .leReadBufferSize, .leReadSupportedStates, .leReadFilterAcceptListSize,
             .leClearFilterAcceptList, .unknown:
             return []
         }
+    }
+
+    // MARK: Time
+
+    mutating func radioTimerFired(at now: Instant) -> [Effect] {
+        let effects = carryOut(initiator.timerFired(at: now), at: now)
+        return effects + carryOut(scanner.timerFired(at: now, isRadioWanted: initiator.isWanting), at: now)
+    }
+
+    mutating func watchTimerFired(at now: Instant) -> [Effect] {
+        var effects: [Effect] = []
+        for fault in flow.timerFired(at: now) {
+            switch fault {
+            case .forgotten(let handle, let count):
+                let text = "\(count) packets of link \(handle.rawValue) were never completed"
+                effects.append(.event(.anomaly(text)))
+            case .stuck(let handle):
+                effects.append(.event(.anomaly("link \(handle.rawValue) takes no data")))
+                effects += startEnd(of: handle, at: now)
+            }
+        }
+        effects += sendData(at: now)
+        for effect in watch.timerFired(at: now) {
+            if state == .failed { break }
+            switch effect {
+            case .probe: effects += probe(at: now)
+            case .linkNotEnded(let handle):
+                effects += fail(.stopped("link \(handle.rawValue) does not end"))
+            }
+        }
+        return effects
+    }
+
+    /// Asks for something that every controller answers.
+    private mutating func probe(at now: Instant) -> [Effect] {
+        guard !watch.isProbing else { return [] }
+        watch.isProbing = true
+        return carryOut(commands.enqueueFirst(ControllerWatch.probe, at: now), at: now)
     }
 
     // MARK: The radio
@@ -209,7 +287,7 @@ extension Host {
             case .command(let command): result += send(command, at: now)
             case .radioNeeded: result += carryOut(initiator.takePause(at: now), at: now)
             case .stopped: result += carryOut(initiator.scanningEnded(at: now), at: now)
-            case .refused(let status): result.append(.event(.anomaly("scanning was refused: \(status)")))
+            case .refused(let status): result.append(.event(.scanningFailed(status)))
             }
         }
         return result
@@ -220,8 +298,11 @@ extension Host {
         for effect in effects {
             switch effect {
             case .command(let command): result += send(command, at: now)
-            case .radioFree: result += carryOut(scanner.radioFree(), at: now)
+            case .radioFree: result += carryOut(scanner.radioFree(at: now), at: now)
+            case .waitsForScanner: scanner.learnRadioIsForOne(at: now)
             case .failed(let status): result.append(.event(.connectionFailed(status)))
+            case .turned(let waiting): result.append(.event(.acceptListTurned(waiting: waiting)))
+            case .limitReached(let links): result.append(.event(.linkLimitReached(links: links)))
             }
         }
         return result

@@ -5,9 +5,9 @@ extension Host {
     mutating func perform(_ command: Command, at now: Instant) -> [Effect] {
         switch command {
         case .startScanning(let isActive):
-            return carryOut(scanner.want(isActive ? .active : .passive), at: now)
+            return carryOut(scanner.want(isActive ? .active : .passive, at: now), at: now)
         case .stopScanning:
-            return carryOut(scanner.want(nil), at: now)
+            return carryOut(scanner.want(nil, at: now), at: now)
         case .setAcceptList(let peers):
             return carryOut(initiator.want(peers, at: now), at: now)
         case .disconnect(let handle, let reason):
@@ -98,6 +98,8 @@ extension Host {
         }
         // A handle that comes again was freed without our hearing of it.
         var effects = endLink(connection.handle, reason: .unknownConnectionIdentifier, at: now)
+        effects += endLinks(replacedBy: connection, at: now)
+        flow.setSupervisionTimeout(complete.supervisionTimeout, of: connection.handle)
         links[connection.handle] = Link(connection, offeredMTU: configuration.attMTU, channels: configuration.channels)
         effects.append(.event(.connected(connection)))
         switch connection.role {
@@ -107,18 +109,20 @@ extension Host {
             effects += carryOut(advertiser.connected(), at: now)
             effects += carryOut(initiator.linkStarted(connection.peer, at: now), at: now)
         }
-        return effects
+        return effects + receiveEarlyData(of: connection.handle, at: now)
     }
 
     mutating func endLink(_ handle: ConnectionHandle, reason: HCIStatus, at now: Instant) -> [Effect] {
         guard var link = links.removeValue(forKey: handle) else { return [] }
         flow.remove(handle)
+        watch.ended(handle)
+        early.linkEnded(handle, at: now)
         refreshLinkDeadline()
         var effects = carryOut(link.end(), of: handle, at: now)
         effects.append(.event(.disconnected(link.connection, reason: reason)))
         effects += carryOut(initiator.linkEnded(link.connection.peer, at: now), at: now)
         // Its buffers are free for the others.
-        return effects + sendData()
+        return effects + sendData(at: now)
     }
 
     // MARK: Traffic
@@ -133,7 +137,7 @@ extension Host {
         if links.values[index].deadline != deadline { refreshLinkDeadline() }
         if links.values[index].hasChannelFrames { channelSenders.insert(handle) }
         let result = carryOut(effects, of: handle, at: now)
-        return channelSenders.isEmpty ? result : result + sendData()
+        return channelSenders.isEmpty ? result : result + sendData(at: now)
     }
 
     private mutating func carryOut(_ effects: [Link.Effect], of handle: ConnectionHandle, at now: Instant) -> [Effect] {
@@ -143,24 +147,26 @@ extension Host {
             switch effect {
             case .event(let event): result.append(.event(event))
             case .command(let command): result += send(command, at: now)
-            case .send(let frame): result += enqueue(frame, for: handle, isReserved: true)
-            case .sendIfRoom(let frame): result += enqueue(frame, for: handle, isReserved: false)
+            case .send(let frame): result += enqueue(frame, for: handle, isReserved: true, at: now)
+            case .sendIfRoom(let frame): result += enqueue(frame, for: handle, isReserved: false, at: now)
             }
         }
         return result
     }
 
-    private mutating func enqueue(_ frame: [UInt8], for handle: ConnectionHandle, isReserved: Bool) -> [Effect] {
+    private mutating func enqueue(_ frame: [UInt8], for handle: ConnectionHandle, isReserved: Bool, at now: Instant)
+        -> [Effect]
+    {
         let hasRoom = flow.enqueue(frame, for: handle, isReserved: isReserved)
         let dropped = "too many frames wait on link \(handle.rawValue); one was dropped"
-        return (hasRoom ? [] : [.event(.anomaly(dropped))]) + sendData()
+        return (hasRoom ? [] : [.event(.anomaly(dropped))]) + sendData(at: now)
     }
 
     /// Fills the buffers that are free, with pieces of SDUs where nothing else waits on a link. So the attribute
     /// protocol waits for what is left of one piece, whatever is queued on a channel.
-    mutating func sendData() -> [Effect] {
-        var effects: [Effect] = flow.takePackets().map { .send($0) }
-        while fillFromChannels(&effects) { effects += flow.takePackets().map { .send($0) } }
+    mutating func sendData(at now: Instant) -> [Effect] {
+        var effects: [Effect] = flow.takePackets(at: now).map { .send($0) }
+        while fillFromChannels(&effects) { effects += flow.takePackets(at: now).map { .send($0) } }
         return effects
     }
 

@@ -8,7 +8,7 @@ import Bytes
 /// | any       | `transportOpened`                    | settingUp | HCI_Reset                                    |
 /// | settingUp | the last answer of `ControllerSetup` | ready     | `.ready`, then what was asked for meanwhile  |
 /// | settingUp | an answer it cannot go on with       | failed    | `.failed`                                    |
-/// | ready     | silence on a needed command, Hardware Error | failed | end all links, `.failed`                 |
+/// | ready     | silence on a needed command, Hardware Error, what `ControllerWatch` finds | failed | end all links, `.failed` |
 /// | any       | `transportClosed`                    | closed    | end all links                                |
 ///
 /// In `closed` and `failed` nothing is sent; packets are ignored. What is to be scanned for, connected to,
@@ -16,8 +16,9 @@ import Bytes
 /// procedure on a link that is not there fails with `.linkLost`, and other commands for it do nothing.
 ///
 /// The layers below do the work, each a value of its own, and know nothing of those above them:
-/// `CommandQueue`, `ControllerSetup` and `ACLFlow` for the controller; a `Link` for each connection, with
-/// `L2CAPReassembler`, `SignallingChannel`, `ChannelTable`, `GATTClient`, `GATTServer` and `IndicationQueue`; `Initiator`, `Scanner` and
+/// `CommandQueue`, `ControllerSetup`, `ACLFlow`, `EarlyData` and `ControllerWatch` for the controller; a `Link` for
+/// each connection, with `L2CAPReassembler`, `SignallingChannel`, `ChannelTable`, `GATTClient`, `GATTServer` and
+/// `IndicationQueue`; `Initiator`, `Scanner` and
 /// `Advertiser` for the radio. Their deadlines share the host's one timer.
 public struct Host: Sendable {
     public struct Configuration: Hashable, Sendable {
@@ -207,6 +208,8 @@ public struct Host: Sendable {
     var state = State.closed
     var commands = CommandQueue()
     var flow = ACLFlow(packetLength: 0, bufferCount: 0)
+    var early = EarlyData()
+    var watch = ControllerWatch()
     var links: [ConnectionHandle: Link] = [:]
     var scanner = Scanner()
     var initiator: Initiator
@@ -226,7 +229,8 @@ public struct Host: Sendable {
         configuration.attMTU = min(max(configuration.attMTU, ATTPDU.minimumMTU), ATTPDU.maximumMTU)
         configuration.channels = configuration.channels.limited
         self.configuration = configuration
-        initiator = Initiator(parameters: configuration.connectionParameters)
+        initiator = Initiator(
+            parameters: configuration.connectionParameters, maximumLinks: configuration.maximumLinks)
     }
 
     public mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
@@ -238,7 +242,7 @@ public struct Host: Sendable {
             case .transportOpened: open(at: now)
             case .transportClosed: lose(becoming: .closed)
             }
-        updateTimer(&effects)
+        updateTimer(&effects, at: now)
         return effects
     }
 
@@ -249,7 +253,8 @@ public struct Host: Sendable {
         // A timer that has fired is not set any more.
         timer = nil
         var effects = carryOut(commands.timerFired(at: now), at: now)
-        if state == .ready { effects += carryOut(initiator.timerFired(at: now), at: now) }
+        if state == .ready { effects += radioTimerFired(at: now) }
+        if state == .ready { effects += watchTimerFired(at: now) }
         guard let linkDeadline, now >= linkDeadline else { return effects }
         for handle in links.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
             effects += onLink(handle, at: now) { $0.timerFired(at: now) } ?? []
@@ -257,8 +262,16 @@ public struct Host: Sendable {
         return effects
     }
 
-    private mutating func updateTimer(_ effects: inout [Effect]) {
-        let deadline = [commands.deadline, initiator.deadline, linkDeadline].lazy.compactMap { $0 }.min()
+    private mutating func updateTimer(_ effects: inout [Effect], at now: Instant) {
+        watch.setBusy(
+            state == .ready && (!links.isEmpty || initiator.isBusy || scanner.isOn || advertiser.isOn), at: now)
+        var deadline: Instant?
+        for next in [
+            commands.deadline, initiator.deadline, scanner.deadline, linkDeadline, flow.deadline, watch.deadline,
+        ] {
+            guard let next else { continue }
+            deadline = min(deadline ?? next, next)
+        }
         guard deadline != timer else { return }
         timer = deadline
         effects.append(deadline.map { .setTimer($0) } ?? .cancelTimer)

@@ -93,10 +93,12 @@ public struct ControllerInfo: Hashable, Sendable {
     public var acceptListSize: Int
     public var aclDataLength: Int
     public var aclBufferCount: Int
+    /// Where it does not say, it does: one that cannot refuses.
+    public var scansWhileInitiating: Bool
 
     public init(
         address: BluetoothAddress, hciVersion: UInt8, manufacturer: UInt16, acceptListSize: Int,
-        aclDataLength: Int, aclBufferCount: Int
+        aclDataLength: Int, aclBufferCount: Int, scansWhileInitiating: Bool = true
     ) {
         self.address = address
         self.hciVersion = hciVersion
@@ -104,6 +106,7 @@ public struct ControllerInfo: Hashable, Sendable {
         self.acceptListSize = acceptListSize
         self.aclDataLength = aclDataLength
         self.aclBufferCount = aclBufferCount
+        self.scansWhileInitiating = scansWhileInitiating
     }
 }
 
@@ -119,6 +122,8 @@ public enum ControllerFailure: Error, Hashable, Sendable {
     case hardwareError(UInt8)
     /// What it sends is not HCI.
     case malformed(String)
+    /// It answers commands and leaves undone what it has taken on; `String` says what.
+    case stopped(String)
 }
 
 /// A service found at a peer, with the characteristics asked for.

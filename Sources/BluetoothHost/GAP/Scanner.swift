@@ -1,16 +1,24 @@
+import ButtonModel
+
 /// Legacy scanning, switched on and off.
 ///
-/// | state      | on                                     | becomes       | and we                       |
-/// |------------|----------------------------------------|---------------|------------------------------|
-/// | off        | wanted                                 | starting      | set parameters, enable       |
-/// | starting   | both answered                          | on            |                              |
-/// | starting   | disallowed, the radio not yet asked for| waitingForRadio | ask for the radio          |
-/// | starting   | another error                          | off           | refused; nothing is wanted   |
-/// | waitingForRadio | the radio is free                 | starting      | set parameters, enable       |
-/// | on         | another mode or nothing wanted         | stopping      | disable                      |
-/// | stopping   | answered                               | off           | stopped                      |
+/// | state           | on                                      | becomes         | and we                     |
+/// |-----------------|-----------------------------------------|-----------------|----------------------------|
+/// | off             | wanted                                  | starting        | set parameters, enable     |
+/// | off             | wanted, and the radio is for one        | waitingForRadio | ask for the radio          |
+/// | starting        | both answered                           | on              |                            |
+/// | starting        | disallowed, the radio not yet asked for | waitingForRadio | ask for the radio          |
+/// | starting        | another error                           | off             | refused; nothing is wanted |
+/// | waitingForRadio | the radio is free                       | starting        | set parameters, enable     |
+/// | on              | another mode or nothing wanted          | stopping        | disable                    |
+/// | on              | the end of its turn, others want the radio | stopping     | disable                    |
+/// | stopping        | answered                                | off or yielding | stopped                    |
+/// | yielding        | the end of the others' turn             | waitingForRadio | ask for the radio          |
 ///
-/// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.8.10 and 7.8.11.
+/// Whether the radio is for one, scanning or initiating, the controller tells in its LE Supported States, or else by
+/// refusing. Then the two take turns.
+///
+/// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.8.10, 7.8.11 and 7.8.27.
 struct Scanner: Hashable, Sendable {
     enum Mode: Hashable, Sendable {
         case passive
@@ -21,13 +29,16 @@ struct Scanner: Hashable, Sendable {
         case command(HCICommand)
         /// The controller does not scan while it initiates.
         case radioNeeded
-        /// Nobody scans any more.
+        /// Nobody scans any more, or not for now.
         case stopped
         case refused(HCIStatus)
     }
 
     /// 60 ms, all of it.
     static let interval: UInt16 = 0x0060
+    /// Where the radio is for one: how long scanning has it, and how long a pending connection.
+    static let turn: Duration = .seconds(3)
+    static let othersTurn: Duration = .seconds(2)
 
     private enum State: Hashable, Sendable {
         case off
@@ -35,25 +46,36 @@ struct Scanner: Hashable, Sendable {
         case starting(Mode, answersMissing: Int, status: HCIStatus)
         case waitingForRadio
         case on(Mode)
-        case stopping
+        case stopping(isYielding: Bool)
+        case yielding
     }
 
     private var state = State.off
     private var wanted: Mode?
     private var isControllerReady = false
-    private var hasAskedForRadio = false
+    /// The controller does not scan and initiate at the same time.
+    private var isRadioForOne = false
+    /// The initiator has made room for us.
+    private var hasRadio = false
+    private(set) var deadline: Instant?
 
     /// Whether the controller scans or is about to.
-    var isOn: Bool { state != .off }
-
-    mutating func want(_ mode: Mode?) -> [Effect] {
-        wanted = mode
-        return settle()
+    var isOn: Bool {
+        switch state {
+        case .starting, .on, .stopping: true
+        case .off, .waitingForRadio, .yielding: false
+        }
     }
 
-    mutating func controllerReady() -> [Effect] {
+    mutating func want(_ mode: Mode?, at now: Instant) -> [Effect] {
+        wanted = mode
+        return settle(at: now)
+    }
+
+    mutating func controllerReady(isRadioForOne: Bool, at now: Instant) -> [Effect] {
         isControllerReady = true
-        return settle()
+        self.isRadioForOne = isRadioForOne
+        return settle(at: now)
     }
 
     /// Forgets everything but what is wanted.
@@ -63,13 +85,39 @@ struct Scanner: Hashable, Sendable {
         wanted = mode
     }
 
-    mutating func radioFree() -> [Effect] {
+    mutating func radioFree(at now: Instant) -> [Effect] {
         guard state == .waitingForRadio else { return [] }
         state = .off
-        return wanted == nil ? end() : settle()
+        hasRadio = true
+        return wanted == nil ? end() : settle(at: now)
     }
 
-    mutating func answered(_ command: HCICommand, _ status: HCIStatus?) -> [Effect] {
+    /// The controller would not initiate because it scans.
+    mutating func learnRadioIsForOne(at now: Instant) {
+        isRadioForOne = true
+        if case .on = state { deadline = now + Self.turn }
+    }
+
+    /// - Parameter isRadioWanted: there is somebody to connect to.
+    mutating func timerFired(at now: Instant, isRadioWanted: Bool) -> [Effect] {
+        guard let deadline, now >= deadline else { return [] }
+        self.deadline = nil
+        switch state {
+        case .on where isRadioWanted:
+            state = .stopping(isYielding: true)
+            return [.command(.leSetScanEnable(false, filterDuplicates: false))]
+        case .on:
+            self.deadline = now + Self.turn
+            return []
+        case .yielding:
+            state = .off
+            return settle(at: now)
+        case .off, .starting, .waitingForRadio, .stopping:
+            return []
+        }
+    }
+
+    mutating func answered(_ command: HCICommand, _ status: HCIStatus?, at now: Instant) -> [Effect] {
         switch (state, command) {
         case (.starting(let mode, let missing, let first), .leSetScanParameters),
             (.starting(let mode, let missing, let first), .leSetScanEnable(true, _)):
@@ -78,22 +126,29 @@ struct Scanner: Hashable, Sendable {
                 state = .starting(mode, answersMissing: missing - 1, status: status)
                 return []
             }
-            return started(mode, status)
-        case (.stopping, .leSetScanEnable(false, _)):
-            state = .off
-            return wanted == nil ? end() : settle()
-        case (.off, _), (.starting, _), (.waitingForRadio, _), (.on, _), (.stopping, _):
+            return started(mode, status, at: now)
+        case (.stopping(let isYielding), .leSetScanEnable(false, _)):
+            hasRadio = false
+            guard isYielding, wanted != nil else {
+                state = .off
+                return wanted == nil ? end() : settle(at: now)
+            }
+            state = .yielding
+            deadline = now + Self.othersTurn
+            return [.stopped]
+        case (.off, _), (.starting, _), (.waitingForRadio, _), (.on, _), (.stopping, _), (.yielding, _):
             return []
         }
     }
 
-    private mutating func started(_ mode: Mode, _ status: HCIStatus) -> [Effect] {
+    private mutating func started(_ mode: Mode, _ status: HCIStatus, at now: Instant) -> [Effect] {
         switch status {
         case .success:
             state = .on(mode)
-            return settle()
-        case .commandDisallowed where !hasAskedForRadio:
-            hasAskedForRadio = true
+            deadline = isRadioForOne ? now + Self.turn : nil
+            return settle(at: now)
+        case .commandDisallowed where !hasRadio:
+            isRadioForOne = true
             state = .waitingForRadio
             return [.radioNeeded]
         default:
@@ -105,22 +160,28 @@ struct Scanner: Hashable, Sendable {
     /// Nobody wants to scan any more.
     private mutating func end() -> [Effect] {
         state = .off
-        hasAskedForRadio = false
+        hasRadio = false
+        deadline = nil
         return [.stopped]
     }
 
-    private mutating func settle() -> [Effect] {
+    private mutating func settle(at now: Instant) -> [Effect] {
         switch state {
         case .starting, .stopping:
             return []
-        case .waitingForRadio:
+        case .waitingForRadio, .yielding:
             return wanted == nil ? end() : []
         case .on(let mode):
             guard wanted != mode else { return [] }
-            state = .stopping
+            deadline = nil
+            state = .stopping(isYielding: false)
             return [.command(.leSetScanEnable(false, filterDuplicates: false))]
         case .off:
             guard isControllerReady, let wanted else { return [] }
+            guard hasRadio || !isRadioForOne else {
+                state = .waitingForRadio
+                return [.radioNeeded]
+            }
             state = .starting(wanted, answersMissing: 2, status: .success)
             let parameters = LEScanParameters(
                 isActive: wanted == .active, interval: Self.interval, window: Self.interval)

@@ -56,6 +56,12 @@ struct CommandQueue: Hashable, Sendable {
         return sendNext(at: now)
     }
 
+    /// Goes before those that wait.
+    mutating func enqueueFirst(_ command: HCICommand, at now: Instant) -> [Effect] {
+        waiting.insert(command, at: 0)
+        return sendNext(at: now)
+    }
+
     mutating func receiveComplete(
         _ opcode: HCIOpcode, allowance: UInt8, returnParameters: [UInt8], at now: Instant
     ) -> [Effect] {
@@ -125,8 +131,8 @@ extension HCICommand {
         case .setEventMask, .leSetEventMask, .leSetRandomAddress, .leSetAdvertisingParameters,
             .leSetAdvertisingData, .leSetScanResponseData, .leSetScanParameters, .leCreateConnectionCancel,
             .leReadFilterAcceptListSize, .leClearFilterAcceptList, .leAddDeviceToFilterAcceptList,
-            .leRemoveDeviceFromFilterAcceptList, .leConnectionUpdate, .leRemoteConnectionParameterRequestReply,
-            .leRemoteConnectionParameterRequestNegativeReply, .unknown:
+            .leRemoveDeviceFromFilterAcceptList, .leConnectionUpdate, .leReadSupportedStates,
+            .leRemoteConnectionParameterRequestReply, .leRemoteConnectionParameterRequestNegativeReply, .unknown:
             false
         }
     }
@@ -135,7 +141,7 @@ extension HCICommand {
     fileprivate var asksForValue: Bool {
         switch self {
         case .readLocalVersionInformation, .readLocalSupportedFeatures, .readBufferSize, .readBDADDR,
-            .leReadBufferSize, .leReadFilterAcceptListSize:
+            .leReadBufferSize, .leReadFilterAcceptListSize, .leReadSupportedStates:
             true
         case .reset, .disconnect, .setEventMask, .leSetEventMask, .leSetRandomAddress, .leSetAdvertisingParameters,
             .leSetAdvertisingData, .leSetScanResponseData, .leSetAdvertisingEnable, .leSetScanParameters,

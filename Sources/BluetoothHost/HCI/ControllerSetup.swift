@@ -29,6 +29,7 @@ struct ControllerSetup: Hashable, Sendable {
         case leBufferSize
         /// Only where LE has no buffers of its own and shares those of BR/EDR.
         case bufferSize
+        case supportedStates
         case acceptListSize
         /// Only where there is an accept list.
         case clearAcceptList
@@ -58,6 +59,7 @@ struct ControllerSetup: Hashable, Sendable {
         case .leEventMask: .leSetEventMask(Self.leEventMask)
         case .leBufferSize: .leReadBufferSize
         case .bufferSize: .readBufferSize
+        case .supportedStates: .leReadSupportedStates
         case .acceptListSize: .leReadFilterAcceptListSize
         case .clearAcceptList: .leClearFilterAcceptList
         }
@@ -100,6 +102,9 @@ struct ControllerSetup: Hashable, Sendable {
             // Synchronous data length.
             try reader.skip(1)
             info.aclBufferCount = Int(try reader.uint16())
+        case .supportedStates:
+            let states = try reader.uint64()
+            info.scansWhileInitiating = states & Self.scanningWhileInitiating == Self.scanningWhileInitiating
         case .acceptListSize:
             info.acceptListSize = Int(try reader.uint8())
         case .reset, .eventMask, .leEventMask, .clearAcceptList:
@@ -122,7 +127,8 @@ struct ControllerSetup: Hashable, Sendable {
             guard info.aclDataLength >= Self.shortestACLDataLength, info.aclBufferCount > 0 else {
                 return .failed(.malformed("\(info.aclBufferCount) ACL buffers of \(info.aclDataLength) octets"))
             }
-            stage = .acceptListSize
+            stage = .supportedStates
+        case .supportedStates: stage = .acceptListSize
         case .acceptListSize where info.acceptListSize > 0: stage = .clearAcceptList
         case .acceptListSize, .clearAcceptList: return .ready(info)
         }
@@ -133,5 +139,9 @@ struct ControllerSetup: Hashable, Sendable {
     ///
     /// - Source: Bluetooth Core 5.4, Vol 2, Part C, 3.3.
     private static let leSupported: UInt64 = 1 << 38
+    /// Passive and active scanning together with initiating, of the LE Supported States.
+    ///
+    /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.8.27.
+    private static let scanningWhileInitiating: UInt64 = 1 << 22 | 1 << 23
     private var features: UInt64 = 0
 }

@@ -35,6 +35,7 @@ public enum HCICommand: Hashable, Sendable {
     case leAddDeviceToFilterAcceptList(BluetoothAddress)
     case leRemoveDeviceFromFilterAcceptList(BluetoothAddress)
     case leConnectionUpdate(ConnectionHandle, ConnectionParameters)
+    case leReadSupportedStates
     case leRemoteConnectionParameterRequestReply(ConnectionHandle, ConnectionParameters)
     case leRemoteConnectionParameterRequestNegativeReply(ConnectionHandle, reason: HCIStatus)
     case unknown(HCIOpcode, parameters: [UInt8])
@@ -64,6 +65,7 @@ public enum HCICommand: Hashable, Sendable {
         case .leAddDeviceToFilterAcceptList: .leAddDeviceToFilterAcceptList
         case .leRemoveDeviceFromFilterAcceptList: .leRemoveDeviceFromFilterAcceptList
         case .leConnectionUpdate: .leConnectionUpdate
+        case .leReadSupportedStates: .leReadSupportedStates
         case .leRemoteConnectionParameterRequestReply: .leRemoteConnectionParameterRequestReply
         case .leRemoteConnectionParameterRequestNegativeReply: .leRemoteConnectionParameterRequestNegativeReply
         case .unknown(let opcode, _): opcode
@@ -85,7 +87,8 @@ public enum HCICommand: Hashable, Sendable {
         var writer = ByteWriter(capacity: 32)
         switch self {
         case .reset, .readLocalVersionInformation, .readLocalSupportedFeatures, .readBufferSize, .readBDADDR,
-            .leReadBufferSize, .leCreateConnectionCancel, .leReadFilterAcceptListSize, .leClearFilterAcceptList:
+            .leReadBufferSize, .leCreateConnectionCancel, .leReadFilterAcceptListSize, .leClearFilterAcceptList,
+            .leReadSupportedStates:
             break
         case .disconnect(let handle, let reason),
             .leRemoteConnectionParameterRequestNegativeReply(let handle, let reason):
@@ -170,6 +173,7 @@ extension HCICommand {
             self = .leRemoveDeviceFromFilterAcceptList(try fields.typedAddress())
         case .leConnectionUpdate:
             self = .leConnectionUpdate(try fields.connectionHandle(), try .init(decoding: &fields))
+        case .leReadSupportedStates: self = .leReadSupportedStates
         case .leRemoteConnectionParameterRequestReply:
             self = .leRemoteConnectionParameterRequestReply(
                 try fields.connectionHandle(), try .init(decoding: &fields))

@@ -92,23 +92,21 @@ struct ChannelTable: Sendable {
         let ready = entries.keys.filter { if case .open(let channel) = entries[$0] { channel.canSend } else { false } }
         guard let id = ready.filter({ $0 > lastServed }).min() ?? ready.min() else { return [] }
         lastServed = id
-        let sent = withChannel(id) { channel in channel.nextFrame().map { ($0, channel.peer.id) } }
-        guard case .some(.some((let frame, let peerID))) = sent else { return [] }
-        return [.sendFrame(frame.payload, on: peerID)] + (frame.isWritable ? [.writable(id)] : [])
+        return withChannel(id) { channel in
+            guard let frame = channel.nextFrame() else { return [] }
+            return [.sendFrame(frame.payload, on: channel.peer.id)] + (frame.isWritable ? [.writable(id)] : [])
+        } ?? []
     }
 
     mutating func receive(
         _ payload: ByteReader, on id: L2CAPChannelID, _ identifiers: inout SignallingIdentifiers, at now: Instant
     ) -> [Effect] {
-        switch entries[id] {
-        case .open:
-            let effects = withChannel(id) { $0.receive(payload) } ?? []
+        if let effects = withChannel(id, { $0.receive(payload) }) {
             return carryOut(effects, of: id, &identifiers, at: now)
-        case .closing:
-            return []
-        case .connecting, nil:
-            return [.anomaly("a frame for L2CAP channel \(id.rawValue)")]
         }
+        // What was under way when the channel was closed still comes.
+        if case .closing = entries[id] { return [] }
+        return [.anomaly("a frame for L2CAP channel \(id.rawValue)")]
     }
 
     /// A frame so long that it was not even kept.

@@ -19,12 +19,22 @@ enum ButtonPacket: Hashable, Sendable {
     case disconnectedVerifiedLink(reason: UInt8)
     case initButtonEventsResponse(InitButtonEventsResponse)
     case buttonEventNotification(EventNotification)
+    case apiTimerNotification(message: UInt32)
     case nameUpdatedNotification(name: [UInt8])
     case pingRequest
     case getNameResponse(StampedName)
     case setNameResponse(StampedName)
+    /// The word of the image to begin with; -1 invalid parameters, -2 busy, -3 waiting for a reboot.
+    case startFirmwareUpdateResponse(position: Int32)
+    /// Words received. All of them: the image is verified; 0: its signature is wrong.
+    case firmwareUpdateNotification(position: Int32)
     /// See `Battery`.
     case getBatteryLevelResponse(raw: UInt16)
+    case factoryResetResponse
+    /// 1/32768 s since the button's boot, 56 bits.
+    case getCurrentTimeResponse(ticks: UInt64)
+    /// 8 octets.
+    case getDeviceIDResponse([UInt8])
     case setAdvertisingParametersResponse
     /// A packet we have no use for.
     case other(opcode: UInt8)
@@ -104,11 +114,19 @@ extension ButtonPacket {
         case 10: self = .initButtonEventsResponse(try InitButtonEventsResponse(&reader, withBootID: true))
         case 11: self = .initButtonEventsResponse(try InitButtonEventsResponse(&reader, withBootID: false))
         case 12: self = .buttonEventNotification(try EventNotification(&reader))
+        case 13: self = .apiTimerNotification(message: try reader.uint32())
         case 14: self = .nameUpdatedNotification(name: reader.remainder())
         case 15: self = .pingRequest
         case 16: self = .getNameResponse(try StampedName(&reader))
         case 17: self = .setNameResponse(try StampedName(&reader))
+        case 18: self = .startFirmwareUpdateResponse(position: Int32(bitPattern: try reader.uint32()))
+        case 19: self = .firmwareUpdateNotification(position: Int32(bitPattern: try reader.uint32()))
         case 20: self = .getBatteryLevelResponse(raw: try reader.uint16())
+        case 22: self = .factoryResetResponse
+        case 23:
+            let low = UInt64(try reader.uint32())
+            self = .getCurrentTimeResponse(ticks: low | UInt64(try reader.uint24()) << 32)
+        case 24: self = .getDeviceIDResponse(try reader.bytes(8))
         case 25: self = .setAdvertisingParametersResponse
         case let opcode: self = .other(opcode: opcode)
         }
@@ -134,12 +152,19 @@ extension ButtonPacket {
             writer.uint32(response.eventCount)
             if let bootID = response.bootID { writer.uint32(bootID) }
         case .buttonEventNotification(let notification): notification.write(to: &writer)
+        case .apiTimerNotification(let message): writer.uint32(message)
         case .nameUpdatedNotification(let name): writer.bytes(name)
         case .getNameResponse(let stamped), .setNameResponse(let stamped):
             writer.uint48(stamped.timestamp)
             writer.bytes(stamped.name)
+        case .startFirmwareUpdateResponse(let position), .firmwareUpdateNotification(let position):
+            writer.uint32(UInt32(bitPattern: position))
         case .getBatteryLevelResponse(let raw): writer.uint16(raw)
-        case .pingRequest, .setAdvertisingParametersResponse, .other: break
+        case .getCurrentTimeResponse(let ticks):
+            writer.uint32(UInt32(truncatingIfNeeded: ticks))
+            writer.uint24(UInt32(truncatingIfNeeded: ticks >> 32))
+        case .getDeviceIDResponse(let octets): writer.bytes(octets.padded(to: 8))
+        case .pingRequest, .factoryResetResponse, .setAdvertisingParametersResponse, .other: break
         }
         return writer.bytes
     }
@@ -157,11 +182,17 @@ extension ButtonPacket {
         case .disconnectedVerifiedLink: 9
         case .initButtonEventsResponse(let response): response.bootID == nil ? 11 : 10
         case .buttonEventNotification: 12
+        case .apiTimerNotification: 13
         case .nameUpdatedNotification: 14
         case .pingRequest: 15
         case .getNameResponse: 16
         case .setNameResponse: 17
+        case .startFirmwareUpdateResponse: 18
+        case .firmwareUpdateNotification: 19
         case .getBatteryLevelResponse: 20
+        case .factoryResetResponse: 22
+        case .getCurrentTimeResponse: 23
+        case .getDeviceIDResponse: 24
         case .setAdvertisingParametersResponse: 25
         case .other(let opcode): opcode
         }

@@ -17,14 +17,24 @@ enum HostPacket: Hashable, Sendable {
     case setNameRequest(SetNameRequest)
     case getNameRequest
     case setConnectionParameters(ConnectionParameters)
+    /// After `timeout`, in 1/32768 s, the button sends `message` back; 0 stops what runs.
+    case startAPITimer(timeout: UInt32, message: UInt32)
     case pingResponse
     case initButtonEventsRequest(InitButtonEventsRequest)
     /// Everything up to this counter is safe.
     case acknowledgeEvents(eventCount: UInt32)
+    case startFirmwareUpdateRequest(StartFirmwareUpdateRequest)
+    /// The next words of an image, at most `maximumFirmwareWordCount`.
+    case firmwareUpdateData([UInt8])
     /// Seconds, 0…511; 511 is never.
     case setAutoDisconnectTime(seconds: UInt16)
     case getBatteryLevelRequest
+    case factoryResetRequest
+    case getCurrentTimeRequest
+    case getDeviceIDRequest
     case setAdvertisingParametersRequest(AdvertisingParameters)
+    case executeLEDPattern(LEDPattern)
+    case abortLEDPattern
     /// A packet we have no use for.
     case other(opcode: UInt8)
 
@@ -62,6 +72,16 @@ enum HostPacket: Hashable, Sendable {
         /// UTF-8, at most 23 octets.
         var name: [UInt8]
     }
+
+    /// Length in 32-bit words, initialisation vector 8, words between two notifications of progress.
+    struct StartFirmwareUpdateRequest: Hashable, Sendable {
+        var wordCount: UInt16
+        var initializationVector: [UInt8]
+        var statusInterval: UInt16
+    }
+
+    /// 32-bit words that fit into one packet of an image.
+    static let maximumFirmwareWordCount = 30
 
     /// Event count, boot id, then 40 bits:
     ///
@@ -139,18 +159,30 @@ extension HostPacket {
                 ConnectionParameters(
                     intervalMinimum: try reader.uint16(), intervalMaximum: try reader.uint16(),
                     latency: try reader.uint16(), supervisionTimeout: try reader.uint16()))
+        case 13: self = .startAPITimer(timeout: try reader.uint32(), message: try reader.uint32())
         case 14: self = .pingResponse
         case 15, 23: self = .initButtonEventsRequest(try InitButtonEventsRequest(&reader))
         case 16: self = .acknowledgeEvents(eventCount: try reader.uint32())
+        case 17:
+            self = .startFirmwareUpdateRequest(
+                StartFirmwareUpdateRequest(
+                    wordCount: try reader.uint16(), initializationVector: try reader.bytes(8),
+                    statusInterval: try reader.uint16()))
+        case 18: self = .firmwareUpdateData(Array(reader.remainder().prefix(4 * Self.maximumFirmwareWordCount)))
         case 19: self = .setAutoDisconnectTime(seconds: try reader.uint16() & 0x1FF)
         case 20: self = .getBatteryLevelRequest
+        case 24: self = .factoryResetRequest
+        case 25: self = .getCurrentTimeRequest
+        case 26: self = .getDeviceIDRequest
         case 27: self = .setAdvertisingParametersRequest(try AdvertisingParameters(&reader))
+        case 32: self = .executeLEDPattern(try LEDPattern(&reader))
+        case 33: self = .abortLEDPattern
         case let opcode: self = .other(opcode: opcode)
         }
     }
 
     var octets: [UInt8] {
-        var writer = ByteWriter(capacity: 80)
+        var writer = ByteWriter(capacity: 128)
         writer.uint8(opcode)
         switch self {
         case .fullVerifyRequest1(let temporaryID): writer.uint32(temporaryID)
@@ -179,12 +211,22 @@ extension HostPacket {
             writer.uint16(parameters.intervalMaximum)
             writer.uint16(parameters.latency)
             writer.uint16(parameters.supervisionTimeout)
+        case .startAPITimer(let timeout, let message):
+            writer.uint32(timeout)
+            writer.uint32(message)
         case .initButtonEventsRequest(let request): request.write(to: &writer)
         case .acknowledgeEvents(let eventCount): writer.uint32(eventCount)
+        case .startFirmwareUpdateRequest(let request):
+            writer.uint16(request.wordCount)
+            writer.bytes(request.initializationVector)
+            writer.uint16(request.statusInterval)
+        case .firmwareUpdateData(let data): writer.bytes(data)
         case .setAutoDisconnectTime(let seconds): writer.uint16(seconds & 0x1FF)
         case .setAdvertisingParametersRequest(let parameters): parameters.write(to: &writer)
+        case .executeLEDPattern(let pattern): pattern.write(to: &writer)
         case .fullVerifyAbort, .getFirmwareVersionRequest, .disconnectVerifiedLink, .getNameRequest, .pingResponse,
-            .getBatteryLevelRequest, .other:
+            .getBatteryLevelRequest, .factoryResetRequest, .getCurrentTimeRequest, .getDeviceIDRequest,
+            .abortLEDPattern, .other:
             break
         }
         return writer.bytes
@@ -203,13 +245,21 @@ extension HostPacket {
         case .setNameRequest: 10
         case .getNameRequest: 11
         case .setConnectionParameters: 12
+        case .startAPITimer: 13
         case .pingResponse: 14
         // The "light" one of the two opcodes with this layout; what the other does more is unknown.
         case .initButtonEventsRequest: 23
         case .acknowledgeEvents: 16
+        case .startFirmwareUpdateRequest: 17
+        case .firmwareUpdateData: 18
         case .setAutoDisconnectTime: 19
         case .getBatteryLevelRequest: 20
+        case .factoryResetRequest: 24
+        case .getCurrentTimeRequest: 25
+        case .getDeviceIDRequest: 26
         case .setAdvertisingParametersRequest: 27
+        case .executeLEDPattern: 32
+        case .abortLEDPattern: 33
         case .other(let opcode): opcode
         }
     }
@@ -266,5 +316,27 @@ extension AdvertisingParameters {
         writer.uint16(firstInterval)
         writer.uint16(laterInterval)
         writer.uint32(timeoutSeconds)
+    }
+}
+
+/// 16 bits, then pulse on, pulse off and periods, 4 octets each:
+///
+///     bit  0…1     2                  3                           4         5…15
+///          colour  overrides default  continues after disconnect  reserved  brightness
+extension LEDPattern {
+    fileprivate init(_ reader: inout ByteReader) throws(Truncated) {
+        let bits = try reader.uint16()
+        self.init(
+            colour: UInt8(bits & 0b11), brightness: bits >> 5, pulseOn: try reader.uint32(),
+            pulseOff: try reader.uint32(), periods: try reader.uint32(), overridesDefault: bits & 1 << 2 != 0,
+            continuesAfterDisconnect: bits & 1 << 3 != 0)
+    }
+
+    fileprivate func write(to writer: inout ByteWriter) {
+        let flags: UInt16 = (overridesDefault ? 1 << 2 : 0) | (continuesAfterDisconnect ? 1 << 3 : 0)
+        writer.uint16(UInt16(colour & 0b11) | flags | brightness << 5)
+        writer.uint32(pulseOn)
+        writer.uint32(pulseOff)
+        writer.uint32(periods)
     }
 }

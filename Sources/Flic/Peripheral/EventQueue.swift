@@ -7,7 +7,8 @@ struct EventQueue: Sendable {
         var ticks: UInt64
     }
 
-    static let maximumCount = 30
+    /// That of a Twist; a Flic 2's is not known.
+    static let maximumCount = 16
 
     private(set) var entries: [Entry] = []
 

@@ -1,5 +1,4 @@
 public import ButtonModel
-import Bytes
 
 /// One link to one Flic 2, from link-up to link-down: verification, then events.
 ///
@@ -16,6 +15,10 @@ import Bytes
 /// | awaitingUnpairedResponse    | proof that it did not       | closed                     | failed, disconnect                      |
 /// | awaitingInitResponse        | the response                | ready                      | ready; what is stored comes first       |
 /// | ready                       | events                      | ready                      | events; acknowledge when they are synced|
+/// | ready                       | a command                   | ready                      | ask, two requests at a time             |
+/// | ready                       | no answer in time           | ready                      | unanswered, and on with the next request|
+/// | ready                       | the button forgot all       | closed                     | factory reset, disconnect               |
+/// | ready                       | told to leave, and it stays | closed                     | disconnect                              |
 /// | ready, awaitingInitResponse | the button ends the session | pausing                    | failed                                  |
 /// | ready, awaitingInitResponse | a wrong signature           | pausing                    | end the session, failed                 |
 /// | ready, awaitingInitResponse | a second wrong signature    | closed                     | end the session, failed, disconnect     |
@@ -25,11 +28,14 @@ import Bytes
 /// | awaiting a response         | timer, or a refusal         | closed                     | failed, disconnect                      |
 /// | any                         | link lost                   | closed                     | cancel timer                            |
 ///
-/// Every other pair is ignored. `closed` is final.
+/// Every other pair is ignored. `closed` is final. A golden file among the tests has the whole table, packet by packet.
 ///
 /// What a session says of itself comes before what it asks for: after init the stored events, their acknowledgement,
 /// and only then the requests of 6.5, or after `followUpPatience` when the disk takes its time. Acknowledgements wait
 /// for `.synced`, whatever happens meanwhile: that keeps the promise that a press is not forgotten.
+///
+/// A command that comes before those requests goes out with them, of each kind the last; only `disconnect` does not wait
+/// for the events. What was not answered when a session ends waits for the next one if it is a nickname, or ends.
 ///
 /// That a button does not know the pairing is said without a signature, so it alone costs nothing: only a proof made
 /// with the key of its certificate does.
@@ -163,7 +169,10 @@ public struct ButtonSession: Sendable {
     static let followUpPatience = Duration.seconds(5)
     static let batteryPeriod = Duration.seconds(3 * 60 * 60)
 
-    private enum State: Sendable {
+    /// How long a button that was asked to end the link may take to do so.
+    static let departurePatience = Duration.seconds(15)
+
+    enum State: Sendable {
         case idle
         /// `doubted`: a pairing that the button is said not to know. Without one a new pairing is made.
         case awaitingFullVerifyResponse1(SessionEntropy, doubted: Pairing?, deadline: Instant)
@@ -178,7 +187,7 @@ public struct ButtonSession: Sendable {
     }
 
     /// What only an established session has.
-    private struct Ready: Sendable {
+    struct Ready: Sendable {
         var channel: SignedChannel
         var afterPairing: Bool
         var hasStoredEvents: Bool
@@ -187,27 +196,44 @@ public struct ButtonSession: Sendable {
         /// When the requests after init are sent at the latest; `nil` once they are.
         var followUpDeadline: Instant?
         var nextBatteryRequest: Instant
+        /// The button was asked to end the link, and has until then.
+        var departureDeadline: Instant?
+
+        var deadline: Instant {
+            [followUpDeadline, requests.deadline, departureDeadline].compactMap(\.self)
+                .reduce(nextBatteryRequest, min)
+        }
     }
 
-    private let configuration: Configuration
-    private var state = State.idle
-    private var timer: Instant?
+    let configuration: Configuration
+    var state = State.idle
+    var timer: Instant?
 
-    private var attMTU = Frame.minimumMTU
-    private var connectionID: UInt8 = 0
-    private var assembler = FrameAssembler()
+    var attMTU = Frame.minimumMTU
+    var connectionID: UInt8 = 0
+    var assembler = FrameAssembler()
 
     // What outlives a session on the same link.
-    private var pairing: Pairing?
-    private var intake: EventIntake
-    private var syncedCursor: EventCursor?
-    private var isAdvertisingConfigured: Bool
-    private var firmwareVersion: UInt32?
+    var pairing: Pairing?
+    var intake: EventIntake
+    var syncedCursor: EventCursor?
+    var isAdvertisingConfigured: Bool
+    var firmwareVersion: UInt32?
+    var latencyMode: LatencyMode
+    /// As the button counts it; `told` is what it was told last.
+    var autoDisconnectTime, toldAutoDisconnectTime: UInt16
+    var names: NameExchange
+    var wishes = Wishes()
+    var transfer: FirmwareTransfer?
     private var wrongSignatureCount = 0
 
     public init(_ configuration: Configuration) {
         self.configuration = configuration
         firmwareVersion = configuration.firmwareVersion
+        latencyMode = configuration.latencyMode
+        autoDisconnectTime = Self.autoDisconnectTime(configuration.autoDisconnectTime)
+        toldAutoDisconnectTime = autoDisconnectTime
+        names = NameExchange(pending: configuration.pendingNickname)
         let cursor: EventCursor
         switch configuration.purpose {
         case .pair:
@@ -232,400 +258,38 @@ public struct ButtonSession: Sendable {
             guard case .awaitingEntropy = state else { break }
             begin(entropy, at: now, &effects)
         case .received(let value):
-            let ownID = connectionID
-            let frames = assembler.receive(value) { Self.accepts($0, ownID: ownID) }
-            for frame in frames { receive(frame, at: now, &effects) }
+            receive(value, at: now, &effects)
         case .synced(let cursor):
-            synced(cursor, &effects)
-        case .perform:
-            break
+            synced(cursor, at: now, &effects)
+        case .perform(let command):
+            perform(command, at: now, &effects)
         case .timerFired:
             // One that fires early was meant for an older deadline.
             guard let deadline, now >= deadline else { break }
             timer = nil
             deadlinePassed(at: now, &effects)
         case .linkLost:
-            state = .closed
+            close(&effects)
         }
         setTimer(&effects)
         return effects
     }
 
-    // MARK: Verification
-
-    private mutating func begin(_ entropy: SessionEntropy, at now: Instant, _ effects: inout [Effect]) {
-        let deadline = now + Self.verifyTimeout
-        if let pairing {
-            state = .awaitingQuickVerifyResponse(entropy, pairing, deadline: deadline)
-            send(
-                .quickVerifyRequest(
-                    .init(
-                        random: entropy.quickVerifyRandom, flags: 0, temporaryID: entropy.temporaryID,
-                        pairingIdentifier: pairing.identifier)), &effects)
-        } else {
-            state = .awaitingFullVerifyResponse1(entropy, doubted: nil, deadline: deadline)
-            send(.fullVerifyRequest1(temporaryID: entropy.temporaryID), &effects)
-        }
-    }
-
-    /// Frames of other programs on this machine reach us too.
-    private static func accepts(_ header: FrameHeader, ownID: UInt8) -> Bool {
-        if ownID == 0 { return header.connectionID == 0 || header.isNewlyAssigned }
-        return header.connectionID == 0 || header.connectionID == ownID && !header.isNewlyAssigned
-    }
-
-    private mutating func receive(_ frame: Frame, at now: Instant, _ effects: inout [Effect]) {
+    private var deadline: Instant? {
         switch state {
-        case .idle, .pausing, .awaitingEntropy, .closed:
-            break
-        case .awaitingFullVerifyResponse1, .awaitingFullVerifyResponse2, .awaitingQuickVerifyResponse,
-            .awaitingUnpairedResponse:
-            do {
-                try receiveVerification(frame, ButtonPacket(decoding: frame.packet), at: now, &effects)
-            } catch {
-                effects.append(.ignored(reason: "packet \(frame.packet.first ?? 0) ends too early"))
-            }
-        case .awaitingInitResponse(var channel, let afterPairing, let deadline):
-            guard isSigned(frame, &effects) else { break }
-            let opened = channel.open(frame.packet)
-            state = .awaitingInitResponse(channel, afterPairing: afterPairing, deadline: deadline)
-            receiveSigned(opened, at: now, &effects)
-        case .ready(var ready):
-            guard isSigned(frame, &effects) else { break }
-            let opened = ready.channel.open(frame.packet)
-            state = .ready(ready)
-            receiveSigned(opened, at: now, &effects)
+        case .awaitingFullVerifyResponse1(_, _, let deadline), .awaitingFullVerifyResponse2(_, let deadline),
+            .awaitingQuickVerifyResponse(_, _, let deadline), .awaitingUnpairedResponse(_, let deadline),
+            .awaitingInitResponse(_, _, let deadline), .pausing(let deadline):
+            deadline
+        case .ready(let ready): min(ready.deadline, transfer?.deadline ?? ready.deadline)
+        case .idle, .awaitingEntropy, .closed: nil
         }
     }
 
-    private mutating func receiveVerification(
-        _ frame: Frame, _ packet: ButtonPacket, at now: Instant, _ effects: inout [Effect]
-    ) {
-        switch (state, packet) {
-        case (
-            .awaitingFullVerifyResponse1(let entropy, let doubted, let deadline), .fullVerifyResponse1(let response)
-        )
-        where frame.header.isNewlyAssigned && response.temporaryID == entropy.temporaryID:
-            connectionID = frame.header.connectionID
-            answer(response, entropy, doubted: doubted, deadline: deadline, &effects)
-
-        case (.awaitingFullVerifyResponse2(let master, let deadline), .fullVerifyResponse2(let response))
-        where frame.header.connectionID != 0:
-            finishPairing(frame.packet, response, master, deadline: deadline, &effects)
-
-        case (.awaitingFullVerifyResponse2, .fullVerifyFailResponse(let reason))
-        where frame.header.connectionID != 0:
-            switch reason {
-            case 0: giveUp(.invalidVerifier, &effects)
-            case 1: giveUp(.notInPublicMode, &effects)
-            default: giveUp(.fullVerifyFailedUnknown(reason: reason), &effects)
-            }
-
-        case (.awaitingQuickVerifyResponse(let entropy, let pairing, let deadline), .quickVerifyResponse(let response))
-        where frame.header.isNewlyAssigned && response.temporaryID == entropy.temporaryID:
-            connectionID = frame.header.connectionID
-            let key = SessionKey(
-                quickVerify: pairing.key, hostRandom: entropy.quickVerifyRandom, flags: 0, buttonRandom: response.random
-            )
-            guard let key, let channel = SignedChannel(key, as: .host, opening: frame.packet) else {
-                return giveUp(.quickVerifySignatureMismatch, &effects)
-            }
-            askForEvents(channel, afterPairing: false, deadline: deadline, &effects)
-
-        case (
-            .awaitingQuickVerifyResponse(let entropy, let pairing, let deadline),
-            .quickVerifyNegativeResponse(let temporaryID)
-        )
-        where temporaryID == entropy.temporaryID:
-            state = .awaitingFullVerifyResponse1(entropy, doubted: pairing, deadline: deadline)
-            send(.fullVerifyRequest1(temporaryID: temporaryID), &effects)
-
-        case (.awaitingUnpairedResponse(let proof, _), .testIfReallyUnpairedResponse(let result))
-        where frame.header.connectionID != 0:
-            judge(result, by: proof, &effects)
-
-        case (.awaitingFullVerifyResponse1(let entropy, doubted: nil, _), .noLogicalConnectionSlots(let temporaryIDs))
-        where temporaryIDs.contains(entropy.temporaryID):
-            giveUp(.tooManyApps, &effects)
-
-        case (.awaitingFullVerifyResponse1(let entropy, _, _), .noLogicalConnectionSlots(let temporaryIDs))
-        where temporaryIDs.contains(entropy.temporaryID),
-            (.awaitingQuickVerifyResponse(let entropy, _, _), .noLogicalConnectionSlots(let temporaryIDs))
-        where temporaryIDs.contains(entropy.temporaryID):
-            pause(Self.pauseAfterTooManyApps, .tooManyApps, at: now, &effects)
-
-        case (.awaitingFullVerifyResponse1, _), (.awaitingFullVerifyResponse2, _), (.awaitingQuickVerifyResponse, _),
-            (.awaitingUnpairedResponse, _):
-            // Packets for other programs, and late ones for our last session, are everyday.
-            effects.append(.ignored(reason: "packet \(packet.opcode) during verification"))
-
-        case (.idle, _), (.awaitingInitResponse, _), (.ready, _), (.pausing, _), (.awaitingEntropy, _), (.closed, _):
-            break
-        }
-    }
-
-    /// Checks the certificate, and uses the secret it leads to for what it was asked for.
-    private mutating func answer(
-        _ response: ButtonPacket.FullVerifyResponse1, _ entropy: SessionEntropy, doubted: Pairing?, deadline: Instant,
-        _ effects: inout [Effect]
-    ) {
-        guard response.certificate.names(configuration.address) else { return giveUp(.unexpectedAddress, &effects) }
-        guard let variant = response.certificate.variant(signedBy: configuration.trustRoots),
-            let master = MasterSecret(
-                privateKey: entropy.privateKey, publicKey: response.certificate.publicKey, variant: variant,
-                buttonRandom: response.random, hostRandom: entropy.random, flags: 0),
-            let verifier = master.verifier(),
-            let publicKey = Curve25519.agreementPublicKey(privateKey: entropy.privateKey)
-        else { return giveUp(.invalidCertificate, &effects) }
-        if let doubted {
-            guard let proof = master.unpairedProof(of: doubted) else {
-                return giveUp(.invalidCalculatedSignature, &effects)
-            }
-            state = .awaitingUnpairedResponse(proof, deadline: deadline)
-            return send(
-                .testIfReallyUnpairedRequest(
-                    .init(
-                        publicKey: publicKey, random: entropy.random, pairingIdentifier: doubted.identifier,
-                        token: proof.token)), &effects)
-        }
-        state = .awaitingFullVerifyResponse2(master, deadline: deadline)
-        // The button itself refuses when it is not in public mode; it is the one that knows.
-        send(
-            .fullVerifyRequest2(.init(publicKey: publicKey, random: entropy.random, flags: 0, verifier: verifier)),
-            &effects)
-    }
-
-    private mutating func judge(
-        _ result: [UInt8], by proof: MasterSecret.UnpairedProof, _ effects: inout [Effect]
-    ) {
-        if Digest.isEqualInConstantTime(result, proof.notExists) {
-            state = .closed
-            effects.append(contentsOf: [.unpaired, .disconnect])
-        } else if Digest.isEqualInConstantTime(result, proof.exists) {
-            giveUp(.pairingExists, &effects)
-        } else {
-            giveUp(.invalidCalculatedSignature, &effects)
-        }
-    }
-
-    private mutating func finishPairing(
-        _ packet: [UInt8], _ response: ButtonPacket.FullVerifyResponse2, _ master: MasterSecret, deadline: Instant,
-        _ effects: inout [Effect]
-    ) {
-        guard let key = master.sessionKey, let newPairing = master.pairing,
-            let channel = SignedChannel(key, as: .host, opening: packet)
-        else { return giveUp(.invalidCalculatedSignature, &effects) }
-        guard response.appCredentialsMatch || !response.caresAboutAppCredentials else {
-            return giveUp(.appCredentialsDeniedByButton, &effects)
-        }
-        pairing = newPairing
-        firmwareVersion = response.firmwareVersion
-        effects.append(
-            .paired(
-                ButtonIdentity(
-                    address: configuration.address, uuid: response.uuid.hex,
-                    serial: String(decoding: response.serial, as: UTF8.self),
-                    nickname: String(decoding: response.name, as: UTF8.self), firmwareVersion: response.firmwareVersion),
-                newPairing, batteryMillivolts: Battery.millivolts(raw: response.rawBattery)))
-        askForEvents(channel, afterPairing: true, deadline: deadline, &effects)
-    }
-
-    private mutating func askForEvents(
-        _ channel: SignedChannel, afterPairing: Bool, deadline: Instant, _ effects: inout [Effect]
-    ) {
-        state = .awaitingInitResponse(channel, afterPairing: afterPairing, deadline: deadline)
-        send(
-            .initButtonEventsRequest(
-                .init(
-                    eventCount: intake.cursor.eventCount, bootID: intake.cursor.bootID, autoDisconnectSeconds: 511,
-                    // What a new button stored before it was ours is nobody's business.
-                    maximumQueuedPackets: afterPairing ? 0 : 31, maximumQueuedAge: 0xFFFFF)), &effects)
-    }
-
-    // MARK: The established session
-
-    /// Whether the frame must carry our signature. The two packets for everybody come too late to mean anything.
-    private func isSigned(_ frame: Frame, _ effects: inout [Effect]) -> Bool {
-        guard frame.header.connectionID == 0 else { return true }
-        effects.append(.ignored(reason: "packet \(frame.packet.first ?? 0) for everybody"))
-        return false
-    }
-
-    private mutating func receiveSigned(_ opened: [UInt8]?, at now: Instant, _ effects: inout [Effect]) {
-        guard let opened else { return rejectSignature(at: now, &effects) }
-        let packet: ButtonPacket
-        do {
-            packet = try ButtonPacket(decoding: opened)
-        } catch {
-            effects.append(.ignored(reason: "packet \(opened.first ?? 0) ends too early"))
-            return
-        }
-        switch packet {
-        case .pingRequest: send(.pingResponse, &effects)
-        case .disconnectedVerifiedLink(let reason):
-            pause(Self.pauseAfterSessionEnd, .sessionEnded(reason: reason), at: now, &effects)
-        case .initButtonEventsResponse(let response): becomeReady(response, at: now, &effects)
-        case .buttonEventNotification(let notification): receiveEvents(notification, &effects)
-        case .nameUpdatedNotification(let name): effects.append(.nickname(String(decoding: name, as: UTF8.self)))
-        case .getNameResponse(let stamped):
-            answered(.getName, .nickname(String(decoding: stamped.name, as: UTF8.self)), &effects)
-        case .getBatteryLevelResponse(let raw):
-            answered(.getBatteryLevel, .battery(millivolts: Battery.millivolts(raw: raw)), &effects)
-        case .getFirmwareVersionResponse(let version):
-            let isNews = firmwareVersion == nil
-            firmwareVersion = version
-            if isNews { addAdvertisingRequest() }
-            answered(.getFirmwareVersion, .firmware(version: version), &effects)
-        case .setAdvertisingParametersResponse:
-            isAdvertisingConfigured = true
-            answered(.setAdvertisingParameters, .advertisingConfigured, &effects)
-        case .fullVerifyResponse1, .fullVerifyResponse2, .noLogicalConnectionSlots, .fullVerifyFailResponse,
-            .testIfReallyUnpairedResponse, .quickVerifyNegativeResponse, .quickVerifyResponse, .setNameResponse, .other:
-            effects.append(.ignored(reason: "packet \(packet.opcode) in a session"))
-        }
-    }
-
-    private mutating func becomeReady(
-        _ response: ButtonPacket.InitButtonEventsResponse, at now: Instant, _ effects: inout [Effect]
-    ) {
-        guard case .awaitingInitResponse(let channel, let afterPairing, _) = state else {
-            effects.append(.ignored(reason: "a second init response"))
-            return
-        }
-        let rebooted = intake.begin(with: response)
-        if rebooted { isAdvertisingConfigured = false }
-        state = .ready(
-            Ready(
-                channel: channel, afterPairing: afterPairing, hasStoredEvents: response.hasQueuedEvents,
-                followUpDeadline: now + Self.followUpPatience, nextBatteryRequest: now + Self.batteryPeriod))
-        effects.append(
-            .ready(
-                intake.cursor, rebooted: rebooted, clock: response.ticks, hasQueuedEvents: response.hasQueuedEvents))
-        if !response.hasQueuedEvents { effects.append(.queueDrained) }
-        followUpIfSettled(&effects)
-    }
-
-    private mutating func receiveEvents(_ notification: EventNotification, _ effects: inout [Effect]) {
-        guard case .ready(var ready) = state else {
-            effects.append(.ignored(reason: "events before the init response"))
-            return
-        }
-        let events = intake.take(notification)
-        let needsAcknowledgement = notification.needsAcknowledgement
-        let last = EventCursor(bootID: intake.cursor.bootID, eventCount: notification.eventCount)
-        // What is sent again after it reached the disk needs no other sync.
-        let isSafe = events.isEmpty && syncedCursor?.covers(last) == true
-        if needsAcknowledgement { ready.acknowledgements.expect(last) }
-        let isDrained = ready.hasStoredEvents && notification.items.contains(where: \.wasQueuedLast)
-        if isDrained { ready.hasStoredEvents = false }
-        state = .ready(ready)
-        if !events.isEmpty || needsAcknowledgement && !isSafe {
-            effects.append(.events(events, intake.cursor, needsAcknowledgement: needsAcknowledgement))
-        }
-        if isDrained { effects.append(.queueDrained) }
-        if isSafe { acknowledge(upTo: last, &effects) }
-        followUpIfSettled(&effects)
-    }
-
-    private mutating func synced(_ cursor: EventCursor, _ effects: inout [Effect]) {
-        if syncedCursor.map({ cursor.bootID != $0.bootID || cursor.covers($0) }) ?? true { syncedCursor = cursor }
-        acknowledge(upTo: cursor, &effects)
-        followUpIfSettled(&effects)
-    }
-
-    private mutating func acknowledge(upTo cursor: EventCursor, _ effects: inout [Effect]) {
-        guard case .ready(var ready) = state else { return }
-        let counters = ready.acknowledgements.synced(cursor)
-        state = .ready(ready)
-        for counter in counters { send(.acknowledgeEvents(eventCount: counter), &effects) }
-    }
-
-    private mutating func followUpIfSettled(_ effects: inout [Effect]) {
-        guard case .ready(let ready) = state, ready.followUpDeadline != nil, !ready.hasStoredEvents,
-            ready.acknowledgements.isEmpty
-        else { return }
-        followUp(&effects)
-    }
-
-    /// What every session asks for and sets once.
-    private mutating func followUp(_ effects: inout [Effect]) {
-        guard case .ready(var ready) = state else { return }
-        ready.followUpDeadline = nil
-        state = .ready(ready)
-        send(.setConnectionParameters(configuration.latencyMode.connectionParameters), &effects)
-        addAdvertisingRequest()
-        // The responses of a full verify have told the battery and the version.
-        if !ready.afterPairing { add(.getBatteryLevel) }
-        add(.getName)
-        if !ready.afterPairing { add(.getFirmwareVersion) }
-        sendRequests(&effects)
-    }
-
-    private mutating func addAdvertisingRequest() {
-        guard !isAdvertisingConfigured, let firmwareVersion,
-            firmwareVersion >= AdvertisingParameters.minimumFirmwareVersion
-        else { return }
-        add(.setAdvertisingParameters)
-    }
-
-    private mutating func add(_ request: RequestQueue.Request) {
-        guard case .ready(var ready) = state else { return }
-        ready.requests.add(request)
-        state = .ready(ready)
-    }
-
-    private mutating func answered(
-        _ request: RequestQueue.Request, _ effect: Effect, _ effects: inout [Effect]
-    ) {
-        guard case .ready(var ready) = state, ready.requests.answered(request) else {
-            effects.append(.ignored(reason: "an answer nobody asked for"))
-            return
-        }
-        state = .ready(ready)
-        effects.append(effect)
-        sendRequests(&effects)
-    }
-
-    private mutating func sendRequests(_ effects: inout [Effect]) {
-        while case .ready(var ready) = state, let request = ready.requests.next() {
-            state = .ready(ready)
-            send(request.packet, &effects)
-        }
-    }
-
-    private mutating func askForBatteryIfDue(at now: Instant, _ effects: inout [Effect]) {
-        guard case .ready(var ready) = state, now >= ready.nextBatteryRequest else { return }
-        ready.nextBatteryRequest = now + Self.batteryPeriod
-        ready.requests.add(.getBatteryLevel)
-        state = .ready(ready)
-        sendRequests(&effects)
-    }
-
-    // MARK: Ends
-
-    private mutating func rejectSignature(at now: Instant, _ effects: inout [Effect]) {
-        wrongSignatureCount += 1
-        send(.disconnectVerifiedLink, &effects)
-        if wrongSignatureCount < Self.maximumWrongSignatures {
-            pause(Self.pauseAfterWrongSignature, .packetSignatureMismatch, at: now, &effects)
-        } else {
-            giveUp(.packetSignatureMismatch, &effects)
-        }
-    }
-
-    /// The session is over, the link and the pairing are not.
-    private mutating func pause(
-        _ duration: Duration, _ failure: SessionFailure, at now: Instant, _ effects: inout [Effect]
-    ) {
-        connectionID = 0
-        assembler = FrameAssembler()
-        state = .pausing(until: now + duration)
-        effects.append(.failed(failure))
-    }
-
-    private mutating func giveUp(_ failure: SessionFailure, _ effects: inout [Effect]) {
-        state = .closed
-        effects.append(contentsOf: [.failed(failure), .disconnect])
+    private mutating func setTimer(_ effects: inout [Effect]) {
+        guard timer != deadline else { return }
+        timer = deadline
+        effects.append(deadline.map(Effect.setTimer) ?? .cancelTimer)
     }
 
     private mutating func deadlinePassed(at now: Instant, _ effects: inout [Effect]) {
@@ -637,50 +301,54 @@ public struct ButtonSession: Sendable {
             state = .awaitingEntropy
             effects.append(.needsEntropy)
         case .ready(let ready):
-            if let followUpDeadline = ready.followUpDeadline, now >= followUpDeadline { followUp(&effects) }
+            if let departureDeadline = ready.departureDeadline, now >= departureDeadline {
+                close(&effects)
+                return effects.append(.disconnect)
+            }
+            advanceTransfer(.timerFired, at: now, &effects)
+            giveUpRequests(at: now, &effects)
+            if let followUpDeadline = ready.followUpDeadline, now >= followUpDeadline { followUp(at: now, &effects) }
             askForBatteryIfDue(at: now, &effects)
         case .idle, .awaitingEntropy, .closed:
             break
         }
     }
-
-    // MARK: Sending and waiting
-
-    private mutating func send(_ packet: HostPacket, _ effects: inout [Effect]) {
-        let octets: [UInt8]
-        switch state {
-        case .awaitingInitResponse(var channel, let afterPairing, let deadline):
-            octets = channel.seal(packet.octets)
-            state = .awaitingInitResponse(channel, afterPairing: afterPairing, deadline: deadline)
-        case .ready(var ready):
-            octets = ready.channel.seal(packet.octets)
-            state = .ready(ready)
-        case .idle, .awaitingFullVerifyResponse1, .awaitingFullVerifyResponse2, .awaitingQuickVerifyResponse,
-            .awaitingUnpairedResponse, .pausing, .awaitingEntropy, .closed:
-            octets = packet.octets
-        }
-        let frame = Frame(header: FrameHeader(connectionID: connectionID), packet: octets)
-        effects.append(contentsOf: frame.values(attMTU: attMTU).map(Effect.send))
-    }
-
-    private var deadline: Instant? {
-        switch state {
-        case .awaitingFullVerifyResponse1(_, _, let deadline), .awaitingFullVerifyResponse2(_, let deadline),
-            .awaitingQuickVerifyResponse(_, _, let deadline), .awaitingUnpairedResponse(_, let deadline),
-            .awaitingInitResponse(_, _, let deadline), .pausing(let deadline):
-            deadline
-        case .ready(let ready): min(ready.followUpDeadline ?? ready.nextBatteryRequest, ready.nextBatteryRequest)
-        case .idle, .awaitingEntropy, .closed: nil
-        }
-    }
-
-    private mutating func setTimer(_ effects: inout [Effect]) {
-        guard timer != deadline else { return }
-        timer = deadline
-        effects.append(deadline.map(Effect.setTimer) ?? .cancelTimer)
-    }
 }
 
-extension SessionEntropy {
-    fileprivate var quickVerifyRandom: [UInt8] { random.padded(to: 7) }
+/// How a session ends, and how one goes on after it.
+extension ButtonSession {
+    mutating func rejectSignature(at now: Instant, _ effects: inout [Effect]) {
+        wrongSignatureCount += 1
+        send(.disconnectVerifiedLink, &effects)
+        if wrongSignatureCount < Self.maximumWrongSignatures {
+            pause(Self.pauseAfterWrongSignature, .packetSignatureMismatch, at: now, &effects)
+        } else {
+            giveUp(.packetSignatureMismatch, &effects)
+        }
+    }
+
+    /// The session is over, the link and the pairing are not.
+    mutating func pause(
+        _ duration: Duration, _ failure: SessionFailure, at now: Instant, _ effects: inout [Effect]
+    ) {
+        connectionID = 0
+        assembler = FrameAssembler()
+        end(in: .pausing(until: now + duration), &effects)
+        effects.append(.failed(failure))
+    }
+
+    mutating func giveUp(_ failure: SessionFailure, _ effects: inout [Effect]) {
+        close(&effects)
+        effects.append(contentsOf: [.failed(failure), .disconnect])
+    }
+
+    mutating func close(_ effects: inout [Effect]) { end(in: .closed, &effects) }
+
+    private mutating func end(in next: State, _ effects: inout [Effect]) {
+        state = next
+        names.sessionEnded()
+        guard transfer != nil else { return }
+        transfer = nil
+        effects.append(.firmwareUpdate(.failed(.interrupted)))
+    }
 }

@@ -73,4 +73,20 @@ public enum FirmwareUpdateFailure: Error, Hashable, Sendable {
         case .unknown: "unknown"
         }
     }
+
+    /// What a person can do about it.
+    public var advice: String {
+        switch self {
+        case .invalidParameters: "The button does not take this image. Make sure that it is one for a Flic 2."
+        case .busy: "Another update of this button is under way. Wait for its end."
+        case .waitingForReboot:
+            "The button has new firmware already and will use it when its connection ends. Disconnect it and try again."
+        case .signatureInvalid: "The image is damaged, or not for this button. Get it again from its maker."
+        case .interrupted: "The connection was lost. Start the update again: it goes on where it was."
+        case .cancelled: "The update was stopped. Started again, it goes on where it was."
+        case .timedOut: "The button stopped answering. Bring it nearer and start the update again."
+        case .unknown(let code):
+            "The button refused the image for a reason this program does not know (\(code)). Please report it."
+        }
+    }
 }

@@ -1,47 +1,68 @@
-/// The requests of an established session: a button takes two at a time.
+import ButtonModel
+
+/// The requests of an established session: a button takes two at a time, and one of a kind.
 ///
-/// Each kind is in here once at most, so the queue is as long as the list of kinds.
+/// Each kind waits here once at most, so the queue is as long as the list of kinds. A request that is not answered in
+/// time makes room for the next; what is answered after that was asked by nobody.
 ///
 /// - Source: protocol notes, 3 ("Flow").
 struct RequestQueue: Sendable {
     enum Request: CaseIterable, Hashable, Sendable {
         case setAdvertisingParameters
         case getBatteryLevel
-        case getName
+        /// To get or to set it, whatever is due when it is sent.
+        case name
         case getFirmwareVersion
+        case startFirmwareUpdate
+        case factoryReset
 
-        var packet: HostPacket {
+        /// How long the answer may take. It takes two seconds until an idle button listens; to get ready for an image
+        /// it may have to erase another one.
+        var patience: Duration {
             switch self {
-            case .setAdvertisingParameters: .setAdvertisingParametersRequest(AdvertisingParameters())
-            case .getBatteryLevel: .getBatteryLevelRequest
-            case .getName: .getNameRequest
-            case .getFirmwareVersion: .getFirmwareVersionRequest
+            case .setAdvertisingParameters, .getBatteryLevel, .name, .getFirmwareVersion, .factoryReset: .seconds(15)
+            case .startFirmwareUpdate: .seconds(30)
             }
         }
     }
 
     static let maximumOutstandingCount = 2
 
-    private var outstanding: [Request] = []
+    private var outstanding: [(request: Request, deadline: Instant)] = []
     private var waiting: [Request] = []
 
+    /// When the next outstanding request is given up.
+    var deadline: Instant? { outstanding.map(\.deadline).min() }
+
     mutating func add(_ request: Request) {
-        guard !waiting.contains(request), !outstanding.contains(request) else { return }
+        guard !waiting.contains(request) else { return }
         waiting.append(request)
     }
 
+    /// What waits is not sent any more; what was sent is out of our hands.
+    mutating func withdraw(_ request: Request) { waiting.removeAll { $0 == request } }
+
     /// - Returns: whether anybody asked.
     mutating func answered(_ request: Request) -> Bool {
-        guard let index = outstanding.firstIndex(of: request) else { return false }
+        guard let index = outstanding.firstIndex(where: { $0.request == request }) else { return false }
         outstanding.remove(at: index)
         return true
     }
 
-    /// The next request that may be sent now.
-    mutating func next() -> Request? {
-        guard outstanding.count < Self.maximumOutstandingCount, !waiting.isEmpty else { return nil }
-        let request = waiting.removeFirst()
-        outstanding.append(request)
+    /// The next request that may be sent now, and is from now on waited for.
+    mutating func next(at now: Instant) -> Request? {
+        guard outstanding.count < Self.maximumOutstandingCount,
+            let index = waiting.firstIndex(where: { request in !outstanding.contains { $0.request == request } })
+        else { return nil }
+        let request = waiting.remove(at: index)
+        outstanding.append((request, now + request.patience))
         return request
+    }
+
+    /// The requests whose time is over; they are no longer waited for.
+    mutating func expire(at now: Instant) -> [Request] {
+        let expired = outstanding.filter { $0.deadline <= now }.map(\.request)
+        outstanding.removeAll { $0.deadline <= now }
+        return expired
     }
 }

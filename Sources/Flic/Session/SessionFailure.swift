@@ -32,4 +32,45 @@ public enum SessionFailure: Error, Hashable, Sendable {
         case .sessionEnded: "session_ended"
         }
     }
+
+    /// Which of several reasons with one `word` it was, for logs and bug reports.
+    public var detail: String? {
+        switch self {
+        case .unexpectedAddress: "unexpected_address"
+        case .invalidCertificate: "invalid_certificate"
+        case .invalidVerifier: "invalid_verifier"
+        case .invalidCalculatedSignature: "invalid_calculated_signature"
+        case .fullVerifyFailedUnknown(let reason): String(reason)
+        case .sessionEnded(reason: 0): "ping_timeout"
+        case .sessionEnded(reason: 1): "invalid_signature"
+        case .sessionEnded(reason: 2): "new_session"
+        case .sessionEnded(reason: 3): "by_user"
+        case .sessionEnded(let reason): String(reason)
+        case .verifyTimedOut, .appCredentialsDeniedByButton, .quickVerifySignatureMismatch, .packetSignatureMismatch,
+            .tooManyApps, .notInPublicMode, .pairingExists:
+            nil
+        }
+    }
+
+    /// What a person can do about it, in a sentence or two.
+    public var advice: String {
+        switch self {
+        case .verifyTimedOut:
+            "The button stopped answering while it was being verified. Try again; if it happens again, restart the Bluetooth adapter."
+        case .appCredentialsDeniedByButton:
+            "The button is locked to another maker's program and refuses to be paired."
+        case .unexpectedAddress, .invalidCertificate, .invalidVerifier, .invalidCalculatedSignature:
+            "This is not a genuine Flic, or somebody interferes with the radio. For a simulator, add its key to bluetooth.trust_roots."
+        case .quickVerifySignatureMismatch:
+            "The button could not prove that it is the one that was paired. If it stays so, forget it and pair it again."
+        case .packetSignatureMismatch, .sessionEnded, .pairingExists:
+            "The button ended the session. Try again."
+        case .tooManyApps:
+            "Too many programs talk to this button. Close another one and try again in half a minute."
+        case .notInPublicMode:
+            "The button is in private mode. Hold it down for 7 seconds and try again at once."
+        case .fullVerifyFailedUnknown(let reason):
+            "The button refused to be paired for a reason this program does not know (\(reason)). Please report it."
+        }
+    }
 }

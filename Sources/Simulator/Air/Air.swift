@@ -39,8 +39,9 @@ public struct Air: Sendable {
         /// One HCI packet from the host of this controller.
         case received([UInt8], from: Station)
         case setReachable(Station, Bool)
-        /// The controller reports a Hardware Error.
-        case failHardware(Station, code: UInt8)
+        case fault(Station, ControllerFault)
+        /// The controller's power was off and is on again.
+        case powerCycled(Station)
         case timerFired
     }
 
@@ -62,6 +63,8 @@ public struct Air: Sendable {
     private var nextLink = 0
     /// In the order of their times.
     private var flights: [AirFlight] = []
+    /// Packets to hosts that are late, in the order they were made.
+    private var postponed: [Postponed] = []
     /// Every meeting up to here has taken place.
     private var clock: Instant
     private var timer = LogicalTimer()
@@ -86,8 +89,11 @@ public struct Air: Sendable {
             give(.received(packet), to: station, at: now, &effects)
         case .setReachable(let station, let isReachable):
             setReachable(station, isReachable, at: now, &effects)
-        case .failHardware(let station, let code):
-            give(.hardwareFailed(code: code), to: station, at: now, &effects)
+        case .fault(let station, let fault):
+            give(.fault(fault), to: station, at: now, &effects)
+        case .powerCycled(let station):
+            postponed.removeAll { $0.station == station }
+            give(.powerCycled, to: station, at: now, &effects)
         case .timerFired:
             break
         }
@@ -121,6 +127,8 @@ extension Air {
             switch effect {
             case .send(let packet):
                 effects.append(.send(packet, to: station))
+            case .sendLater(let packet, let delay):
+                postponed.append(Postponed(due: now + delay, station: station, packet: packet))
             case .violation(let text):
                 effects.append(.violation(station, text))
             case .transmit(let handle, let fragment):
@@ -237,7 +245,17 @@ extension Air {
         var listener, advertiser: Station
     }
 
+    private struct Postponed: Sendable {
+        var due: Instant
+        var station: Station
+        var packet: [UInt8]
+    }
+
     private mutating func advance(to now: Instant, _ effects: inout [Effect]) {
+        while let index = postponed.firstIndex(where: { $0.due <= now }) {
+            let late = postponed.remove(at: index)
+            effects.append(.send(late.packet, to: late.station))
+        }
         while let flight = flights.first, flight.arrival <= now {
             flights.removeFirst()
             land(flight, at: now, &effects)
@@ -253,6 +271,7 @@ extension Air {
     private var deadline: Instant? {
         var deadline = flights.first?.arrival
         for link in links { deadline = earliest(deadline, link.breaksAt) }
+        for late in postponed { deadline = earliest(deadline, late.due) }
         forEachMeeting { deadline = earliest(deadline, $0.time) }
         return deadline
     }

@@ -262,6 +262,13 @@ extension SimulatedButton {
                 effects.append(.note("paired"))
             case .sessionReady:
                 effects.append(.note("session ready"))
+            case .light(let pattern):
+                effects.append(
+                    .note(pattern.map { "light: colour \($0.colour), \($0.periods) times" } ?? "light: as usual"))
+            case .factoryReset:
+                effects.append(.note("all pairings forgotten"))
+            case .updated(let version):
+                effects.append(.note("restarted with firmware \(version)"))
             case .disconnect(let again):
                 guard let link else { continue }
                 advertisesAgain = again

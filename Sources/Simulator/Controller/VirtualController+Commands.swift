@@ -5,7 +5,7 @@ import Bytes
 /// The host's side of the controller: its packets, and what each command does.
 extension VirtualController {
     mutating func receive(_ packet: [UInt8], at now: Instant) -> [Effect] {
-        guard !configuration.faults.isSilent else { return [] }
+        guard !configuration.faults.isSilent, !ailments.isWedged else { return [] }
         var reader = ByteReader(packet)
         guard let indicator = try? reader.uint8() else { return [.violation("an empty packet")] }
         switch H4Indicator(rawValue: indicator) {
@@ -23,6 +23,7 @@ extension VirtualController {
         guard !configuration.faults.unknownCommands.contains(opcode) else {
             return answerUnknown(opcode)
         }
+        if let status = ailments.refusal(of: opcode) { return refuse(opcode, status) }
         do throws(CommandFault) {
             let command = try ControllerCommand(opcode: opcode, parameters: parameters ?? [])
             guard parameters != nil, reader.isAtEnd else { throw .invalidParameters }

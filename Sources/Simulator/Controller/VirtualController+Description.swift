@@ -143,7 +143,7 @@ extension VirtualController {
         volatile.advertisingParameters.filterPolicy < 2 || volatile.acceptList.contains(.device(central))
     }
 
-    var isListening: Bool { volatile.scan != nil || volatile.initiating != nil }
+    var isListening: Bool { !ailments.isWedged && (volatile.scan != nil || volatile.initiating != nil) }
 
     /// The lowest handle without a link.
     var freeHandle: ConnectionHandle {

@@ -19,7 +19,7 @@ import Bytes
 /// | initiating  | Create Connection       | a link (0x00), Cancel (0x00, then Connection Complete 0x02), Reset |
 /// | link        | a meeting on the air    | Disconnect, the peer's Disconnect, supervision timeout, Reset |
 ///
-/// Everything but the configuration is lost at Reset.
+/// Everything but the configuration and the faults is lost at Reset, and those when the power goes off.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part E.
 public struct VirtualController: Sendable {
@@ -84,13 +84,16 @@ public struct VirtualController: Sendable {
         /// The peripheral's controller asks for other parameters.
         case parametersRequested(ConnectionHandle, ConnectionParameters)
         case unlinked(ConnectionHandle, reason: HCIStatus)
-        /// Something broke inside; `code` is the manufacturer's.
-        case hardwareFailed(code: UInt8)
+        case fault(ControllerFault)
+        /// The power was off and is on again: everything is forgotten, faults too.
+        case powerCycled
     }
 
     public enum Effect: Hashable, Sendable {
         /// One HCI packet to the host, with its H4 indicator.
         case send([UInt8])
+        /// The same, later. Lost when the power goes off before.
+        case sendLater([UInt8], after: Duration)
         case transmit(ConnectionHandle, ACLFragment)
         /// The host ended this link; both ends hear of it as `unlinked`.
         case terminate(ConnectionHandle, reason: HCIStatus)
@@ -108,6 +111,7 @@ public struct VirtualController: Sendable {
 
     public let configuration: Configuration
     var volatile = Volatile()
+    var ailments = Ailments()
 
     public init(_ configuration: Configuration) {
         self.configuration = configuration
@@ -128,10 +132,11 @@ public struct VirtualController: Sendable {
         case .delivered(let handle):
             guard let link = volatile.links[handle], link.buffersInUse > 0 else { return [] }
             volatile.links[handle]?.buffersInUse -= 1
+            guard !ailments.losesPacket() else { return [] }
             return event(.numberOfCompletedPackets(handle: handle, count: 1))
 
         case .arrived(let handle, let fragment):
-            guard volatile.links[handle] != nil else { return [] }
+            guard volatile.links[handle] != nil, !ailments.isWedged else { return [] }
             return fragment.split(to: Int(configuration.aclDataLength)).map { .send($0.packet(for: handle)) }
 
         case .parametersUpdated(let handle, let status, let parameters):
@@ -156,8 +161,16 @@ public struct VirtualController: Sendable {
             guard volatile.links.removeValue(forKey: handle) != nil else { return [] }
             return event(.disconnectionComplete(handle: handle, reason: reason.rawValue))
 
-        case .hardwareFailed(let code):
-            return event(.hardwareError(code))
+        case .fault(let fault):
+            ailments.add(fault)
+            if case .hardwareError(let code) = fault { return event(.hardwareError(code)) }
+            return []
+
+        case .powerCycled:
+            let abandoned = volatile.links.keys.sorted { $0.rawValue < $1.rawValue }
+            volatile = Volatile()
+            ailments = Ailments()
+            return abandoned.map(Effect.abandon)
         }
     }
 
@@ -176,7 +189,11 @@ public struct VirtualController: Sendable {
         let complete = ControllerEvent.ConnectionComplete(
             status: .success, handle: handle, role: role, peer: peer, interval: parameters.intervalMaximum,
             peripheralLatency: parameters.peripheralLatency, supervisionTimeout: parameters.supervisionTimeout)
-        return connectionComplete(complete)
+        var told = connectionComplete(complete)
+        if let delay = ailments.takeConnectionDelay() {
+            told = told.map { if case .send(let packet) = $0 { .sendLater(packet, after: delay) } else { $0 } }
+        }
+        return told
             + (isStatusDue ? answer(.leCreateConnection, .commandStatus(.leCreateConnection, .success)) : [])
     }
 }
@@ -288,13 +305,13 @@ extension VirtualController {
     }
 
     func event(_ event: ControllerEvent) -> [Effect] {
-        guard !configuration.faults.isSilent, lets(event) else { return [] }
+        guard !configuration.faults.isSilent, !ailments.isWedged, lets(event) else { return [] }
         return [.send(event.packet)]
     }
 
     /// The answer to a command, unless the controller is one that forgets to answer it.
     func answer(_ opcode: HCIOpcode, _ answer: ControllerEvent) -> [Effect] {
-        configuration.faults.unansweredCommands.contains(opcode) ? [] : event(answer)
+        ailments.isMute || configuration.faults.unansweredCommands.contains(opcode) ? [] : event(answer)
     }
 
     /// The enhanced form where the host has unmasked it, never both.

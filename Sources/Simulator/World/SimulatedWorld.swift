@@ -23,8 +23,10 @@ public struct SimulatedWorld: Sendable {
         case press(button: String, SimulatedPress)
         /// The button goes out of reach (links end by supervision timeout) or comes back.
         case setReachable(button: String, Bool)
-        /// The host's controller reports a Hardware Error; `code` is the manufacturer's.
-        case failController(code: UInt8)
+        /// Something goes wrong in the host's controller.
+        case fault(ControllerFault)
+        /// The host's controller was without power, as when its adapter is unplugged or reset.
+        case powerCycled
         case timerFired
     }
 
@@ -99,8 +101,10 @@ public struct SimulatedWorld: Sendable {
             } else {
                 effects.append(.unknownButton(name))
             }
-        case .failController(let code):
-            steps.append(.air(.failHardware(Self.host, code: code)))
+        case .fault(let fault):
+            steps.append(.air(.fault(Self.host, fault)))
+        case .powerCycled:
+            steps.append(.air(.powerCycled(Self.host)))
         case .timerFired:
             break
         }

@@ -27,18 +27,18 @@ enum ButtonTable {
     private static func row(_ button: JSONValue, at now: UTCTime) -> [Cell] {
         let state = button.text("state")
         let millivolts = button["battery_mv"]?.integerValue
-        // Below this the maker says: change it.
-        let isLow = millivolts.map { $0 < 2650 } ?? false
+        let isLow = button["battery_low"]?.boolValue == true
+        let isWaiting = button["waits_for_space"]?.boolValue == true
         return [
             Cell(text: button.text("name"), ink: .strong),
-            Cell(text: state, ink: state == "ready" ? .good : .plain),
+            Cell(text: isWaiting ? "no space" : state, ink: state == "ready" ? .good : .plain),
             Cell(text: millivolts.map(Quantity.volts) ?? "unknown", ink: isLow ? .bad : .plain),
             Cell(text: lastSeen(button, at: now)),
             Cell(text: button.text("trigger_mode")),
         ]
     }
 
-    private static func lastSeen(_ button: JSONValue, at now: UTCTime) -> String {
+    static func lastSeen(_ button: JSONValue, at now: UTCTime) -> String {
         if button.text("state") == "ready" { return "now" }
         guard let text = button["last_seen"]?.stringValue else { return "never" }
         guard let time = UTCTime(parsing: text) else { return text }

@@ -41,6 +41,7 @@ enum StatusText {
                 [
                     "\(buttons["paired"]?.integerValue ?? 0) paired", "\(buttons["ready"]?.integerValue ?? 0) ready",
                     status["permit_join"]?.boolValue == true ? "looking for new ones" : nil,
+                    (adapter["no_space_for"]?.arrayValue?.count).flatMap { $0 > 0 ? "no space for \($0)" : nil },
                 ]),
         ]
         for fault in status["faults"]?.arrayValue ?? [] {

@@ -23,6 +23,10 @@ enum StreamText {
         case "log": [log(line)]
         case "pairing": PairingText.line(line, style: style).map { [titled("pairing", .strong) + $0] } ?? []
         case "button": [button(line)]
+        case "firmware": [firmware(line)]
+        case "session_failed":
+            [titled("button", .faint) + (line.text("button"), .strong) + "  " + (line.text("advice"), .doubtful)]
+        case "space": [space(line)]
         case "adapter": [state(line, "adapter", good: "powered_on")]
         case "broker": [state(line, "broker", good: "connected")]
         default: []
@@ -117,6 +121,23 @@ enum StreamText {
         default: text.append(state, .faint)
         }
         return text
+    }
+
+    private static func firmware(_ line: JSONValue) -> Line {
+        let text = titled("firmware", .plain) + (line.text("button"), .strong) + "  "
+        return switch line.text("state") {
+        case "waiting": text + ("waits until the button is connected; press it", .doubtful)
+        case "transferring": text + ("\(line["percentage"]?.integerValue ?? 0) %", .plain)
+        case "finished": text + ("done; the button restarts", .good)
+        default: text + (line.text("advice"), .bad)
+        }
+    }
+
+    private static func space(_ line: JSONValue) -> Line {
+        let waiting = (line["waiting"]?.arrayValue ?? []).compactMap(\.stringValue)
+        guard !waiting.isEmpty else { return titled("adapter", .faint) + ("has room for every button again", .good) }
+        return titled("adapter", .faint)
+            + ("no space for a new connection: \(waiting.joined(separator: ", "))", .doubtful)
     }
 
     private static func state(_ line: JSONValue, _ title: String, good: String) -> Line {

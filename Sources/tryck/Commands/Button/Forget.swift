@@ -1,21 +1,7 @@
 import ArgumentParser
 import JSON
 
-struct ButtonCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "button",
-        abstract: "Change one paired button.",
-        usage: "tryck button <name> <subcommand>",
-        discussion: """
-            It goes by its name, its serial number or its address; tryck buttons lists them.
-
-              tryck button kitchen forget
-            """,
-        subcommands: [Forget.self])
-
-    @Argument(help: "The button's name, serial number or address.")
-    var name: String
-
+extension ButtonCommand {
     struct Forget: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "forget",

@@ -1,0 +1,143 @@
+import BluetoothHost
+import ButtonModel
+import Flic
+
+// What somebody wants of a known button, and firmware updates, which outlive links.
+extension ButtonManager {
+    /// Images on their way at once; each is up to 256 KiB.
+    package static let maximumUpdates = 8
+    /// How long a button that was asked to end its link may take; a command reaches it within about 2 s.
+    static let partingLimit = Duration.seconds(3)
+
+    mutating func handle(_ request: ButtonRequest, for button: ButtonID, at now: Instant) {
+        guard known[button] != nil else { return }
+        switch request {
+        case .setNickname(let text, let time):
+            let nickname = Nickname(text, chosenAt: UInt64(clamping: time.milliseconds))
+            known[button]?.identity.nickname = nickname.text
+            known[button]?.settings.nicknameChosenAt = nickname.chosenAt
+            tellSession(of: button, .setNickname(nickname), at: now)
+        case .setLatencyMode(let mode):
+            known[button]?.settings.latencyMode = mode
+            tellSession(of: button, .setLatencyMode(mode), at: now)
+        case .setAutoDisconnectTime(let seconds):
+            known[button]?.settings.autoDisconnectTime = seconds
+            tellSession(of: button, .setAutoDisconnectTime(seconds), at: now)
+        case .setConnectionWanted(let isWanted):
+            setConnectionWanted(isWanted, button, at: now)
+        case .updateFirmware(let octets):
+            startUpdate(of: button, octets, at: now)
+        case .cancelFirmwareUpdate:
+            guard updates[button] != nil else { break }
+            endUpdate(of: button)
+            tellSession(of: button, .cancelFirmwareUpdate, at: now)
+            effects.append(.firmwareUpdate(button, .failed(.cancelled)))
+        case .factoryReset:
+            tellSession(of: button, .factoryReset, at: now)
+        }
+    }
+
+    private mutating func tellSession(of button: ButtonID, _ command: ButtonSession.Command, at now: Instant) {
+        guard let handle = link(to: button) else { return }
+        advanceSession(handle, .perform(command), at: now)
+    }
+
+    // MARK: Connecting by hand
+
+    private mutating func setConnectionWanted(_ isWanted: Bool, _ button: ButtonID, at now: Instant) {
+        known[button]?.settings.isConnectionWanted = isWanted
+        if isWanted {
+            // Whoever asks does not want to wait for what went wrong before.
+            resting.remove(button)
+            deadlines.cancel(.retry(button))
+        }
+        updateAcceptList(at: now)
+        if !isWanted, let handle = link(to: button) { part(from: handle, at: now) }
+    }
+
+    /// Ends a link in the button's own way, so that it knows that it was not lost.
+    mutating func part(from handle: ConnectionHandle, at now: Instant) {
+        guard let link = links[handle] else { return }
+        switch link.phase {
+        case .inSession(isReady: true):
+            advanceSession(handle, .perform(.disconnect(advertiseAgain: false)), at: now)
+            links[handle]?.phase = .parting
+            deadlines.set(.parting(handle), at: now + Self.partingLimit)
+        case .exchangingMTU, .discovering, .subscribing, .inSession(isReady: false):
+            links[handle]?.phase = .parting
+            perform(.perform(.disconnect(handle, reason: .remoteUserTerminated)), at: now)
+        case .parting, .closing: return
+        }
+        updateState(of: ButtonID(link.connection.peer))
+    }
+
+    // MARK: Firmware
+
+    private mutating func startUpdate(of button: ButtonID, _ octets: [UInt8], at now: Instant) {
+        let image: FirmwareImage
+        do {
+            image = try FirmwareImage(octets)
+        } catch {
+            return effects.append(.firmwareUpdate(button, .failed(error)))
+        }
+        guard updates[button] == nil, updates.count < Self.maximumUpdates else {
+            return effects.append(.firmwareUpdate(button, .failed(.busy)))
+        }
+        updates[button] = image
+        if let handle = link(to: button), links[handle]?.phase == .inSession(isReady: true) {
+            advanceSession(handle, .perform(.updateFirmware(image)), at: now)
+        } else {
+            effects.append(.firmwareUpdate(button, .waiting))
+        }
+    }
+
+    mutating func becameReady(_ handle: ConnectionHandle, _ button: ButtonID, at now: Instant) {
+        links[handle]?.phase = .inSession(isReady: true)
+        links[handle]?.lastActivity = now
+        updateState(of: button)
+    }
+
+    /// An update that was cut off goes on as soon as the button is ready again.
+    mutating func resumeUpdate(_ handle: ConnectionHandle, at now: Instant) {
+        guard let link = links[handle], let image = updates[ButtonID(link.connection.peer)] else { return }
+        advanceSession(handle, .perform(.updateFirmware(image)), at: now)
+    }
+
+    mutating func updateProgressed(_ progress: FirmwareUpdateProgress, of button: ButtonID) {
+        guard updates[button] != nil else { return }
+        switch progress {
+        case .started(let words, let all), .received(let words, let all):
+            effects.append(.firmwareUpdate(button, .transferring(percentage: all > 0 ? words * 100 / all : 0)))
+        case .finished:
+            endUpdate(of: button)
+            effects.append(.firmwareUpdate(button, .finished))
+        case .failed(.interrupted):
+            effects.append(.firmwareUpdate(button, .waiting))
+        case .failed(let failure):
+            endUpdate(of: button)
+            effects.append(.firmwareUpdate(button, .failed(failure)))
+        }
+    }
+
+    mutating func endUpdate(of button: ButtonID) { updates[button] = nil }
+}
+
+extension KnownButton {
+    /// The nickname that the button has not taken yet.
+    var pendingNickname: Nickname? { settings.nicknameChosenAt.map { Nickname(identity.nickname, chosenAt: $0) } }
+}
+
+extension FirmwareProgress {
+    fileprivate static func failed(_ failure: FirmwareUpdateFailure) -> FirmwareProgress {
+        .failed(word: failure.word, advice: failure.advice)
+    }
+
+    fileprivate static func failed(_ fault: FirmwareImage.Fault) -> FirmwareProgress {
+        let advice =
+            switch fault {
+            case .tooShort, .notWords: "The file is no firmware image of a Flic 2, or not all of one. Fetch it again."
+            case .tooLong: "The file is too large for a Flic 2; images are at most 256 KiB."
+            }
+        return .failed(word: "invalid_image", advice: advice)
+    }
+}

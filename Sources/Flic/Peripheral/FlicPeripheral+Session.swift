@@ -1,0 +1,151 @@
+import ButtonModel
+
+/// What a button answers in a session, and what it says without being asked.
+extension FlicPeripheral {
+    /// - Source: protocol notes, 4.4 (opcode 9).
+    enum EndReason: UInt8 {
+        case pingTimeout = 0
+        case invalidSignature = 1
+        case newSession = 2
+    }
+
+    mutating func receiveSigned(_ frame: Frame, at now: Instant, _ effects: inout [Effect]) {
+        let id = frame.header.connectionID
+        guard let opened = connections[id]?.channel.open(frame.packet) else {
+            return endSession(id, reason: .invalidSignature, &effects)
+        }
+        guard let packet = try? HostPacket(decoding: opened) else { return }
+        if faults.ignoresRequests, packet.isRequestAfterInit { return }
+        switch packet {
+        case .initButtonEventsRequest(let request): startEvents(request, on: id, at: now, &effects)
+        case .acknowledgeEvents(let eventCount):
+            if faults.losesAcknowledgement {
+                faults.losesAcknowledgement = false
+            } else {
+                queue.forget(upTo: eventCount)
+            }
+        case .getFirmwareVersionRequest:
+            sendSigned(.getFirmwareVersionResponse(version: firmwareVersion), on: id, &effects)
+        case .getBatteryLevelRequest:
+            sendSigned(.getBatteryLevelResponse(raw: Battery.raw(millivolts: batteryMillivolts)), on: id, &effects)
+        case .getNameRequest:
+            sendSigned(.getNameResponse(.init(timestamp: nameTimestamp, name: name)), on: id, &effects)
+        case .setNameRequest(let request): setName(request, on: id, &effects)
+        case .getCurrentTimeRequest: sendSigned(.getCurrentTimeResponse(ticks: ticks(at: now)), on: id, &effects)
+        case .getDeviceIDRequest:
+            sendSigned(.getDeviceIDResponse(configuration.uuid.padded(to: 8)), on: id, &effects)
+        case .setAdvertisingParametersRequest(let parameters):
+            guard firmwareVersion >= AdvertisingParameters.minimumFirmwareVersion, let session = connections[id] else {
+                break
+            }
+            advertising.store(parameters, of: session.pairingIdentifier, known: pairings.map(\.identifier))
+            sendSigned(.setAdvertisingParametersResponse, on: id, &effects)
+        case .startFirmwareUpdateRequest(let request):
+            let position = firmware.start(request, from: id)
+            sendSigned(.startFirmwareUpdateResponse(position: position), on: id, &effects)
+        case .firmwareUpdateData(let data):
+            guard let position = firmware.receive(data, from: id) else { break }
+            sendSigned(.firmwareUpdateNotification(position: position), on: id, &effects)
+        case .factoryResetRequest: resetToFactory(askedBy: id, &effects)
+        case .setConnectionParameters(let parameters):
+            effects.append(
+                .requestParameters(
+                    intervalMinimum: parameters.intervalMinimum, intervalMaximum: parameters.intervalMaximum,
+                    latency: parameters.latency, timeout: parameters.supervisionTimeout))
+        case .setAutoDisconnectTime(let seconds): connections[id]?.autoDisconnectSeconds = seconds
+        case .startAPITimer(let timeout, let message):
+            let deadline = now + .nanoseconds(Int64(UInt64(timeout) * 1_000_000_000 / Self.ticksPerSecond))
+            connections[id]?.apiTimer = timeout == 0 ? nil : (deadline, message)
+        case .executeLEDPattern(let pattern): effects.append(.light(pattern))
+        case .abortLEDPattern: effects.append(.light(nil))
+        case .pingResponse: connections[id]?.awaitsPingResponse = false
+        case .disconnectVerifiedLink: close(id)
+        case .forceDisconnect(let advertiseAgain): disconnect(advertiseAgain: advertiseAgain, &effects)
+        case .fullVerifyRequest1, .fullVerifyRequest2, .fullVerifyAbort, .testIfReallyUnpairedRequest,
+            .quickVerifyRequest, .other:
+            break
+        }
+    }
+
+    private mutating func setName(
+        _ request: HostPacket.SetNameRequest, on id: UInt8, _ effects: inout [Effect]
+    ) {
+        let isTaken = request.isForced || request.timestamp > nameTimestamp
+        if isTaken {
+            name = request.name
+            nameTimestamp = request.timestamp
+        }
+        sendSigned(.setNameResponse(.init(timestamp: nameTimestamp, name: name)), on: id, &effects)
+        guard isTaken else { return }
+        for (other, session) in connections.sessions where other != id && session.isPastInit {
+            sendSigned(.nameUpdatedNotification(name: name), on: other, &effects)
+        }
+    }
+
+    private mutating func resetToFactory(askedBy id: UInt8, _ effects: inout [Effect]) {
+        sendSigned(.factoryResetResponse, on: id, &effects)
+        connections.closeAll()
+        pairingTable = PairingTable([])
+        advertising = AdvertisingMemory()
+        queue = EventQueue()
+        name = []
+        nameTimestamp = 0
+        effects.append(.factoryReset)
+    }
+
+    /// Pings and the host's own timer.
+    mutating func timePassed(on id: UInt8, at now: Instant, _ effects: inout [Effect]) {
+        if let timer = connections[id]?.apiTimer, now >= timer.deadline {
+            connections[id]?.apiTimer = nil
+            sendSigned(.apiTimerNotification(message: timer.message), on: id, &effects)
+        }
+        guard let session = connections[id], let nextPing = session.nextPing, now >= nextPing,
+            let period = configuration.pingPeriod
+        else { return }
+        guard !session.awaitsPingResponse else { return endSession(id, reason: .pingTimeout, &effects) }
+        connections[id]?.awaitsPingResponse = true
+        connections[id]?.nextPing = now + period
+        sendSigned(.pingRequest, on: id, &effects)
+    }
+
+    mutating func endSession(_ id: UInt8, reason: EndReason, _ effects: inout [Effect]) {
+        guard connections[id] != nil else { return }
+        sendSigned(.disconnectedVerifiedLink(reason: reason.rawValue), on: id, &effects)
+        close(id)
+    }
+
+    mutating func close(_ id: UInt8) {
+        connections.close(id)
+        firmware.connectionEnded(id)
+    }
+
+    mutating func sendSigned(_ packet: ButtonPacket, on id: UInt8, _ effects: inout [Effect]) {
+        guard var sealed = connections[id]?.channel.seal(packet.octets) else { return }
+        if faults.hasWrongSignature, let last = sealed.popLast() {
+            faults.hasWrongSignature = false
+            sealed.append(last ^ 1)
+        }
+        send(sealed, FrameHeader(connectionID: id), &effects)
+    }
+
+    func send(_ octets: [UInt8], _ header: FrameHeader, _ effects: inout [Effect]) {
+        guard let link else { return }
+        effects.append(contentsOf: Frame(header: header, packet: octets).values(attMTU: link.attMTU).map(Effect.send))
+    }
+}
+
+extension HostPacket {
+    fileprivate var isRequestAfterInit: Bool {
+        switch self {
+        case .getFirmwareVersionRequest, .setNameRequest, .getNameRequest, .startFirmwareUpdateRequest,
+            .getBatteryLevelRequest, .factoryResetRequest, .getCurrentTimeRequest, .getDeviceIDRequest,
+            .setAdvertisingParametersRequest:
+            true
+        case .fullVerifyRequest1, .fullVerifyRequest2, .fullVerifyAbort, .testIfReallyUnpairedRequest,
+            .quickVerifyRequest, .forceDisconnect, .disconnectVerifiedLink, .setConnectionParameters, .startAPITimer,
+            .pingResponse, .initButtonEventsRequest, .acknowledgeEvents, .firmwareUpdateData, .setAutoDisconnectTime,
+            .executeLEDPattern, .abortLEDPattern, .other:
+            false
+        }
+    }
+}

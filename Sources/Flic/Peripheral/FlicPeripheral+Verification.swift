@@ -1,0 +1,120 @@
+import ButtonModel
+
+/// How logical connections begin.
+extension FlicPeripheral {
+    mutating func receive(_ frame: Frame, random: [UInt8], at now: Instant, _ effects: inout [Effect]) {
+        guard let opcode = frame.packet.first else { return }
+        let id = frame.header.connectionID
+        guard HostPacket.isUnsigned(opcode: opcode) else { return receiveSigned(frame, at: now, &effects) }
+        guard let packet = try? HostPacket(decoding: frame.packet) else { return }
+        switch packet {
+        case .fullVerifyRequest1(let temporaryID):
+            close(id)
+            offer(temporaryID, random: random, &effects)
+        case .quickVerifyRequest(let request):
+            close(id)
+            quickVerify(request, random: random, &effects)
+        case .fullVerifyRequest2(let request):
+            guard let offered = connections.offeredRandom(id) else { break }
+            pair(request, connectionID: id, random: offered, &effects)
+        case .testIfReallyUnpairedRequest(let request):
+            guard let offered = connections.offeredRandom(id) else { break }
+            testIfReallyUnpaired(request, connectionID: id, random: offered, &effects)
+        case .fullVerifyAbort:
+            if connections.offeredRandom(id) != nil { connections.close(id) }
+        case .forceDisconnect, .getFirmwareVersionRequest, .disconnectVerifiedLink, .setNameRequest, .getNameRequest,
+            .setConnectionParameters, .startAPITimer, .pingResponse, .initButtonEventsRequest, .acknowledgeEvents,
+            .startFirmwareUpdateRequest, .firmwareUpdateData, .setAutoDisconnectTime, .getBatteryLevelRequest,
+            .factoryResetRequest, .getCurrentTimeRequest, .getDeviceIDRequest, .setAdvertisingParametersRequest,
+            .executeLEDPattern, .abortLEDPattern, .other:
+            break
+        }
+    }
+
+    private mutating func offer(_ temporaryID: UInt32, random: [UInt8], _ effects: inout [Effect]) {
+        guard let certificate else { return }
+        connections.closeOffers(to: temporaryID)
+        let id = connections.open(.offered(temporaryID: temporaryID, random: random))
+        guard let id else { return refuse(temporaryID, &effects) }
+        let response = ButtonPacket.fullVerifyResponse1(
+            .init(
+                temporaryID: temporaryID, certificate: certificate, random: random, isInPublicMode: isInPublicMode))
+        send(response.octets, FrameHeader(connectionID: id, isNewlyAssigned: true), &effects)
+    }
+
+    private mutating func pair(
+        _ request: HostPacket.FullVerifyRequest2, connectionID id: UInt8, random: [UInt8], _ effects: inout [Effect]
+    ) {
+        connections.close(id)
+        let header = FrameHeader(connectionID: id)
+        let master = MasterSecret(
+            privateKey: configuration.privateKey, publicKey: request.publicKey, variant: variant, buttonRandom: random,
+            hostRandom: request.random, flags: request.flags)
+        guard let master, let verifier = master.verifier(encryptedAppToken: request.encryptedAppToken),
+            Digest.isEqualInConstantTime(verifier, request.verifier), let key = master.sessionKey,
+            let pairing = master.pairing
+        else { return send(ButtonPacket.fullVerifyFailResponse(reason: 0).octets, header, &effects) }
+        guard isInPublicMode else {
+            return send(ButtonPacket.fullVerifyFailResponse(reason: 1).octets, header, &effects)
+        }
+        pairingTable.store(pairing)
+        connections[id] = .init(SignedChannel(key, as: .button), pairingIdentifier: pairing.identifier)
+        sendSigned(
+            .fullVerifyResponse2(
+                .init(
+                    appCredentialsMatch: true, caresAboutAppCredentials: false, uuid: configuration.uuid, name: name,
+                    firmwareVersion: firmwareVersion, rawBattery: Battery.raw(millivolts: batteryMillivolts),
+                    serial: Array(configuration.serial.utf8))), on: id, &effects)
+        effects.append(.paired)
+    }
+
+    private mutating func quickVerify(
+        _ request: HostPacket.QuickVerifyRequest, random: [UInt8], _ effects: inout [Effect]
+    ) {
+        guard let pairing = pairingTable.find(request.pairingIdentifier),
+            let key = SessionKey(
+                quickVerify: pairing.key, hostRandom: request.random, flags: request.flags, buttonRandom: random)
+        else {
+            let response = ButtonPacket.quickVerifyNegativeResponse(temporaryID: request.temporaryID)
+            return send(response.octets, FrameHeader(connectionID: 0), &effects)
+        }
+        if let former = connections.session(of: pairing.identifier) {
+            endSession(former, reason: .newSession, &effects)
+        }
+        var session = LogicalConnections.Session(
+            SignedChannel(key, as: .button), pairingIdentifier: pairing.identifier)
+        let response = ButtonPacket.quickVerifyResponse(.init(random: random, temporaryID: request.temporaryID))
+        let sealed = session.channel.seal(response.octets)
+        guard let id = connections.open(.session(session)) else {
+            return refuse(request.temporaryID, &effects)
+        }
+        // The one used last is the last to be evicted.
+        pairingTable.store(pairing)
+        send(sealed, FrameHeader(connectionID: id, isNewlyAssigned: true), &effects)
+    }
+
+    private mutating func testIfReallyUnpaired(
+        _ request: HostPacket.TestIfReallyUnpairedRequest, connectionID: UInt8, random: [UInt8],
+        _ effects: inout [Effect]
+    ) {
+        let master = MasterSecret(
+            privateKey: configuration.privateKey, publicKey: request.publicKey, variant: variant, buttonRandom: random,
+            hostRandom: request.random, flags: 0)
+        guard let master else { return }
+        let proof = pairingTable.find(request.pairingIdentifier).flatMap(master.unpairedProof)
+        let result: [UInt8]? =
+            if let proof, Digest.isEqualInConstantTime(proof.token, request.token) {
+                proof.exists
+            } else {
+                master.denial(of: request.token)
+            }
+        guard let result else { return }
+        let response = ButtonPacket.testIfReallyUnpairedResponse(result: result)
+        send(response.octets, FrameHeader(connectionID: connectionID), &effects)
+    }
+
+    private func refuse(_ temporaryID: UInt32, _ effects: inout [Effect]) {
+        let response = ButtonPacket.noLogicalConnectionSlots(temporaryIDs: [temporaryID])
+        send(response.octets, FrameHeader(connectionID: 0), &effects)
+    }
+}

@@ -1,0 +1,149 @@
+import ButtonModel
+
+/// The established session: init, events and their acknowledgements, and what the button says of itself.
+extension ButtonSession {
+    mutating func receiveSigned(_ opened: [UInt8]?, at now: Instant, _ effects: inout [Effect]) {
+        guard let opened else { return rejectSignature(at: now, &effects) }
+        let packet: ButtonPacket
+        do {
+            packet = try ButtonPacket(decoding: opened)
+        } catch {
+            effects.append(.ignored(reason: "packet \(opened.first ?? 0) ends too early"))
+            return
+        }
+        switch packet {
+        case .pingRequest: send(.pingResponse, &effects)
+        case .disconnectedVerifiedLink(let reason):
+            pause(Self.pauseAfterSessionEnd, .sessionEnded(reason: reason), at: now, &effects)
+        case .initButtonEventsResponse(let response): becomeReady(response, at: now, &effects)
+        case .buttonEventNotification(let notification): receiveEvents(notification, at: now, &effects)
+        case .nameUpdatedNotification(let name):
+            effects.append(
+                names.updated(name).map(Effect.nickname) ?? .ignored(reason: "another name while ours is on its way"))
+        case .getNameResponse(let stamped): nameAnswered(stamped, isSet: false, at: now, &effects)
+        case .setNameResponse(let stamped): nameAnswered(stamped, isSet: true, at: now, &effects)
+        case .getBatteryLevelResponse(let raw):
+            guard isAnswer(to: .getBatteryLevel, &effects) else { break }
+            effects.append(.battery(millivolts: Battery.millivolts(raw: raw)))
+            sendRequests(at: now, &effects)
+        case .getFirmwareVersionResponse(let version):
+            guard isAnswer(to: .getFirmwareVersion, &effects) else { break }
+            let isNews = firmwareVersion == nil
+            firmwareVersion = version
+            effects.append(.firmware(version: version))
+            if isNews { addAdvertisingRequest() }
+            sendRequests(at: now, &effects)
+        case .setAdvertisingParametersResponse:
+            guard isAnswer(to: .setAdvertisingParameters, &effects) else { break }
+            isAdvertisingConfigured = true
+            effects.append(.advertisingConfigured)
+            sendRequests(at: now, &effects)
+        case .startFirmwareUpdateResponse(let position):
+            guard isAnswer(to: .startFirmwareUpdate, &effects) else { break }
+            advanceTransfer(.answered(position: position), at: now, &effects)
+            sendRequests(at: now, &effects)
+        case .firmwareUpdateNotification(let position):
+            guard transfer != nil else { return effects.append(.ignored(reason: "progress of no update")) }
+            advanceTransfer(.received(position: position), at: now, &effects)
+        case .factoryResetResponse:
+            guard isAnswer(to: .factoryReset, &effects) else { break }
+            close(&effects)
+            effects.append(contentsOf: [.factoryReset, .disconnect])
+        case .fullVerifyResponse1, .fullVerifyResponse2, .noLogicalConnectionSlots, .fullVerifyFailResponse,
+            .testIfReallyUnpairedResponse, .quickVerifyNegativeResponse, .quickVerifyResponse, .apiTimerNotification,
+            .getCurrentTimeResponse, .getDeviceIDResponse, .other:
+            effects.append(.ignored(reason: "packet \(packet.opcode) in a session"))
+        }
+    }
+
+    private mutating func becomeReady(
+        _ response: ButtonPacket.InitButtonEventsResponse, at now: Instant, _ effects: inout [Effect]
+    ) {
+        guard case .awaitingInitResponse(let channel, let afterPairing, _) = state else {
+            effects.append(.ignored(reason: "a second init response"))
+            return
+        }
+        let rebooted = intake.begin(with: response)
+        if rebooted { isAdvertisingConfigured = false }
+        state = .ready(
+            Ready(
+                channel: channel, afterPairing: afterPairing, hasStoredEvents: response.hasQueuedEvents,
+                followUpDeadline: now + Self.followUpPatience, nextBatteryRequest: now + Self.batteryPeriod))
+        effects.append(
+            .ready(
+                intake.cursor, rebooted: rebooted, clock: response.ticks, hasQueuedEvents: response.hasQueuedEvents))
+        if !response.hasQueuedEvents { effects.append(.queueDrained) }
+        if let advertiseAgain = wishes.disconnect {
+            wishes.disconnect = nil
+            depart(advertiseAgain: advertiseAgain, at: now, &effects)
+        }
+        followUpIfSettled(at: now, &effects)
+    }
+
+    private mutating func receiveEvents(
+        _ notification: EventNotification, at now: Instant, _ effects: inout [Effect]
+    ) {
+        guard case .ready(var ready) = state else {
+            effects.append(.ignored(reason: "events before the init response"))
+            return
+        }
+        let events = intake.take(notification)
+        let needsAcknowledgement = notification.needsAcknowledgement
+        let last = EventCursor(bootID: intake.cursor.bootID, eventCount: notification.eventCount)
+        // What is sent again after it reached the disk needs no other sync.
+        let isSafe = events.isEmpty && syncedCursor?.covers(last) == true
+        if needsAcknowledgement { ready.acknowledgements.expect(last) }
+        let isDrained = ready.hasStoredEvents && notification.items.contains(where: \.wasQueuedLast)
+        if isDrained { ready.hasStoredEvents = false }
+        state = .ready(ready)
+        if !events.isEmpty || needsAcknowledgement && !isSafe {
+            effects.append(.events(events, intake.cursor, needsAcknowledgement: needsAcknowledgement))
+        }
+        if isDrained { effects.append(.queueDrained) }
+        if isSafe { acknowledge(upTo: last, &effects) }
+        followUpIfSettled(at: now, &effects)
+    }
+
+    mutating func synced(_ cursor: EventCursor, at now: Instant, _ effects: inout [Effect]) {
+        if syncedCursor.map({ cursor.bootID != $0.bootID || cursor.covers($0) }) ?? true { syncedCursor = cursor }
+        acknowledge(upTo: cursor, &effects)
+        followUpIfSettled(at: now, &effects)
+    }
+
+    private mutating func acknowledge(upTo cursor: EventCursor, _ effects: inout [Effect]) {
+        guard case .ready(var ready) = state else { return }
+        let counters = ready.acknowledgements.synced(cursor)
+        state = .ready(ready)
+        for counter in counters { send(.acknowledgeEvents(eventCount: counter), &effects) }
+    }
+
+    private mutating func nameAnswered(
+        _ stamped: ButtonPacket.StampedName, isSet: Bool, at now: Instant, _ effects: inout [Effect]
+    ) {
+        switch names.answered(stamped.name, isSet: isSet) {
+        case .unexpected:
+            return effects.append(.ignored(reason: Self.unasked))
+        case .adopt(let name):
+            effects.append(.nickname(name))
+        case .again:
+            break
+        }
+        if case .ready(var ready) = state {
+            _ = ready.requests.answered(.name)
+            state = .ready(ready)
+        }
+        sendRequests(at: now, &effects)
+    }
+
+    /// Takes a request for answered; an answer that nobody waits for is ignored.
+    private mutating func isAnswer(to request: RequestQueue.Request, _ effects: inout [Effect]) -> Bool {
+        guard case .ready(var ready) = state, ready.requests.answered(request) else {
+            effects.append(.ignored(reason: Self.unasked))
+            return false
+        }
+        state = .ready(ready)
+        return true
+    }
+
+    private static let unasked = "an answer nobody asked for"
+}

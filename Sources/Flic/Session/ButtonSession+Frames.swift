@@ -1,0 +1,65 @@
+import ButtonModel
+
+/// GATT values to packets and back, with the signatures of an established session.
+extension ButtonSession {
+    mutating func receive(_ value: [UInt8], at now: Instant, _ effects: inout [Effect]) {
+        let ownID = connectionID
+        let frames = assembler.receive(value) { Self.accepts($0, ownID: ownID) }
+        for frame in frames { receive(frame, at: now, &effects) }
+    }
+
+    private mutating func receive(_ frame: Frame, at now: Instant, _ effects: inout [Effect]) {
+        switch state {
+        case .idle, .pausing, .awaitingEntropy, .closed:
+            break
+        case .awaitingFullVerifyResponse1, .awaitingFullVerifyResponse2, .awaitingQuickVerifyResponse,
+            .awaitingUnpairedResponse:
+            do {
+                try receiveVerification(frame, ButtonPacket(decoding: frame.packet), at: now, &effects)
+            } catch {
+                effects.append(.ignored(reason: "packet \(frame.packet.first ?? 0) ends too early"))
+            }
+        case .awaitingInitResponse(var channel, let afterPairing, let deadline):
+            guard isSigned(frame, &effects) else { break }
+            let opened = channel.open(frame.packet)
+            state = .awaitingInitResponse(channel, afterPairing: afterPairing, deadline: deadline)
+            receiveSigned(opened, at: now, &effects)
+        case .ready(var ready):
+            guard isSigned(frame, &effects) else { break }
+            let opened = ready.channel.open(frame.packet)
+            state = .ready(ready)
+            receiveSigned(opened, at: now, &effects)
+        }
+    }
+
+    /// Whether the frame must carry our signature. The two packets for everybody come too late to mean anything.
+    private func isSigned(_ frame: Frame, _ effects: inout [Effect]) -> Bool {
+        guard frame.header.connectionID == 0 else { return true }
+        effects.append(.ignored(reason: "packet \(frame.packet.first ?? 0) for everybody"))
+        return false
+    }
+
+    /// Frames of other programs on this machine reach us too.
+    private static func accepts(_ header: FrameHeader, ownID: UInt8) -> Bool {
+        if ownID == 0 { return header.connectionID == 0 || header.isNewlyAssigned }
+        return header.connectionID == 0 || header.connectionID == ownID && !header.isNewlyAssigned
+    }
+
+    /// Signs what a session sends, and cuts it into values.
+    mutating func send(_ packet: HostPacket, _ effects: inout [Effect]) {
+        let octets: [UInt8]
+        switch state {
+        case .awaitingInitResponse(var channel, let afterPairing, let deadline):
+            octets = channel.seal(packet.octets)
+            state = .awaitingInitResponse(channel, afterPairing: afterPairing, deadline: deadline)
+        case .ready(var ready):
+            octets = ready.channel.seal(packet.octets)
+            state = .ready(ready)
+        case .idle, .awaitingFullVerifyResponse1, .awaitingFullVerifyResponse2, .awaitingQuickVerifyResponse,
+            .awaitingUnpairedResponse, .pausing, .awaitingEntropy, .closed:
+            octets = packet.octets
+        }
+        let frame = Frame(header: FrameHeader(connectionID: connectionID), packet: octets)
+        effects.append(contentsOf: frame.values(attMTU: attMTU).map(Effect.send))
+    }
+}

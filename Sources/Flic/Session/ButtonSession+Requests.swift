@@ -1,0 +1,176 @@
+import ButtonModel
+
+/// What a session asks of the button: what every session needs, and what somebody wants of it.
+extension ButtonSession {
+    mutating func perform(_ command: Command, at now: Instant, _ effects: inout [Effect]) {
+        switch command {
+        case .setNickname(let nickname):
+            names.choose(nickname)
+            request(.name, at: now, &effects)
+        case .setLatencyMode(let mode):
+            latencyMode = mode
+            if isSettled { send(.setConnectionParameters(mode.connectionParameters), &effects) }
+        case .setAutoDisconnectTime(let seconds):
+            autoDisconnectTime = Self.autoDisconnectTime(seconds)
+            if isSettled { tellAutoDisconnectTime(&effects) }
+        case .updateFirmware(let image):
+            if case .closed = state {
+                effects.append(.firmwareUpdate(.failed(.interrupted)))
+            } else if transfer != nil {
+                effects.append(.firmwareUpdate(.failed(.busy)))
+            } else {
+                transfer = FirmwareTransfer(image)
+                request(.startFirmwareUpdate, at: now, &effects)
+            }
+        case .cancelFirmwareUpdate:
+            if case .ready(var ready) = state {
+                ready.requests.withdraw(.startFirmwareUpdate)
+                state = .ready(ready)
+            }
+            advanceTransfer(.cancel, at: now, &effects)
+        case .executeLEDPattern(let pattern):
+            light(.executeLEDPattern(pattern), &effects)
+        case .abortLEDPattern:
+            light(.abortLEDPattern, &effects)
+        case .factoryReset:
+            wishes.factoryReset = !isSettled
+            request(.factoryReset, at: now, &effects)
+        case .disconnect(let advertiseAgain):
+            if case .ready = state {
+                depart(advertiseAgain: advertiseAgain, at: now, &effects)
+            } else {
+                wishes.disconnect = advertiseAgain
+            }
+        }
+    }
+
+    /// The requests after init are on their way, and the link is to stay.
+    private var isSettled: Bool {
+        guard case .ready(let ready) = state else { return false }
+        return ready.followUpDeadline == nil && ready.departureDeadline == nil
+    }
+
+    mutating func followUpIfSettled(at now: Instant, _ effects: inout [Effect]) {
+        guard case .ready(let ready) = state, ready.followUpDeadline != nil, !ready.hasStoredEvents,
+            ready.acknowledgements.isEmpty
+        else { return }
+        followUp(at: now, &effects)
+    }
+
+    /// What every session asks for and sets once, and what waited for it.
+    mutating func followUp(at now: Instant, _ effects: inout [Effect]) {
+        guard case .ready(var ready) = state else { return }
+        ready.followUpDeadline = nil
+        state = .ready(ready)
+        guard isSettled else { return }
+        send(.setConnectionParameters(latencyMode.connectionParameters), &effects)
+        if autoDisconnectTime != toldAutoDisconnectTime { tellAutoDisconnectTime(&effects) }
+        if let packet = wishes.light { send(packet, &effects) }
+        addAdvertisingRequest()
+        // The responses of a full verify have told the battery and the version.
+        if !ready.afterPairing { add(.getBatteryLevel) }
+        add(.name)
+        if !ready.afterPairing { add(.getFirmwareVersion) }
+        if transfer != nil { add(.startFirmwareUpdate) }
+        if wishes.factoryReset { add(.factoryReset) }
+        wishes = Wishes()
+        sendRequests(at: now, &effects)
+    }
+
+    mutating func addAdvertisingRequest() {
+        guard !isAdvertisingConfigured, let firmwareVersion,
+            firmwareVersion >= AdvertisingParameters.minimumFirmwareVersion
+        else { return }
+        add(.setAdvertisingParameters)
+    }
+
+    mutating func askForBatteryIfDue(at now: Instant, _ effects: inout [Effect]) {
+        guard case .ready(var ready) = state, now >= ready.nextBatteryRequest else { return }
+        ready.nextBatteryRequest = now + Self.batteryPeriod
+        state = .ready(ready)
+        add(.getBatteryLevel)
+        sendRequests(at: now, &effects)
+    }
+
+    mutating func sendRequests(at now: Instant, _ effects: inout [Effect]) {
+        while isSettled, case .ready(var ready) = state, let request = ready.requests.next(at: now) {
+            state = .ready(ready)
+            switch request {
+            case .setAdvertisingParameters: send(.setAdvertisingParametersRequest(AdvertisingParameters()), &effects)
+            case .getBatteryLevel: send(.getBatteryLevelRequest, &effects)
+            case .name: send(names.next(), &effects)
+            case .getFirmwareVersion: send(.getFirmwareVersionRequest, &effects)
+            case .startFirmwareUpdate: advanceTransfer(.mayAsk, at: now, &effects)
+            case .factoryReset: send(.factoryResetRequest, &effects)
+            }
+        }
+    }
+
+    mutating func giveUpRequests(at now: Instant, _ effects: inout [Effect]) {
+        guard case .ready(var ready) = state else { return }
+        let expired = ready.requests.expire(at: now)
+        state = .ready(ready)
+        for request in expired {
+            switch request {
+            case .setAdvertisingParameters: effects.append(.unanswered("SetAdvParametersRequest"))
+            case .getBatteryLevel: effects.append(.unanswered("GetBatteryLevelRequest"))
+            case .name: effects.append(.unanswered(names.unanswered()))
+            case .getFirmwareVersion: effects.append(.unanswered("GetFirmwareVersionRequest"))
+            case .startFirmwareUpdate:
+                effects.append(.unanswered("StartFirmwareUpdateRequest"))
+                advanceTransfer(.unanswered, at: now, &effects)
+            case .factoryReset: effects.append(.unanswered("FactoryResetRequest"))
+            }
+        }
+        sendRequests(at: now, &effects)
+    }
+
+    mutating func advanceTransfer(_ input: FirmwareTransfer.Input, at now: Instant, _ effects: inout [Effect]) {
+        guard var current = transfer else { return }
+        let answers = current.handle(input, at: now)
+        transfer = current.hasEnded ? nil : current
+        for answer in answers {
+            switch answer {
+            case .send(let packet): send(packet, &effects)
+            case .progress(let progress):
+                // It takes the new firmware when the link ends, and shall be found with it.
+                if progress == .finished { depart(advertiseAgain: true, at: now, &effects) }
+                effects.append(.firmwareUpdate(progress))
+            }
+        }
+    }
+
+    /// Asks the button to end the link. Until it does, everything it says still counts.
+    mutating func depart(advertiseAgain: Bool, at now: Instant, _ effects: inout [Effect]) {
+        guard case .ready(var ready) = state, ready.departureDeadline == nil else { return }
+        ready.departureDeadline = now + Self.departurePatience
+        state = .ready(ready)
+        send(.forceDisconnect(advertiseAgain: advertiseAgain), &effects)
+    }
+
+    private mutating func request(
+        _ request: RequestQueue.Request, at now: Instant, _ effects: inout [Effect]
+    ) {
+        guard isSettled else { return }
+        add(request)
+        sendRequests(at: now, &effects)
+    }
+
+    private mutating func add(_ request: RequestQueue.Request) {
+        guard case .ready(var ready) = state else { return }
+        ready.requests.add(request)
+        state = .ready(ready)
+    }
+
+    private mutating func light(_ packet: HostPacket, _ effects: inout [Effect]) {
+        if isSettled { send(packet, &effects) } else { wishes.light = packet }
+    }
+
+    private mutating func tellAutoDisconnectTime(_ effects: inout [Effect]) {
+        toldAutoDisconnectTime = autoDisconnectTime
+        send(.setAutoDisconnectTime(seconds: autoDisconnectTime), &effects)
+    }
+
+    /// As the button counts it: 511 is never.
+    static func autoDisconnectTime(_ seconds: UInt16?) -> UInt16 { seconds.map { min(max($0, 40), 510) } ?? 511 }
+}

@@ -1,0 +1,258 @@
+import ButtonModel
+import Buttons
+import Bytes
+import HomeAssistant
+import JSON
+import Rules
+
+// What can be asked of one button. `id` is its name, id, address or serial number in all of these.
+extension Hub {
+    /// Characters of a name that `button/rename` gives.
+    static let maximumNameLength = 64
+    /// What a Flic keeps to, and what it can say.
+    static let autoDisconnectTimes: ClosedRange<Int64> = 40...510
+
+    /// Requests that anybody may make; `nil` for others.
+    mutating func buttonAnswer(_ name: String, _ data: JSONValue, at now: Instant) -> RequestAnswer? {
+        let requests = [
+            "button/remove", "button/rename", "button/options", "button/connect", "button/disconnect",
+            "button/update/cancel", "button/led",
+        ]
+        guard requests.contains(name) else { return nil }
+        let button: ButtonID
+        do throws(RequestFailure) { button = try self.button(named: data["id"] ?? data["from"], for: name) } catch {
+            return .error(error.sentence)
+        }
+        switch name {
+        case "button/remove": return remove(button, data, at: now)
+        case "button/rename": return rename(button, data, at: now)
+        case "button/options": return setOptions(button, data, at: now)
+        case "button/connect": return setConnectionWanted(true, button, at: now)
+        case "button/disconnect": return setConnectionWanted(false, button, at: now)
+        case "button/update/cancel":
+            advanceButtons(.request(button, .cancelFirmwareUpdate), at: now)
+            return named(button)
+        default: return .error("the light of a Flic 2 takes no orders; it only shows what the button does")
+        }
+    }
+
+    /// Requests of the control socket alone: they cannot be taken back, or are too large for a broker.
+    mutating func localButtonAnswer(_ name: String, _ data: JSONValue, at now: Instant) -> RequestAnswer? {
+        guard name == "button/update" || name == "button/factory_reset" else { return nil }
+        do throws(RequestFailure) {
+            let button = try self.button(named: data["id"], for: name)
+            if name == "button/update" { return update(button, data, at: now) }
+            return factoryReset(button, data, at: now)
+        } catch {
+            return .error(error.sentence)
+        }
+    }
+
+    func described(_ data: JSONValue) -> RequestAnswer {
+        do throws(RequestFailure) {
+            let button = try self.button(named: data["id"], for: "button")
+            return .ok(buttons[button].map(describe) ?? .null)
+        } catch {
+            return .error(error.sentence)
+        }
+    }
+
+    // MARK: Which button
+
+    private struct RequestFailure: Error {
+        var sentence: String
+    }
+
+    private func button(named value: JSONValue?, for request: String) throws(RequestFailure) -> ButtonID {
+        guard let text = value?.stringValue, !text.isEmpty else {
+            throw RequestFailure(sentence: #"\#(request) takes {"id": a button's name, id, serial number or address}"#)
+        }
+        let found = buttons(called: text)
+        guard let button = found.first else {
+            throw RequestFailure(
+                sentence: "there is no button \"\(text)\"; \"tryck buttons\" lists those that are paired")
+        }
+        guard found.count == 1 else {
+            throw RequestFailure(
+                sentence: "\(found.count) buttons are called \"\(text)\"; name the one you mean by its serial number")
+        }
+        return button
+    }
+
+    /// The buttons with this name; when there are none, the one with this id, address or serial number.
+    private func buttons(called text: String) -> [ButtonID] {
+        let named = buttons.keys.filter { label(of: $0) == text }
+        guard named.isEmpty else { return named.sorted() }
+        let lowercase = text.lowercased()
+        return buttons.values.filter {
+            let identity = $0.identity
+            return $0.displayName == text
+                || [identity.id.description, identity.address.description.lowercased(), identity.serial.lowercased()]
+                    .contains(lowercase)
+        }.map(\.identity.id).sorted()
+    }
+
+    private func named(_ button: ButtonID) -> RequestAnswer {
+        .ok(["id": .string(button.description), "button": .string(label(of: button))])
+    }
+
+    // MARK: Names
+
+    /// `force` is there for programs that know the request from elsewhere: a button has no say in this anyway.
+    private mutating func remove(_ button: ButtonID, _ data: JSONValue, at now: Instant) -> RequestAnswer {
+        guard data["force"].map({ $0.boolValue != nil }) ?? true else { return .error(#""force" is true or false"#) }
+        let answer = named(button)
+        advanceButtons(.forget(button), at: now)
+        return answer
+    }
+
+    private mutating func rename(_ button: ButtonID, _ data: JSONValue, at now: Instant) -> RequestAnswer {
+        guard let name = data["to"]?.stringValue, name.count <= Self.maximumNameLength,
+            !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+        else {
+            return .error(
+                #""to" is the new name, at most \#(Self.maximumNameLength) characters; "" takes the name back"#)
+        }
+        let isTaken = buttons.values.contains {
+            $0.identity.id != button && ($0.displayName == name || label(of: $0.identity.id) == name)
+        }
+        guard name.isEmpty || !isTaken else { return .error("another button is called \"\(name)\"") }
+        let before = label(of: button)
+        buttons[button]?.name = name.isEmpty ? nil : name
+        record([.name(button, name.isEmpty ? nil : name)])
+        let after = label(of: button)
+        let answer: JSONValue = [
+            "id": .string(button.description), "from": .string(before), "to": .string(after),
+            "name": .string(buttons[button]?.displayName ?? ""),
+        ]
+        publish(topics.bridgeMessage("button_renamed", answer), patience: Hub.bridgePatience, at: now)
+        tellOfChange(button)
+        return .ok(answer)
+    }
+
+    // MARK: Options
+
+    /// All of the options, or none when one of them is wrong.
+    private mutating func setOptions(_ button: ButtonID, _ data: JSONValue, at now: Instant) -> RequestAnswer {
+        guard let options = data["options"]?.objectValue, !options.isEmpty else {
+            return .error(#"button/options takes {"id": …, "options": {"latency_mode": "low"}}"#)
+        }
+        var requests: [ButtonRequest] = []
+        var mode: TriggerMode??
+        for option in options {
+            switch option.name {
+            case "trigger_mode":
+                guard let word = option.value.stringValue, word == "auto" || TriggerMode(rawValue: word) != nil else {
+                    let words = TriggerMode.allCases.map(\.rawValue).joined(separator: ", ")
+                    return .error("trigger_mode is auto, \(words)")
+                }
+                if let fixed = engine.fixedTriggerMode(of: button) {
+                    return .error("the rules fix the trigger mode of this button (\(fixed.rawValue)); change it there")
+                }
+                mode = .some(TriggerMode(rawValue: word))
+            case "latency_mode":
+                guard let mode = option.value.stringValue.flatMap(LatencyMode.init) else {
+                    return .error("latency_mode is low, normal or high")
+                }
+                requests.append(.setLatencyMode(mode))
+            case "nickname":
+                guard let nickname = option.value.stringValue else { return .error("nickname is a text") }
+                requests.append(.setNickname(nickname, at: wallClock(at: now)))
+            case "auto_disconnect_time":
+                if option.value == .null {
+                    requests.append(.setAutoDisconnectTime(nil))
+                } else if let seconds = option.value.integerValue, Self.autoDisconnectTimes.contains(seconds) {
+                    requests.append(.setAutoDisconnectTime(UInt16(seconds)))
+                } else {
+                    return .error("auto_disconnect_time is 40 to 510 seconds, or null for never")
+                }
+            case let other:
+                return .error(
+                    "a button has no option \"\(other)\"; there are trigger_mode, latency_mode, nickname, auto_disconnect_time"
+                )
+            }
+        }
+        for request in requests { change(button, by: request, at: now) }
+        if let mode {
+            buttons[button]?.triggerMode = mode
+            record([.triggerMode(button, mode)])
+        }
+        buttonsChanged(at: now)
+        tellOfChange(button)
+        return .ok(buttons[button].map(describe) ?? .null)
+    }
+
+    private mutating func setConnectionWanted(
+        _ isWanted: Bool, _ button: ButtonID, at now: Instant
+    ) -> RequestAnswer {
+        change(button, by: .setConnectionWanted(isWanted), at: now)
+        return named(button)
+    }
+
+    /// Keeps a setting, and has the button told.
+    private mutating func change(_ button: ButtonID, by request: ButtonRequest, at now: Instant) {
+        advanceButtons(.request(button, request), at: now)
+        guard let known = manager.knownButton(button), let before = buttons[button] else { return }
+        buttons[button]?.settings = known.settings
+        buttons[button]?.identity.nickname = known.identity.nickname
+        var changes: [StoreChange] = []
+        if known.identity.nickname != before.identity.nickname {
+            changes.append(.nickname(button, known.identity.nickname))
+        }
+        if known.settings != before.settings { changes.append(.settings(button, known.settings)) }
+        if !changes.isEmpty { record(changes) }
+    }
+
+    private mutating func tellOfChange(_ button: ButtonID) {
+        guard isWatched, let record = buttons[button] else { return }
+        tell(["kind": "changed", "button": .string(label(of: button)), "data": describe(record)])
+    }
+
+    // MARK: Firmware and reset
+
+    private mutating func update(_ button: ButtonID, _ data: JSONValue, at now: Instant) -> RequestAnswer {
+        guard let image = data["image"]?.stringValue.flatMap({ Array<UInt8>(hex: $0) }) else {
+            return .error(#"button/update takes {"id": …, "image": the file's octets in hexadecimal}"#)
+        }
+        log(.info, "\(label(of: button)): firmware update, an image of \(image.count) octets")
+        advanceButtons(.request(button, .updateFirmware(image)), at: now)
+        return named(button)
+    }
+
+    mutating func updateProgressed(_ button: ButtonID, _ progress: FirmwareProgress) {
+        var line: [JSONValue.Member] = [
+            .init("kind", "firmware"), .init("button", .string(label(of: button))),
+            .init("id", .string(button.description)),
+        ]
+        switch progress {
+        case .waiting:
+            line.append(.init("state", "waiting"))
+        case .transferring(let percentage):
+            line.append(.init("state", "transferring"))
+            line.append(.init("percentage", .integer(Int64(percentage))))
+        case .finished:
+            log(.info, "\(label(of: button)): the new firmware is there; the button restarts")
+            line.append(.init("state", "finished"))
+        case .failed(let word, let advice):
+            log(.warning, "\(label(of: button)): firmware update failed: \(advice)")
+            line.append(.init("state", "failed"))
+            line.append(.init("reason", .string(word)))
+            line.append(.init("advice", .string(advice)))
+        }
+        tell(.object(line))
+    }
+
+    private mutating func factoryReset(_ button: ButtonID, _ data: JSONValue, at now: Instant) -> RequestAnswer {
+        guard data["confirm"]?.boolValue == true else {
+            return .error(
+                #"button/factory_reset needs "confirm": true; the button forgets everybody it is paired with"#)
+        }
+        guard buttons[button]?.state == .ready else {
+            return .error("the button has to be ready to be reset; press it, then try again")
+        }
+        let answer = named(button)
+        log(.info, "\(label(of: button)) is asked to forget everybody")
+        advanceButtons(.request(button, .factoryReset), at: now)
+        return answer
+    }
+}

@@ -1,0 +1,80 @@
+import ButtonModel
+import Buttons
+import JSON
+
+// What is said of the whole and of each button when somebody asks.
+extension Hub {
+    var adapterProblem: String? {
+        guard configuration.hasTransport else { return "there is no Bluetooth (bluetooth.transport: none)" }
+        if case .failed(let reason) = adapter { return reason }
+        return nil
+    }
+
+    /// What is wrong now, a sentence each.
+    var faults: [String] {
+        var faults: [String] = []
+        if let adapterProblem, configuration.hasTransport { faults.append(adapterProblem) }
+        if configuration.hasBroker, case .disconnected(let reason) = broker { faults.append(reason) }
+        if let fault = configuration.ruleFault { faults.append(fault) }
+        if let storeFault { faults.append(storeFault) }
+        return faults
+    }
+
+    func status(at now: Instant) -> JSONValue {
+        let brokerState: JSONValue
+        switch broker {
+        case _ where !configuration.hasBroker: brokerState = "none"
+        case .connected: brokerState = "connected"
+        case .disconnected: brokerState = "disconnected"
+        }
+        let address: JSONValue = if case .ready(let address) = adapter { .string(address.description) } else { .null }
+        return [
+            "version": .string(configuration.version),
+            "uptime_s": .integer((startedAt.map { (now - $0).milliseconds } ?? 0) / 1000),
+            "ok": .bool(faults.isEmpty),
+            "faults": .array(faults.map(JSONValue.string)),
+            "adapter": [
+                "transport": .string(configuration.transport), "state": .string(adapter.word), "address": address,
+                "no_space_for": .array(waitingForSpace.sorted().map { .string(label(of: $0)) }),
+            ],
+            "broker": ["url": .string(brokerAddress), "state": brokerState],
+            "buttons": [
+                "paired": .integer(Int64(buttons.count)),
+                "ready": .integer(Int64(buttons.values.count { $0.state == .ready })),
+            ],
+            "permit_join": .bool(manager.isSearching),
+            "rules": [
+                "loaded": .integer(Int64(configuration.ruleCount)),
+                "state": .string(configuration.ruleFault == nil ? "ok" : "error"),
+            ],
+            "simulated_buttons": .array(configuration.simulatedButtons.map(JSONValue.string)),
+        ]
+    }
+
+    func describe(_ record: ButtonRecord) -> JSONValue {
+        let identity = record.identity
+        return [
+            "name": .string(label(of: identity.id)),
+            "id": .string(identity.id.description),
+            "address": .string(identity.address.description),
+            "uuid": .string(identity.uuid),
+            "serial": .string(identity.serial),
+            "nickname": .string(identity.nickname),
+            "firmware": .integer(Int64(identity.firmwareVersion)),
+            "state": .string(record.state.rawValue),
+            "waits_for_space": .bool(waitingForSpace.contains(identity.id)),
+            "is_connection_wanted": .bool(record.settings.isConnectionWanted),
+            "trigger_mode": .string(record.mode.rawValue),
+            "latency_mode": .string(record.settings.latencyMode.rawValue),
+            "auto_disconnect_time": record.settings.autoDisconnectTime.map { .integer(Int64($0)) } ?? .null,
+            "nickname_pending": .bool(record.settings.nicknameChosenAt != nil),
+            "battery": record.batteryMillivolts.map { .integer(Int64(Battery.percentage(millivolts: $0))) } ?? .null,
+            "battery_mv": record.batteryMillivolts.map { .integer(Int64($0)) } ?? .null,
+            "battery_low": .bool(record.batteryAlarm.isLow),
+            "battery_at": record.batteryMeasuredAt.map { .string($0.description) } ?? .null,
+            "paired_at": .string(record.pairedAt.description),
+            "press_count": .integer(record.pressCount),
+            "last_seen": record.lastSeen.map { .string($0.description) } ?? .null,
+        ]
+    }
+}

@@ -1,0 +1,71 @@
+import ArgumentParser
+import ButtonModel
+import JSON
+
+extension ButtonCommand {
+    struct Set: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "set",
+            abstract: "Change settings of the button.",
+            usage: "tryck button <name> set [<options>]",
+            discussion: """
+                What the button itself has to be told, it is told as soon as it is connected.
+
+                  tryck button kitchen set --trigger-mode click_and_hold
+                  tryck button kitchen set --latency-mode low --nickname Kitchen
+                """)
+
+        @ParentCommand var button: ButtonCommand
+
+        @Option(help: "auto (what the rules need), \(TriggerMode.allCases.map(\.rawValue).joined(separator: ", ")).")
+        var triggerMode: String?
+
+        @Option(
+            help: """
+                low, normal or high: how long the button may take to be heard. Lower costs battery where the radio \
+                is bad.
+                """)
+        var latencyMode: String?
+
+        @Option(help: "The name stored on the button: 23 bytes; what is longer is cut between characters.")
+        var nickname: String?
+
+        @Option(
+            help: ArgumentHelp(
+                "Without a press for this long the button ends the connection: 40 to 510, or never.",
+                valueName: "seconds"))
+        var autoDisconnect: String?
+
+        @OptionGroup var control: ControlOptions
+        @OptionGroup var output: OutputOptions
+
+        func validate() throws {
+            guard !options.isEmpty else { throw ValidationError("Say what to change, such as --latency-mode low.") }
+            if let text = autoDisconnect, text != "never", Int64(text) == nil {
+                throw ValidationError("--auto-disconnect takes 40 to 510 seconds, or never.")
+            }
+        }
+
+        func run() throws {
+            let answer = try control.ask(
+                "button/options", ["id": .string(button.name), "options": .object(options)])
+            if output.json {
+                Output.standardOutput.write(line: answer.description)
+            } else {
+                Output.standardOutput.write(ButtonText.settings(answer))
+            }
+        }
+
+        private var options: [JSONValue.Member] {
+            var options: [JSONValue.Member] = []
+            if let triggerMode { options.append(.init("trigger_mode", .string(triggerMode))) }
+            if let latencyMode { options.append(.init("latency_mode", .string(latencyMode))) }
+            if let nickname { options.append(.init("nickname", .string(nickname))) }
+            if let autoDisconnect {
+                options.append(
+                    .init("auto_disconnect_time", Int64(autoDisconnect).map(JSONValue.integer) ?? .null))
+            }
+            return options
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import ButtonModel
+import JSON
+
+/// What `tryck button NAME` prints: one thing a line, the name of the thing first.
+enum ButtonText {
+    private static let titleColumns = 17
+
+    static func lines(_ button: JSONValue, at now: UTCTime) -> [Line] {
+        var lines = [
+            titled("name") + (button.text("name"), .strong),
+            state(button),
+            battery(button),
+            titled("last seen") + (ButtonTable.lastSeen(button, at: now), .plain),
+            titled("presses") + ("\(button["press_count"]?.integerValue ?? 0)", .plain),
+        ]
+        lines += settings(button)
+        for (title, key) in [("serial", "serial"), ("address", "address"), ("uuid", "uuid"), ("paired", "paired_at")] {
+            lines.append(titled(title) + (button.text(key), .plain))
+        }
+        lines.append(titled("firmware") + ("\(button["firmware"]?.integerValue ?? 0)", .plain))
+        return lines
+    }
+
+    /// What `tryck button NAME set` can change.
+    static func settings(_ button: JSONValue) -> [Line] {
+        let isPending = button["nickname_pending"]?.boolValue == true
+        let time = button["auto_disconnect_time"]?.integerValue
+        return [
+            titled("trigger mode") + (button.text("trigger_mode"), .plain),
+            titled("latency mode") + (button.text("latency_mode"), .plain),
+            titled("nickname") + (button.text("nickname"), .plain)
+                + (isPending ? "  (the button is told when it connects)" : "", .faint),
+            titled("auto disconnect") + (time.map { "after \($0) s without a press" } ?? "never", .plain),
+        ]
+    }
+
+    private static func state(_ button: JSONValue) -> Line {
+        let state = button.text("state")
+        var line = titled("state") + (state, state == "ready" ? .good : .plain)
+        if button["waits_for_space"]?.boolValue == true { line.append("  no space for a new connection", .doubtful) }
+        if button["is_connection_wanted"]?.boolValue == false { line.append("  let be, as asked for", .faint) }
+        return line
+    }
+
+    private static func battery(_ button: JSONValue) -> Line {
+        guard let millivolts = button["battery_mv"]?.integerValue else {
+            return titled("battery") + ("unknown", .plain)
+        }
+        let isLow = button["battery_low"]?.boolValue == true
+        var line = titled("battery") + (Quantity.volts(millivolts: millivolts), isLow ? .bad : .plain)
+        if let percentage = button["battery"]?.integerValue { line.append(", about \(percentage) %", .faint) }
+        if isLow { line.append("  change it: a CR2032", .bad) }
+        return line
+    }
+
+    private static func titled(_ title: String) -> Line { Line(title.padded(to: titleColumns), .faint) }
+}

@@ -1,0 +1,74 @@
+import ButtonModel
+import TestSupport
+import Testing
+
+@testable import BluetoothHost
+
+@Suite("Turns in an accept list that is too short")
+struct AcceptListTurnsTests {
+    private static func peers(_ count: Int) -> [BluetoothAddress] {
+        (0..<count).map { BluetoothAddress(rawValue: 0x80E4_DA00_0000 + UInt64($0)) }
+    }
+
+    @Test("with room for all nobody waits")
+    func room() {
+        var turns = AcceptListTurns()
+        let peers = Self.peers(3)
+        turns.want(peers + peers)
+        #expect(turns.placed(3, without: []) == Set(peers))
+        #expect(turns.waiting(3, without: []) == [])
+        turns.turn(3, without: [])
+        #expect(turns.placed(3, without: []) == Set(peers))
+    }
+
+    @Test("whoever is connected needs no place, and is last in line when its link ends")
+    func links() {
+        var turns = AcceptListTurns()
+        let peers = Self.peers(4)
+        turns.want(peers)
+        #expect(turns.waiting(2, without: [peers[1]]) == [peers[3]])
+        turns.moveToEnd(peers[1])
+        #expect(turns.waiting(2, without: []) == [peers[3], peers[1]])
+    }
+
+    @Test("another first peer takes one place; the others keep theirs in order")
+    func anotherFirst() {
+        var turns = AcceptListTurns()
+        let peers = Self.peers(4)
+        turns.want(Array(peers[1...]))
+        turns.turn(2, without: [])
+        #expect(turns.placed(2, without: []) == [peers[1], peers[3]])
+        turns.want(peers)
+        #expect(turns.placed(2, without: []) == [peers[0], peers[1]])
+        turns.want(Array(peers[2...]))
+        #expect(turns.placed(2, without: []) == [peers[2], peers[3]])
+    }
+
+    @Test(
+        "everybody has a place within as many turns as it takes, the first always, and no place is empty",
+        arguments: 0..<100 as Range<UInt64>)
+    func fairness(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let peers = Self.peers(Int.random(in: 1...40, using: &random))
+        let places = Int.random(in: 1...12, using: &random)
+        let connected = Set(peers.dropFirst().filter { _ in Int.random(in: 0..<4, using: &random) == 0 })
+        let waiting = peers.filter { !connected.contains($0) }
+        var turns = AcceptListTurns()
+        turns.want(peers)
+        for _ in 0..<Int.random(in: 0..<5, using: &random) { turns.turn(places, without: connected) }
+
+        // With one place the first has every other turn; else one place is always its own.
+        let round = places == 1 ? 2 * (waiting.count - 1) + 1 : (waiting.count - 1 + places - 2) / (places - 1)
+        var seen: Set<BluetoothAddress> = []
+        for _ in 0..<max(1, round) {
+            let placed = turns.placed(places, without: connected)
+            #expect(placed.count == min(places, waiting.count))
+            #expect(placed.isDisjoint(with: connected))
+            if places > 1 { #expect(placed.contains(peers[0])) }
+            #expect(Set(turns.waiting(places, without: connected)) == Set(waiting).subtracting(placed))
+            seen.formUnion(placed)
+            turns.turn(places, without: connected)
+        }
+        #expect(seen == Set(waiting))
+    }
+}

@@ -1,0 +1,265 @@
+import BluetoothHost
+import ButtonModel
+import Bytes
+import TestSupport
+import Testing
+
+@Suite("A controller that goes wrong")
+struct ControllerFaultTranscriptTests {
+    private let connection = Connection(handle: link, peer: kitchen, role: .central)
+    private static let write = Host.Input.perform(.write(link, AttributeHandle(rawValue: 3), [7]))
+    private static let written: [UInt8] = [0x52, 3, 0, 7]
+    private static let probe = Host.Effect.command(.readBDADDR)
+    private static let probeAnswer = Host.Input.completed(.readBDADDR, .success, Bench.info.address.wireOctets)
+
+    private func connected() -> Bench {
+        var bench = Bench()
+        bench.connect()
+        return bench
+    }
+
+    // MARK: What it owes
+
+    @Test("packets neither completed nor lost four seconds after the supervision timeout give their buffers back")
+    func forgottenPackets() {
+        var bench = connected()
+        for _ in 0..<4 { bench.when(Self.write, expect: .attribute(Self.written)) }
+        bench.when(Self.write)
+        bench.wait(.milliseconds(9999))
+        bench.wait(
+            .milliseconds(1), expect: .event(.anomaly("4 packets of link 64 were never completed")),
+            .attribute(Self.written))
+        bench.when(.freed())
+        bench.wait(.seconds(280))
+    }
+
+    @Test("when that happens twice in a row the link is ended")
+    func stuckLink() {
+        var bench = connected()
+        bench.when(Self.write, expect: .attribute(Self.written))
+        bench.wait(.seconds(10), expect: .event(.anomaly("1 packets of link 64 were never completed")))
+        bench.wait(.seconds(60))
+        bench.when(Self.write, expect: .attribute(Self.written))
+        bench.wait(.milliseconds(9999))
+        bench.wait(
+            .milliseconds(1), expect: .event(.anomaly("link 64 takes no data")),
+            .command(.disconnect(link, reason: .remoteUserTerminated)))
+        bench.when(.status(.disconnect))
+        bench.when(
+            .event(.disconnectionComplete(.success, link, reason: .localHostTerminated)),
+            expect: .event(.disconnected(connection, reason: .localHostTerminated)))
+        bench.wait(.seconds(200))
+    }
+
+    @Test("the supervision timeout that counts is the last one agreed on")
+    func longerTimeout() {
+        var bench = connected()
+        bench.when(
+            .event(
+                .leConnectionUpdateComplete(
+                    .success, link, interval: 80, peripheralLatency: 4, supervisionTimeout: 3200)))
+        bench.when(Self.write, expect: .attribute(Self.written))
+        bench.wait(.milliseconds(35_999))
+        bench.wait(.milliseconds(1), expect: .event(.anomaly("1 packets of link 64 were never completed")))
+    }
+
+    @Test("packets that go slowly are not forgotten")
+    func slowPackets() {
+        var bench = connected()
+        for _ in 0..<4 { bench.when(Self.write, expect: .attribute(Self.written)) }
+        for _ in 0..<4 {
+            bench.wait(.seconds(9))
+            bench.when(.freed())
+        }
+        bench.wait(.seconds(60))
+    }
+
+    @Test("a link that does not end is the end of the controller")
+    func linkNotEnded() {
+        var bench = connected()
+        bench.when(
+            .perform(.disconnect(link, reason: .remoteUserTerminated)),
+            expect: .command(.disconnect(link, reason: .remoteUserTerminated)))
+        bench.when(.status(.disconnect))
+        bench.wait(.milliseconds(9999))
+        bench.wait(
+            .milliseconds(1), expect: .event(.disconnected(connection, reason: .connectionTimeout)),
+            .event(.failed(.stopped("link 64 does not end"))))
+    }
+
+    @Test("a change of parameters that comes to nothing is told, by status and by event", arguments: [true, false])
+    func updateFailed(isRefusedAtOnce: Bool) {
+        var bench = connected()
+        let parameters = Host.Configuration().connectionParameters
+        bench.when(.perform(.updateConnection(link, parameters)))
+        if isRefusedAtOnce {
+            bench.when(
+                .status(.leConnectionUpdate, .commandDisallowed),
+                expect: .event(.connectionUpdateFailed(link, .commandDisallowed)))
+        } else {
+            bench.when(.status(.leConnectionUpdate))
+            bench.when(
+                .event(
+                    .leConnectionUpdateComplete(
+                        .unacceptableConnectionParameters, link, interval: 0, peripheralLatency: 0,
+                        supervisionTimeout: 0)),
+                expect: .event(.connectionUpdateFailed(link, .unacceptableConnectionParameters)))
+        }
+    }
+
+    // MARK: Silence
+
+    @Test("five minutes without a word from a busy controller, and it is asked; two more seconds, and it has failed")
+    func silence() {
+        var bench = connected()
+        bench.wait(.milliseconds(299_999))
+        bench.wait(.milliseconds(1), expect: Self.probe)
+        bench.wait(.milliseconds(1999))
+        bench.wait(
+            .milliseconds(1), expect: .event(.disconnected(connection, reason: .connectionTimeout)),
+            .event(.failed(.noAnswer(.readBDADDR))))
+    }
+
+    @Test("a word in between puts the question off, and the answer is a word")
+    func signsOfLife() {
+        var bench = connected()
+        bench.wait(.seconds(200))
+        bench.when(.attribute([0x1B, 3, 0, 1]))
+        bench.wait(.seconds(100))
+        bench.wait(.milliseconds(199_999))
+        bench.wait(.milliseconds(1), expect: Self.probe)
+        bench.when(Self.probeAnswer)
+        bench.wait(.milliseconds(299_999))
+        bench.wait(.milliseconds(1), expect: Self.probe)
+    }
+
+    @Test("a controller with nothing to do is left alone")
+    func idle() {
+        var talk = Bench().talk
+        talk.wait(.seconds(86_400))
+        #expect(talk.when(.timerFired).isEmpty)
+    }
+
+    @Test("silence on a command it could do without: either it does not know that command, or it is gone")
+    func silentCommand() {
+        for isGone in [true, false] {
+            var bench = Bench()
+            bench.when(.perform(.setAcceptList([kitchen])), expect: .command(.leAddDeviceToFilterAcceptList(kitchen)))
+            let effects = {
+                bench.talk.wait(.seconds(2))
+                return bench.when(.timerFired)
+            }()
+            #expect(effects.first == .event(.anomaly("no answer to 0x2011")))
+            #expect(effects.contains(Self.probe))
+            if isGone {
+                bench.wait(.seconds(2), expect: .event(.failed(.noAnswer(.readBDADDR))))
+            } else {
+                #expect(!bench.when(Self.probeAnswer).contains { $0.isFailure })
+            }
+        }
+    }
+
+    // MARK: Events about nothing
+
+    @Test("the end of a link that is not there, and parameters of one, change nothing")
+    func unknownLinks() {
+        var bench = connected()
+        bench.when(
+            .event(.disconnectionComplete(.success, otherLink, reason: .connectionTimeout)),
+            expect: .event(.anomaly("the end of link 65, which is not there")))
+        bench.when(
+            .event(
+                .leConnectionUpdateComplete(
+                    .connectionTimeout, otherLink, interval: 0, peripheralLatency: 0, supervisionTimeout: 0)))
+        bench.when(
+            .freed(3, of: otherLink), expect: .event(.anomaly("more packets of link 65 completed than were sent")))
+        bench.when(Self.write, expect: .attribute(Self.written))
+    }
+
+    @Test("an allowance that answers nothing is taken; an answer to nothing is odd and no more")
+    func answersToNothing() {
+        var bench = connected()
+        bench.when(.event(.commandComplete(HCIOpcode(rawValue: 0), allowance: 1, returnParameters: [])))
+        bench.when(
+            .completed(.leSetScanEnable),
+            expect: .event(.anomaly("an answer to 0x200c, which nobody waits for")))
+    }
+
+    @Test("a handle that comes again ends the link it had")
+    func handleAgain() {
+        var bench = connected()
+        let next = Connection(handle: link, peer: hall, role: .central)
+        bench.when(
+            .event(.leConnectionComplete(.up(next))),
+            expect: .event(.disconnected(connection, reason: .unknownConnectionIdentifier)), .event(.connected(next)))
+    }
+
+    @Test("a peer that comes again ends the link it had, at the controller too")
+    func peerAgain() {
+        var bench = connected()
+        let next = Connection(handle: otherLink, peer: kitchen, role: .central)
+        bench.when(
+            .event(.leConnectionComplete(.up(next))),
+            expect: .command(.disconnect(link, reason: .remoteUserTerminated)),
+            .event(.disconnected(connection, reason: .connectionTimeout)), .event(.connected(next)))
+        bench.when(.status(.disconnect, .unknownConnectionIdentifier))
+    }
+
+    @Test("buffers that overflowed have lost something: links with data under way begin anew")
+    func overflow() {
+        var bench = connected()
+        bench.connect(otherLink, hall)
+        bench.when(Self.write, expect: .attribute(Self.written))
+        bench.when(
+            .event(.dataBufferOverflow(linkType: 1)),
+            expect: .event(.anomaly("the controller's data buffers overflowed")),
+            .command(.disconnect(link, reason: .remoteUserTerminated)))
+    }
+
+    // MARK: Data before its link
+
+    @Test("data that came before its link is delivered after it, in order")
+    func earlyData() {
+        var bench = Bench()
+        bench.when(.attribute([0x1B, 3, 0, 1]))
+        bench.when(.attribute([0x1B, 3, 0, 2]))
+        bench.wait(.milliseconds(1000))
+        let attribute = AttributeHandle(rawValue: 3)
+        bench.when(
+            .event(.leConnectionComplete(.up(connection))), expect: .event(.connected(connection)),
+            .event(.notified(link, attribute, [1])), .event(.notified(link, attribute, [2])))
+    }
+
+    @Test("data that is more than a second early is dropped")
+    func tooEarly() {
+        var bench = Bench()
+        bench.when(.attribute([0x1B, 3, 0, 1]))
+        bench.wait(.milliseconds(1001))
+        bench.when(.event(.leConnectionComplete(.up(connection))), expect: .event(.connected(connection)))
+    }
+
+    @Test("data of a link that has just ended is late, and never the next one's")
+    func lateData() {
+        var bench = connected()
+        bench.when(.event(.disconnectionComplete(.success, link, reason: .connectionTimeout)))
+        bench.when(
+            .attribute([0x1B, 3, 0, 1]), expect: .event(.anomaly("data of link 64, which is not there")))
+        bench.when(.event(.leConnectionComplete(.up(connection))), expect: .event(.connected(connection)))
+    }
+
+    @Test("sixteen packets are kept, not one more")
+    func earlyBound() {
+        var bench = Bench()
+        for number in 0..<16 as Range<UInt8> { bench.when(.attribute([0x1B, 3, 0, number])) }
+        bench.when(
+            .attribute([0x1B, 3, 0, 16], on: otherLink), expect: .event(.anomaly("data of link 65, which is not there"))
+        )
+        #expect(bench.when(.event(.leConnectionComplete(.up(connection)))).count == 17)
+    }
+}
+
+extension Host.Effect {
+    fileprivate var isFailure: Bool {
+        if case .event(.failed) = self { true } else { false }
+    }
+}

@@ -1,0 +1,20 @@
+import ButtonModel
+import Testing
+
+@Suite("Battery")
+struct BatteryTests {
+    @Test("it is low below 2650 mV, told once, and good again only above 2750")
+    func alarm() {
+        var alarm = BatteryAlarm()
+        let readings = [2660, 2650, 2649, 2700, 2640, 2750, 2600, 2751, 2700, 2649]
+        let told = readings.filter { alarm.measured(millivolts: $0) }
+        #expect(told == [2649, 2649])
+        var states: [Bool] = []
+        alarm = BatteryAlarm()
+        for reading in readings {
+            _ = alarm.measured(millivolts: reading)
+            states.append(alarm.isLow)
+        }
+        #expect(states == [false, false, true, true, true, true, true, false, false, true])
+    }
+}

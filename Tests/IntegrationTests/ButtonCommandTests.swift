@@ -1,0 +1,98 @@
+import Foundation
+import JSON
+import Testing
+
+/// The commands that change one button, against a daemon with simulated buttons.
+@Suite("tryck button", .serialized)
+struct ButtonCommandTests {
+    /// A daemon with one paired button, `kitchen`.
+    static func house() throws -> (Workshop, Program) {
+        let workshop = try Workshop()
+        try workshop.write("buttons.yaml", "buttons:\n  kitchen: {public: true, serial: BA00-K00001}\n")
+        try workshop.write(
+            "tryck.yaml",
+            "bluetooth: {transport: \"simulated:\(workshop.path("buttons.yaml"))\"}\nmqtt: {broker: none}\n")
+        let daemon = try workshop.daemon()
+        try daemon.line(containing: "is ready")
+        let pair = try workshop.tryck(["pair", "--time", "60"])
+        #expect(try pair.status() == 0)
+        try daemon.line(containing: "kitchen is ready")
+        return (workshop, daemon)
+    }
+
+    static func shown(_ workshop: Workshop, _ name: String) throws -> JSONValue {
+        let show = try workshop.tryck(["button", name, "show", "--json"])
+        #expect(try show.status() == 0)
+        return try JSONValue(parsing: show.text)
+    }
+
+    @Test("renamed and set, it says so, and a restarted daemon still knows")
+    func settings() throws {
+        let (workshop, daemon) = try Self.house()
+        let rename = try workshop.tryck(["button", "BA00-K00001", "rename", "by the stove"])
+        #expect(try rename.status() == 0)
+        #expect(rename.text.contains("kitchen is now by the stove."))
+        let set = try workshop.tryck([
+            "button", "by the stove", "set", "--latency-mode", "low", "--nickname", "Küche", "--auto-disconnect", "60",
+        ])
+        #expect(try set.status() == 0)
+        try workshop.wait(until: { try Self.shown(workshop, "by the stove")["nickname_pending"] == false })
+
+        daemon.stop()
+        let again = try workshop.daemon()
+        try again.line(containing: "commands reach it")
+        let button = try Self.shown(workshop, "by the stove")
+        #expect(button["latency_mode"] == "low" && button["nickname"] == "Küche")
+        #expect(button["auto_disconnect_time"] == 60 && button["serial"] == "BA00-K00001")
+    }
+
+    @Test("what is asked wrongly is answered with what to do")
+    func refusals() throws {
+        let (workshop, daemon) = try Self.house()
+        for (arguments, status, sentence) in [
+            (["button", "attic", "forget"], 1, "\"tryck buttons\" lists those that are paired"),
+            (["button", "kitchen", "set", "--latency-mode", "lowest"], 1, "latency_mode is low, normal or high"),
+            (["button", "kitchen", "set"], 64, "Say what to change"),
+            (["button", "kitchen", "led"], 1, "takes no orders"),
+            (["button", "kitchen", "factory-reset"], 64, "add --yes"),
+            (["button", "kitchen", "firmware", workshop.path("nothing.bin")], 64, "does not exist"),
+        ] as [([String], Int32, String)] {
+            let command = try workshop.tryck(arguments)
+            #expect(try command.status() == status, "\(arguments)")
+            #expect(command.text.contains(sentence), "\(command.text)")
+        }
+        daemon.stop()
+    }
+
+    @Test("firmware from a file: progress, a restart, and the new version; a forged one is refused")
+    func firmware() throws {
+        let (workshop, daemon) = try Self.house()
+        // For a simulated button the last word of an image is the sum of the others.
+        try Data(count: 8 + 4 * 1500).write(to: workshop.directory.appending(path: "flic2-12.bin"))
+        var forged = Data(count: 8 + 4 * 100)
+        forged[20] = 1
+        try forged.write(to: workshop.directory.appending(path: "forged.bin"))
+
+        let refused = try workshop.tryck(["button", "kitchen", "firmware", workshop.path("forged.bin")])
+        #expect(try refused.status() == 1)
+        #expect(!refused.text.contains("done"), "\(refused.text)")
+        let update = try workshop.tryck(["button", "kitchen", "firmware", workshop.path("flic2-12.bin")])
+        #expect(try update.status() == 0)
+        #expect(update.text.split(separator: " %").count > 5, "\(update.text)")
+        #expect(update.text.contains("done; the button restarts"), "\(update.text)")
+        try workshop.wait(until: { try Self.shown(workshop, "kitchen")["firmware"] == 12 })
+        daemon.stop()
+    }
+
+    @Test("reset to the factory's settings it is gone here as well, and can be paired anew")
+    func factoryReset() throws {
+        let (workshop, daemon) = try Self.house()
+        let reset = try workshop.tryck(["button", "kitchen", "factory-reset", "--yes"])
+        #expect(try reset.status() == 0)
+        try daemon.line(containing: "pair it again")
+        let buttons = try workshop.tryck(["buttons"])
+        #expect(try buttons.status() == 0)
+        #expect(buttons.text.contains("No button is paired yet"))
+        daemon.stop()
+    }
+}

@@ -1,0 +1,120 @@
+import ButtonModel
+import Hub
+import JSON
+import Rules
+import Simulator
+import TestSupport
+import Testing
+
+@Suite("What people change of a button")
+struct ButtonSettingsScenarioTests {
+    static func house() -> Household {
+        var house = PressScenarioTests.house()
+        house.ask(#"{"request":"watch"}"#)
+        return house
+    }
+
+    @Test("renamed, it goes by its new name, and keeps it over a restart")
+    func rename() {
+        var house = Self.house()
+        house.ask(#"{"request":"button/rename","data":{"id":"BA00-H00002","to":"attic"}}"#)
+        // The rules declare it as hall; its own name is there for where they do not.
+        #expect(house.responses.last?["data"]?["name"] == "attic")
+        #expect(house.store.state.buttons.first { $0.id == Household.hallID }?.name == "attic")
+        #expect(house.payloads(on: "tryck/bridge/event").contains { $0.contains("button_renamed") })
+        house.crash()
+        house.ask(#"{"request":"button","data":{"id":"attic"}}"#)
+        #expect(house.responses.last?["data"]?["serial"] == "BA00-H00002")
+        house.ask(#"{"request":"button/rename","data":{"id":"attic","to":""}}"#)
+        #expect(house.store.state.buttons.first { $0.id == Household.hallID }?.name == nil)
+    }
+
+    @Test(
+        "a name that cannot be is refused with why",
+        arguments: [
+            (#"{"id":"hall","to":"kitchen"}"#, #"another button is called "kitchen""#),
+            (#"{"id":"hall","to":"a\nb"}"#, #""to" is the new name, at most 64 characters; "" takes the name back"#),
+            (#"{"id":"hall"}"#, #""to" is the new name, at most 64 characters; "" takes the name back"#),
+        ])
+    func refusedNames(_ data: String, _ sentence: String) {
+        var house = Self.house()
+        house.ask(#"{"request":"button/rename","data":\#(data)}"#)
+        #expect(house.responses.last?["error"] == .string(sentence))
+    }
+
+    @Test("options are all taken or none, and kept")
+    func options() {
+        var house = Self.house()
+        house.ask(
+            #"{"request":"button/options","data":{"id":"hall","options":{"latency_mode":"low","trigger_mode":"tap"}}}"#)
+        #expect(house.responses.last?["status"] == "error")
+        #expect(house.store.state.buttons.first { $0.id == Household.hallID }?.settings == ButtonSettings())
+        house.ask(
+            #"{"request":"button/options","data":{"id":"hall","options":{"latency_mode":"low","auto_disconnect_time":60}}}"#
+        )
+        let kept = ButtonSettings(latencyMode: .low, autoDisconnectTime: 60)
+        #expect(house.store.state.buttons.first { $0.id == Household.hallID }?.settings == kept)
+        #expect(house.responses.last?["data"]?["latency_mode"] == "low")
+        house.crash()
+        house.ask(#"{"request":"button","data":{"id":"hall"}}"#)
+        #expect(house.responses.last?["data"]?["auto_disconnect_time"] == 60)
+    }
+
+    @Test(
+        "an option that makes no sense is answered with what does",
+        arguments: [
+            (#"{"colour":"red"}"#, "a button has no option \"colour\""),
+            (#"{"auto_disconnect_time":39}"#, "auto_disconnect_time is 40 to 510 seconds, or null for never"),
+            (#"{"auto_disconnect_time":511}"#, "auto_disconnect_time is 40 to 510 seconds, or null for never"),
+            (#"{"latency_mode":"lower"}"#, "latency_mode is low, normal or high"),
+            (#"{"nickname":7}"#, "nickname is a text"),
+            ("{}", "button/options takes"),
+        ])
+    func refusedOptions(_ options: String, _ beginning: String) {
+        var house = Self.house()
+        house.ask(#"{"request":"button/options","data":{"id":"hall","options":\#(options)}}"#)
+        let sentence = house.responses.last?["error"]?.stringValue ?? ""
+        #expect(sentence.hasPrefix(beginning), "\(sentence)")
+    }
+
+    @Test("let be, a button is not connected, also after a restart, until it is wanted again")
+    func disconnectByHand() {
+        var house = Self.house()
+        house.ask(#"{"request":"button/disconnect","data":{"id":"kitchen"}}"#)
+        house.wait(.seconds(10))
+        house.press("kitchen", .click)
+        house.wait(.seconds(30))
+        house.crash()
+        house.press("kitchen", .click)
+        house.wait(.seconds(30))
+        #expect(house.payloads(on: "lamp/kitchen/set") == [])
+        house.ask(#"{"request":"button","data":{"id":"kitchen"}}"#)
+        #expect(house.responses.last?["data"]?["state"] == "disconnected")
+        #expect(house.responses.last?["data"]?["is_connection_wanted"] == false)
+        house.ask(#"{"request":"button/connect","data":{"id":"kitchen"}}"#)
+        house.press("kitchen", .click)
+        house.wait(.seconds(10))
+        // The presses it had stored are too old for the rule; the new one is not.
+        #expect(house.payloads(on: "lamp/kitchen/set") == ["TOGGLE"])
+        #expect(house.violations == [])
+    }
+
+    @Test("a low battery is told of once")
+    func lowBattery() {
+        var weak = Household.hall
+        weak.batteryMillivolts = 2600
+        var house = Household([Household.kitchen, weak])
+        house.ask(#"{"request":"watch"}"#)
+        house.pairAll()
+        house.wait(.seconds(7 * 3600))
+        let low = house.told.filter { $0["event"] == "battery_low" }
+        #expect(low.map { $0["id"] } == [.string(Household.hallID.description)])
+        house.crash()
+        house.ask(#"{"request":"watch"}"#)
+        house.wait(.seconds(7 * 3600))
+        #expect(house.told.count { $0["event"] == "battery_low" } == 1, "nor again after a restart")
+        house.ask(#"{"request":"button","data":{"id":"80e4da000002"}}"#)
+        #expect(house.responses.last?["data"]?["battery_low"] == true)
+        #expect(house.responses.last?["data"]?["battery"] == 12)
+    }
+}
