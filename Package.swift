@@ -106,6 +106,9 @@ let package = Package(
         .target(
             name: "ReactorTestSupport", dependencies: ["Reactor"], path: "Tests/ReactorTestSupport",
             swiftSettings: settings),
+        .target(
+            name: "PictureTransfer", dependencies: ["BluetoothHost", "Bytes", "ButtonModel"],
+            path: "Tests/PictureTransfer", swiftSettings: settings),
         tests("ButtonModelTests", "ButtonModel"),
         tests("BytesTests", "Bytes"),
         tests("JSONTests", "JSON"),
@@ -125,7 +128,7 @@ let package = Package(
         tests("SimulatorTests", "Simulator", "BluetoothHost", "Flic", "ButtonModel", "Bytes"),
         tests(
             "ScenarioTests", "Hub", "Simulator", "RuleLoader", "Rules", "Diagnostics", "ButtonModel", "JSON",
-            "BluetoothHost"),
+            "BluetoothHost", "PictureTransfer"),
         tests("ReactorTests", "Reactor", "ReactorTestSupport", "CLinux"),
         tests(
             "DaemonTests", "Daemon", "BluetoothHost", "Hub", "Reactor", "ReactorTestSupport", "CLinux", "Bytes", "JSON",
@@ -135,6 +138,8 @@ let package = Package(
             .product(name: "ArgumentParser", package: "swift-argument-parser"), resources: [.copy("Golden")]),
         tests("ArchitectureTests"),
         fuzzing,
-        tests("IntegrationTests", "JSON", exclude: ["support"]),
+        tests(
+            "IntegrationTests", "JSON", "BluetoothHost", "ButtonModel", "Daemon", "Reactor", "ReactorTestSupport",
+            "PictureTransfer", exclude: ["support"]),
     ]
 )

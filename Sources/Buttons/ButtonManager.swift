@@ -232,7 +232,7 @@ package struct ButtonManager: Sendable {
             serviceDiscovered(handle, service, at: now)
         case .notificationsSet(let handle, _, _):
             notificationsSet(handle, at: now)
-        case .procedureFailed(let handle, let failure):
+        case .procedureFailed(let handle, _, let failure):
             procedureFailed(handle, failure, at: now)
         case .notified(let handle, let attribute, let value):
             guard links[handle]?.notifyHandle == attribute else { break }
@@ -250,7 +250,10 @@ package struct ButtonManager: Sendable {
             effects.append(.anomaly("link \(handle.rawValue) keeps its parameters: status \(status)"))
         case .scanningFailed(let status):
             effects.append(.anomaly("the controller does not scan: status \(status)"))
-        case .parametersUpdated, .advertisingStarted, .advertisingFailed, .written, .subscribed:
+        case .parametersUpdated, .advertisingStarted, .advertisingFailed, .written, .subscribed,
+            .servicesDiscovered, .descriptorsDiscovered, .read, .writeCompleted, .indicationsSet, .indicated,
+            .servicesChanged, .subscribedToIndications, .indicationConfirmed, .indicationFailed, .channelOpened,
+            .channelOpenFailed, .channelClosed, .sduReceived, .sduRefused, .channelWritable:
             break
         }
     }

@@ -123,6 +123,10 @@ struct Bench {
         #expect(when(input) == effects, sourceLocation: sourceLocation)
     }
 
+    mutating func whenNothingFollows(_ input: Host.Input, sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(when(input) == [], sourceLocation: sourceLocation)
+    }
+
     /// Time passes, and the timer fires.
     mutating func wait(
         _ duration: Duration, expect effects: Host.Effect..., sourceLocation: SourceLocation = #_sourceLocation

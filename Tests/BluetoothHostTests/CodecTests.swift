@@ -145,13 +145,24 @@ enum Samples {
         .readByGroupTypeRequest(.init(start: 1, end: 0xFFFF), type: .short(0x2800)),
         .readByGroupTypeResponse([.init(range: .init(start: 1, end: 4), value: [0x0F, 0x18])]),
         .writeRequest(3, [1, 0]), .writeResponse, .writeCommand(3, [9]), .handleValueNotification(3, [1, 2]),
-        .handleValueIndication(3, []), .handleValueConfirmation, .unknown(opcode: 0x20, parameters: [1]),
+        .handleValueIndication(3, []), .handleValueConfirmation, .prepareWriteRequest(3, offset: 18, [1, 2]),
+        .prepareWriteResponse(3, offset: 0, []), .executeWriteRequest(isCancelled: true),
+        .executeWriteRequest(isCancelled: false), .executeWriteResponse, .unknown(opcode: 0x20, parameters: [1]),
     ]
 
     static let signalling: [SignallingPacket] = [
         .commandReject(identifier: 3, reason: 0, data: [1]),
         .connectionParameterUpdateRequest(identifier: 1, parameters),
         .connectionParameterUpdateResponse(identifier: 1, isAccepted: false),
-        .unknown(code: 0x14, identifier: 9, data: [1, 2]),
+        .disconnectionRequest(
+            identifier: 1, destination: L2CAPChannelID(rawValue: 0x40), source: L2CAPChannelID(rawValue: 0x41)),
+        .disconnectionResponse(
+            identifier: 1, destination: L2CAPChannelID(rawValue: 0x40), source: L2CAPChannelID(rawValue: 0x41)),
+        .creditBasedConnectionRequest(
+            identifier: 2, SPSM(rawValue: 0x81),
+            ChannelOffer(id: L2CAPChannelID(rawValue: 0x40), mtu: 2048, mps: 247, credits: 16)),
+        .creditBasedConnectionResponse(identifier: 2, .none, result: 2),
+        .flowControlCredit(identifier: 3, channel: L2CAPChannelID(rawValue: 0x40), credits: 8),
+        .unknown(code: 0x17, identifier: 9, data: [1, 2]),
     ]
 }

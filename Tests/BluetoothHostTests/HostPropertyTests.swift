@@ -7,7 +7,7 @@ import Testing
 @Suite("The host, whatever the controller sends")
 struct HostPropertyTests {
     enum Phase: CaseIterable {
-        case closed, settingUp, ready, scanning, connected, discovering, advertising, failed
+        case closed, settingUp, ready, scanning, connected, discovering, reading, channelOpen, advertising, failed
     }
 
     private func host(in phase: Phase) -> Bench {
@@ -29,6 +29,16 @@ struct HostPropertyTests {
             bench.connect()
             bench.when(.perform(.discoverService(link, .short(0x180F))))
             bench.when(.perform(.exchangeMTU(link)))
+        case .reading:
+            bench.connect()
+            bench.when(.perform(.read(link, AttributeHandle(rawValue: 3))))
+            bench.when(.perform(.writeWithResponse(link, AttributeHandle(rawValue: 3), Array(0..<100))))
+            bench.when(.perform(.discoverServices(link)))
+        case .channelOpen:
+            bench.connect()
+            bench.when(.perform(.listen(SPSM(rawValue: 0x80))))
+            bench.when(.frame(link, channel: 5, [0x14, 1, 10, 0, 0x80, 0, 0x41, 0, 100, 0, 23, 0, 9, 0]))
+            bench.when(.perform(.sendSDU(link, L2CAPChannelID(rawValue: 0x40), Array(0..<100))))
         case .advertising:
             bench.when(.perform(.startAdvertising(Advertisement(data: [2, 1, 6], scanResponse: [], interval: 32))))
         case .failed: bench.when(.event(.hardwareError(1)))
@@ -54,8 +64,19 @@ struct HostPropertyTests {
             let answer = [pick([0, 1, 1, 1]), UInt8(opcode & 0xFF), UInt8(opcode >> 8), pick([0, 0, 1, 0x0C])] + body
             return [4, 0x0E, UInt8(answer.count)] + answer
         default:
-            let pdu = [pick([1, 2, 3, 4, 5, 6, 7, 8, 9, 0x0A, 0x0C, 0x10, 0x12, 0x13, 0x1B, 0x1D, 0x52])] + body
-            let frame = l2cap(UInt16(pick([4, 4, 4, 5, 6])), pdu)
+            let pdu =
+                [
+                    pick([
+                        1, 2, 3, 4, 5, 6, 7, 8, 9, 0x0A, 0x0B, 0x0C, 0x0D, 0x10, 0x11, 0x12, 0x13, 0x16, 0x17, 0x18,
+                        0x19, 0x1B,
+                        0x1D, 0x1E, 0x52,
+                    ])
+                ] + body
+            let command = [
+                pick([1, 6, 7, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17]), pick([1, 2, 3]), UInt8(body.count), 0,
+            ]
+            let channel = UInt16(pick([4, 4, 4, 5, 5, 6, 0x40, 0x40, 0x41]))
+            let frame = l2cap(channel, channel == 5 ? command + body : channel == 0x40 ? [5, 0] + body : pdu)
             let cut =
                 pick([0, 0, 0, 1]) == 0 ? frame : Array(frame.prefix(Int.random(in: 0...frame.count, using: &random)))
             return [2] + handle + [UInt8(cut.count), 0] + cut
@@ -68,7 +89,8 @@ struct HostPropertyTests {
     func anything(phase: Phase, seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var talk = host(in: phase).talk
-        var connected: Set<ConnectionHandle> = phase == .connected || phase == .discovering ? [link] : []
+        var connected: Set<ConnectionHandle> =
+            [.connected, .discovering, .reading, .channelOpen].contains(phase) ? [link] : []
         for _ in 0..<300 {
             let input: Host.Input =
                 switch Int.random(in: 0..<40, using: &random) {
@@ -79,6 +101,11 @@ struct HostPropertyTests {
                 case 4: .perform(random.next() & 1 == 0 ? .startScanning(active: true) : .stopScanning)
                 case 5: .perform(.discoverService(link, .short(0x180F)))
                 case 6: seed < 4 ? .transportOpened : .timerFired
+                case 7: .perform(.read(link, AttributeHandle(rawValue: 3)))
+                case 8: .perform(.openChannel(link, SPSM(rawValue: 0x80)))
+                case 9: .perform(.sendSDU(link, L2CAPChannelID(rawValue: 0x40), Array(0..<50)))
+                case 10: .perform(.indicate(link, AttributeHandle(rawValue: 3), [1]))
+                case 11: .event(.numberOfCompletedPackets([CompletedPackets(handle: link, count: 2)]))
                 default: .received(packet(&random))
                 }
             talk.wait(.milliseconds(Int64.random(in: 0..<1500, using: &random)))

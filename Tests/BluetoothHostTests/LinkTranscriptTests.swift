@@ -45,13 +45,13 @@ struct LinkTranscriptTests {
         bench.when(.attribute([0x03, 65, 0]), expect: .event(.mtuExchanged(link, attMTU: 65)))
     }
 
-    @Test("a notification is delivered, an indication confirmed and delivered")
+    @Test("a notification is delivered, an indication delivered and then confirmed")
     func notified() {
         var bench = connected()
         let attribute = AttributeHandle(rawValue: 0x0103)
         bench.when(.attribute([0x1B, 0x03, 0x01, 7, 8]), expect: .event(.notified(link, attribute, [7, 8])))
         bench.when(
-            .attribute([0x1D, 0x03, 0x01, 9]), expect: .attribute([0x1E]), .event(.notified(link, attribute, [9])))
+            .attribute([0x1D, 0x03, 0x01, 9]), expect: .event(.indicated(link, attribute, [9])), .attribute([0x1E]))
     }
 
     @Test("notifications are switched on by a write that is answered")
@@ -68,7 +68,10 @@ struct LinkTranscriptTests {
             expect: .attribute([0x12, 4, 0, 0, 0]))
         bench.when(
             .attribute([0x01, 0x12, 4, 0, 0x03]),
-            expect: .event(.procedureFailed(link, .errorResponse(code: 3, attributeHandle: 4))))
+            expect: .event(
+                .procedureFailed(
+                    link, .setNotifications(configuration: configuration, enabled: false),
+                    .errorResponse(code: 3, attributeHandle: 4))))
     }
 
     @Test("procedures run one after the other")
@@ -85,7 +88,8 @@ struct LinkTranscriptTests {
     func tooManyProcedures() {
         var bench = connected()
         for _ in 0..<17 { bench.when(.perform(.exchangeMTU(link))) }
-        bench.when(.perform(.exchangeMTU(link)), expect: .event(.procedureFailed(link, .tooManyProcedures)))
+        bench.when(
+            .perform(.exchangeMTU(link)), expect: .event(.procedureFailed(link, .exchangeMTU, .tooManyProcedures)))
     }
 
     @Test("thirty seconds of silence end the procedure and the link")
@@ -101,10 +105,11 @@ struct LinkTranscriptTests {
         talk.wait(.seconds(20))
         talk.when(
             .timerFired,
-            expect: .event(.procedureFailed(link, .transactionTimedOut)), .event(.procedureFailed(link, .linkLost)),
+            expect: .event(.procedureFailed(link, .exchangeMTU, .transactionTimedOut)),
+            .event(.procedureFailed(link, .exchangeMTU, .linkLost)),
             .command(.disconnect(link, reason: .remoteUserTerminated)), .setTimer(talk.now + .seconds(2)))
         talk.when(.status(.disconnect), expect: .setTimer(talk.now + .seconds(10)))
-        talk.when(.perform(.exchangeMTU(link)), expect: .event(.procedureFailed(link, .linkLost)))
+        talk.when(.perform(.exchangeMTU(link)), expect: .event(.procedureFailed(link, .exchangeMTU, .linkLost)))
         talk.when(
             .event(.disconnectionComplete(.success, link, reason: .localHostTerminated)),
             expect: .event(.disconnected(connection, reason: .localHostTerminated)), .cancelTimer)
@@ -143,9 +148,10 @@ struct LinkTranscriptTests {
         bench.when(.perform(.exchangeMTU(link)))
         bench.when(
             .event(.disconnectionComplete(.success, link, reason: .connectionTimeout)),
-            expect: .event(.procedureFailed(link, .linkLost)), .event(.procedureFailed(link, .linkLost)),
+            expect: .event(.procedureFailed(link, .discoverService(.short(0x180F)), .linkLost)),
+            .event(.procedureFailed(link, .exchangeMTU, .linkLost)),
             .event(.disconnected(connection, reason: .connectionTimeout)))
-        bench.when(.perform(.exchangeMTU(link)), expect: .event(.procedureFailed(link, .linkLost)))
+        bench.when(.perform(.exchangeMTU(link)), expect: .event(.procedureFailed(link, .exchangeMTU, .linkLost)))
         bench.when(.perform(.write(link, AttributeHandle(rawValue: 3), [1])))
     }
 
@@ -162,7 +168,7 @@ struct LinkTranscriptTests {
     func malformedResponse() {
         var bench = connected()
         bench.when(.perform(.exchangeMTU(link)))
-        bench.when(.attribute([0x03, 140]), expect: .event(.procedureFailed(link, .malformedResponse)))
+        bench.when(.attribute([0x03, 140]), expect: .event(.procedureFailed(link, .exchangeMTU, .malformedResponse)))
     }
 
     @Test("a central without services answers requests all the same")
@@ -255,6 +261,22 @@ struct LinkTranscriptTests {
         bench.when(write, expect: .event(.anomaly("too many frames wait on link 64; one was dropped")))
         for _ in 0..<Host.maximumQueuedFrames { bench.when(.freed(), expect: .attribute([0x52, 3, 0, 1])) }
         bench.when(.freed())
+    }
+
+    @Test("answers have room when the queue is full, and not without end")
+    func reservedFrames() {
+        var info = Bench.info
+        info.aclBufferCount = 1
+        var bench = connected(info)
+        let dropped = Host.Effect.event(.anomaly("too many frames wait on link 64; one was dropped"))
+        let write = Host.Input.perform(.write(link, AttributeHandle(rawValue: 3), [1]))
+        for _ in 0...Host.maximumQueuedFrames { bench.when(write) }
+        for _ in 0..<32 { bench.whenNothingFollows(.attribute([0x0A, 3, 0])) }
+        bench.when(.attribute([0x0A, 3, 0]), expect: dropped)
+        bench.when(write, expect: dropped)
+        for _ in 0..<Host.maximumQueuedFrames { bench.when(.freed(), expect: .attribute([0x52, 3, 0, 1])) }
+        for _ in 0..<32 { bench.when(.freed(), expect: .attribute([0x01, 0x0A, 3, 0, 0x01])) }
+        bench.whenNothingFollows(.freed())
     }
 
     @Test("a value that does not fit the MTU is not sent")
@@ -357,9 +379,9 @@ struct LinkTranscriptTests {
     func unknownSignalling() {
         var bench = connected()
         bench.when(
-            .frame(link, channel: 5, [0x14, 3, 2, 0, 1, 2]), expect: .frame(link, channel: 5, [0x01, 3, 2, 0, 0, 0]))
+            .frame(link, channel: 5, [0x17, 3, 2, 0, 1, 2]), expect: .frame(link, channel: 5, [0x01, 3, 2, 0, 0, 0]))
         bench.when(
-            .frame(link, channel: 5, [0x14, 3, 9]), expect: .event(.anomaly("a signalling packet is too short")))
+            .frame(link, channel: 5, [0x17, 3, 9]), expect: .event(.anomaly("a signalling packet is too short")))
     }
 
     @Test("parameters and the end of a link are asked of the controller")

@@ -161,7 +161,7 @@ struct PeripheralTranscriptTests {
             ([0x12, 1, 0, 1], [0x01, 0x12, 1, 0, 0x03]),
             ([0x12, 9, 0, 1], [0x01, 0x12, 9, 0, 0x01]),
             ([0x12, 4, 0, 1], [0x01, 0x12, 4, 0, 0x0D]),
-            ([0x16, 7, 0, 0, 0, 1], [0x01, 0x16, 0, 0, 0x06]),
+            ([0x0E, 3, 0, 4, 0], [0x01, 0x0E, 0, 0, 0x06]),
         ] as [([UInt8], [UInt8])])
     func answers(request: [UInt8], response: [UInt8]) {
         var bench = serving()
@@ -187,8 +187,8 @@ struct PeripheralTranscriptTests {
             .attribute([0x12, 7, 0, 1, 2]), expect: .attribute([0x13]), .event(.written(link, attribute, [1, 2])))
         bench.when(.attribute([0x52, 7, 0, 3]), expect: .event(.written(link, attribute, [3])))
         // A command that may not be carried out is ignored.
-        bench.when(.attribute([0x52, 3, 0, 3]))
-        bench.when(.attribute([0x52, 99, 0, 3]))
+        bench.whenNothingFollows(.attribute([0x52, 3, 0, 3]))
+        bench.whenNothingFollows(.attribute([0x52, 99, 0, 3]))
     }
 
     @Test("notifications are switched on and off by each link for itself")

@@ -8,6 +8,7 @@ struct ServiceDiscoveryTranscriptTests {
     private static let service = UUID("00420000-8f59-4420-870d-84f3b617e493")!
     private static let toPeer = UUID("00420001-8f59-4420-870d-84f3b617e493")!
     private static let fromPeer = UUID("00420002-8f59-4420-870d-84f3b617e493")!
+    private static let discovery = GATTProcedure.discoverService(service)
     /// Read By Type from 0x10 to 0x15.
     private static let findCharacteristics: [UInt8] = [0x08, 0x10, 0, 0x15, 0, 0x03, 0x28]
 
@@ -87,7 +88,7 @@ struct ServiceDiscoveryTranscriptTests {
                 [
                     .init(
                         uuid: .short(0x2A19), valueHandle: AttributeHandle(rawValue: 0x12), properties: 0x02,
-                        configurationHandle: nil),
+                        configurationHandle: nil, lastHandle: AttributeHandle(rawValue: 0x13)),
                     .init(
                         uuid: .short(0x2A1A), valueHandle: AttributeHandle(rawValue: 0x15), properties: 0x12,
                         configurationHandle: nil),
@@ -105,7 +106,7 @@ struct ServiceDiscoveryTranscriptTests {
             expect: found([
                 .init(
                     uuid: .short(0x2A19), valueHandle: AttributeHandle(rawValue: 0x12), properties: 0x10,
-                    configurationHandle: AttributeHandle(rawValue: 0x14))
+                    configurationHandle: AttributeHandle(rawValue: 0x14), lastHandle: AttributeHandle(rawValue: 0x15))
             ]))
     }
 
@@ -120,7 +121,9 @@ struct ServiceDiscoveryTranscriptTests {
         var bench = Bench()
         bench.connect()
         bench.when(.perform(.discoverService(link, Self.service)))
-        bench.when(.attribute([0x01, 0x06, 1, 0, 0x0A]), expect: .event(.procedureFailed(link, .serviceNotFound)))
+        bench.when(
+            .attribute([0x01, 0x06, 1, 0, 0x0A]),
+            expect: .event(.procedureFailed(link, Self.discovery, .serviceNotFound)))
     }
 
     @Test("another error ends the search")
@@ -128,7 +131,7 @@ struct ServiceDiscoveryTranscriptTests {
         var bench = searching()
         bench.when(
             .attribute([0x01, 0x08, 0x10, 0, 0x05]),
-            expect: .event(.procedureFailed(link, .errorResponse(code: 5, attributeHandle: 0x10))))
+            expect: .event(.procedureFailed(link, Self.discovery, .errorResponse(code: 5, attributeHandle: 0x10))))
     }
 
     @Test(
@@ -144,7 +147,7 @@ struct ServiceDiscoveryTranscriptTests {
         ] as [[UInt8]])
     func malformed(response: [UInt8]) {
         var bench = searching()
-        bench.when(.attribute(response), expect: .event(.procedureFailed(link, .malformedResponse)))
+        bench.when(.attribute(response), expect: .event(.procedureFailed(link, Self.discovery, .malformedResponse)))
     }
 
     @Test(
@@ -154,7 +157,7 @@ struct ServiceDiscoveryTranscriptTests {
         var bench = Bench()
         bench.connect()
         bench.when(.perform(.discoverService(link, Self.service)))
-        bench.when(.attribute(response), expect: .event(.procedureFailed(link, .malformedResponse)))
+        bench.when(.attribute(response), expect: .event(.procedureFailed(link, Self.discovery, .malformedResponse)))
     }
 
     @Test("a service up to the last handle there is does not run over")

@@ -192,7 +192,7 @@ struct SetUpTranscriptTests {
         bench.when(.perform(.exchangeMTU(link)))
         bench.when(
             .event(.hardwareError(0x42)),
-            expect: .event(.procedureFailed(link, .linkLost)),
+            expect: .event(.procedureFailed(link, .exchangeMTU, .linkLost)),
             .event(.disconnected(connection, reason: .connectionTimeout)), .event(.failed(.hardwareError(0x42))))
         #expect(bench.when(.attribute([0x1B, 3, 0, 1])).isEmpty)
     }
@@ -205,7 +205,7 @@ struct SetUpTranscriptTests {
         let connection = Connection(handle: link, peer: kitchen, role: .central)
         bench.talk.when(
             .transportClosed,
-            expect: .event(.procedureFailed(link, .linkLost)),
+            expect: .event(.procedureFailed(link, .exchangeMTU, .linkLost)),
             .event(.disconnected(connection, reason: .connectionTimeout)), .cancelTimer)
     }
 }

@@ -50,6 +50,14 @@ extension ATTPDU {
         case Opcode.writeRequest: self = .writeRequest(try reader.uint16(), reader.remainder())
         case Opcode.writeResponse: self = .writeResponse
         case Opcode.writeCommand: self = .writeCommand(try reader.uint16(), reader.remainder())
+        case Opcode.prepareWriteRequest:
+            self = .prepareWriteRequest(
+                try reader.uint16(), offset: try reader.uint16(), reader.remainder())
+        case Opcode.prepareWriteResponse:
+            self = .prepareWriteResponse(
+                try reader.uint16(), offset: try reader.uint16(), reader.remainder())
+        case Opcode.executeWriteRequest: self = .executeWriteRequest(isCancelled: try reader.uint8() == 0)
+        case Opcode.executeWriteResponse: self = .executeWriteResponse
         default: self = .unknown(opcode: opcode, parameters: reader.remainder())
         }
     }

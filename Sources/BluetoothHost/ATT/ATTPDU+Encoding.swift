@@ -51,7 +51,14 @@ extension ATTPDU {
             .handleValueNotification(let handle, let value), .handleValueIndication(let handle, let value):
             writer.uint16(handle)
             writer.bytes(value)
-        case .writeResponse, .handleValueConfirmation:
+        case .prepareWriteRequest(let handle, let offset, let value),
+            .prepareWriteResponse(let handle, let offset, let value):
+            writer.uint16(handle)
+            writer.uint16(offset)
+            writer.bytes(value)
+        case .executeWriteRequest(let isCancelled):
+            writer.uint8(isCancelled ? 0 : 1)
+        case .writeResponse, .executeWriteResponse, .handleValueConfirmation:
             break
         case .unknown(_, let parameters):
             writer.bytes(parameters)

@@ -40,6 +40,11 @@ enum ATTPDU: Hashable, Sendable {
     case writeRequest(UInt16, [UInt8])
     case writeResponse
     case writeCommand(UInt16, [UInt8])
+    case prepareWriteRequest(UInt16, offset: UInt16, [UInt8])
+    case prepareWriteResponse(UInt16, offset: UInt16, [UInt8])
+    /// Writes what was prepared, or forgets it.
+    case executeWriteRequest(isCancelled: Bool)
+    case executeWriteResponse
     case handleValueNotification(UInt16, [UInt8])
     case handleValueIndication(UInt16, [UInt8])
     case handleValueConfirmation
@@ -49,6 +54,8 @@ enum ATTPDU: Hashable, Sendable {
     static let minimumMTU: UInt16 = 23
     /// The longest value, 512 octets, with the longest header before it.
     static let maximumMTU: UInt16 = 517
+    /// - Source: Bluetooth Core 5.4, Vol 3, Part F, 3.2.9.
+    static let maximumValueLength = 512
 
     var opcode: UInt8 {
         switch self {
@@ -70,6 +77,10 @@ enum ATTPDU: Hashable, Sendable {
         case .writeRequest: Opcode.writeRequest
         case .writeResponse: Opcode.writeResponse
         case .writeCommand: Opcode.writeCommand
+        case .prepareWriteRequest: Opcode.prepareWriteRequest
+        case .prepareWriteResponse: Opcode.prepareWriteResponse
+        case .executeWriteRequest: Opcode.executeWriteRequest
+        case .executeWriteResponse: Opcode.executeWriteResponse
         case .handleValueNotification: Opcode.handleValueNotification
         case .handleValueIndication: Opcode.handleValueIndication
         case .handleValueConfirmation: Opcode.handleValueConfirmation
@@ -107,6 +118,10 @@ enum ATTPDU: Hashable, Sendable {
         static let readByGroupTypeResponse: UInt8 = 0x11
         static let writeRequest: UInt8 = 0x12
         static let writeResponse: UInt8 = 0x13
+        static let prepareWriteRequest: UInt8 = 0x16
+        static let prepareWriteResponse: UInt8 = 0x17
+        static let executeWriteRequest: UInt8 = 0x18
+        static let executeWriteResponse: UInt8 = 0x19
         static let handleValueNotification: UInt8 = 0x1B
         static let handleValueIndication: UInt8 = 0x1D
         static let handleValueConfirmation: UInt8 = 0x1E
@@ -138,7 +153,13 @@ struct ATTErrorCode: RawRepresentable, Hashable, Sendable {
     static let invalidPDU = ATTErrorCode(rawValue: 0x04)
     static let requestNotSupported = ATTErrorCode(rawValue: 0x06)
     static let invalidOffset = ATTErrorCode(rawValue: 0x07)
+    static let prepareQueueFull = ATTErrorCode(rawValue: 0x09)
     static let attributeNotFound = ATTErrorCode(rawValue: 0x0A)
+    static let attributeNotLong = ATTErrorCode(rawValue: 0x0B)
     static let invalidAttributeValueLength = ATTErrorCode(rawValue: 0x0D)
     static let unsupportedGroupType = ATTErrorCode(rawValue: 0x10)
+    /// Client Characteristic Configuration Descriptor Improperly Configured.
+    ///
+    /// - Source: Core Specification Supplement, Part B, 1.2.
+    static let improperlyConfigured = ATTErrorCode(rawValue: 0xFD)
 }

@@ -59,9 +59,10 @@ extension Host {
         guard header.length == data.remainingCount else {
             return [.event(.anomaly("an ACL packet of \(data.remainingCount) octets says \(header.length)"))]
         }
-        let table = table
+        let (table, listening) = (table, listening)
         let effects = onLink(header.handle, at: now) {
-            $0.receive(data, isFirst: header.boundary != .continuing, serving: table, at: now)
+            $0.receive(
+                data, isFirst: header.boundary != .continuing, serving: table, listening: listening, at: now)
         }
         if let effects { return effects }
         guard !early.keep(header, data, at: now) else { return [] }

@@ -15,16 +15,33 @@ extension Host {
         case .updateConnection(let handle, let parameters):
             return links[handle] == nil ? [] : send(.leConnectionUpdate(handle, parameters), at: now)
         case .exchangeMTU(let handle):
-            return start(.exchangeMTU(offered: configuration.attMTU), on: handle, at: now)
+            return start(.exchangeMTU, on: handle, at: now)
         case .discoverService(let handle, let uuid):
             return start(.discoverService(uuid), on: handle, at: now)
         case .setNotifications(let handle, let attribute, let enabled):
             return start(.setNotifications(configuration: attribute, enabled: enabled), on: handle, at: now)
+        case .discoverServices(let handle):
+            return start(.discoverServices, on: handle, at: now)
+        case .discoverCharacteristics(let handle, let service):
+            return start(.discoverCharacteristics(service), on: handle, at: now)
+        case .discoverDescriptors(let handle, let characteristic):
+            return start(.discoverDescriptors(characteristic), on: handle, at: now)
+        case .read(let handle, let attribute):
+            return start(.read(attribute), on: handle, at: now)
+        case .writeWithResponse(let handle, let attribute, let value):
+            return start(.write(attribute, value), on: handle, at: now)
+        case .setIndications(let handle, let attribute, let enabled):
+            return start(.setIndications(configuration: attribute, enabled: enabled), on: handle, at: now)
         case .write(let handle, let attribute, let value):
             return onLink(handle, at: now) { $0.send(.writeCommand(attribute.rawValue, value)) } ?? []
         case .setServices(let services):
-            table = AttributeTable(services)
-            return []
+            return replaceServices(AttributeTable(services), at: now)
+        case .setValue(let attribute, let value):
+            let isSet = table.setValue(value, of: attribute)
+            return isSet ? [] : [.event(.anomaly("attribute \(attribute.rawValue) takes no such value"))]
+        case .indicate(let handle, let attribute, let value):
+            return onLink(handle, at: now) { $0.indicate(attribute, value, at: now) }
+                ?? [.event(.indicationFailed(handle, attribute, .linkLost))]
         case .startAdvertising(let advertisement):
             return carryOut(advertiser.want(advertisement), at: now)
         case .stopAdvertising:
@@ -33,13 +50,42 @@ extension Host {
             return onLink(handle, at: now) { $0.send(.handleValueNotification(attribute.rawValue, value)) } ?? []
         case .requestParameters(let handle, let parameters):
             return onLink(handle, at: now) { $0.requestParameters(parameters) } ?? []
+        case .listen(let spsm):
+            listening.insert(spsm)
+            return []
+        case .stopListening(let spsm):
+            listening.remove(spsm)
+            return []
+        case .openChannel(let handle, let spsm):
+            return onLink(handle, at: now) { $0.openChannel(spsm, at: now) }
+                ?? [.event(.channelOpenFailed(handle, spsm, .linkLost))]
+        case .closeChannel(let handle, let channel):
+            return onLink(handle, at: now) { $0.closeChannel(channel, at: now) } ?? []
+        case .sendSDU(let handle, let channel, let sdu):
+            return onLink(handle, at: now) { $0.send(sdu, on: channel) }
+                ?? [.event(.sduRefused(handle, channel, .notOpen))]
+        case .setReceiving(let handle, let channel, let isReceiving):
+            return onLink(handle, at: now) { $0.setReceiving(isReceiving, on: channel, at: now) } ?? []
         }
     }
 
     private mutating func start(
-        _ procedure: GATTClient.Procedure, on handle: ConnectionHandle, at now: Instant
+        _ procedure: GATTProcedure, on handle: ConnectionHandle, at now: Instant
     ) -> [Effect] {
-        onLink(handle, at: now) { $0.start(procedure, at: now) } ?? [.event(.procedureFailed(handle, .linkLost))]
+        onLink(handle, at: now) { $0.start(procedure, at: now) }
+            ?? [.event(.procedureFailed(handle, procedure, .linkLost))]
+    }
+
+    private mutating func replaceServices(_ replacement: AttributeTable, at now: Instant) -> [Effect] {
+        let difference = replacement.firstDifference(from: table)
+        table = replacement
+        guard let difference else { return [] }
+        let announcement = table.valueHandle(of: .short(GATTType.serviceChanged))
+        var effects: [Effect] = []
+        for handle in links.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
+            effects += onLink(handle, at: now) { $0.servicesChanged(from: difference, announcement, at: now) } ?? []
+        }
+        return effects
     }
 
     // MARK: Beginning and end
@@ -54,7 +100,7 @@ extension Host {
         var effects = endLink(connection.handle, reason: .unknownConnectionIdentifier, at: now)
         effects += endLinks(replacedBy: connection, at: now)
         flow.setSupervisionTimeout(complete.supervisionTimeout, of: connection.handle)
-        links[connection.handle] = Link(connection, offeredMTU: configuration.attMTU)
+        links[connection.handle] = Link(connection, offeredMTU: configuration.attMTU, channels: configuration.channels)
         effects.append(.event(.connected(connection)))
         switch connection.role {
         case .central:
@@ -89,7 +135,9 @@ extension Host {
         let deadline = links.values[index].deadline
         let effects = body(&links.values[index])
         if links.values[index].deadline != deadline { refreshLinkDeadline() }
-        return carryOut(effects, of: handle, at: now)
+        if links.values[index].hasChannelFrames { channelSenders.insert(handle) }
+        let result = carryOut(effects, of: handle, at: now)
+        return channelSenders.isEmpty ? result : result + sendData(at: now)
     }
 
     private mutating func carryOut(_ effects: [Link.Effect], of handle: ConnectionHandle, at now: Instant) -> [Effect] {
@@ -99,18 +147,48 @@ extension Host {
             switch effect {
             case .event(let event): result.append(.event(event))
             case .command(let command): result += send(command, at: now)
-            case .send(let frame):
-                if !flow.enqueue(frame, for: handle) {
-                    result.append(.event(.anomaly("too many frames wait on link \(handle.rawValue); one was dropped")))
-                }
-                result += sendData(at: now)
+            case .send(let frame): result += enqueue(frame, for: handle, isReserved: true, at: now)
+            case .sendIfRoom(let frame): result += enqueue(frame, for: handle, isReserved: false, at: now)
             }
         }
         return result
     }
 
+    private mutating func enqueue(_ frame: [UInt8], for handle: ConnectionHandle, isReserved: Bool, at now: Instant)
+        -> [Effect]
+    {
+        let hasRoom = flow.enqueue(frame, for: handle, isReserved: isReserved)
+        let dropped = "too many frames wait on link \(handle.rawValue); one was dropped"
+        return (hasRoom ? [] : [.event(.anomaly(dropped))]) + sendData(at: now)
+    }
+
+    /// Fills the buffers that are free, with pieces of SDUs where nothing else waits on a link. So the attribute
+    /// protocol waits for what is left of one piece, whatever is queued on a channel.
     mutating func sendData(at now: Instant) -> [Effect] {
-        flow.takePackets(at: now).map { .send($0) }
+        var effects: [Effect] = flow.takePackets(at: now).map { .send($0) }
+        while fillFromChannels(&effects) { effects += flow.takePackets(at: now).map { .send($0) } }
+        return effects
+    }
+
+    /// - Returns: whether there are new frames.
+    private mutating func fillFromChannels(_ effects: inout [Effect]) -> Bool {
+        var hasFilled = false
+        for handle in channelSenders.sorted(by: { $0.rawValue < $1.rawValue }) {
+            guard let index = links.index(forKey: handle), links.values[index].hasChannelFrames else {
+                channelSenders.remove(handle)
+                continue
+            }
+            guard flow.isIdle(handle) else { continue }
+            for effect in links.values[index].nextChannelFrame() {
+                switch effect {
+                case .send(let frame):
+                    hasFilled = flow.enqueue(frame, for: handle, isReserved: true) || hasFilled
+                case .event(let event): effects.append(.event(event))
+                case .sendIfRoom, .command: break
+                }
+            }
+        }
+        return hasFilled
     }
 
     private mutating func refreshLinkDeadline() {

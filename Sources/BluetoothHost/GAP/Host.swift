@@ -18,12 +18,15 @@ import Bytes
 ///
 /// The layers below do the work, each a value of its own, and know nothing of those above them:
 /// `CommandQueue`, `ControllerSetup`, `ControllerWatch`, `ACLFlow` and `EarlyData` for the controller; a `Link` for
-/// each connection, with `L2CAPReassembler`, `SignallingChannel`, `GATTClient` and `GATTServer`; `Initiator` with its
-/// `AcceptListTurns`, `Scanner` and `Advertiser` for the radio. Their deadlines share the host's one timer.
+/// each connection, with `L2CAPReassembler`, `SignallingChannel`, `ChannelTable`, `GATTClient`, `GATTServer` and
+/// `IndicationQueue`; `Initiator` with its `AcceptListTurns`, `Scanner` and `Advertiser` for the radio. Their deadlines
+/// share the host's one timer.
 public struct Host: Sendable {
     public struct Configuration: Hashable, Sendable {
         /// The ATT_MTU we offer, 23…517.
         public var attMTU: UInt16
+        /// What we take on credit-based channels.
+        public var channels: ChannelConfiguration
         /// What a pending connection asks for.
         public var connectionParameters: ConnectionParameters
         /// The links we hold at most as a central. `nil`: as many as the controller gives.
@@ -33,11 +36,12 @@ public struct Host: Sendable {
             attMTU: UInt16 = 140,
             connectionParameters: ConnectionParameters = .init(
                 intervalMinimum: 24, intervalMaximum: 40, peripheralLatency: 0, supervisionTimeout: 600),
-            maximumLinks: Int? = nil
+            maximumLinks: Int? = nil, channels: ChannelConfiguration = .init()
         ) {
             self.attMTU = attMTU
             self.connectionParameters = connectionParameters
             self.maximumLinks = maximumLinks
+            self.channels = channels
         }
     }
 
@@ -68,17 +72,47 @@ public struct Host: Sendable {
         case discoverService(ConnectionHandle, UUID)
         /// Writes the Client Characteristic Configuration descriptor (with response).
         case setNotifications(ConnectionHandle, configuration: AttributeHandle, enabled: Bool)
+        // GATT client: one procedure at a time on each link, `GATTClient.maximumWaitingProcedures` wait.
+        case discoverServices(ConnectionHandle)
+        /// Of a service that `servicesDiscovered` told of; answered as `discoverService`.
+        case discoverCharacteristics(ConnectionHandle, RemoteService)
+        case discoverDescriptors(ConnectionHandle, RemoteService.Characteristic)
+        /// Reads a value or a descriptor to its end.
+        case read(ConnectionHandle, AttributeHandle)
+        /// Writes a value or a descriptor, at most 512 octets.
+        case writeWithResponse(ConnectionHandle, AttributeHandle, [UInt8])
+        /// As `setNotifications`; what is not set is switched off.
+        case setIndications(ConnectionHandle, configuration: AttributeHandle, enabled: Bool)
         /// Write without response. Kept in order, at most `Host.maximumQueuedFrames` waiting for buffers a link.
         case write(ConnectionHandle, AttributeHandle, [UInt8])
 
         // Peripheral
+        /// What a link's peer had switched on stays on, up to the first handle that means something else now; from
+        /// there on it is off, without `subscribed`.
         case setServices([LocalService])
         case startAdvertising(Advertisement)
         case stopAdvertising
         /// A Handle Value Notification.
         case notify(ConnectionHandle, AttributeHandle, [UInt8])
+        /// What reads answer from now on. Nobody is notified.
+        case setValue(AttributeHandle, [UInt8])
+        /// A Handle Value Indication: one awaits its confirmation, `IndicationQueue.maximumWaiting` wait.
+        case indicate(ConnectionHandle, AttributeHandle, [UInt8])
         /// Asks the central for other parameters (L2CAP Connection Parameter Update Request).
         case requestParameters(ConnectionHandle, ConnectionParameters)
+
+        // L2CAP credit-based channels
+        /// Peers may open channels to it, on all links.
+        case listen(SPSM)
+        /// Channels that are open stay open.
+        case stopListening(SPSM)
+        case openChannel(ConnectionHandle, SPSM)
+        /// Drops what waits to be sent. A channel that is not open is left as it is.
+        case closeChannel(ConnectionHandle, L2CAPChannelID)
+        /// Taken unless `sduRefused` says otherwise at once.
+        case sendSDU(ConnectionHandle, L2CAPChannelID, [UInt8])
+        /// Whether the peer is given new credits, as it is from the beginning.
+        case setReceiving(ConnectionHandle, L2CAPChannelID, Bool)
     }
 
     public enum Effect: Hashable, Sendable {
@@ -116,9 +150,24 @@ public struct Host: Sendable {
         case mtuExchanged(ConnectionHandle, attMTU: UInt16)
         case serviceDiscovered(ConnectionHandle, RemoteService)
         case notificationsSet(ConnectionHandle, configuration: AttributeHandle, enabled: Bool)
-        /// The procedure under way on this link failed.
-        case procedureFailed(ConnectionHandle, ATTFailure)
+        /// One for each procedure that did not succeed, in the order they were asked for, except that one for
+        /// which there is no room fails at once.
+        case procedureFailed(ConnectionHandle, GATTProcedure, ATTFailure)
         case notified(ConnectionHandle, AttributeHandle, [UInt8])
+
+        // GATT client
+        /// Without their characteristics.
+        case servicesDiscovered(ConnectionHandle, [RemoteService])
+        /// The handle is the characteristic's value's.
+        case descriptorsDiscovered(ConnectionHandle, of: AttributeHandle, [RemoteService.Descriptor])
+        case read(ConnectionHandle, AttributeHandle, [UInt8])
+        case writeCompleted(ConnectionHandle, AttributeHandle)
+        case indicationsSet(ConnectionHandle, configuration: AttributeHandle, enabled: Bool)
+        /// Confirmed when this is handed on.
+        case indicated(ConnectionHandle, AttributeHandle, [UInt8])
+        /// What was discovered in these handles counts no more. Comes in the place of `indicated`, when the peer's
+        /// Service Changed characteristic was discovered on this link.
+        case servicesChanged(ConnectionHandle, ClosedRange<AttributeHandle>)
 
         // Peripheral
         case advertisingStarted
@@ -127,11 +176,28 @@ public struct Host: Sendable {
         case written(ConnectionHandle, AttributeHandle, [UInt8])
         /// A central switched notifications on or off; the handle is the characteristic's value's.
         case subscribed(ConnectionHandle, AttributeHandle, enabled: Bool)
+        case subscribedToIndications(ConnectionHandle, AttributeHandle, enabled: Bool)
+        case indicationConfirmed(ConnectionHandle, AttributeHandle)
+        case indicationFailed(ConnectionHandle, AttributeHandle, ATTFailure)
+
+        // L2CAP
+        case channelOpened(ConnectionHandle, Channel)
+        case channelOpenFailed(ConnectionHandle, SPSM, ChannelFailure)
+        /// Each `channelOpened` is followed by one of these, before its link's `disconnected`.
+        case channelClosed(ConnectionHandle, L2CAPChannelID, ChannelFailure)
+        case sduReceived(ConnectionHandle, L2CAPChannelID, [UInt8])
+        case sduRefused(ConnectionHandle, L2CAPChannelID, SDURefusal)
+        /// Half of the queue is free, after an SDU found no room.
+        case channelWritable(ConnectionHandle, L2CAPChannelID)
         /// Something the peer or the controller got wrong; counted and logged, nothing more.
         case anomaly(String)
     }
 
     public static let maximumQueuedFrames = 64
+    /// Of `discoverServices`; the rest is not looked at.
+    public static let maximumServices = 64
+    /// Channels of a link, with those that are being opened or closed. More are refused.
+    public static let maximumChannels = 8
 
     enum State: Hashable, Sendable {
         case closed
@@ -151,6 +217,10 @@ public struct Host: Sendable {
     var initiator: Initiator
     var advertiser = Advertiser()
     var table = AttributeTable()
+    // L2CAP
+    var listening: Set<SPSM> = []
+    /// Links with a channel that has something to send and credits for it.
+    var channelSenders: Set<ConnectionHandle> = []
     /// The earliest of the links' deadlines, kept so that a packet costs no walk over all links.
     var linkDeadline: Instant?
     /// What the one timer is set to.
@@ -159,6 +229,7 @@ public struct Host: Sendable {
     public init(_ configuration: Configuration = .init()) {
         var configuration = configuration
         configuration.attMTU = min(max(configuration.attMTU, ATTPDU.minimumMTU), ATTPDU.maximumMTU)
+        configuration.channels = configuration.channels.limited
         self.configuration = configuration
         initiator = Initiator(
             parameters: configuration.connectionParameters, maximumLinks: configuration.maximumLinks)

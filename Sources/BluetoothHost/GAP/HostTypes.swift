@@ -135,13 +135,29 @@ public struct RemoteService: Hashable, Sendable {
         public var properties: UInt8
         /// The Client Characteristic Configuration descriptor, where there is one.
         public var configurationHandle: AttributeHandle?
+        /// Its descriptors lie behind the value and up to here.
+        public var lastHandle: AttributeHandle
 
-        public init(uuid: UUID, valueHandle: AttributeHandle, properties: UInt8, configurationHandle: AttributeHandle?)
-        {
+        /// - Parameter lastHandle: `nil` is the last handle that is known to be its own.
+        public init(
+            uuid: UUID, valueHandle: AttributeHandle, properties: UInt8, configurationHandle: AttributeHandle?,
+            lastHandle: AttributeHandle? = nil
+        ) {
             self.uuid = uuid
             self.valueHandle = valueHandle
             self.properties = properties
             self.configurationHandle = configurationHandle
+            self.lastHandle = lastHandle ?? configurationHandle ?? valueHandle
+        }
+    }
+
+    public struct Descriptor: Hashable, Sendable {
+        public var uuid: UUID
+        public var handle: AttributeHandle
+
+        public init(uuid: UUID, handle: AttributeHandle) {
+            self.uuid = uuid
+            self.handle = handle
         }
     }
 
@@ -171,23 +187,52 @@ public enum ATTFailure: Error, Hashable, Sendable {
     case linkLost
     /// More procedures wait on this link than are kept.
     case tooManyProcedures
+    /// Longer than 512 octets, or than the ATT_MTU where the value goes in one PDU.
+    case valueTooLong
+    /// A long write was cancelled: the peer repeated something else than it was sent.
+    case preparedValueDiffers
 }
 
 /// A service this host offers as a GATT server. Handles are assigned from 0x0001 in order.
 public struct LocalService: Hashable, Sendable {
     public struct Characteristic: Hashable, Sendable {
         public var uuid: UUID
-        /// Characteristic properties as on the wire: 0x02 read, 0x04 write without response, 0x08 write, 0x10 notify.
+        /// Characteristic properties as on the wire: 0x02 read, 0x04 write without response, 0x08 write, 0x10 notify,
+        /// 0x20 indicate.
         public var properties: UInt8
-        /// What a read answers.
+        /// What a read answers, at most 512 octets. `Host.Command.setValue` changes it; what a peer writes does not.
         public var value: [UInt8]
+        /// Besides the Client Characteristic Configuration, which notify and indicate bring with them.
+        public var descriptors: [Descriptor]
 
-        public init(uuid: UUID, properties: UInt8, value: [UInt8] = []) {
+        public init(uuid: UUID, properties: UInt8, value: [UInt8] = [], descriptors: [Descriptor] = []) {
             self.uuid = uuid
             self.properties = properties
             self.value = value
+            self.descriptors = descriptors
         }
     }
+
+    public struct Descriptor: Hashable, Sendable {
+        public var uuid: UUID
+        /// What a read answers, at most 512 octets.
+        public var value: [UInt8]
+        public var isWritable: Bool
+
+        public init(uuid: UUID, value: [UInt8], isWritable: Bool = false) {
+            self.uuid = uuid
+            self.value = value
+            self.isWritable = isWritable
+        }
+    }
+
+    /// The Generic Attribute service with its Service Changed characteristic. Where it is the first of the services,
+    /// a peer that asked for its indications hears of it when `setServices` replaces the others.
+    public static let genericAttribute = LocalService(
+        uuid: .short(GATTType.genericAttribute),
+        characteristics: [
+            .init(uuid: .short(GATTType.serviceChanged), properties: CharacteristicProperty.indicate)
+        ])
 
     public var uuid: UUID
     public var characteristics: [Characteristic]

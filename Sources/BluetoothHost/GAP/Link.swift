@@ -6,6 +6,8 @@ struct Link: Sendable {
     enum Effect: Hashable, Sendable {
         /// A frame for the peer.
         case send([UInt8])
+        /// One that nobody waits for: it gets no room that is reserved.
+        case sendIfRoom([UInt8])
         case event(Host.Event)
         case command(HCICommand)
     }
@@ -17,32 +19,68 @@ struct Link: Sendable {
     private(set) var attMTU = ATTPDU.minimumMTU
     private var reassembler = L2CAPReassembler()
     private var signalling: SignallingChannel
-    private var client = GATTClient()
+    private var identifiers = SignallingIdentifiers()
+    private var channels: ChannelTable
+    private var client: GATTClient
     private var server = GATTServer()
+    private var indications = IndicationQueue()
 
-    var deadline: Instant? { client.deadline }
+    var deadline: Instant? {
+        earlier(client.deadline, earlier(indications.deadline, channels.deadline))
+    }
 
-    init(_ connection: Connection, offeredMTU: UInt16) {
+    init(_ connection: Connection, offeredMTU: UInt16, channels configuration: ChannelConfiguration) {
         self.connection = connection
         self.offeredMTU = offeredMTU
         signalling = SignallingChannel(role: connection.role)
+        channels = ChannelTable(configuration)
+        client = GATTClient(offeredMTU: offeredMTU)
     }
 
     /// - Parameter fragment: stands at the first octet of an ACL packet's data.
     mutating func receive(
-        _ fragment: ByteReader, isFirst: Bool, serving table: AttributeTable, at now: Instant
+        _ fragment: ByteReader, isFirst: Bool, serving table: AttributeTable, listening: Set<SPSM>, at now: Instant
     ) -> [Effect] {
         let outcome = reassembler.receive(fragment, isFirst: isFirst)
-        guard let fault = outcome.fault else { return receive(outcome.frame, serving: table, at: now) }
-        return [.event(.anomaly(fault))] + receive(outcome.frame, serving: table, at: now)
+        guard let fault = outcome.fault else {
+            return receive(outcome.frame, serving: table, listening: listening, at: now)
+        }
+        var effects: [Effect] = [.event(.anomaly(fault))]
+        if let channel = outcome.oversized {
+            effects += carryOut(channels.receiveOversized(on: channel, &identifiers, at: now))
+        }
+        return effects + receive(outcome.frame, serving: table, listening: listening, at: now)
     }
 
-    mutating func start(_ procedure: GATTClient.Procedure, at now: Instant) -> [Effect] {
-        carryOut(client.start(procedure, at: now))
+    mutating func timerFired(at now: Instant) -> [Effect] {
+        carryOut(client.timerFired(at: now)) + carryOut(indications.timerFired(at: now))
+            + carryOut(channels.timerFired(at: now))
     }
 
-    mutating func requestParameters(_ parameters: ConnectionParameters) -> [Effect] {
-        carryOut(signalling.request(parameters))
+    mutating func end() -> [Effect] {
+        carryOut(client.linkEnded()) + carryOut(indications.linkEnded()) + carryOut(channels.linkEnded())
+    }
+
+    private mutating func receive(
+        _ frame: L2CAPFrame?, serving table: AttributeTable, listening: Set<SPSM>, at now: Instant
+    ) -> [Effect] {
+        guard let frame else { return [] }
+        switch frame.channel {
+        case .attributeProtocol:
+            return receiveAttributePDU(frame.payload, serving: table, at: now)
+        case .leSignalling:
+            return receiveSignalling(frame.payload, listening: listening, at: now)
+        case let channel where L2CAPChannelID.dynamic.contains(channel):
+            return carryOut(channels.receive(frame.payload, on: channel, &identifiers, at: now))
+        case let channel:
+            return [.event(.anomaly("a frame for L2CAP channel \(channel.rawValue)"))]
+        }
+    }
+
+    // MARK: Attribute protocol
+
+    mutating func start(_ procedure: GATTProcedure, at now: Instant) -> [Effect] {
+        carryOut(client.start(procedure, attMTU: attMTU, at: now))
     }
 
     /// A write command or a notification; one that does not fit the ATT_MTU is not sent.
@@ -51,25 +89,23 @@ struct Link: Sendable {
         guard octets.count <= Int(attMTU) else {
             return [.event(.anomaly("\(octets.count) octets do not fit an ATT_MTU of \(attMTU)"))]
         }
-        return [frame(octets)]
+        return [.sendIfRoom(L2CAPFrame.encode(octets, on: .attributeProtocol))]
     }
 
-    mutating func timerFired(at now: Instant) -> [Effect] { carryOut(client.timerFired(at: now)) }
-
-    mutating func end() -> [Effect] { carryOut(client.linkEnded()) }
-
-    private mutating func receive(
-        _ frame: L2CAPFrame?, serving table: AttributeTable, at now: Instant
-    ) -> [Effect] {
-        guard let frame else { return [] }
-        switch frame.channel {
-        case L2CAPChannelID.attributeProtocol:
-            return receiveAttributePDU(frame.payload, serving: table, at: now)
-        case L2CAPChannelID.leSignalling:
-            return carryOut(signalling.receive(frame.payload))
-        default:
-            return [.event(.anomaly("a frame for L2CAP channel \(frame.channel)"))]
+    mutating func indicate(_ attribute: AttributeHandle, _ value: [UInt8], at now: Instant) -> [Effect] {
+        guard value.count <= Int(attMTU) - 3 else {
+            return [.event(.indicationFailed(connection.handle, attribute, .valueTooLong))]
         }
+        return carryOut(indications.indicate(attribute, value, at: now))
+    }
+
+    /// Handles from `first` on mean something else now, which the peer hears of if it wanted to.
+    mutating func servicesChanged(
+        from first: UInt16, _ announcement: AttributeHandle?, at now: Instant
+    ) -> [Effect] {
+        server.forget(from: first)
+        guard let announcement, server.isSubscribedToIndications(of: announcement.rawValue) else { return [] }
+        return indicate(announcement, ServiceChanged(from: first).encoded, at: now)
     }
 
     private mutating func receiveAttributePDU(
@@ -89,16 +125,20 @@ struct Link: Sendable {
         case .handleValueNotification(let attribute, let value):
             return [.event(.notified(handle, AttributeHandle(rawValue: attribute), value))]
         case .handleValueIndication(let attribute, let value):
-            return send(.handleValueConfirmation)
-                + [.event(.notified(handle, AttributeHandle(rawValue: attribute), value))]
+            let attribute = AttributeHandle(rawValue: attribute)
+            let changed = client.changedServices(attribute, value)
+            let event = changed.map { Host.Event.servicesChanged(handle, $0) } ?? .indicated(handle, attribute, value)
+            return [.event(event), frame(ATTPDU.handleValueConfirmation.encoded)]
         case .errorResponse, .exchangeMTUResponse, .findInformationResponse, .findByTypeValueResponse,
-            .readByTypeResponse, .readResponse, .readBlobResponse, .readByGroupTypeResponse, .writeResponse:
-            return carryOut(client.receive(pdu, at: now))
+            .readByTypeResponse, .readResponse, .readBlobResponse, .readByGroupTypeResponse, .writeResponse,
+            .prepareWriteResponse, .executeWriteResponse:
+            return carryOut(client.receive(pdu, attMTU: attMTU, at: now))
         case .exchangeMTURequest, .findInformationRequest, .findByTypeValueRequest, .readByTypeRequest, .readRequest,
-            .readBlobRequest, .readByGroupTypeRequest, .writeRequest, .writeCommand:
+            .readBlobRequest, .readByGroupTypeRequest, .writeRequest, .writeCommand, .prepareWriteRequest,
+            .executeWriteRequest:
             return carryOut(server.handle(pdu, in: table, offeredMTU: offeredMTU, mtu: attMTU))
         case .handleValueConfirmation:
-            return [.event(.anomaly("a confirmation of nothing"))]
+            return carryOut(indications.receiveConfirmation(at: now))
         case .unknown(let opcode, _) where ATTPDU.isRequest(opcode):
             return carryOut(server.handle(pdu, in: table, offeredMTU: offeredMTU, mtu: attMTU))
         case .unknown(let opcode, _):
@@ -110,17 +150,19 @@ struct Link: Sendable {
         var reader = payload
         guard let opcode = try? reader.uint8() else { return [.event(.anomaly("an empty attribute PDU"))] }
         guard !ATTPDU.isRequest(opcode) else {
-            return send(.errorResponse(request: opcode, attributeHandle: 0, .invalidPDU))
-                + [.event(.anomaly("a malformed attribute request, opcode \(opcode)"))]
+            let refusal = ATTPDU.errorResponse(request: opcode, attributeHandle: 0, .invalidPDU)
+            return [
+                frame(refusal.encoded), .event(.anomaly("a malformed attribute request, opcode \(opcode)")),
+            ]
         }
         guard ATTPDU.isResponse(opcode) else {
             return [.event(.anomaly("a malformed attribute PDU, opcode \(opcode)"))]
         }
-        return carryOut(client.receiveMalformed(opcode: opcode, at: now))
+        return carryOut(client.receiveMalformed(opcode: opcode, attMTU: attMTU, at: now))
     }
 
     private func frame(_ pdu: [UInt8]) -> Effect {
-        .send(L2CAPFrame.encode(pdu, on: L2CAPChannelID.attributeProtocol))
+        .send(L2CAPFrame.encode(pdu, on: .attributeProtocol))
     }
 
     private mutating func carryOut(_ effects: [GATTClient.Effect]) -> [Effect] {
@@ -129,12 +171,19 @@ struct Link: Sendable {
             switch effect {
             case .send(let pdu): return frame(pdu.encoded)
             case .mtuExchanged(let serverMTU):
-                attMTU = effectiveMTU(with: serverMTU)
+                attMTU = client.effectiveMTU(serverMTU)
                 return .event(.mtuExchanged(handle, attMTU: attMTU))
             case .serviceDiscovered(let service): return .event(.serviceDiscovered(handle, service))
             case .notificationsSet(let configuration, let enabled):
                 return .event(.notificationsSet(handle, configuration: configuration, enabled: enabled))
-            case .failed(let failure): return .event(.procedureFailed(handle, failure))
+            case .indicationsSet(let configuration, let enabled):
+                return .event(.indicationsSet(handle, configuration: configuration, enabled: enabled))
+            case .servicesDiscovered(let services): return .event(.servicesDiscovered(handle, services))
+            case .descriptorsDiscovered(let attribute, let descriptors):
+                return .event(.descriptorsDiscovered(handle, of: attribute, descriptors))
+            case .read(let attribute, let value): return .event(.read(handle, attribute, value))
+            case .writeCompleted(let attribute): return .event(.writeCompleted(handle, attribute))
+            case .failed(let procedure, let failure): return .event(.procedureFailed(handle, procedure, failure))
             case .disconnect: return .command(.disconnect(handle, reason: .remoteUserTerminated))
             case .anomaly(let text): return .event(.anomaly(text))
             }
@@ -147,27 +196,111 @@ struct Link: Sendable {
             switch effect {
             case .send(let pdu): return frame(pdu.encoded)
             case .mtuRequested(let clientMTU):
-                attMTU = effectiveMTU(with: clientMTU)
+                attMTU = client.effectiveMTU(clientMTU)
                 // Whoever asked for an exchange hears of it once, from that.
                 return client.isExchangingMTU ? nil : .event(.mtuExchanged(handle, attMTU: attMTU))
             case .written(let attribute, let value): return .event(.written(handle, attribute, value))
             case .subscribed(let attribute, let enabled):
                 return .event(.subscribed(handle, attribute, enabled: enabled))
+            case .subscribedToIndications(let attribute, let enabled):
+                return .event(.subscribedToIndications(handle, attribute, enabled: enabled))
             }
+        }
+    }
+
+    private func carryOut(_ effects: [IndicationQueue.Effect]) -> [Effect] {
+        let handle = connection.handle
+        return effects.map { effect in
+            switch effect {
+            case .send(let pdu): frame(pdu.encoded)
+            case .confirmed(let attribute): .event(.indicationConfirmed(handle, attribute))
+            case .failed(let attribute, let failure): .event(.indicationFailed(handle, attribute, failure))
+            case .disconnect: .command(.disconnect(handle, reason: .remoteUserTerminated))
+            case .anomaly(let text): .event(.anomaly(text))
+            }
+        }
+    }
+
+    // MARK: Signalling and channels
+
+    mutating func requestParameters(_ parameters: ConnectionParameters) -> [Effect] {
+        carryOut(signalling.request(parameters, identifier: identifiers.next()))
+    }
+
+    mutating func openChannel(_ spsm: SPSM, at now: Instant) -> [Effect] {
+        carryOut(channels.open(spsm, &identifiers, at: now))
+    }
+
+    mutating func closeChannel(_ channel: L2CAPChannelID, at now: Instant) -> [Effect] {
+        carryOut(channels.close(channel, &identifiers, at: now))
+    }
+
+    mutating func send(_ sdu: [UInt8], on channel: L2CAPChannelID) -> [Effect] {
+        carryOut(channels.send(sdu, on: channel))
+    }
+
+    mutating func setReceiving(_ isReceiving: Bool, on channel: L2CAPChannelID, at now: Instant) -> [Effect] {
+        carryOut(channels.setReceiving(isReceiving, on: channel, &identifiers, at: now))
+    }
+
+    /// Whether `nextChannelFrame` has one.
+    var hasChannelFrames: Bool { channels.canSend }
+
+    mutating func nextChannelFrame() -> [Effect] { carryOut(channels.nextFrame()) }
+
+    private mutating func receiveSignalling(
+        _ payload: ByteReader, listening: Set<SPSM>, at now: Instant
+    ) -> [Effect] {
+        let packet: SignallingPacket
+        do {
+            packet = try SignallingPacket(decoding: payload)
+        } catch {
+            return [.event(.anomaly("a signalling packet is too short"))]
+        }
+        switch packet {
+        case .commandReject(let identifier, _, _) where channels.awaitsAnswer(to: identifier),
+            .disconnectionRequest(let identifier, _, _), .disconnectionResponse(let identifier, _, _),
+            .creditBasedConnectionRequest(let identifier, _, _),
+            .creditBasedConnectionResponse(let identifier, _, _), .flowControlCredit(let identifier, _, _):
+            return carryOut(channels.receive(packet, listening: listening, &identifiers, at: now))
+        case .commandReject, .connectionParameterUpdateRequest, .connectionParameterUpdateResponse, .unknown:
+            return carryOut(signalling.receive(packet))
         }
     }
 
     private func carryOut(_ effects: [SignallingChannel.Effect]) -> [Effect] {
         effects.map { effect in
             switch effect {
-            case .send(let packet): .send(L2CAPFrame.encode(packet.encoded, on: L2CAPChannelID.leSignalling))
+            case .send(let packet): frame(packet)
             case .updateConnection(let parameters): .command(.leConnectionUpdate(connection.handle, parameters))
             case .anomaly(let text): .event(.anomaly(text))
             }
         }
     }
 
-    private func effectiveMTU(with peerMTU: UInt16) -> UInt16 {
-        max(ATTPDU.minimumMTU, min(offeredMTU, peerMTU))
+    private func carryOut(_ effects: [ChannelTable.Effect]) -> [Effect] {
+        let handle = connection.handle
+        return effects.map { effect in
+            switch effect {
+            case .send(let packet): frame(packet)
+            case .sendFrame(let payload, let channel): .send(L2CAPFrame.encode(payload, on: channel))
+            case .opened(let channel): .event(.channelOpened(handle, channel))
+            case .openFailed(let spsm, let failure): .event(.channelOpenFailed(handle, spsm, failure))
+            case .closed(let channel, let failure): .event(.channelClosed(handle, channel, failure))
+            case .received(let channel, let sdu): .event(.sduReceived(handle, channel, sdu))
+            case .refused(let channel, let refusal): .event(.sduRefused(handle, channel, refusal))
+            case .writable(let channel): .event(.channelWritable(handle, channel))
+            case .anomaly(let text): .event(.anomaly(text))
+            }
+        }
     }
+
+    private func frame(_ packet: SignallingPacket) -> Effect {
+        .send(L2CAPFrame.encode(packet.encoded, on: .leSignalling))
+    }
+}
+
+private func earlier(_ first: Instant?, _ second: Instant?) -> Instant? {
+    guard let first, let second else { return first ?? second }
+    return min(first, second)
 }

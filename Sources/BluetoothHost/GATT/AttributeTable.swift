@@ -1,6 +1,6 @@
 /// What a GATT server has, in the order of its handles, which count from 0x0001 without gaps: for each service
-/// its declaration, then for each characteristic its declaration, its value and, where it notifies, its
-/// configuration.
+/// its declaration, then for each characteristic its declaration, its value, its configuration where it notifies or
+/// indicates, and its other descriptors.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 3, Part G, 3.
 struct AttributeTable: Hashable, Sendable {
@@ -10,8 +10,10 @@ struct AttributeTable: Hashable, Sendable {
             case service(end: UInt16)
             case characteristic
             case value(properties: UInt8)
-            /// Whose notifications it switches. Its value is each link's own.
-            case configuration(of: UInt16)
+            /// Whose notifications and indications it switches, and which of them there are (`ClientConfiguration`).
+            /// Its value is each link's own.
+            case configuration(of: UInt16, allowed: UInt8)
+            case descriptor(isWritable: Bool)
         }
 
         var handle: UInt16
@@ -52,18 +54,46 @@ struct AttributeTable: Hashable, Sendable {
         return value.map { AttributeHandle(rawValue: $0.handle) }
     }
 
+    /// - Returns: whether there is a value or a descriptor with this handle, and the value is not longer than 512.
+    mutating func setValue(_ value: [UInt8], of handle: AttributeHandle) -> Bool {
+        guard value.count <= ATTPDU.maximumValueLength, let attribute = self[handle.rawValue] else { return false }
+        switch attribute.kind {
+        case .value, .descriptor:
+            attributes[Int(handle.rawValue) - 1].value = value
+            return true
+        case .service, .characteristic, .configuration:
+            return false
+        }
+    }
+
+    /// The first handle that does not mean what it meant in `other`; `nil` when all mean the same. Values may differ.
+    func firstDifference(from other: AttributeTable) -> UInt16? {
+        let same = zip(attributes, other.attributes).prefix { $0.meansSame(as: $1) }.count
+        guard same < max(attributes.count, other.attributes.count) else { return nil }
+        return UInt16(same + 1)
+    }
+
     private mutating func append(_ characteristic: LocalService.Characteristic) {
-        guard attributes.count < Int(UInt16.max) - 3 else { return }
+        guard attributes.count + 3 + characteristic.descriptors.count < Int(UInt16.max) else { return }
         let valueHandle = UInt16(attributes.count + 2)
         let uuid = UUID(wireOctets: characteristic.uuid.wireOctets) ?? characteristic.uuid
         let declaration = CharacteristicDeclaration(
             properties: characteristic.properties, valueHandle: valueHandle, uuid: uuid)
         append(.short(GATTType.characteristic), .characteristic, declaration.encoded)
-        append(uuid, .value(properties: characteristic.properties), characteristic.value)
-        if characteristic.properties & CharacteristicProperty.notify != 0 {
-            append(.short(GATTType.clientCharacteristicConfiguration), .configuration(of: valueHandle), [0, 0])
+        append(uuid, .value(properties: characteristic.properties), limited(characteristic.value))
+        let allowed = characteristic.allowedConfiguration
+        if allowed != 0 {
+            append(
+                .short(GATTType.clientCharacteristicConfiguration), .configuration(of: valueHandle, allowed: allowed),
+                [0, 0])
+        }
+        for descriptor in characteristic.descriptors {
+            let uuid = UUID(wireOctets: descriptor.uuid.wireOctets) ?? descriptor.uuid
+            append(uuid, .descriptor(isWritable: descriptor.isWritable), limited(descriptor.value))
         }
     }
+
+    private func limited(_ value: [UInt8]) -> [UInt8] { Array(value.prefix(ATTPDU.maximumValueLength)) }
 
     /// - Returns: the attribute's index, unless there is no handle left.
     @discardableResult
@@ -71,5 +101,23 @@ struct AttributeTable: Hashable, Sendable {
         guard attributes.count < Int(UInt16.max) else { return nil }
         attributes.append(Attribute(handle: UInt16(attributes.count + 1), type: type, kind: kind, value: value))
         return attributes.count - 1
+    }
+}
+
+extension AttributeTable.Attribute {
+    /// A declaration's value is part of what it means; another value is not.
+    fileprivate func meansSame(as other: Self) -> Bool {
+        guard handle == other.handle, type == other.type, kind == other.kind else { return false }
+        switch kind {
+        case .service, .characteristic: return value == other.value
+        case .value, .configuration, .descriptor: return true
+        }
+    }
+}
+
+extension LocalService.Characteristic {
+    fileprivate var allowedConfiguration: UInt8 {
+        (properties & CharacteristicProperty.notify != 0 ? ClientConfiguration.notifications : 0)
+            | (properties & CharacteristicProperty.indicate != 0 ? ClientConfiguration.indications : 0)
     }
 }

@@ -13,19 +13,19 @@ import ButtonModel
 /// | any         | link ended                       | closed      | fail what runs and what waits              |
 /// | closed      | a procedure                      | closed      | fail it                                    |
 struct GATTClient: Hashable, Sendable {
-    enum Procedure: Hashable, Sendable {
-        case exchangeMTU(offered: UInt16)
-        case discoverService(UUID)
-        case setNotifications(configuration: AttributeHandle, enabled: Bool)
-    }
-
     enum Effect: Hashable, Sendable {
         case send(ATTPDU)
         /// What the server takes; the smallest where it knows no exchange.
         case mtuExchanged(serverMTU: UInt16)
+        case servicesDiscovered([RemoteService])
         case serviceDiscovered(RemoteService)
+        /// The handle is the characteristic's value's.
+        case descriptorsDiscovered(of: AttributeHandle, [RemoteService.Descriptor])
+        case read(AttributeHandle, [UInt8])
+        case writeCompleted(AttributeHandle)
         case notificationsSet(configuration: AttributeHandle, enabled: Bool)
-        case failed(ATTFailure)
+        case indicationsSet(configuration: AttributeHandle, enabled: Bool)
+        case failed(GATTProcedure, ATTFailure)
         /// The bearer must not be used again.
         case disconnect
         case anomaly(String)
@@ -36,127 +36,216 @@ struct GATTClient: Hashable, Sendable {
 
     private enum State: Hashable, Sendable {
         case idle
-        case exchangingMTU
-        case discovering(ServiceDiscovery)
-        case writingConfiguration(AttributeHandle, enabled: Bool)
+        case running(GATTProcedure, Activity)
         case closed
     }
 
+    /// How far the procedure that runs has come.
+    private enum Activity: Hashable, Sendable {
+        /// It is one request.
+        case asking
+        case discoveringServices(PrimaryServiceDiscovery)
+        case discoveringService(ServiceDiscovery)
+        case discoveringDescriptors(DescriptorDiscovery)
+        case reading(ValueRead)
+        case writing(ValueWrite)
+    }
+
+    /// The ATT_MTU we offer.
+    private let offeredMTU: UInt16
     private var state = State.idle
     private var client = ATTClient()
-    private var waiting: [Procedure] = []
+    private var waiting: [GATTProcedure] = []
+    /// The value of the peer's Service Changed characteristic, once it was discovered.
+    private var serviceChanged: AttributeHandle?
 
     var deadline: Instant? { client.deadline }
 
+    init(offeredMTU: UInt16) { self.offeredMTU = offeredMTU }
+
     /// Whether an exchange of ours is still to be answered or sent.
     var isExchangingMTU: Bool {
-        if state == .exchangingMTU { return true }
-        return waiting.contains { if case .exchangeMTU = $0 { true } else { false } }
+        if case .running(.exchangeMTU, _) = state { return true }
+        return waiting.contains(.exchangeMTU)
     }
 
-    mutating func start(_ procedure: Procedure, at now: Instant) -> [Effect] {
+    /// - Parameter attMTU: in force now, as in `receive`.
+    mutating func start(_ procedure: GATTProcedure, attMTU: UInt16, at now: Instant) -> [Effect] {
         switch state {
         case .closed:
-            return [.failed(.linkLost)]
+            return [.failed(procedure, .linkLost)]
         case .idle:
-            return begin(procedure, at: now)
-        case .exchangingMTU, .discovering, .writingConfiguration:
-            guard waiting.count < Self.maximumWaitingProcedures else { return [.failed(.tooManyProcedures)] }
+            return begin(procedure, attMTU, at: now)
+        case .running:
+            guard waiting.count < Self.maximumWaitingProcedures else {
+                return [.failed(procedure, .tooManyProcedures)]
+            }
             waiting.append(procedure)
             return []
         }
     }
 
-    mutating func receive(_ response: ATTPDU, at now: Instant) -> [Effect] {
+    mutating func receive(_ response: ATTPDU, attMTU: UInt16, at now: Instant) -> [Effect] {
         guard client.accept(response) else {
             return [.anomaly("an attribute response nobody waits for, opcode \(response.opcode)")]
         }
         switch state {
-        case .exchangingMTU:
-            return finish(exchangeEnded(by: response), at: now)
-        case .writingConfiguration(let handle, let enabled):
-            return finish(writeEnded(by: response, of: handle, enabled: enabled), at: now)
-        case .discovering(var discovery):
-            let step = discovery.handle(response)
-            state = .discovering(discovery)
-            switch step {
-            case .request(let request): return send(request, at: now)
-            case .done(let service): return finish(.serviceDiscovered(service), at: now)
-            case .failed(let failure): return finish(.failed(failure), at: now)
-            }
+        case .running(let procedure, let activity):
+            return advance(procedure, activity, response, attMTU, at: now)
         case .idle, .closed:
             return []
         }
     }
 
     /// A response that could not be decoded. It still ends the transaction it answers.
-    mutating func receiveMalformed(opcode: UInt8, at now: Instant) -> [Effect] {
+    mutating func receiveMalformed(opcode: UInt8, attMTU: UInt16, at now: Instant) -> [Effect] {
         guard client.accept(.unknown(opcode: opcode, parameters: [])) else {
             return [.anomaly("a malformed attribute response, opcode \(opcode)")]
         }
-        return finish(.failed(.malformedResponse), at: now)
+        guard case .running(let procedure, _) = state else { return [] }
+        return finish(.failed(procedure, .malformedResponse), attMTU, at: now)
     }
 
     mutating func timerFired(at now: Instant) -> [Effect] {
-        guard client.timerFired(at: now) else { return [] }
-        return [.failed(.transactionTimedOut)] + close(runningFailed: true) + [.disconnect]
+        guard client.timerFired(at: now), case .running(let procedure, _) = state else { return [] }
+        state = .idle
+        return [.failed(procedure, .transactionTimedOut)] + linkEnded() + [.disconnect]
     }
 
     mutating func linkEnded() -> [Effect] {
-        close(runningFailed: false)
+        var lost = waiting
+        if case .running(let procedure, _) = state { lost.insert(procedure, at: 0) }
+        state = .closed
+        client = ATTClient()
+        waiting = []
+        return lost.map { .failed($0, .linkLost) }
     }
 
-    private mutating func begin(_ procedure: Procedure, at now: Instant) -> [Effect] {
+    /// The handles to forget, when this is what the peer's Service Changed characteristic says.
+    ///
+    /// - Source: Bluetooth Core 5.4, Vol 3, Part G, 7.1.
+    func changedServices(_ attribute: AttributeHandle, _ value: [UInt8]) -> ClosedRange<AttributeHandle>? {
+        guard attribute == serviceChanged else { return nil }
+        return ServiceChanged(decoding: value)?.handles
+    }
+
+    // MARK: Beginning
+
+    private mutating func begin(_ procedure: GATTProcedure, _ attMTU: UInt16, at now: Instant) -> [Effect] {
         switch procedure {
-        case .exchangeMTU(let offered):
-            state = .exchangingMTU
-            return send(.exchangeMTURequest(offered), at: now)
+        case .exchangeMTU:
+            return send(.exchangeMTURequest(offeredMTU), procedure, .asking, at: now)
+        case .discoverServices:
+            let discovery = PrimaryServiceDiscovery()
+            return send(discovery.request, procedure, .discoveringServices(discovery), at: now)
         case .discoverService(let uuid):
             let discovery = ServiceDiscovery(uuid)
-            state = .discovering(discovery)
-            return send(discovery.firstRequest, at: now)
+            return send(discovery.firstRequest, procedure, .discoveringService(discovery), at: now)
+        case .discoverCharacteristics(let service):
+            let discovery = ServiceDiscovery(service)
+            return send(discovery.firstRequest, procedure, .discoveringService(discovery), at: now)
+        case .discoverDescriptors(let characteristic):
+            guard let discovery = DescriptorDiscovery(characteristic) else {
+                return finish(.descriptorsDiscovered(of: characteristic.valueHandle, []), attMTU, at: now)
+            }
+            return send(discovery.request, procedure, .discoveringDescriptors(discovery), at: now)
+        case .read(let attribute):
+            let read = ValueRead(attribute, attMTU: attMTU)
+            return send(read.firstRequest, procedure, .reading(read), at: now)
+        case .write(let attribute, let value):
+            guard value.count <= ATTPDU.maximumValueLength else {
+                return finish(.failed(procedure, .valueTooLong), attMTU, at: now)
+            }
+            let write = ValueWrite(value, to: attribute, attMTU: attMTU)
+            return send(write.firstRequest, procedure, .writing(write), at: now)
         case .setNotifications(let handle, let enabled):
-            state = .writingConfiguration(handle, enabled: enabled)
-            return send(.writeRequest(handle.rawValue, [enabled ? 1 : 0, 0]), at: now)
+            let bits: UInt8 = enabled ? ClientConfiguration.notifications : 0
+            return send(.writeRequest(handle.rawValue, [bits, 0]), procedure, .asking, at: now)
+        case .setIndications(let handle, let enabled):
+            let bits: UInt8 = enabled ? ClientConfiguration.indications : 0
+            return send(.writeRequest(handle.rawValue, [bits, 0]), procedure, .asking, at: now)
         }
     }
 
-    private mutating func send(_ request: ATTPDU, at now: Instant) -> [Effect] {
+    private mutating func send(
+        _ request: ATTPDU, _ procedure: GATTProcedure, _ activity: Activity, at now: Instant
+    ) -> [Effect] {
+        state = .running(procedure, activity)
         client.requestSent(request, at: now)
         return [.send(request)]
     }
 
-    private mutating func finish(_ result: Effect, at now: Instant) -> [Effect] {
+    private mutating func finish(_ result: Effect, _ attMTU: UInt16, at now: Instant) -> [Effect] {
         state = .idle
         guard !waiting.isEmpty else { return [result] }
-        return [result] + begin(waiting.removeFirst(), at: now)
+        // An exchange that just ended is in force for the next request.
+        let attMTU = if case .mtuExchanged(let serverMTU) = result { effectiveMTU(serverMTU) } else { attMTU }
+        return [result] + begin(waiting.removeFirst(), attMTU, at: now)
     }
 
-    private mutating func close(runningFailed: Bool) -> [Effect] {
-        let isRunning = state != .idle && state != .closed && !runningFailed
-        let lost = waiting.count + (isRunning ? 1 : 0)
-        state = .closed
-        client = ATTClient()
-        waiting = []
-        return Array(repeating: .failed(.linkLost), count: lost)
-    }
+    /// The smaller of both sides', at least 23.
+    func effectiveMTU(_ peerMTU: UInt16) -> UInt16 { max(ATTPDU.minimumMTU, min(offeredMTU, peerMTU)) }
 
-    private func exchangeEnded(by response: ATTPDU) -> Effect {
-        switch response {
-        case .exchangeMTUResponse(let mtu): .mtuExchanged(serverMTU: mtu)
-        case .errorResponse(_, _, .requestNotSupported): .mtuExchanged(serverMTU: ATTPDU.minimumMTU)
-        case .errorResponse(_, let handle, let code):
-            .failed(.errorResponse(code: code.rawValue, attributeHandle: handle))
-        default: .failed(.malformedResponse)
+    // MARK: Going on
+
+    private mutating func advance(
+        _ procedure: GATTProcedure, _ activity: Activity, _ response: ATTPDU, _ attMTU: UInt16, at now: Instant
+    ) -> [Effect] {
+        switch activity {
+        case .asking:
+            return finish(answer(to: procedure, response), attMTU, at: now)
+        case .discoveringServices(var discovery):
+            let step = discovery.handle(response)
+            return take(step, procedure, .discoveringServices(discovery), attMTU, at: now) { .servicesDiscovered($0) }
+        case .discoveringService(var discovery):
+            let step = discovery.handle(response)
+            if case .done(let service) = step { noteServiceChanged(in: service) }
+            return take(step, procedure, .discoveringService(discovery), attMTU, at: now) { .serviceDiscovered($0) }
+        case .discoveringDescriptors(var discovery):
+            let step = discovery.handle(response)
+            return take(step, procedure, .discoveringDescriptors(discovery), attMTU, at: now) {
+                .descriptorsDiscovered(of: discovery.valueHandle, $0)
+            }
+        case .reading(var read):
+            let step = read.handle(response, attMTU: attMTU)
+            return take(step, procedure, .reading(read), attMTU, at: now) { .read(read.handle, $0) }
+        case .writing(var write):
+            let step = write.handle(response, attMTU: attMTU)
+            return take(step, procedure, .writing(write), attMTU, at: now) { .writeCompleted($0) }
         }
     }
 
-    private func writeEnded(by response: ATTPDU, of handle: AttributeHandle, enabled: Bool) -> Effect {
-        switch response {
-        case .writeResponse: .notificationsSet(configuration: handle, enabled: enabled)
-        case .errorResponse(_, let attribute, let code):
-            .failed(.errorResponse(code: code.rawValue, attributeHandle: attribute))
-        default: .failed(.malformedResponse)
+    private mutating func take<Result>(
+        _ step: GATTStep<Result>, _ procedure: GATTProcedure, _ activity: Activity, _ attMTU: UInt16,
+        at now: Instant, _ report: (Result) -> Effect
+    ) -> [Effect] {
+        switch step {
+        case .request(let request): send(request, procedure, activity, at: now)
+        case .done(let result): finish(report(result), attMTU, at: now)
+        case .failed(let failure): finish(.failed(procedure, failure), attMTU, at: now)
+        }
+    }
+
+    private mutating func noteServiceChanged(in service: RemoteService) {
+        let changed = service.characteristics.first { $0.uuid == .short(GATTType.serviceChanged) }
+        serviceChanged = changed?.valueHandle ?? serviceChanged
+    }
+
+    /// What the one response of a procedure of one request says.
+    private func answer(to procedure: GATTProcedure, _ response: ATTPDU) -> Effect {
+        switch (procedure, response) {
+        case (.exchangeMTU, .exchangeMTUResponse(let mtu)):
+            .mtuExchanged(serverMTU: mtu)
+        case (.exchangeMTU, .errorResponse(_, _, .requestNotSupported)):
+            .mtuExchanged(serverMTU: ATTPDU.minimumMTU)
+        case (.setNotifications(let handle, let enabled), .writeResponse):
+            .notificationsSet(configuration: handle, enabled: enabled)
+        case (.setIndications(let handle, let enabled), .writeResponse):
+            .indicationsSet(configuration: handle, enabled: enabled)
+        case (_, .errorResponse(_, let attribute, let code)):
+            .failed(procedure, .errorResponse(code: code.rawValue, attributeHandle: attribute))
+        default:
+            .failed(procedure, .malformedResponse)
         }
     }
 }

@@ -2,8 +2,8 @@ import ButtonModel
 
 /// The answering side of one link: what the peer may find, read and write in an `AttributeTable`.
 ///
-/// It keeps nothing but which notifications the peer switched on. A request it does not know is refused, a
-/// command it does not know is ignored.
+/// It keeps what the peer switched on and what it prepared to write, nothing else. A request it does not know is
+/// refused, a command it does not know is ignored. What is written is reported and not kept.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 3, Part F, 3.4.
 struct GATTServer: Hashable, Sendable {
@@ -14,13 +14,13 @@ struct GATTServer: Hashable, Sendable {
         case written(AttributeHandle, [UInt8])
         /// The handle is the characteristic's value's.
         case subscribed(AttributeHandle, enabled: Bool)
+        /// The same for indications.
+        case subscribedToIndications(AttributeHandle, enabled: Bool)
     }
 
-    /// - Source: Bluetooth Core 5.4, Vol 3, Part F, 3.2.9.
-    static let maximumValueLength = 512
-
-    /// Values whose notifications are on.
-    private var subscriptions: Set<UInt16> = []
+    /// What is on, by the handle of the value: bits of `ClientConfiguration`.
+    private var subscriptions: [UInt16: UInt8] = [:]
+    private var prepared = PreparedWrites()
 
     /// - Parameters:
     ///   - offeredMTU: what we answer to Exchange MTU.
@@ -35,9 +35,23 @@ struct GATTServer: Hashable, Sendable {
             write(value, to: handle, in: table)
         case .writeCommand(let handle, let value):
             writeCommand(value, to: handle, in: table)
+        case .prepareWriteRequest(let handle, let offset, let part):
+            [.send(prepare(part, at: offset, of: handle, in: table))]
+        case .executeWriteRequest(let isCancelled):
+            execute(request, isCancelled, in: table)
         default:
             [.send(answer(request, in: table, mtu: Int(mtu)))]
         }
+    }
+
+    /// Handles from here on mean something else now.
+    mutating func forget(from handle: UInt16) {
+        subscriptions = subscriptions.filter { $0.key < handle }
+        prepared = PreparedWrites()
+    }
+
+    func isSubscribedToIndications(of valueHandle: UInt16) -> Bool {
+        subscriptions[valueHandle, default: 0] & ClientConfiguration.indications != 0
     }
 
     private func answer(_ request: ATTPDU, in table: AttributeTable, mtu: Int) -> ATTPDU {
@@ -138,36 +152,86 @@ struct GATTServer: Hashable, Sendable {
     }
 
     private mutating func write(_ value: [UInt8], to handle: UInt16, in table: AttributeTable) -> [Effect] {
-        let request = ATTPDU.writeRequest(handle, value)
-        guard let attribute = table[handle] else { return [.send(refusal(of: request, handle, .invalidHandle))] }
-        switch attribute.kind {
-        case .value(let properties) where properties & CharacteristicProperty.write != 0:
-            guard value.count <= Self.maximumValueLength else {
-                return [.send(refusal(of: request, handle, .invalidAttributeValueLength))]
-            }
-            return [.send(.writeResponse), .written(AttributeHandle(rawValue: handle), value)]
-        case .configuration(let valueHandle):
-            guard let bits = value.first, value.count == 2 else {
-                return [.send(refusal(of: request, handle, .invalidAttributeValueLength))]
-            }
-            return [.send(.writeResponse)] + subscribe(valueHandle, enabled: bits & 1 != 0)
-        case .service, .characteristic, .value:
-            return [.send(refusal(of: request, handle, .writeNotPermitted))]
+        if let code = refusal(of: value, for: handle, in: table) {
+            return [.send(refusal(of: .writeRequest(handle, value), handle, code))]
         }
+        return [.send(.writeResponse)] + take(value, for: handle, in: table)
     }
 
     /// A command is carried out or ignored; it has no answer either way.
     private mutating func writeCommand(_ value: [UInt8], to handle: UInt16, in table: AttributeTable) -> [Effect] {
-        guard case .value(let properties) = table[handle]?.kind, value.count <= Self.maximumValueLength,
+        guard case .value(let properties) = table[handle]?.kind, value.count <= ATTPDU.maximumValueLength,
             properties & CharacteristicProperty.writeWithoutResponse != 0
         else { return [] }
         return [.written(AttributeHandle(rawValue: handle), value)]
     }
 
-    private mutating func subscribe(_ valueHandle: UInt16, enabled: Bool) -> [Effect] {
-        let isChange =
-            enabled ? subscriptions.insert(valueHandle).inserted : subscriptions.remove(valueHandle) != nil
-        return isChange ? [.subscribed(AttributeHandle(rawValue: valueHandle), enabled: enabled)] : []
+    private mutating func prepare(
+        _ part: [UInt8], at offset: UInt16, of handle: UInt16, in table: AttributeTable
+    ) -> ATTPDU {
+        let request = ATTPDU.prepareWriteRequest(handle, offset: offset, part)
+        if let code = refusal(toWrite: handle, in: table) { return refusal(of: request, handle, code) }
+        guard prepared.append(part, at: offset, of: handle) else {
+            return refusal(of: request, handle, .prepareQueueFull)
+        }
+        return .prepareWriteResponse(handle, offset: offset, part)
+    }
+
+    /// All of what was prepared, or nothing.
+    private mutating func execute(_ request: ATTPDU, _ isCancelled: Bool, in table: AttributeTable) -> [Effect] {
+        let writes = prepared
+        prepared = PreparedWrites()
+        guard !isCancelled else { return [.send(.executeWriteResponse)] }
+        do throws(PreparedWrites.Refused) {
+            let values = try writes.values { table[$0]?.value ?? [] }
+            for (handle, value) in values {
+                guard let code = refusal(of: value, for: handle, in: table) else { continue }
+                return [.send(refusal(of: request, handle, code))]
+            }
+            return [.send(.executeWriteResponse)] + values.flatMap { take($0.value, for: $0.handle, in: table) }
+        } catch {
+            return [.send(refusal(of: request, error.attributeHandle, error.code))]
+        }
+    }
+
+    /// Why this attribute cannot be written with a request, whatever the value.
+    private func refusal(toWrite handle: UInt16, in table: AttributeTable) -> ATTErrorCode? {
+        guard let attribute = table[handle] else { return .invalidHandle }
+        switch attribute.kind {
+        case .value(let properties) where properties & CharacteristicProperty.write != 0: return nil
+        case .configuration, .descriptor(isWritable: true): return nil
+        case .service, .characteristic, .value, .descriptor: return .writeNotPermitted
+        }
+    }
+
+    private func refusal(of value: [UInt8], for handle: UInt16, in table: AttributeTable) -> ATTErrorCode? {
+        if let code = refusal(toWrite: handle, in: table) { return code }
+        guard case .configuration(_, let allowed) = table[handle]?.kind else {
+            return value.count <= ATTPDU.maximumValueLength ? nil : .invalidAttributeValueLength
+        }
+        guard let bits = value.first, value.count == 2 else { return .invalidAttributeValueLength }
+        // Bits that mean nothing yet are ignored.
+        let known = bits & (ClientConfiguration.notifications | ClientConfiguration.indications)
+        return known & ~allowed == 0 ? nil : .improperlyConfigured
+    }
+
+    /// What follows from a value that was not refused.
+    private mutating func take(_ value: [UInt8], for handle: UInt16, in table: AttributeTable) -> [Effect] {
+        guard case .configuration(let valueHandle, let allowed) = table[handle]?.kind else {
+            return [.written(AttributeHandle(rawValue: handle), value)]
+        }
+        let before = subscriptions[valueHandle, default: 0]
+        let after = value.first.map { $0 & allowed } ?? 0
+        subscriptions[valueHandle] = after == 0 ? nil : after
+        let attribute = AttributeHandle(rawValue: valueHandle)
+        var effects: [Effect] = []
+        if (before ^ after) & ClientConfiguration.notifications != 0 {
+            effects.append(.subscribed(attribute, enabled: after & ClientConfiguration.notifications != 0))
+        }
+        if (before ^ after) & ClientConfiguration.indications != 0 {
+            effects.append(.subscribedToIndications(attribute, enabled: after & ClientConfiguration.indications != 0))
+        }
+        return effects
     }
 
     private func refusal(of request: ATTPDU, _ handle: UInt16, _ code: ATTErrorCode) -> ATTPDU {
@@ -176,13 +240,13 @@ struct GATTServer: Hashable, Sendable {
 
     private func isReadable(_ attribute: AttributeTable.Attribute) -> Bool {
         switch attribute.kind {
-        case .service, .characteristic, .configuration: true
+        case .service, .characteristic, .configuration, .descriptor: true
         case .value(let properties): properties & CharacteristicProperty.read != 0
         }
     }
 
     private func value(of attribute: AttributeTable.Attribute) -> [UInt8] {
-        guard case .configuration(let valueHandle) = attribute.kind else { return attribute.value }
-        return [subscriptions.contains(valueHandle) ? 1 : 0, 0]
+        guard case .configuration(let valueHandle, _) = attribute.kind else { return attribute.value }
+        return [subscriptions[valueHandle, default: 0], 0]
     }
 }

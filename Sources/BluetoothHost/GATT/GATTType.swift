@@ -8,6 +8,8 @@ enum GATTType {
     static let secondaryService: UInt16 = 0x2801
     static let characteristic: UInt16 = 0x2803
     static let clientCharacteristicConfiguration: UInt16 = 0x2902
+    static let genericAttribute: UInt16 = 0x1801
+    static let serviceChanged: UInt16 = 0x2A05
 }
 
 /// Characteristic properties, one bit each.
@@ -18,6 +20,40 @@ enum CharacteristicProperty {
     static let writeWithoutResponse: UInt8 = 0x04
     static let write: UInt8 = 0x08
     static let notify: UInt8 = 0x10
+    static let indicate: UInt8 = 0x20
+}
+
+/// What a Client Characteristic Configuration switches on, one bit each.
+///
+/// - Source: Bluetooth Core 5.4, Vol 3, Part G, 3.3.3.3.
+enum ClientConfiguration {
+    static let notifications: UInt8 = 0x01
+    static let indications: UInt8 = 0x02
+}
+
+/// The value of the Service Changed characteristic: the first and the last handle concerned.
+///
+/// - Source: Bluetooth Core 5.4, Vol 3, Part G, 7.1.
+struct ServiceChanged: Hashable, Sendable {
+    var handles: ClosedRange<AttributeHandle>
+
+    init(from first: UInt16) { handles = AttributeHandle(rawValue: first)...AttributeHandle(rawValue: .max) }
+
+    /// `nil` for anything but four octets with a range that is none backwards.
+    init?(decoding value: [UInt8]) {
+        var reader = ByteReader(value)
+        guard let start = try? reader.uint16(), let end = try? reader.uint16(), start <= end, reader.isAtEnd else {
+            return nil
+        }
+        handles = AttributeHandle(rawValue: start)...AttributeHandle(rawValue: end)
+    }
+
+    var encoded: [UInt8] {
+        var writer = ByteWriter(capacity: 4)
+        writer.uint16(handles.lowerBound.rawValue)
+        writer.uint16(handles.upperBound.rawValue)
+        return writer.bytes
+    }
 }
 
 /// The value of a characteristic declaration.

@@ -13,16 +13,12 @@
 /// | any              | another error              | –                | failed: errorResponse                   |
 /// | any              | handles that run backwards or leave the range | – | failed: malformedResponse           |
 ///
-/// Of several services with the UUID the first is taken. A characteristic directly before the next declaration
-/// has no descriptor and costs no request.
+/// Of several services with the UUID the first is taken; one whose handles are known begins with its
+/// characteristics. A characteristic directly before the next declaration has no descriptor and costs no request.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 3, Part G, 4.4.2, 4.6.1 and 4.7.1.
 struct ServiceDiscovery: Hashable, Sendable {
-    enum Step: Hashable, Sendable {
-        case request(ATTPDU)
-        case done(RemoteService)
-        case failed(ATTFailure)
-    }
+    typealias Step = GATTStep<RemoteService>
 
     /// More than any button has; the rest is not looked at.
     static let maximumCharacteristics = 64
@@ -50,8 +46,19 @@ struct ServiceDiscovery: Hashable, Sendable {
 
     init(_ uuid: UUID) { self.uuid = UUID(wireOctets: uuid.wireOctets) ?? uuid }
 
+    /// Of a service whose handles are known; its characteristics are looked for afresh.
+    init(_ service: RemoteService) {
+        uuid = service.uuid
+        range = HandleRange(start: service.handles.lowerBound.rawValue, end: service.handles.upperBound.rawValue)
+        asked = range
+        state = .characteristics
+    }
+
     var firstRequest: ATTPDU {
-        .findByTypeValueRequest(range, type: GATTType.primaryService, value: uuid.wireOctets)
+        switch state {
+        case .service: .findByTypeValueRequest(range, type: GATTType.primaryService, value: uuid.wireOctets)
+        case .characteristics, .descriptors: .readByTypeRequest(asked, type: .short(GATTType.characteristic))
+        }
     }
 
     mutating func handle(_ response: ATTPDU) -> Step {
@@ -123,7 +130,12 @@ struct ServiceDiscovery: Hashable, Sendable {
             RemoteService(
                 uuid: uuid,
                 handles: AttributeHandle(rawValue: range.start)...AttributeHandle(rawValue: range.end),
-                characteristics: found.map(\.characteristic)))
+                characteristics: found.map {
+                    var characteristic = $0.characteristic
+                    // A value behind the next declaration leaves no room for descriptors.
+                    characteristic.lastHandle = max(characteristic.valueHandle, AttributeHandle(rawValue: $0.end))
+                    return characteristic
+                }))
     }
 
     private mutating func foundDescriptors(_ list: [AttributeInformation], of index: Int) -> Step {

@@ -4,7 +4,8 @@ import Bytes
 /// Frames on their way to the controller, cut to its packet length and held back while its buffers are full.
 ///
 /// The buffers are one pool for all links. Links take turns, one packet each, so a link whose peer is slow does
-/// not keep the others waiting for longer than its own packets fill the pool.
+/// not keep the others waiting for longer than its own packets fill the pool; and it may not fill all of it: a
+/// buffer is left for each of the others, as long as that leaves it half of them.
 ///
 /// A packet is either completed or gone with its link, at the latest when the supervision timeout has passed. Where
 /// nothing of a link was completed for that long and `margin` more, and the link is still there, its packets have
@@ -34,6 +35,7 @@ struct ACLFlow: Sendable {
         case stuck(ConnectionHandle)
     }
 
+    static let reservedFrames = 32
     static let margin: Duration = .seconds(4)
     /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.8.12.
     static let longestSupervisionTimeout: Duration = .seconds(32)
@@ -41,6 +43,7 @@ struct ACLFlow: Sendable {
     /// When to call `timerFired`.
     private(set) var deadline: Instant?
     private let packetLength: Int
+    private let bufferCount: Int
     private var freeBuffers: Int
     private var queues: [ConnectionHandle: LinkQueue] = [:]
     /// Links with something to send, the next one first.
@@ -48,7 +51,18 @@ struct ACLFlow: Sendable {
 
     init(packetLength: Int, bufferCount: Int) {
         self.packetLength = max(1, packetLength)
+        self.bufferCount = bufferCount
         freeBuffers = bufferCount
+    }
+
+    /// What one link may have at the controller.
+    private var share: Int { max(1, bufferCount - min(queues.count - 1, bufferCount / 2)) }
+
+    /// Whether a frame given now would begin to be sent now.
+    func isIdle(_ handle: ConnectionHandle) -> Bool {
+        guard freeBuffers > 0 else { return false }
+        guard let queue = queues[handle] else { return true }
+        return queue.isEmpty && queue.inFlight < share
     }
 
     /// - Parameter supervisionTimeout: units of 10 ms.
@@ -91,11 +105,15 @@ struct ACLFlow: Sendable {
         deadline = min(deadline ?? end, end)
     }
 
-    /// - Returns: whether there was room: a link keeps at most `Host.maximumQueuedFrames` frames waiting.
-    mutating func enqueue(_ frame: [UInt8], for handle: ConnectionHandle) -> Bool {
+    /// - Parameter isReserved: for answers, confirmations and credits, without which a link stands still: they have
+    ///   room beyond what others may fill.
+    /// - Returns: whether there was room: a link keeps at most `Host.maximumQueuedFrames` frames waiting, and
+    ///   `reservedFrames` more.
+    mutating func enqueue(_ frame: [UInt8], for handle: ConnectionHandle, isReserved: Bool) -> Bool {
         var queue = queues.removeValue(forKey: handle) ?? LinkQueue()
         defer { queues[handle] = queue }
-        guard queue.waiting.count < Host.maximumQueuedFrames else { return false }
+        let limit = Host.maximumQueuedFrames + (isReserved ? Self.reservedFrames : 0)
+        guard queue.waiting.count < limit else { return false }
         if queue.isEmpty { turns.append(handle) }
         queue.waiting.append(frame)
         return true
@@ -104,8 +122,15 @@ struct ACLFlow: Sendable {
     /// The packets that can go now, in order.
     mutating func takePackets(at now: Instant) -> [[UInt8]] {
         var packets: [[UInt8]] = []
+        // Those that have their share of the buffers, and keep their place.
+        var waiting: [ConnectionHandle] = []
+        defer { turns = waiting + turns }
         while freeBuffers > 0, let handle = turns.first {
             turns.removeFirst()
+            if let queue = queues[handle], queue.inFlight >= share {
+                waiting.append(handle)
+                continue
+            }
             guard var queue = queues.removeValue(forKey: handle) else { continue }
             defer { queues[handle] = queue }
             guard let packet = queue.nextPacket(of: handle, length: packetLength) else { continue }

@@ -8,9 +8,11 @@ struct L2CAPReassembler: Hashable, Sendable {
         var frame: L2CAPFrame?
         /// What the peer or the controller got wrong; the octets concerned are dropped.
         var fault: String?
+        /// Whose frame was dropped because it is too long.
+        var oversized: L2CAPChannelID?
     }
 
-    /// The longest frame taken: the longest attribute PDU with its header. A longer one is dropped whole.
+    /// The longest frame taken: the longest attribute PDU, or piece of an SDU, with its header. A longer one is dropped whole.
     static let maximumFrameLength = L2CAPFrame.headerLength + Int(ATTPDU.maximumMTU)
 
     private enum State: Hashable, Sendable {
@@ -40,8 +42,8 @@ struct L2CAPReassembler: Hashable, Sendable {
             return collect([], fragment)
         }
         guard Int(length) == payload.remainingCount else { return collect([], fragment) }
-        guard fragment.remainingCount <= Self.maximumFrameLength else { return discard() }
-        return Outcome(frame: L2CAPFrame(channel: channel, payload: payload))
+        guard fragment.remainingCount <= Self.maximumFrameLength else { return discard(on: channel) }
+        return Outcome(frame: L2CAPFrame(channel: L2CAPChannelID(rawValue: channel), payload: payload))
     }
 
     private mutating func receiveContinuing(_ fragment: ByteReader) -> Outcome {
@@ -56,7 +58,6 @@ struct L2CAPReassembler: Hashable, Sendable {
     }
 
     private mutating func collect(_ collected: [UInt8], _ fragment: ByteReader) -> Outcome {
-        guard collected.count + fragment.remainingCount <= Self.maximumFrameLength else { return discard() }
         var octets = collected
         var fragment = fragment
         octets.append(contentsOf: fragment.remainder())
@@ -65,7 +66,7 @@ struct L2CAPReassembler: Hashable, Sendable {
             state = .collecting(octets)
             return Outcome()
         }
-        guard L2CAPFrame.headerLength + Int(length) <= Self.maximumFrameLength else { return discard() }
+        guard L2CAPFrame.headerLength + Int(length) <= Self.maximumFrameLength else { return discard(on: channel) }
         guard payload.remainingCount >= Int(length) else {
             state = .collecting(octets)
             return Outcome()
@@ -73,11 +74,13 @@ struct L2CAPReassembler: Hashable, Sendable {
         guard payload.remainingCount == Int(length) else {
             return Outcome(fault: "an L2CAP frame is longer than it says")
         }
-        return Outcome(frame: L2CAPFrame(channel: channel, payload: payload))
+        return Outcome(frame: L2CAPFrame(channel: L2CAPChannelID(rawValue: channel), payload: payload))
     }
 
-    private mutating func discard() -> Outcome {
+    private mutating func discard(on channel: UInt16) -> Outcome {
         state = .discarding
-        return Outcome(fault: "an L2CAP frame is longer than \(Self.maximumFrameLength) octets")
+        return Outcome(
+            fault: "an L2CAP frame is longer than \(Self.maximumFrameLength) octets",
+            oversized: L2CAPChannelID(rawValue: channel))
     }
 }

@@ -1,7 +1,7 @@
 import Bytes
 
-/// The LE signalling channel of one link: the peripheral asks for connection parameters, the central answers.
-/// Everything else is rejected.
+/// The connection parameters on the LE signalling channel of one link: the peripheral asks, the central answers.
+/// What it does not know it rejects; `ChannelTable` has the rest.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 3, Part A, 4.1, 4.20 and 4.21.
 struct SignallingChannel: Hashable, Sendable {
@@ -15,25 +15,16 @@ struct SignallingChannel: Hashable, Sendable {
     let role: LinkRole
     /// Of our request that is not answered yet.
     private var pendingIdentifier: UInt8?
-    private var lastIdentifier: UInt8 = 0
 
     init(role: LinkRole) { self.role = role }
 
     /// A second request takes the first one's place: an answer to the first is then unexpected.
-    mutating func request(_ parameters: ConnectionParameters) -> [Effect] {
-        // 0 is not an identifier.
-        lastIdentifier = lastIdentifier == .max ? 1 : lastIdentifier + 1
-        pendingIdentifier = lastIdentifier
-        return [.send(.connectionParameterUpdateRequest(identifier: lastIdentifier, parameters))]
+    mutating func request(_ parameters: ConnectionParameters, identifier: UInt8) -> [Effect] {
+        pendingIdentifier = identifier
+        return [.send(.connectionParameterUpdateRequest(identifier: identifier, parameters))]
     }
 
-    mutating func receive(_ payload: ByteReader) -> [Effect] {
-        let packet: SignallingPacket
-        do {
-            packet = try SignallingPacket(decoding: payload)
-        } catch {
-            return [.anomaly("a signalling packet is too short")]
-        }
+    mutating func receive(_ packet: SignallingPacket) -> [Effect] {
         switch packet {
         case .connectionParameterUpdateRequest(let identifier, let parameters) where role == .central:
             let response = SignallingPacket.connectionParameterUpdateResponse(
@@ -47,9 +38,30 @@ struct SignallingChannel: Hashable, Sendable {
             if identifier == pendingIdentifier { pendingIdentifier = nil }
             return [.anomaly("the peer rejected signalling packet \(identifier)")]
         case .connectionParameterUpdateRequest(let identifier, _), .unknown(_, let identifier, _):
-            return [.send(.commandReject(identifier: identifier, reason: Self.commandNotUnderstood, data: []))]
+            let reject = SignallingPacket.commandReject(
+                identifier: identifier, reason: RejectReason.notUnderstood, data: [])
+            return [.send(reject)]
+        case .disconnectionRequest, .disconnectionResponse, .creditBasedConnectionRequest,
+            .creditBasedConnectionResponse, .flowControlCredit:
+            return []
         }
     }
+}
 
-    private static let commandNotUnderstood: UInt16 = 0
+/// - Source: Bluetooth Core 5.4, Vol 3, Part A, 4.1.
+enum RejectReason {
+    static let notUnderstood: UInt16 = 0
+    static let invalidChannel: UInt16 = 2
+}
+
+/// What the requests of one end are told apart by: 1…255, each in its turn.
+///
+/// - Source: Bluetooth Core 5.4, Vol 3, Part A, 4.
+struct SignallingIdentifiers: Hashable, Sendable {
+    private var last: UInt8 = 0
+
+    mutating func next() -> UInt8 {
+        last = last == .max ? 1 : last + 1
+        return last
+    }
 }

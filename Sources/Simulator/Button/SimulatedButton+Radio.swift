@@ -91,7 +91,10 @@ extension SimulatedButton {
 
         case .advertisingStarted, .subscribed, .parametersUpdated, .advertised, .connectionFailed, .acceptListTurned,
             .linkLimitReached, .connectionUpdateFailed, .scanningFailed,
-            .serviceDiscovered, .notificationsSet, .procedureFailed, .notified:
+            .serviceDiscovered, .notificationsSet, .procedureFailed, .notified,
+            .servicesDiscovered, .descriptorsDiscovered, .read, .writeCompleted, .indicationsSet, .indicated,
+            .servicesChanged, .subscribedToIndications, .indicationConfirmed, .indicationFailed, .channelOpened,
+            .channelOpenFailed, .channelClosed, .sduReceived, .sduRefused, .channelWritable:
             break
         }
     }

@@ -1,0 +1,51 @@
+/// Lists the descriptors behind one characteristic's value.
+///
+/// | on                         | and we                                     |
+/// |----------------------------|--------------------------------------------|
+/// | a list, more to come       | Find Information after its last            |
+/// | the last, or not found     | done                                       |
+/// | another error              | failed: errorResponse                      |
+/// | handles that run backwards or leave the range | failed: malformedResponse |
+///
+/// - Source: Bluetooth Core 5.4, Vol 3, Part G, 4.7.1.
+struct DescriptorDiscovery: Hashable, Sendable {
+    /// The rest is not looked at.
+    static let maximumDescriptors = 64
+
+    let valueHandle: AttributeHandle
+    private var range: HandleRange
+    private var found: [RemoteService.Descriptor] = []
+
+    /// `nil` where there is no room for a descriptor, so nothing has to be asked.
+    init?(_ characteristic: RemoteService.Characteristic) {
+        valueHandle = characteristic.valueHandle
+        let value = valueHandle.rawValue
+        guard value < characteristic.lastHandle.rawValue else { return nil }
+        range = HandleRange(start: value + 1, end: characteristic.lastHandle.rawValue)
+    }
+
+    var request: ATTPDU { .findInformationRequest(range) }
+
+    mutating func handle(_ response: ATTPDU) -> GATTStep<[RemoteService.Descriptor]> {
+        switch response {
+        case .findInformationResponse(let list): take(list)
+        case .errorResponse(_, _, .attributeNotFound): .done(found)
+        case .errorResponse(_, let handle, let code):
+            .failed(.errorResponse(code: code.rawValue, attributeHandle: handle))
+        default: .failed(.malformedResponse)
+        }
+    }
+
+    private mutating func take(_ list: [AttributeInformation]) -> GATTStep<[RemoteService.Descriptor]> {
+        var last = range.start - 1
+        for element in list {
+            guard element.handle > last, element.handle <= range.end else { return .failed(.malformedResponse) }
+            last = element.handle
+            found.append(.init(uuid: element.type, handle: AttributeHandle(rawValue: last)))
+            guard found.count < Self.maximumDescriptors else { return .done(found) }
+        }
+        guard last < range.end else { return .done(found) }
+        range.start = last + 1
+        return .request(request)
+    }
+}

@@ -1,0 +1,47 @@
+/// Lists the primary services, without what is in them.
+///
+/// | on                        | and we                                                     |
+/// |---------------------------|------------------------------------------------------------|
+/// | groups, more to come      | Read By Group Type after the last one's end                |
+/// | the last, or not found    | done                                                       |
+/// | another error             | failed: errorResponse                                      |
+/// | handles that run backwards or overlap | failed: malformedResponse                      |
+///
+/// - Source: Bluetooth Core 5.4, Vol 3, Part G, 4.4.1.
+struct PrimaryServiceDiscovery: Hashable, Sendable {
+    private var found: [RemoteService] = []
+    private var start: UInt16 = 1
+
+    var request: ATTPDU {
+        .readByGroupTypeRequest(HandleRange(start: start, end: .max), type: .short(GATTType.primaryService))
+    }
+
+    mutating func handle(_ response: ATTPDU) -> GATTStep<[RemoteService]> {
+        switch response {
+        case .readByGroupTypeResponse(let groups): take(groups)
+        case .errorResponse(_, _, .attributeNotFound): .done(found)
+        case .errorResponse(_, let handle, let code):
+            .failed(.errorResponse(code: code.rawValue, attributeHandle: handle))
+        default: .failed(.malformedResponse)
+        }
+    }
+
+    private mutating func take(_ groups: [AttributeGroup]) -> GATTStep<[RemoteService]> {
+        var last = start - 1
+        for group in groups {
+            guard group.range.start > last, group.range.start <= group.range.end,
+                let uuid = UUID(wireOctets: group.value)
+            else { return .failed(.malformedResponse) }
+            last = group.range.end
+            found.append(
+                RemoteService(
+                    uuid: uuid,
+                    handles: AttributeHandle(rawValue: group.range.start)...AttributeHandle(rawValue: last),
+                    characteristics: []))
+            guard found.count < Host.maximumServices else { return .done(found) }
+        }
+        guard last < .max else { return .done(found) }
+        start = last + 1
+        return .request(request)
+    }
+}

@@ -1,0 +1,464 @@
+import BluetoothHost
+import ButtonModel
+import Bytes
+import TestSupport
+import Testing
+
+@Suite("Credit-based channels")
+struct ChannelTranscriptTests {
+    private let spsm = SPSM(rawValue: 0x0081)
+    private let id = L2CAPChannelID(rawValue: 0x40)
+    /// An SDU of at most 64 octets in pieces of at most 30, four at a time.
+    private static let configuration = Host.Configuration(channels: ChannelConfiguration(mtu: 64, mps: 30, credits: 4))
+
+    /// A link, and buffers for everything.
+    private func connected(_ configuration: Host.Configuration = configuration) -> Bench {
+        var info = Bench.info
+        info.aclDataLength = 251
+        info.aclBufferCount = 255
+        var bench = Bench(configuration, info: info)
+        bench.connect()
+        return bench
+    }
+
+    /// A channel we opened; the peer's is 0x55, and it takes 100 octets in pieces of 23.
+    private func open(credits: UInt16 = 3, _ configuration: Host.Configuration = configuration) -> Bench {
+        var bench = connected(configuration)
+        bench.when(.perform(.openChannel(link, spsm)))
+        bench.when(.signalling([0x15, 1, 10, 0, 0x55, 0, 100, 0, 23, 0] + octets(credits) + [0, 0]))
+        return bench
+    }
+
+    private func octets(_ value: UInt16) -> [UInt8] { [UInt8(value & 0xFF), UInt8(value >> 8)] }
+
+    private func sdu(_ octets: [UInt8]) -> Host.Input { .perform(.sendSDU(link, id, octets)) }
+
+    /// What becomes of a channel by a violation: it is closed and the peer asked to close its own.
+    private func expectClosed(
+        _ bench: inout Bench, _ input: Host.Input, identifier: UInt8 = 2, _ violation: ChannelViolation,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        bench.when(
+            input, expect: .signalling([0x06, identifier, 4, 0, 0x55, 0, 0x40, 0]),
+            .event(.channelClosed(link, id, .violation(violation))), sourceLocation: sourceLocation)
+        // What is still under way counts for nothing.
+        bench.whenNothingFollows(.frame(link, channel: 0x40, [1, 0, 1]), sourceLocation: sourceLocation)
+        bench.whenNothingFollows(.signalling([0x16, 9, 4, 0, 0x55, 0, 1, 0]), sourceLocation: sourceLocation)
+    }
+
+    // MARK: Opening
+
+    @Test("a channel is asked for with what we take, and opened with what the peer takes")
+    func opened() {
+        var bench = connected()
+        bench.when(
+            .perform(.openChannel(link, spsm)),
+            expect: .signalling([0x14, 1, 10, 0, 0x81, 0, 0x40, 0, 64, 0, 30, 0, 4, 0]))
+        bench.when(
+            .signalling([0x15, 1, 10, 0, 0x55, 0, 100, 0, 23, 0, 3, 0, 0, 0]),
+            expect: .event(.channelOpened(link, Channel(id: id, spsm: spsm, peerMTU: 100, isIncoming: false))))
+    }
+
+    @Test(
+        "a refusal is told with its code",
+        arguments: [2, 4, 5, 6, 7, 8, 9, 10, 11] as [UInt8])
+    func refused(result: UInt8) {
+        var bench = connected()
+        bench.when(.perform(.openChannel(link, spsm)))
+        bench.when(
+            .signalling([0x15, 1, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, result, 0]),
+            expect: .event(.channelOpenFailed(link, spsm, .refused(result: UInt16(result)))))
+        bench.when(
+            .signalling([0x15, 1, 10, 0, 0x55, 0, 100, 0, 23, 0, 3, 0, 0, 0]),
+            expect: .event(.anomaly("an unexpected signalling response")))
+    }
+
+    @Test("a peer that knows no such channels rejects the request")
+    func rejected() {
+        var bench = connected()
+        bench.when(.perform(.openChannel(link, spsm)))
+        bench.when(
+            .signalling([0x01, 1, 2, 0, 0, 0]), expect: .event(.channelOpenFailed(link, spsm, .rejected(reason: 0))))
+    }
+
+    @Test(
+        "a channel that cannot be one is not opened",
+        arguments: [
+            [0x3F, 0, 100, 0, 23, 0, 3, 0], [0x80, 0, 100, 0, 23, 0, 3, 0], [0x55, 0, 22, 0, 23, 0, 3, 0],
+            [0x55, 0, 100, 0, 22, 0, 3, 0], [0x55, 0, 100, 0, 0xFE, 0xFF, 3, 0],
+        ] as [[UInt8]])
+    func malformedResponse(offer: [UInt8]) {
+        var bench = connected()
+        bench.when(.perform(.openChannel(link, spsm)))
+        bench.when(
+            .signalling([0x15, 1, 10, 0] + offer + [0, 0]),
+            expect: .event(.channelOpenFailed(link, spsm, .malformedResponse)))
+    }
+
+    @Test("thirty seconds of silence are an answer; one that comes later counts for nothing")
+    func noAnswer() {
+        var bench = connected()
+        bench.when(.perform(.openChannel(link, spsm)))
+        bench.when(.freed())
+        bench.wait(.milliseconds(29_999))
+        bench.wait(.milliseconds(1), expect: .event(.channelOpenFailed(link, spsm, .noAnswer)))
+        bench.when(
+            .signalling([0x15, 1, 10, 0, 0x55, 0, 100, 0, 23, 0, 3, 0, 0, 0]),
+            expect: .event(.anomaly("an unexpected signalling response")))
+    }
+
+    @Test("a link has so many channels; one more fails at once, and a number is free again after its channel")
+    func tooMany() {
+        var bench = connected()
+        for number in 0..<UInt8(Host.maximumChannels) {
+            bench.when(
+                .perform(.openChannel(link, spsm)),
+                expect: .signalling([0x14, number + 1, 10, 0, 0x81, 0, 0x40 + number, 0, 64, 0, 30, 0, 4, 0]))
+        }
+        bench.when(.perform(.openChannel(link, spsm)), expect: .event(.channelOpenFailed(link, spsm, .tooManyChannels)))
+        bench.when(.perform(.listen(spsm)))
+        bench.when(
+            .signalling([0x14, 7, 10, 0, 0x81, 0, 0x60, 0, 100, 0, 23, 0, 3, 0]),
+            expect: .signalling([0x15, 7, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0]))
+        bench.when(.signalling([0x01, 3, 2, 0, 0, 0]))
+        bench.when(
+            .perform(.openChannel(link, spsm)),
+            expect: .signalling([0x14, 9, 10, 0, 0x81, 0, 0x42, 0, 64, 0, 30, 0, 4, 0]))
+    }
+
+    @Test("without a link nothing is opened, sent or closed")
+    func noLink() {
+        var bench = connected()
+        bench.when(
+            .perform(.openChannel(otherLink, spsm)), expect: .event(.channelOpenFailed(otherLink, spsm, .linkLost)))
+        bench.when(
+            .perform(.sendSDU(otherLink, id, [1])), expect: .event(.sduRefused(otherLink, id, .notOpen)))
+        bench.when(sdu([1]), expect: .event(.sduRefused(link, id, .notOpen)))
+        bench.whenNothingFollows(.perform(.closeChannel(otherLink, id)))
+        bench.whenNothingFollows(.perform(.closeChannel(link, id)))
+    }
+
+    // MARK: Being asked
+
+    private func request(_ identifier: UInt8, spsm: UInt8 = 0x81, _ offer: [UInt8]) -> Host.Input {
+        .signalling([0x14, identifier, 10, 0, spsm, 0] + offer)
+    }
+
+    @Test("a peer may open what is listened on, until it is not any more")
+    func listening() {
+        var bench = connected()
+        let offer: [UInt8] = [0x55, 0, 100, 0, 23, 0, 3, 0]
+        bench.when(
+            request(9, offer), expect: .signalling([0x15, 9, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0]))
+        bench.when(.perform(.listen(spsm)))
+        bench.when(
+            request(10, offer), expect: .signalling([0x15, 10, 10, 0, 0x40, 0, 64, 0, 30, 0, 4, 0, 0, 0]),
+            .event(.channelOpened(link, Channel(id: id, spsm: spsm, peerMTU: 100, isIncoming: true))))
+        bench.when(.perform(.stopListening(spsm)))
+        bench.when(
+            request(11, [0x56, 0, 100, 0, 23, 0, 3, 0]),
+            expect: .signalling([0x15, 11, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0]))
+        bench.when(sdu([7]), expect: .frame(link, channel: 0x55, [1, 0, 7]))
+    }
+
+    @Test(
+        "a request that is wrong is refused by the standard's code",
+        arguments: [
+            (0x80, [0x55, 0, 100, 0, 23, 0, 3, 0], 2), (0x81, [0x3F, 0, 100, 0, 23, 0, 3, 0], 9),
+            (0x81, [0x80, 0, 100, 0, 23, 0, 3, 0], 9), (0x81, [0x54, 0, 100, 0, 23, 0, 3, 0], 10),
+            (0x81, [0x55, 0, 22, 0, 23, 0, 3, 0], 11), (0x81, [0x55, 0, 100, 0, 22, 0, 3, 0], 11),
+        ] as [(UInt8, [UInt8], UInt8)])
+    func refusing(spsm: UInt8, offer: [UInt8], result: UInt8) {
+        var bench = connected()
+        bench.when(.perform(.listen(self.spsm)))
+        bench.when(request(9, [0x54, 0, 100, 0, 23, 0, 3, 0]))
+        bench.when(
+            request(10, spsm: spsm, offer),
+            expect: .signalling([0x15, 10, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, result, 0]))
+    }
+
+    // MARK: Sending
+
+    @Test("an SDU goes in pieces, its length before the first, as far as the credits reach")
+    func sending() {
+        var bench = open()
+        let value = Array(0..<80 as Range<UInt8>)
+        bench.when(
+            sdu(value), expect: .frame(link, channel: 0x55, [80, 0] + value[..<21]),
+            .frame(link, channel: 0x55, Array(value[21..<44])), .frame(link, channel: 0x55, Array(value[44..<67])))
+        bench.whenNothingFollows(sdu([7]))
+        bench.when(
+            .signalling([0x16, 9, 4, 0, 0x55, 0, 5, 0]), expect: .frame(link, channel: 0x55, Array(value[67...])),
+            .frame(link, channel: 0x55, [1, 0, 7]))
+        bench.when(sdu([]), expect: .frame(link, channel: 0x55, [0, 0]))
+    }
+
+    @Test("an SDU longer than the peer takes is refused, and nothing of it is sent")
+    func sduTooLong() {
+        var bench = open()
+        bench.when(sdu(Array(repeating: 0, count: 101)), expect: .event(.sduRefused(link, id, .tooLong)))
+        #expect(bench.when(sdu(Array(repeating: 0, count: 100))).count == 3)
+    }
+
+    @Test("a full queue refuses, and says when half of it is free")
+    func backpressure() {
+        var bench = open(credits: 0)
+        let value = [UInt8](repeating: 0, count: 98)
+        // Each SDU takes 100 of 65 537 octets.
+        for _ in 0..<655 { bench.whenNothingFollows(sdu(value)) }
+        bench.when(sdu(value), expect: .event(.sduRefused(link, id, .queueFull)))
+        bench.whenNothingFollows(sdu(Array(value.prefix(35))))
+        bench.when(sdu([]), expect: .event(.sduRefused(link, id, .queueFull)))
+        var frames = 0
+        var writable: [Int] = []
+        while frames < 4000 {
+            var effects = bench.when(.signalling([0x16, 9, 4, 0, 0x55, 0, 1, 0]))
+            bench.when(.freed())
+            if effects.contains(.event(.channelWritable(link, id))) {
+                writable.append(frames)
+                effects.removeAll { $0 == .event(.channelWritable(link, id)) }
+            }
+            guard effects.count == 1 else { break }
+            frames += 1
+        }
+        // 656 SDUs; five pieces for each of the long ones, two for the short one.
+        #expect(frames == 655 * 5 + 2)
+        #expect(writable.count == 1)
+        #expect((1630...1650).contains(writable.first ?? 0))
+    }
+
+    @Test("credits beyond 65535 are a violation; none at all, or for no channel, are an anomaly")
+    func credits() {
+        var bench = open(credits: 65_000)
+        bench.when(
+            .signalling([0x16, 9, 4, 0, 0x55, 0, 0, 0]), expect: .event(.anomaly("0 credits for L2CAP channel 85")))
+        bench.when(
+            .signalling([0x16, 9, 4, 0, 0x56, 0, 1, 0]), expect: .event(.anomaly("1 credits for L2CAP channel 86")))
+        bench.whenNothingFollows(.signalling([0x16, 9, 4, 0, 0x55, 0] + octets(535)))
+        expectClosed(&bench, .signalling([0x16, 9, 4, 0, 0x55, 0, 1, 0]), .tooManyCredits)
+    }
+
+    // MARK: Receiving
+
+    @Test("pieces become an SDU; half of the credits are given back at once")
+    func receiving() {
+        var bench = open()
+        bench.whenNothingFollows(.frame(link, channel: 0x40, [40, 0] + Array(0..<28)))
+        bench.when(
+            .frame(link, channel: 0x40, Array(28..<40)), expect: .event(.sduReceived(link, id, Array(0..<40))),
+            .signalling([0x16, 2, 4, 0, 0x40, 0, 2, 0]))
+        bench.when(.frame(link, channel: 0x40, [0, 0]), expect: .event(.sduReceived(link, id, [])))
+    }
+
+    @Test("a peer that is to wait gets no credits, and then all of them")
+    func setReceiving() {
+        var bench = open()
+        bench.whenNothingFollows(.perform(.setReceiving(link, id, false)))
+        for number in 0..<4 as Range<UInt8> {
+            bench.when(
+                .frame(link, channel: 0x40, [1, 0, number]), expect: .event(.sduReceived(link, id, [number])))
+        }
+        bench.when(
+            .perform(.setReceiving(link, id, true)), expect: .signalling([0x16, 2, 4, 0, 0x40, 0, 4, 0]))
+        bench.whenNothingFollows(.perform(.setReceiving(link, id, true)))
+    }
+
+    @Test("a frame without a credit is a violation")
+    func noCredit() {
+        var bench = open()
+        bench.when(.perform(.setReceiving(link, id, false)))
+        for _ in 0..<4 { bench.when(.frame(link, channel: 0x40, [1, 0, 1])) }
+        expectClosed(&bench, .frame(link, channel: 0x40, [1, 0, 1]), .noCredit)
+    }
+
+    @Test(
+        "a frame that may not be is a violation",
+        arguments: [
+            ([[1]], .noLength), ([[]], .noLength), ([[65, 0]], .sduTooLong), ([[0xFF, 0xFF]], .sduTooLong),
+            ([[1, 0, 1, 2]], .sduOverrun), ([[30, 0] + Array(0..<28), [1, 2, 3]], .sduOverrun),
+            ([[60, 0] + Array(0..<29)], .frameTooLong), ([Array(repeating: 1, count: 517)], .frameTooLong),
+        ] as [([[UInt8]], ChannelViolation)])
+    func violations(frames: [[UInt8]], violation: ChannelViolation) {
+        var bench = open()
+        for frame in frames.dropLast() { bench.whenNothingFollows(.frame(link, channel: 0x40, frame)) }
+        expectClosed(&bench, .frame(link, channel: 0x40, frames.last ?? []), violation)
+    }
+
+    @Test("a frame so long that it is not even kept ends its channel")
+    func oversized() {
+        var bench = open()
+        bench.when(
+            .frame(link, channel: 0x40, Array(repeating: 0, count: 600)),
+            expect: .event(.anomaly("an L2CAP frame is longer than 521 octets")),
+            .signalling([0x06, 2, 4, 0, 0x55, 0, 0x40, 0]),
+            .event(.channelClosed(link, id, .violation(.frameTooLong))))
+    }
+
+    @Test("a frame for a channel that is not there is an anomaly", arguments: [0x40, 0x41, 0x7F] as [UInt16])
+    func noChannel(channel: UInt16) {
+        var bench = connected()
+        bench.when(
+            .frame(link, channel: channel, [1, 0, 1]),
+            expect: .event(.anomaly("a frame for L2CAP channel \(channel)")))
+    }
+
+    // MARK: The end
+
+    @Test("a channel we close is gone at once; its number is free when the peer has answered")
+    func closing() {
+        var bench = open(credits: 0)
+        bench.when(sdu([1]))
+        bench.when(
+            .perform(.closeChannel(link, id)), expect: .signalling([0x06, 2, 4, 0, 0x55, 0, 0x40, 0]),
+            .event(.channelClosed(link, id, .closedByHost)))
+        bench.whenNothingFollows(.perform(.closeChannel(link, id)))
+        bench.when(sdu([1]), expect: .event(.sduRefused(link, id, .notOpen)))
+        bench.whenNothingFollows(.signalling([0x16, 9, 4, 0, 0x55, 0, 1, 0]))
+        bench.when(
+            .perform(.openChannel(link, spsm)),
+            expect: .signalling([0x14, 3, 10, 0, 0x81, 0, 0x41, 0, 64, 0, 30, 0, 4, 0]))
+        bench.whenNothingFollows(.signalling([0x07, 2, 4, 0, 0x55, 0, 0x40, 0]))
+        bench.when(
+            .perform(.openChannel(link, spsm)),
+            expect: .signalling([0x14, 4, 10, 0, 0x81, 0, 0x40, 0, 64, 0, 30, 0, 4, 0]))
+    }
+
+    @Test("a peer that never answers the end of a channel loses it all the same")
+    func closingSilence() {
+        var bench = open()
+        bench.when(.perform(.closeChannel(link, id)))
+        bench.when(.freed(2))
+        bench.wait(.seconds(30))
+        bench.when(
+            .perform(.openChannel(link, spsm)),
+            expect: .signalling([0x14, 3, 10, 0, 0x81, 0, 0x40, 0, 64, 0, 30, 0, 4, 0]))
+    }
+
+    @Test("the peer closes, is answered, and its channel is gone; when both close, both are answered")
+    func closedByPeer() {
+        var bench = open()
+        bench.when(
+            .signalling([0x06, 9, 4, 0, 0x40, 0, 0x55, 0]), expect: .signalling([0x07, 9, 4, 0, 0x40, 0, 0x55, 0]),
+            .event(.channelClosed(link, id, .closedByPeer)))
+        bench = open()
+        bench.when(.perform(.closeChannel(link, id)))
+        bench.when(
+            .signalling([0x06, 9, 4, 0, 0x40, 0, 0x55, 0]), expect: .signalling([0x07, 9, 4, 0, 0x40, 0, 0x55, 0]))
+        bench.when(
+            .signalling([0x01, 2, 6, 0, 2, 0, 0x55, 0, 0x40, 0]),
+            expect: .event(.anomaly("the peer rejected signalling packet 2")))
+    }
+
+    @Test("an end of what is not there is rejected with the channels it named; one with the wrong source is ignored")
+    func wrongDisconnection() {
+        var bench = open()
+        bench.when(
+            .signalling([0x06, 9, 4, 0, 0x41, 0, 0x55, 0]),
+            expect: .signalling([0x01, 9, 6, 0, 2, 0, 0x41, 0, 0x55, 0]))
+        bench.whenNothingFollows(.signalling([0x06, 9, 4, 0, 0x40, 0, 0x56, 0]))
+        bench.when(sdu([7]), expect: .frame(link, channel: 0x55, [1, 0, 7]))
+    }
+
+    @Test("channels end before their link, and what is being opened fails")
+    func linkLost() {
+        var bench = open()
+        bench.when(.perform(.openChannel(link, spsm)))
+        bench.when(
+            .event(.disconnectionComplete(.success, link, reason: .connectionTimeout)),
+            expect: .event(.channelClosed(link, id, .linkLost)),
+            .event(.channelOpenFailed(link, spsm, .linkLost)),
+            .event(
+                .disconnected(Connection(handle: link, peer: kitchen, role: .central), reason: .connectionTimeout)))
+    }
+
+    @Test("what a host takes is brought into the standard's range")
+    func limits() {
+        var bench = connected(.init(channels: ChannelConfiguration(mtu: 0, mps: 0, credits: 0)))
+        bench.when(
+            .perform(.openChannel(link, spsm)),
+            expect: .signalling([0x14, 1, 10, 0, 0x81, 0, 0x40, 0, 23, 0, 23, 0, 1, 0]))
+        bench = connected(.init(channels: ChannelConfiguration(mtu: .max, mps: .max, credits: .max)))
+        bench.when(
+            .perform(.openChannel(link, spsm)),
+            expect: .signalling([0x14, 1, 10, 0, 0x81, 0, 0x40, 0, 0xFF, 0xFF, 0x05, 2, 0xFF, 0xFF]))
+    }
+
+    // MARK: Beside others
+
+    /// A channel with much to send, on a controller with few and small buffers.
+    private func busy(buffers: Int) -> Bench {
+        var info = Bench.info
+        info.aclBufferCount = buffers
+        var bench = Bench(Self.configuration, info: info)
+        bench.connect()
+        bench.when(.perform(.openChannel(link, spsm)))
+        bench.when(.freed())
+        bench.when(.signalling([0x15, 1, 10, 0, 0x55, 0, 0, 8, 0, 2, 0xE8, 3, 0, 0]))
+        for _ in 0..<20 { bench.when(sdu(Array(repeating: 1, count: 2048))) }
+        return bench
+    }
+
+    @Test("a request waits for the rest of one piece, not for the channel")
+    func attributesFirst() throws {
+        var bench = busy(buffers: 2)
+        bench.when(.perform(.read(link, AttributeHandle(rawValue: 3))))
+        var packets: [Host.Effect] = []
+        while packets.count < 100, packets.last != .attribute([0x0A, 3, 0]) { packets += bench.when(.freed()) }
+        // A piece of 512 octets is 20 packets, of which two were under way.
+        #expect(packets.count == 19)
+    }
+
+    @Test("a request waits no longer where a buffer is left for another link")
+    func attributesFirstBesideOthers() {
+        var bench = busy(buffers: 4)
+        bench.connect(otherLink, hall)
+        for _ in 0..<30 { bench.when(.freed()) }
+        bench.when(.perform(.read(link, AttributeHandle(rawValue: 3))))
+        var packets: [Host.Effect] = []
+        while packets.count < 100, packets.last != .attribute([0x0A, 3, 0]) { packets += bench.when(.freed()) }
+        #expect(packets.count <= 20)
+    }
+
+    @Test("another link gets its turn at once, and a buffer is kept for it")
+    func otherLinks() {
+        var bench = busy(buffers: 4)
+        bench.connect(otherLink, hall)
+        let write = Host.Input.perform(.write(otherLink, AttributeHandle(rawValue: 3), [9]))
+        bench.whenNothingFollows(write)
+        bench.when(.freed(), expect: .attribute([0x52, 3, 0, 9], on: otherLink))
+        // From now on the busy link leaves the fourth buffer to the other.
+        bench.whenNothingFollows(.freed(of: otherLink))
+        bench.when(write, expect: .attribute([0x52, 3, 0, 9], on: otherLink))
+    }
+
+    @Test("channels of one link take turns")
+    func turns() {
+        var info = Bench.info
+        info.aclBufferCount = 1
+        var bench = Bench(Self.configuration, info: info)
+        bench.connect()
+        bench.when(.perform(.listen(spsm)))
+        for peer in [0x55, 0x56] as [UInt8] {
+            bench.when(.signalling([0x14, peer, 10, 0, 0x81, 0, peer, 0, 100, 0, 23, 0, 9, 0]))
+            bench.when(.freed())
+        }
+        // The only buffer is taken while the queues fill.
+        bench.when(.perform(.write(link, AttributeHandle(rawValue: 3), [0])))
+        for number in 1...3 as ClosedRange<UInt8> { bench.whenNothingFollows(sdu([number])) }
+        for number in 4...5 as ClosedRange<UInt8> {
+            bench.whenNothingFollows(.perform(.sendSDU(link, L2CAPChannelID(rawValue: 0x41), [number])))
+        }
+        for (channel, number) in [(0x55, 1), (0x56, 4), (0x55, 2), (0x56, 5), (0x55, 3)] as [(UInt16, UInt8)] {
+            bench.when(.freed(), expect: .frame(link, channel: channel, [1, 0, number]))
+        }
+        bench.whenNothingFollows(.freed())
+    }
+}
+
+extension Host.Input {
+    fileprivate static func signalling(_ packet: [UInt8]) -> Host.Input { .frame(link, channel: 5, packet) }
+}
+
+extension Host.Effect {
+    fileprivate static func signalling(_ packet: [UInt8]) -> Host.Effect { .frame(link, channel: 5, packet) }
+}

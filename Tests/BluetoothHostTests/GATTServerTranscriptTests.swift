@@ -1,0 +1,268 @@
+import BluetoothHost
+import ButtonModel
+import TestSupport
+import Testing
+
+@Suite("What a peer writes to us, and what we indicate")
+struct GATTServerTranscriptTests {
+    /// Service 1; value 3, read and write; value 5, notify and indicate, configuration 6; descriptors 7 and 8.
+    private static let services = [
+        LocalService(
+            uuid: .short(0x180A),
+            characteristics: [
+                .init(uuid: .short(0x2A24), properties: 0x0A, value: Array("model".utf8)),
+                .init(
+                    uuid: .short(0x2A25), properties: 0x30,
+                    descriptors: [
+                        .init(uuid: .short(0x2901), value: Array("serial".utf8)),
+                        .init(uuid: .short(0x2903), value: [0, 0], isWritable: true),
+                    ]),
+            ])
+    ]
+    private let value = AttributeHandle(rawValue: 3)
+    private let indicated = AttributeHandle(rawValue: 5)
+
+    private func serving(_ services: [LocalService] = services) -> Bench {
+        var info = Bench.info
+        info.aclDataLength = 251
+        info.aclBufferCount = 255
+        var bench = Bench(.init(attMTU: 517), info: info)
+        bench.when(.perform(.setServices(services)))
+        bench.connect(role: .peripheral)
+        return bench
+    }
+
+    // MARK: Values
+
+    @Test("a value that is set is read from then on")
+    func setValue() {
+        var bench = serving()
+        bench.when(.attribute([0x0A, 3, 0]), expect: .attribute([0x0B] + Array("model".utf8)))
+        bench.whenNothingFollows(.perform(.setValue(value, [1, 2])))
+        bench.when(.attribute([0x0A, 3, 0]), expect: .attribute([0x0B, 1, 2]))
+        // What a peer writes is for us to decide about.
+        bench.when(.attribute([0x12, 3, 0, 9]), expect: .attribute([0x13]), .event(.written(link, value, [9])))
+        bench.when(.attribute([0x0A, 3, 0]), expect: .attribute([0x0B, 1, 2]))
+    }
+
+    @Test("what takes no value is left as it is", arguments: [0, 1, 2, 6, 9] as [UInt16])
+    func setNoValue(handle: UInt16) {
+        var bench = serving()
+        bench.when(
+            .perform(.setValue(AttributeHandle(rawValue: handle), [1])),
+            expect: .event(.anomaly("attribute \(handle) takes no such value")))
+    }
+
+    @Test("a value has at most 512 octets, and is read whole")
+    func longestValue() {
+        var bench = serving()
+        let longest = [UInt8](repeating: 7, count: 512)
+        bench.when(
+            .perform(.setValue(value, longest + [7])), expect: .event(.anomaly("attribute 3 takes no such value")))
+        bench.when(.perform(.setValue(value, longest)))
+        bench.when(.attribute([0x0C, 3, 0, 0xFF, 1]), expect: .attribute([0x0D, 7]))
+        bench.when(.attribute([0x0C, 3, 0, 0, 2]), expect: .attribute([0x0D]))
+        bench.when(.attribute([0x0C, 3, 0, 1, 2]), expect: .attribute([0x01, 0x0C, 3, 0, 0x07]))
+    }
+
+    @Test("descriptors are found, read, and written where that is allowed")
+    func descriptors() {
+        var bench = serving()
+        bench.when(
+            .attribute([0x04, 6, 0, 0xFF, 0xFF]),
+            expect: .attribute([0x05, 1, 6, 0, 0x02, 0x29, 7, 0, 0x01, 0x29, 8, 0, 0x03, 0x29]))
+        bench.when(.attribute([0x0A, 7, 0]), expect: .attribute([0x0B] + Array("serial".utf8)))
+        bench.when(.attribute([0x12, 7, 0, 1]), expect: .attribute([0x01, 0x12, 7, 0, 0x03]))
+        bench.when(
+            .attribute([0x12, 8, 0, 1, 0]), expect: .attribute([0x13]),
+            .event(.written(link, AttributeHandle(rawValue: 8), [1, 0])))
+    }
+
+    // MARK: Prepared writes
+
+    @Test("parts are repeated, and written as one value when they are executed")
+    func prepared() {
+        var bench = serving()
+        bench.when(.attribute([0x16, 3, 0, 0, 0, 1, 2, 3]), expect: .attribute([0x17, 3, 0, 0, 0, 1, 2, 3]))
+        bench.when(.attribute([0x16, 3, 0, 3, 0, 4]), expect: .attribute([0x17, 3, 0, 3, 0, 4]))
+        bench.when(
+            .attribute([0x18, 1]), expect: .attribute([0x19]), .event(.written(link, value, [1, 2, 3, 4])))
+        bench.when(.attribute([0x18, 1]), expect: .attribute([0x19]))
+    }
+
+    @Test("parts may overlap and may be of several values, in the order of their first ones")
+    func reliable() {
+        var bench = serving()
+        let descriptor = AttributeHandle(rawValue: 8)
+        bench.when(.attribute([0x16, 8, 0, 0, 0, 1, 0]))
+        bench.when(.attribute([0x16, 3, 0, 0, 0, 1, 2, 3]))
+        bench.when(.attribute([0x16, 3, 0, 1, 0, 9]))
+        bench.when(
+            .attribute([0x18, 1]), expect: .attribute([0x19]), .event(.written(link, descriptor, [1, 0])),
+            .event(.written(link, value, [1, 9, 3])))
+    }
+
+    @Test("a value that begins behind its first octet keeps what is there")
+    func offset() {
+        var bench = serving()
+        bench.when(.attribute([0x16, 3, 0, 2, 0, 0x78]))
+        bench.when(
+            .attribute([0x18, 1]), expect: .attribute([0x19]), .event(.written(link, value, Array("mox".utf8))))
+    }
+
+    @Test("what is cancelled, or was prepared on a link that ended, is not written")
+    func cancelled() {
+        var bench = serving()
+        bench.when(.attribute([0x16, 3, 0, 0, 0, 1]))
+        bench.when(.attribute([0x18, 0]), expect: .attribute([0x19]))
+        bench.when(.attribute([0x18, 1]), expect: .attribute([0x19]))
+        bench.when(.attribute([0x16, 3, 0, 0, 0, 1]))
+        bench.when(.event(.disconnectionComplete(.success, link, reason: .connectionTimeout)))
+        bench.connect(role: .peripheral)
+        bench.when(.attribute([0x18, 1]), expect: .attribute([0x19]))
+    }
+
+    @Test(
+        "what cannot be written is refused when it is prepared",
+        arguments: [(9, 0x01), (5, 0x03), (7, 0x03), (1, 0x03)] as [(UInt8, UInt8)])
+    func refused(handle: UInt8, code: UInt8) {
+        var bench = serving()
+        bench.when(
+            .attribute([0x16, handle, 0, 0, 0, 1]), expect: .attribute([0x01, 0x16, handle, 0, code]))
+    }
+
+    @Test("a gap or too long a value is refused when it is executed, and nothing of it all is written")
+    func refusedLater() {
+        var bench = serving()
+        bench.when(.attribute([0x16, 8, 0, 0, 0, 1, 0]))
+        bench.when(.attribute([0x16, 3, 0, 6, 0, 1]))
+        bench.when(.attribute([0x18, 1]), expect: .attribute([0x01, 0x18, 3, 0, 0x07]))
+        bench.when(.attribute([0x18, 1]), expect: .attribute([0x19]))
+        // Two octets and 500 more, and 11 that make 513.
+        bench.when(.attribute([0x02, 0x05, 0x02]))
+        bench.when(.attribute([0x16, 3, 0, 2, 0] + [UInt8](repeating: 0, count: 500)))
+        bench.when(.attribute([0x16, 3, 0, 0xF6, 1] + [UInt8](repeating: 0, count: 11)))
+        bench.when(.attribute([0x18, 1]), expect: .attribute([0x01, 0x18, 3, 0, 0x0D]))
+    }
+
+    @Test("a queue keeps so many parts and so many octets, and serves again after it was executed")
+    func queueFull() {
+        var bench = serving()
+        for _ in 0..<32 { bench.when(.attribute([0x16, 3, 0, 0, 0]), expect: .attribute([0x17, 3, 0, 0, 0])) }
+        bench.when(.attribute([0x16, 3, 0, 0, 0]), expect: .attribute([0x01, 0x16, 3, 0, 0x09]))
+        bench.when(.attribute([0x18, 1]), expect: .attribute([0x19]), .event(.written(link, value, [])))
+        bench.when(.attribute([0x02, 0x05, 0x02]))
+        let half = [UInt8](repeating: 1, count: 512)
+        for _ in 0..<4 { bench.when(.attribute([0x16, 3, 0, 0, 0] + half)) }
+        bench.when(.attribute([0x16, 3, 0, 0, 0, 1]), expect: .attribute([0x01, 0x16, 3, 0, 0x09]))
+        bench.when(.attribute([0x18, 1]), expect: .attribute([0x19]), .event(.written(link, value, half)))
+    }
+
+    // MARK: Indications
+
+    @Test("one indication waits for its confirmation, the next waits behind it")
+    func indicate() {
+        var bench = serving()
+        bench.when(.perform(.indicate(link, indicated, [1])), expect: .attribute([0x1D, 5, 0, 1]))
+        bench.whenNothingFollows(.perform(.indicate(link, value, [2])))
+        bench.when(
+            .attribute([0x1E]), expect: .event(.indicationConfirmed(link, indicated)), .attribute([0x1D, 3, 0, 2]))
+        bench.when(.attribute([0x1E]), expect: .event(.indicationConfirmed(link, value)))
+        bench.when(.attribute([0x1E]), expect: .event(.anomaly("a confirmation of nothing")))
+    }
+
+    @Test("thirty seconds without a confirmation fail all of them and end the link")
+    func unconfirmed() {
+        var bench = serving()
+        bench.when(.perform(.indicate(link, indicated, [1])))
+        bench.when(.freed())
+        bench.wait(.milliseconds(29_999))
+        bench.whenNothingFollows(.perform(.indicate(link, value, [2])))
+        bench.wait(
+            .milliseconds(1), expect: .event(.indicationFailed(link, indicated, .transactionTimedOut)),
+            .event(.indicationFailed(link, value, .transactionTimedOut)),
+            .command(.disconnect(link, reason: .remoteUserTerminated)))
+        bench.when(
+            .perform(.indicate(link, value, [3])), expect: .event(.indicationFailed(link, value, .linkLost)))
+    }
+
+    @Test("indications beyond the bound, too long, or without a link fail at once")
+    func indicationBounds() {
+        var bench = serving()
+        let tooLong = Host.Input.perform(.indicate(link, indicated, Array(repeating: 0, count: 21)))
+        bench.when(tooLong, expect: .event(.indicationFailed(link, indicated, .valueTooLong)))
+        for _ in 0...16 { bench.when(.perform(.indicate(link, indicated, []))) }
+        bench.when(
+            .perform(.indicate(link, indicated, [])),
+            expect: .event(.indicationFailed(link, indicated, .tooManyProcedures)))
+        let failed = Host.Effect.event(.indicationFailed(link, indicated, .linkLost))
+        let effects = bench.when(.event(.disconnectionComplete(.success, link, reason: .connectionTimeout)))
+        #expect(effects.filter { $0 == failed }.count == 17)
+        bench.when(.perform(.indicate(link, indicated, [])), expect: failed)
+    }
+
+    @Test("notifications and indications are switched on together and apart, and nothing that is not there")
+    func configuration() {
+        var bench = serving()
+        bench.when(
+            .attribute([0x12, 6, 0, 3, 0]), expect: .attribute([0x13]),
+            .event(.subscribed(link, indicated, enabled: true)),
+            .event(.subscribedToIndications(link, indicated, enabled: true)))
+        bench.when(.attribute([0x0A, 6, 0]), expect: .attribute([0x0B, 3, 0]))
+        bench.when(
+            .attribute([0x12, 6, 0, 1, 0]), expect: .attribute([0x13]),
+            .event(.subscribedToIndications(link, indicated, enabled: false)))
+        bench = serving([
+            LocalService(uuid: .short(0x180F), characteristics: [.init(uuid: .short(0x2A19), properties: 0x10)])
+        ])
+        bench.when(.attribute([0x12, 4, 0, 2, 0]), expect: .attribute([0x01, 0x12, 4, 0, 0xFD]))
+    }
+
+    // MARK: Service Changed
+
+    private static let changing = [LocalService.genericAttribute] + services
+
+    /// The peer has asked for Service Changed (value 3, configuration 4) and for the value at 10.
+    private func subscribed() -> Bench {
+        var bench = serving(Self.changing)
+        bench.when(.attribute([0x12, 4, 0, 2, 0]))
+        bench.when(.attribute([0x12, 10, 0, 1, 0]))
+        return bench
+    }
+
+    @Test("services that are replaced are indicated, from the first handle that means something else")
+    func replaced() {
+        var bench = subscribed()
+        var services = Self.changing
+        services[1].characteristics[1].properties = 0x10
+        bench.when(.perform(.setServices(services)), expect: .attribute([0x1D, 3, 0, 8, 0, 0xFF, 0xFF]))
+        // What was switched on from there on is off.
+        bench.when(.attribute([0x0A, 10, 0]), expect: .attribute([0x0B, 0, 0]))
+        bench.when(.attribute([0x0A, 4, 0]), expect: .attribute([0x0B, 2, 0]))
+        bench.when(
+            .attribute([0x1E]), expect: .event(.indicationConfirmed(link, AttributeHandle(rawValue: 3))))
+    }
+
+    @Test("services that are added or taken away at the end are indicated from there")
+    func added() {
+        var bench = subscribed()
+        let battery = LocalService(uuid: .short(0x180F), characteristics: [.init(uuid: .short(0x2A19), properties: 2)])
+        bench.when(
+            .perform(.setServices(Self.changing + [battery])),
+            expect: .attribute([0x1D, 3, 0, 13, 0, 0xFF, 0xFF]))
+        bench.when(.attribute([0x1E]))
+        bench.when(.perform(.setServices(Self.changing)), expect: .attribute([0x1D, 3, 0, 13, 0, 0xFF, 0xFF]))
+        bench.when(.attribute([0x0A, 10, 0]), expect: .attribute([0x0B, 1, 0]))
+    }
+
+    @Test("the same services, or other values in them, change nothing; who did not ask is not told")
+    func notReplaced() {
+        var bench = subscribed()
+        bench.whenNothingFollows(.perform(.setServices(Self.changing)))
+        var services = Self.changing
+        services[1].characteristics[0].value = [1]
+        bench.whenNothingFollows(.perform(.setServices(services)))
+        bench = serving(Self.changing)
+        bench.whenNothingFollows(.perform(.setServices([.genericAttribute])))
+    }
+}

@@ -1,0 +1,59 @@
+public import BluetoothHost
+public import ButtonModel
+
+/// The peripheral: advertises whenever nobody is connected, and keeps what has come when a link is lost.
+public struct PictureReceiver: Application, Sendable {
+    public var desk: HostDesk
+    private let advertisement: Advertisement
+    private let details: String
+    private let spsm = SPSM(rawValue: 0x0081)
+
+    /// The receipt as it was written: while it stays the same, so does what was received.
+    public private(set) var receipt: [UInt8] = []
+    public private(set) var received: [UInt8] = []
+    public private(set) var links = 0
+    public private(set) var anomalies: [String] = []
+    public private(set) var isConnected = false
+
+    public init(_ configuration: Host.Configuration, name: String, details: String) {
+        desk = HostDesk(Host(configuration))
+        advertisement = PictureService.advertisement(name)
+        self.details = details
+    }
+
+    private var length: Int? { PictureService.count(decoding: receipt) }
+    public var isComplete: Bool { received.count == length }
+
+    public mutating func happened(_ event: Host.Event, at now: Instant) {
+        switch event {
+        case .ready:
+            perform(.setServices(PictureService.service(details: details, spsm: spsm)), at: now)
+            perform(.listen(spsm), at: now)
+            perform(.startAdvertising(advertisement), at: now)
+        case .connected:
+            links += 1
+            isConnected = true
+        case .disconnected:
+            isConnected = false
+            perform(.startAdvertising(advertisement), at: now)
+        case .written(_, let attribute, let value) where attribute == desk.host.valueHandle(of: PictureService.receipt):
+            if value != receipt { received = [] }
+            receipt = value
+            showProgress(at: now)
+        case .sduReceived(let link, _, let part):
+            received += part
+            showProgress(at: now)
+            guard isComplete, let progress = desk.host.valueHandle(of: PictureService.progress) else { break }
+            perform(.indicate(link, progress, PictureService.count(received.count)), at: now)
+        case .anomaly(let text):
+            anomalies.append(text)
+        default:
+            break
+        }
+    }
+
+    private mutating func showProgress(at now: Instant) {
+        guard let progress = desk.host.valueHandle(of: PictureService.progress) else { return }
+        perform(.setValue(progress, PictureService.count(received.count)), at: now)
+    }
+}
