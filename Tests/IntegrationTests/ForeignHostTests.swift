@@ -32,6 +32,7 @@ struct ForeignHostTests {
         let sender = PictureSender(.init(attMTU: 100), picture: picture(), name: name)
         let ended = await onAir(sender, port: port) { $0.isDone }
         let done = try #require(ended, "\(receiver.text)")
+        try #require(done.isDone, "\(done.beginnings), \(done.anomalies); \(receiver.text)")
         try receiver.line(containing: "receipt: \(name)")
         try receiver.line(containing: "complete")
         #expect(try Data(contentsOf: URL(filePath: workshop.path("picture"))) == Data(picture()))
@@ -53,6 +54,8 @@ struct ForeignHostTests {
         let receiver = PictureReceiver(.init(attMTU: 100), name: "frame", details: details)
         let ended = await onAir(receiver, port: port) { $0.isComplete && !$0.isConnected }
         let done = try #require(ended, "\(sender.text)")
+        try #require(
+            done.isComplete, "\(done.received.count) octets, \(done.links) links, \(done.anomalies); \(sender.text)")
         try sender.line(containing: "details: \(details)")
         try sender.line(containing: "from 0")
         try sender.line(containing: "complete")

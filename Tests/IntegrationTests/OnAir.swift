@@ -5,8 +5,8 @@ import PictureTransfer
 import Reactor
 import ReactorTestSupport
 
-/// Runs an application on a controller behind a TCP port until the condition holds; nil when it does not in two
-/// minutes, or when the controller is lost.
+/// Runs an application on a controller behind a TCP port until the condition holds, or a minute has passed; nil when
+/// the controller is lost.
 func onAir<App: Application & Sendable>(
     _ application: App, port: Int, until condition: @escaping @Sendable (App) -> Bool
 ) async -> App? {
@@ -34,6 +34,7 @@ private final class Radio<App: Application & Sendable> {
 
     func open() {
         timer = run.loop.timer { self.deliver(.timerFired) }
+        run.after(milliseconds: 60_000) { self.finish() }
         transport.open { event in
             switch event {
             case .opened: self.deliver(.transportOpened)
@@ -53,7 +54,10 @@ private final class Radio<App: Application & Sendable> {
             case .event: break
             }
         }
-        guard condition(application) else { return }
+        if condition(application) { finish() }
+    }
+
+    private func finish() {
         timer?.cancel()
         transport.close()
         run.finish(application)

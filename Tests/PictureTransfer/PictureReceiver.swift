@@ -45,6 +45,10 @@ public struct PictureReceiver: Application, Sendable {
             showProgress(at: now)
             guard isComplete, let progress = desk.host.valueHandle(of: PictureService.progress) else { break }
             perform(.indicate(link, progress, PictureService.count(received.count)), at: now)
+        case .advertisingFailed(let status):
+            anomalies.append("advertising was refused: \(status)")
+        case .failed(let failure):
+            anomalies.append("\(failure)")
         case .anomaly(let text):
             anomalies.append(text)
         default:

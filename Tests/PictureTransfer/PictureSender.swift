@@ -59,6 +59,8 @@ public struct PictureSender: Application, Sendable {
         case .disconnected:
             transfer = nil
             if !isDone { lostLinks += 1 }
+        case .failed(let failure):
+            anomalies.append("\(failure)")
         case .anomaly(let text):
             anomalies.append(text)
         case .procedureFailed(_, let procedure, let failure) where failure != .linkLost:

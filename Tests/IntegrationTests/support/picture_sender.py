@@ -38,8 +38,16 @@ async def find(device):
 async def transfer(device, address, picture, drop):
     """One link. Returns whether the receiver has the whole picture."""
     connection = await device.connect(address)
-    lost = asyncio.Event()
-    connection.on('disconnection', lambda _: lost.set())
+    try:
+        is_complete = await connection.cancel_on_disconnection(talk(connection, picture, drop))
+    except asyncio.CancelledError:
+        print('link lost', flush=True)
+        return False
+    await connection.disconnect()
+    return is_complete
+
+
+async def talk(connection, picture, drop):
     peer = Peer(connection)
     await peer.request_mtu(300)
     [service] = await peer.discover_service(SERVICE)
@@ -60,15 +68,10 @@ async def transfer(device, address, picture, drop):
         channel.write(picture[start:drop])
         if drop:
             await channel.drain()
-        else:
-            done, _ = await asyncio.wait(
-                [asyncio.create_task(complete.wait()), asyncio.create_task(lost.wait())],
-                return_when=asyncio.FIRST_COMPLETED)
-            if not complete.is_set():
-                return False
-            await channel.disconnect()
-    await connection.disconnect()
-    return not drop
+            return False
+        await complete.wait()
+        await channel.disconnect()
+    return True
 
 
 async def main():
