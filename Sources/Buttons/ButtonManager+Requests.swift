@@ -55,12 +55,32 @@ extension ButtonManager {
         if !isWanted, let handle = link(to: button) { part(from: handle, at: now) }
     }
 
+    /// Whoever opens the adapter next resets it, and that is no end of a link: a button would believe in it until the
+    /// supervision timeout, and its presses would come late. Let go, it advertises at once for who comes after us.
+    mutating func shutDown(at now: Instant) {
+        guard !isShuttingDown else { return }
+        isShuttingDown = true
+        endSearch(isAsked: true, at: now)
+        updateAcceptList(at: now)
+        guard !links.isEmpty else { return effects.append(.allDisconnected) }
+        deadlines.set(.shutDown, at: now + Self.partingLimit)
+        for handle in links.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
+            part(from: handle, advertiseAgain: true, at: now)
+        }
+    }
+
+    mutating func linkEndedAtShutDown() {
+        guard isShuttingDown, links.isEmpty, deadlines.deadline(of: .shutDown) != nil else { return }
+        deadlines.cancel(.shutDown)
+        effects.append(.allDisconnected)
+    }
+
     /// Ends a link in the button's own way, so that it knows that it was not lost.
-    mutating func part(from handle: ConnectionHandle, at now: Instant) {
+    mutating func part(from handle: ConnectionHandle, advertiseAgain: Bool = false, at now: Instant) {
         guard let link = links[handle] else { return }
         switch link.phase {
         case .inSession(isReady: true):
-            advanceSession(handle, .perform(.disconnect(advertiseAgain: false)), at: now)
+            advanceSession(handle, .perform(.disconnect(advertiseAgain: advertiseAgain)), at: now)
             links[handle]?.phase = .parting
             deadlines.set(.parting(handle), at: now + Self.partingLimit)
         case .exchangingMTU, .discovering, .subscribing, .inSession(isReady: false):

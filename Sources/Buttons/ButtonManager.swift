@@ -41,6 +41,8 @@ package struct ButtonManager: Sendable {
         case forget(ButtonID)
         /// Nothing happens to a button that is not known.
         case request(ButtonID, ButtonRequest)
+        /// We are about to end: let the buttons go, and answer with `allDisconnected`. Nothing is connected any more.
+        case shutDown
         case timerFired
     }
 
@@ -78,6 +80,8 @@ package struct ButtonManager: Sendable {
         /// A known button's session failed: the failure's name, and what to do. Its pairing is kept.
         case sessionFailed(ButtonID, word: String, advice: String)
         case needsEntropy
+        /// Answers `shutDown`: no link is left, or those that are take too long to end.
+        case allDisconnected
         /// Something outside misbehaved; worth a line in the log.
         case anomaly(String)
     }
@@ -100,6 +104,7 @@ package struct ButtonManager: Sendable {
         /// A button was asked to end its link.
         case parting(ConnectionHandle)
         case makeRoom
+        case shutDown
     }
 
     var host: Host
@@ -113,6 +118,7 @@ package struct ButtonManager: Sendable {
     var updates: [ButtonID: FirmwareImage] = [:]
     var space = Space()
     var isControllerReady = false
+    var isShuttingDown = false
     var entropy: [UInt8] = []
     var deadlines = Deadlines<TimerKey>()
     var effects: [Effect] = []
@@ -151,6 +157,7 @@ package struct ButtonManager: Sendable {
             advanceSession(handle, .synced(cursor), at: now)
         case .forget(let button): forget(button, at: now)
         case .request(let button, let request): handle(request, for: button, at: now)
+        case .shutDown: shutDown(at: now)
         case .timerFired:
             for key in deadlines.takeDue(at: now) { expire(key, at: now) }
         }
@@ -184,6 +191,7 @@ package struct ButtonManager: Sendable {
         case .parting(let handle):
             perform(.perform(.disconnect(handle, reason: .remoteUserTerminated)), at: now)
         case .makeRoom: makeRoom(at: now)
+        case .shutDown: effects.append(.allDisconnected)
         }
     }
 
@@ -278,7 +286,7 @@ package struct ButtonManager: Sendable {
     }
 
     func isToBeConnected(_ button: ButtonID) -> Bool {
-        known[button]?.settings.isConnectionWanted == true && !resting.contains(button)
+        known[button]?.settings.isConnectionWanted == true && !resting.contains(button) && !isShuttingDown
     }
 
     func link(to button: ButtonID) -> ConnectionHandle? {

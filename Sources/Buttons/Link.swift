@@ -158,6 +158,7 @@ extension ButtonManager {
         if known[button] != nil { effects.append(.disconnected(button, reason: reason.word)) }
         updateState(of: button)
         linkFreed(at: now)
+        linkEndedAtShutDown()
     }
 
     private mutating func restartSession(_ handle: ConnectionHandle, at now: Instant) {

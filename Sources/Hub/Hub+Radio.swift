@@ -52,6 +52,7 @@ extension Hub {
         case .nickname(let button, let nickname): nicknameTold(button, nickname, at: now)
         case .firmwareUpdate(let button, let progress): updateProgressed(button, progress)
         case .waitingForSpace(let waiting): spaceChanged(waiting)
+        case .allDisconnected: finish()
         case .disconnected(let button, let reason):
             tell([
                 "kind": "disconnected", "button": .string(label(of: button)), "id": .string(button.description),

@@ -130,6 +130,8 @@ package struct Hub: Sendable {
     let interrupted: [StoredRun]
     var watchers: Set<ClientID> = []
     var startedAt: Instant?
+    private var isStopping = false
+    private var isFinished = false
     var deadlines = Deadlines<TimerKey>()
     var effects: [Effect] = []
     /// What the parts' own effects ask of them in turn. It waits until all effects before it are carried out: an
@@ -221,9 +223,17 @@ package struct Hub: Sendable {
         }
     }
 
+    /// The buttons are let go first, which takes up to three seconds; asked a second time it does not wait for them.
     private mutating func stop(at now: Instant) {
-        if buttonSource.isSearching { advanceButtons(.stopJoin, at: now) }
+        guard !isStopping else { return finish() }
+        isStopping = true
         for (id, job) in jobs.sorted(by: { $0.key < $1.key }) where job.isProcess { effects.append(.cancelProcess(id)) }
+        advanceButtons(.shutDown, at: now)
+    }
+
+    mutating func finish() {
+        guard !isFinished else { return }
+        isFinished = true
         if case .connected = broker {
             effects.append(.publish(takeToken(), offlineMessage, expiry: nil))
         }

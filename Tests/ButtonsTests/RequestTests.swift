@@ -127,6 +127,38 @@ struct RequestTests {
         #expect(room.steps.count { $0 == .down } == 2, "the stored press came as well")
     }
 
+    @Test("at the end every button is let go, and is there again for who comes next")
+    func shutDown() {
+        var room = KnownButtonTests.paired()
+        room.tell(.shutDown)
+        room.wait(.seconds(1))
+        #expect(room.said.last == .allDisconnected)
+        #expect(room.states(of: Self.id) == [.disconnecting, .disconnected])
+        room.press("hall", .click)
+        room.wait(.seconds(10))
+        #expect(room.manager.state(of: Self.id) == .disconnected, "nothing is connected any more")
+        #expect(room.said.count { $0 == .allDisconnected } == 1)
+    }
+
+    @Test("a button that does not answer holds the end up for three seconds at most; with none connected it is at once")
+    func shutDownOutOfReach() {
+        var room = KnownButtonTests.paired()
+        room.reach("hall", false)
+        room.tell(.shutDown)
+        room.wait(.milliseconds(2999))
+        #expect(!room.said.contains(.allDisconnected))
+        room.wait(.milliseconds(1))
+        #expect(room.said.count { $0 == .allDisconnected } == 1)
+        room.wait(.seconds(60))
+        #expect(room.said.count { $0 == .allDisconnected } == 1)
+
+        room = KnownButtonTests.paired()
+        room.reach("hall", false)
+        room.wait(.seconds(60))
+        room.tell(.shutDown)
+        #expect(room.said.last == .allDisconnected)
+    }
+
     @Test("a latency mode and an auto-disconnect time are told to a button that is ready, and at its next session")
     func settings() {
         var room = KnownButtonTests.paired()

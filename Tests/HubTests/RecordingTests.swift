@@ -94,6 +94,7 @@ struct RecordingTests {
             [FirmwareProgress.waiting, .transferring(percentage: 7), .finished, .failed(word: "a", advice: "B.")].map {
                 .firmwareUpdate(button, $0)
             }
+        case .allDisconnected: [.allDisconnected]
         case .waitingForSpace: [.waitingForSpace([]), .waitingForSpace([button])]
         case .anomaly: [.anomaly("it is odd")]
         }

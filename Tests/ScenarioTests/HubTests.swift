@@ -8,6 +8,21 @@ import Testing
 
 @Suite("The hub, asked and disturbed")
 struct HubTests {
+    @Test("a restart in good order costs a button no time: what is pressed right after it is live")
+    func restart() {
+        var house = PressScenarioTests.house()
+        house.tell(.stop)
+        house.wait(.seconds(3))
+        #expect(house.isFinished)
+        house.crash()
+        house.wait(.seconds(2))
+        house.forgetWhatHappened()
+        house.press("kitchen", .click)
+        house.wait(.milliseconds(800))
+        #expect(house.payloads(on: "lamp/kitchen/set") == ["TOGGLE"])
+        #expect(house.violations == [])
+    }
+
     @Test(
         "a bad request is answered with what is wrong",
         arguments: [

@@ -47,6 +47,7 @@ extension ButtonReport {
         case disconnected
         case firmwareUpdate = "firmware_update"
         case waitingForSpace = "waiting_for_space"
+        case allDisconnected = "all_disconnected"
     }
 }
 
@@ -97,6 +98,7 @@ extension ButtonManager.Effect {
             (.disconnected, ["button": JSONValue(button), "reason": .string(redaction(reason))])
         case .sessionFailed(let button, let word, let advice):
             (.sessionFailed, ["button": JSONValue(button), "word": .string(word), "advice": .string(advice)])
+        case .allDisconnected: (.allDisconnected, [:])
         case .anomaly(let text): (.anomaly, ["text": .string(redaction(text))])
         }
     }
@@ -146,6 +148,7 @@ extension ButtonManager.Effect {
         case .sessionFailed:
             .sessionFailed(
                 try report.button("button"), word: try report.string("word"), advice: try report.string("advice"))
+        case .allDisconnected: .allDisconnected
         case .anomaly: .anomaly(try report.string("text"))
         }
     }
