@@ -114,6 +114,7 @@ extension ButtonManager {
     mutating func becameReady(_ handle: ConnectionHandle, _ button: ButtonID, at now: Instant) {
         links[handle]?.phase = .inSession(isReady: true)
         links[handle]?.lastActivity = now
+        attributes[button] = links[handle]?.attributes
         updateState(of: button)
     }
 
@@ -130,6 +131,7 @@ extension ButtonManager {
             effects.append(.firmwareUpdate(button, .transferring(percentage: all > 0 ? words * 100 / all : 0)))
         case .finished:
             endUpdate(of: button)
+            attributes[button] = nil
             effects.append(.firmwareUpdate(button, .finished))
         case .failed(.interrupted):
             effects.append(.firmwareUpdate(button, .waiting))

@@ -11,7 +11,9 @@ import Flic
 /// |----------------|----------------------------|----------------|---------------------------------|
 /// |                | connected                  | exchangingMTU  | exchange the MTU                |
 /// | exchangingMTU  | MTU known                  | discovering    | look for the Flic service       |
+/// | exchangingMTU  | the same, service known    | subscribing    | switch notifications on         |
 /// | discovering    | service found              | subscribing    | switch notifications on         |
+/// | subscribing    | refused, service was known | discovering    | look for the Flic service       |
 /// | subscribing    | notifications on           | inSession      | start the session               |
 /// | inSession      | notifications              | inSession      | hand them to the session        |
 /// | any            | procedure failed           | closing        | disconnect                      |
@@ -111,6 +113,8 @@ package struct ButtonManager: Sendable {
     let trustRoots: [[UInt8]]
     var known: [ButtonID: KnownButton] = [:]
     var links: [ConnectionHandle: Link] = [:]
+    /// Of buttons that were ready before, in this run.
+    var attributes: [ButtonID: FlicAttributes] = [:]
     var search: ButtonSearch?
     var states: [ButtonID: ButtonState] = [:]
     var resting: Set<ButtonID> = []
@@ -243,7 +247,7 @@ package struct ButtonManager: Sendable {
         case .procedureFailed(let handle, _, let failure):
             procedureFailed(handle, failure, at: now)
         case .notified(let handle, let attribute, let value):
-            guard links[handle]?.notifyHandle == attribute else { break }
+            guard links[handle]?.attributes?.notify == attribute else { break }
             advanceSession(handle, .received(value), at: now)
         case .anomaly(let text):
             effects.append(.anomaly(text))
@@ -258,9 +262,11 @@ package struct ButtonManager: Sendable {
             effects.append(.anomaly("link \(handle.rawValue) keeps its parameters: status \(status)"))
         case .scanningFailed(let status):
             effects.append(.anomaly("the controller does not scan: status \(status)"))
+        case .servicesChanged(let handle, _):
+            if let link = links[handle] { attributes[ButtonID(link.connection.peer)] = nil }
         case .parametersUpdated, .advertisingStarted, .advertisingFailed, .written, .subscribed,
             .servicesDiscovered, .descriptorsDiscovered, .read, .writeCompleted, .indicationsSet, .indicated,
-            .servicesChanged, .subscribedToIndications, .indicationConfirmed, .indicationFailed, .channelOpened,
+            .subscribedToIndications, .indicationConfirmed, .indicationFailed, .channelOpened,
             .channelOpenFailed, .channelClosed, .sduReceived, .sduRefused, .channelWritable:
             break
         }

@@ -17,13 +17,30 @@ struct Link: Sendable {
     let connection: Connection
     var phase = Phase.exchangingMTU
     var attMTU = 23
-    /// Where the button takes our packets, and where its own come from.
-    var writeHandle, notifyHandle: AttributeHandle?
+    var attributes: FlicAttributes?
     var session: ButtonSession?
     /// This link is there to make a pairing, and has not made it yet.
     var isPairing: Bool
     /// When the button last did something.
     var lastActivity: Instant
+}
+
+/// Where in a button's attribute table its service is. Kept from link to link: looking for it takes three round trips,
+/// which a press would have to wait for.
+struct FlicAttributes: Hashable, Sendable {
+    /// Where the button takes our packets, and where its own come from.
+    var write, notify: AttributeHandle
+    /// The notifications' switch; `nil` where there is none.
+    var configuration: AttributeHandle?
+
+    init?(_ service: RemoteService) {
+        guard let write = service.characteristics.first(where: { $0.uuid == FlicService.write }),
+            let notify = service.characteristics.first(where: { $0.uuid == FlicService.notify })
+        else { return nil }
+        self.write = write.valueHandle
+        self.notify = notify.valueHandle
+        configuration = notify.configurationHandle
+    }
 }
 
 /// The GATT names of a Flic 2 (protocol notes, "GATT link").
@@ -60,19 +77,30 @@ extension ButtonManager {
     mutating func mtuExchanged(_ handle: ConnectionHandle, attMTU: Int, at now: Instant) {
         guard links[handle]?.phase == .exchangingMTU else { return }
         links[handle]?.attMTU = attMTU
+        if let link = links[handle], let attributes = attributes[ButtonID(link.connection.peer)] {
+            subscribe(handle, to: attributes, at: now)
+        } else {
+            discover(handle, at: now)
+        }
+    }
+
+    private mutating func discover(_ handle: ConnectionHandle, at now: Instant) {
         links[handle]?.phase = .discovering
         perform(.perform(.discoverService(handle, FlicService.service)), at: now)
     }
 
     mutating func serviceDiscovered(_ handle: ConnectionHandle, _ service: RemoteService, at now: Instant) {
         guard links[handle]?.phase == .discovering else { return }
-        guard let write = service.characteristics.first(where: { $0.uuid == FlicService.write }),
-            let notify = service.characteristics.first(where: { $0.uuid == FlicService.notify })
-        else { return procedureFailed(handle, .serviceNotFound, at: now) }
-        links[handle]?.writeHandle = write.valueHandle
-        links[handle]?.notifyHandle = notify.valueHandle
+        guard let attributes = FlicAttributes(service) else {
+            return procedureFailed(handle, .serviceNotFound, at: now)
+        }
+        subscribe(handle, to: attributes, at: now)
+    }
+
+    private mutating func subscribe(_ handle: ConnectionHandle, to attributes: FlicAttributes, at now: Instant) {
+        links[handle]?.attributes = attributes
         links[handle]?.phase = .subscribing
-        guard let configuration = notify.configurationHandle else { return notificationsSet(handle, at: now) }
+        guard let configuration = attributes.configuration else { return notificationsSet(handle, at: now) }
         perform(.perform(.setNotifications(handle, configuration: configuration, enabled: true)), at: now)
     }
 
@@ -106,6 +134,12 @@ extension ButtonManager {
     mutating func procedureFailed(_ handle: ConnectionHandle, _ failure: ATTFailure, at now: Instant) {
         guard let link = links[handle], link.phase != .closing, failure != .linkLost else { return }
         effects.append(.anomaly("\(link.connection.peer): \(failure) while \(link.phase)"))
+        if link.phase == .subscribing, attributes.removeValue(forKey: ButtonID(link.connection.peer)) != nil,
+            failure != .transactionTimedOut
+        {
+            // What was known of its attributes is not so any more.
+            return discover(handle, at: now)
+        }
         if link.isPairing { candidateFailed(.couldNotDiscoverServices, at: now) }
         close(handle, at: now)
     }
@@ -115,6 +149,7 @@ extension ButtonManager {
         guard let link = links[handle], link.phase != .closing else { return }
         links[handle]?.phase = .closing
         let button = ButtonID(link.connection.peer)
+        attributes[button] = nil
         if known[button] != nil {
             resting.insert(button)
             deadlines.set(.retry(button), at: now + ButtonManager.retryDelay)
@@ -130,6 +165,7 @@ extension ButtonManager {
         resting.remove(button)
         deadlines.cancel(.retry(button))
         endUpdate(of: button)
+        attributes[button] = nil
         // In a search it is as good as new.
         search?.reported.remove(removed.identity.address)
         search?.failed.remove(removed.identity.address)
@@ -178,7 +214,7 @@ extension ButtonManager {
             let button = ButtonID(link.connection.peer)
             switch answer {
             case .send(let value):
-                guard let attribute = link.writeHandle, input != .linkLost else { break }
+                guard let attribute = link.attributes?.write, input != .linkLost else { break }
                 perform(.perform(.write(handle, attribute, value)), at: now)
             case .setTimer(let deadline): deadlines.set(.session(handle), at: deadline)
             case .cancelTimer: deadlines.cancel(.session(handle))

@@ -18,6 +18,10 @@ struct Room {
     var storesAtOnce = true
     /// Somebody on the air changes the pairing that a quick verify names, so that the button says it knows of none.
     var spoilsQuickVerify = false
+    /// The next write of a descriptor meets another attribute table than the one that was looked at.
+    var spoilsSubscription = false
+    /// ATT requests sent, by opcode.
+    private(set) var requests: [UInt8] = []
     /// Random octets are handed out when they are asked for.
     private let givesEntropy: Bool
 
@@ -70,7 +74,10 @@ struct Room {
         now = end
     }
 
-    mutating func forget() { said = [] }
+    mutating func forget() {
+        said = []
+        requests = []
+    }
 
     /// What was said of pairing, in order.
     var progress: [PairingProgress] {
@@ -110,6 +117,13 @@ struct Room {
             // Indicator, ACL and L2CAP headers, Write Command; frame header, opcode 5; the identifier is at 14.
             if spoilsQuickVerify, packet.count == 30, packet[0] == 2, packet[9] == 0x52, packet[13] == 5 {
                 packet[26] ^= 0xFF
+            }
+            if packet.count > 11, packet[0] == 2, packet[7] == 4, packet[8] == 0 {
+                requests.append(packet[9])
+                if spoilsSubscription, packet[9] == 0x12 {
+                    spoilsSubscription = false
+                    packet[10] = 0xFF
+                }
             }
             worldInputs.append(.received(packet))
         case .setTimer(let deadline): managerTimer = deadline
