@@ -113,6 +113,18 @@ struct PairingTests {
         #expect(room.progress.last == .ended, "nothing is said of pairing any more")
     }
 
+    @Test("a button that says that another device has it is not tried, and the person is told which way out there is")
+    func taken() {
+        var taken = PairingTests.hall
+        taken.isTaken = true
+        var room = Room([taken])
+        room.tell(.permitJoin(.seconds(30)))
+        room.wait(.seconds(60))
+        #expect(room.progress.contains(.failed(.alreadyConnectedToOtherDevice, taken.wantedAddress)))
+        #expect(!room.progress.contains(.connecting(taken.wantedAddress)))
+        #expect(room.manager.knownButtons.isEmpty)
+    }
+
     @Test("time that runs out lets a button finish that is being verified")
     func timeOverInTheMiddle() {
         var room = Room([PairingTests.hall])

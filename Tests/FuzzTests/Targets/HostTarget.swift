@@ -7,7 +7,7 @@ extension FuzzTarget {
     /// pairs, and nothing is sent when there is nobody to send to.
     static let host = FuzzTarget(name: "host") { octets throws(BrokenPromise) in
         var input = FuzzInput(octets)
-        var bench = HostBench(isSetUp: input.octet() & 1 == 0)
+        var bench = try HostBench(isSetUp: input.octet() & 1 == 0)
         while let step = input.step() { try bench.take(step, &input) }
     }
 }
@@ -18,8 +18,9 @@ private struct HostBench {
         BluetoothAddress(rawValue: 0x80E4_DA00_0001), BluetoothAddress(rawValue: 0x80E4_DA00_0002),
     ]
     private static let services = [
-        LocalService(uuid: .short(0x180F), characteristics: [.init(uuid: .short(0x2A19), properties: 0x1E)])
+        LocalService(uuid: .short(0x180F), characteristics: [.init(uuid: .short(0x2A19), properties: 0x3E)])
     ]
+    private static let spsm = SPSM(rawValue: 0x80)
 
     private var host = Host()
     private var now = Instant(sinceBoot: .seconds(100))
@@ -28,16 +29,23 @@ private struct HostBench {
     /// The command that was sent last: what a controller would answer.
     private var opcode: [UInt8] = [0, 0]
 
-    init(isSetUp: Bool) {
+    init(isSetUp: Bool) throws(BrokenPromise) {
         _ = host.handle(.perform(.setServices(Self.services)), at: now)
+        _ = host.handle(.perform(.listen(Self.spsm)), at: now)
         guard isSetUp else { return }
         isOpen = true
         remember(host.handle(.transportOpened, at: now))
         let answers: [[UInt8]] = [
             [], [12, 0, 0, 12, 15, 0, 0, 0], [0, 0, 0, 0, 0x40, 0, 0, 0], [0x55, 0x44, 0x33, 0x22, 0x11, 0], [], [],
-            [27, 0, 4], [2], [],
+            [27, 0, 4], [UInt8](repeating: 0xFF, count: 8), [2], [],
         ]
-        for answer in answers { remember(host.handle(.received(completed(answer)), at: now)) }
+        var isReady = false
+        for answer in answers {
+            let effects = host.handle(.received(completed(answer)), at: now)
+            remember(effects)
+            for case .event(.ready) in effects { isReady = true }
+        }
+        try promise("a controller that answers is ready", isReady)
     }
 
     mutating func take(_ step: UInt8, _ input: inout FuzzInput) throws(BrokenPromise) {
@@ -83,6 +91,9 @@ private struct HostBench {
             let advertisement = Advertisement(data: [2, 1, 6], scanResponse: [], interval: 32)
             try give(.perform(.startAdvertising(advertisement)))
         case 28: try give(.perform(.stopAdvertising))
+        case 29: try ask(handle, &input)
+        // What the peer says on a channel of its own.
+        case 30: try give(.received(acl(handle, first: true, frame(channel: 0x40 + (step >> 5 & 3), input.chunk()))))
         default:
             let parameters = ConnectionParameters(
                 intervalMinimum: 24, intervalMaximum: 40, peripheralLatency: 0, supervisionTimeout: 600)
@@ -90,6 +101,31 @@ private struct HostBench {
                 .perform(
                     step & 0x40 == 0 ? .updateConnection(handle, parameters) : .requestParameters(handle, parameters)))
         }
+    }
+
+    private mutating func ask(_ link: ConnectionHandle, _ input: inout FuzzInput) throws(BrokenPromise) {
+        let kind = input.octet()
+        let attribute = AttributeHandle(rawValue: UInt16(kind >> 4))
+        let channel = L2CAPChannelID(rawValue: 0x40 + UInt16(kind >> 6))
+        let command: Host.Command =
+            switch kind & 0xF {
+            case 0: .discoverServices(link)
+            case 1: .read(link, attribute)
+            case 2: .writeWithResponse(link, attribute, input.chunk())
+            // Longer than any ATT_MTU.
+            case 3: .writeWithResponse(link, attribute, input.chunk() + [UInt8](repeating: kind, count: 255))
+            case 4: .setIndications(link, configuration: attribute, enabled: kind & 0x80 == 0)
+            case 5: .setValue(attribute, input.chunk())
+            case 6: .indicate(link, attribute, input.chunk())
+            case 7: .setServices(kind & 0x80 == 0 ? Self.services : [])
+            case 8: .openChannel(link, Self.spsm)
+            case 9: .closeChannel(link, channel)
+            case 10, 11, 12: .sendSDU(link, channel, input.chunk())
+            case 13: .setReceiving(link, channel, kind & 0x20 == 0)
+            case 14: .stopListening(Self.spsm)
+            default: .listen(Self.spsm)
+            }
+        try give(.perform(command))
     }
 
     private mutating func give(_ input: Host.Input) throws(BrokenPromise) {
