@@ -95,4 +95,13 @@ struct ButtonCommandTests {
         #expect(buttons.text.contains("No button is paired yet"))
         daemon.stop()
     }
+
+    @Test("the benchmarks of a link say what it takes", arguments: [("reconnect", "4"), ("pair", "8")])
+    func benchmarks(kind: String, roundTrips: String) throws {
+        let workshop = try Workshop()
+        let bench = try workshop.start(Workshop.built("tryck"), ["bench", kind])
+        #expect(try bench.status() == 0, "\(bench.text)")
+        let sum = try #require(bench.lines.last { $0.hasPrefix("all of it") })
+        #expect(sum.hasSuffix(" " + roundTrips), "\(bench.text)")
+    }
 }

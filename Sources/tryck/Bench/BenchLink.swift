@@ -9,7 +9,7 @@ enum BenchLink {
 
         var title: String {
             switch self {
-            case .reconnect: "times back, from the moment the button is in reach again"
+            case .reconnect: "times back, from the press that makes the button advertise"
             case .pair: "pairings, from the moment the search begins"
             }
         }
@@ -36,10 +36,14 @@ enum BenchLink {
         guard house.wait(patience, until: { $0.readyCount == 1 }) else { throw notReady }
         if kind == .pair { return house.tally }
         house.ask(#"{"request":"permit_join","data":{"time":0}}"#)
-        house.tell(.setReachable(button: "bench", false))
+        _ = house.wait(.seconds(5))
+        // Let go, a button is silent until it is pressed.
+        house.ask(#"{"request":"button/disconnect","data":{"id":"80e4da0000b0"}}"#)
         _ = house.wait(patience)
+        house.ask(#"{"request":"button/connect","data":{"id":"80e4da0000b0"}}"#)
+        _ = house.wait(.seconds(1))
         house.beginTally()
-        house.tell(.setReachable(button: "bench", true))
+        house.tell(.press(button: "bench", .click))
         guard house.wait(patience, until: { $0.readyCount == 2 }) else { throw notReady }
         return house.tally
     }
