@@ -56,6 +56,7 @@ let package = Package(
 
         // Behaviour: pure
         module("Gestures", "ButtonModel"),
+        module("Expressions", "ButtonModel", "JSON", "Diagnostics"),
         module("Rules", "ButtonModel", "JSON", "Gestures"),
         module("RuleLoader", "ButtonModel", "JSON", "Diagnostics", "Gestures", "Rules", "CYAML"),
         module("HomeAssistant", "ButtonModel", "JSON"),
@@ -92,6 +93,7 @@ let package = Package(
         tests("BluetoothHostTests", "BluetoothHost", "Bytes", "ButtonModel"),
         tests("FlicTests", "Flic", "Bytes", "ButtonModel", "JSON", resources: [.copy("Vectors")]),
         tests("GesturesTests", "Gestures", "ButtonModel", "JSON"),
+        tests("ExpressionsTests", "Expressions", "ButtonModel", "JSON", "Diagnostics"),
         tests("RulesTests", "Rules", "ButtonModel", "JSON"),
         tests(
             "RuleLoaderTests", "RuleLoader", "Rules", "Diagnostics", "ButtonModel", "JSON", resources: [.copy("Golden")]

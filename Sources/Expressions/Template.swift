@@ -1,0 +1,108 @@
+/// Text with expressions in it: `{{ trigger.button }} pressed`.
+///
+/// A template that is one expression and nothing else keeps the expression's type where its place takes more than
+/// text.
+package struct Template: Hashable, Sendable {
+    package enum Part: Hashable, Sendable {
+        case literal(String)
+        /// - Parameter range: from `{{` to `}}`, in octets of the template.
+        case expression(Expression, range: Range<Int>)
+    }
+
+    /// Literals are never empty and never stand side by side.
+    package let parts: [Part]
+
+    /// - Parameter expectation: what the place wants; of a template with more than one part, only that it takes text.
+    package init(
+        compiling text: String, in scope: Scope, expecting expectation: Expectation = .text
+    ) throws(ExpressionProblems) {
+        let octets = Array(text.utf8)
+        var problems: [ExpressionProblem] = []
+        var pieces: [TemplateScanner.Piece] = []
+        do {
+            pieces = try TemplateScanner.pieces(of: octets)
+        } catch {
+            throw ExpressionProblems([error])
+        }
+        let isAlone = pieces.count == 1
+        if !isAlone, case .type(let wanted) = expectation, wanted.scalar != .string {
+            throw ExpressionProblems([Template.onlyText(octets, pieces, wanted)])
+        }
+        var parts: [Part] = []
+        for piece in pieces {
+            switch piece {
+            case .literal(let range):
+                if isAlone, case .type(let wanted) = expectation, wanted.scalar != .string {
+                    problems.append(Template.onlyText(octets, pieces, wanted))
+                }
+                parts.append(.literal(String(decoding: octets[range], as: UTF8.self)))
+            case .expression(let inner, let range):
+                do {
+                    let expression = try Expression(
+                        compiling: octets, in: inner, scope, isAlone ? expectation : .text)
+                    parts.append(.expression(expression, range: range))
+                } catch {
+                    problems += error.list
+                }
+            }
+        }
+        guard problems.isEmpty else { throw ExpressionProblems(problems) }
+        self.parts = parts
+    }
+
+    private static func onlyText(
+        _ octets: [UInt8], _ pieces: [TemplateScanner.Piece], _ wanted: ExpressionType
+    ) -> ExpressionProblem {
+        ExpressionProblem(
+            "E404", octets.indices, "this must be \(wanted), not text: \(Excerpt.of(octets))",
+            hint: pieces.count > 1 ? "put everything inside one pair of braces" : nil)
+    }
+}
+
+extension Template {
+    /// The expression, where there is nothing else.
+    package var onlyExpression: Expression? {
+        if parts.count == 1, case .expression(let expression, _) = parts[0] { expression } else { nil }
+    }
+
+    /// The text, where there is no expression.
+    package var literal: String? {
+        switch parts.first {
+        case nil: ""
+        case .literal(let text)? where parts.count == 1: text
+        case .literal?, .expression?: nil
+        }
+    }
+
+    /// What its expressions read.
+    package var reads: Set<Slot> {
+        parts.reduce(into: []) { reads, part in
+            if case .expression(let expression, _) = part { reads.formUnion(expression.reads) }
+        }
+    }
+
+    /// Of one expression its value, otherwise the text.
+    package func value(in environment: Environment) throws(EvaluationFailure) -> Value {
+        if let onlyExpression { return try onlyExpression.evaluate(in: environment) }
+        return .string(try text(in: environment))
+    }
+
+    /// The text, with every value made fit for where it lands.
+    package func text(
+        in environment: Environment, inserting insertion: Insertion = .plain
+    ) throws(EvaluationFailure) -> String {
+        if let literal { return literal }
+        var text = ""
+        for part in parts {
+            switch part {
+            case .literal(let literal): text += literal
+            case .expression(let expression, let range):
+                text += try insertion.inserting(try expression.text(in: environment), from: range)
+            }
+            guard text.utf8.count <= Limits.textLength else {
+                throw EvaluationFailure(.tooLong, 0..<0, "the text is longer than 64 KiB")
+            }
+        }
+        return text
+    }
+}
