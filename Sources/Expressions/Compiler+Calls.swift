@@ -30,8 +30,9 @@ extension Compiler {
         switch function {
         case .known: return checked(.known(arguments[0].node), .boolean, syntax)
         case .string: return hasText(arguments[0]) ? checked(.asText(arguments[0].node), .string, syntax) : nil
-        case .default: return fallback(arguments, syntax)
+        case .default: return fallback(arguments, of: "default", syntax)
         case .next: return next(arguments[0], arguments[1], syntax)
+        case .jsonGet: guard isPointer(arguments[1]) else { return nil }
         default: break
         }
         let type: ExpressionType
@@ -92,6 +93,15 @@ extension Compiler {
             return false
         }
         return isKnown(argument)
+    }
+
+    /// Whether a pointer that is written out can be one.
+    private mutating func isPointer(_ argument: Checked) -> Bool {
+        guard case .string(let text)? = program.constant(at: argument.node), JSONPointer(text) == nil else {
+            return true
+        }
+        report("E404", argument.syntax, "\"\(text)\" is not a JSON pointer", hint: "write '/state' or '/lamps/0/on'")
+        return false
     }
 
     // MARK: next

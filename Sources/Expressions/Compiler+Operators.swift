@@ -40,11 +40,11 @@ extension Compiler {
 
     mutating func fallback(_ operands: [Syntax], _ syntax: Syntax) -> Checked? {
         guard let checked = checkAll(operands) else { return nil }
-        return fallback(checked, syntax)
+        return fallback(checked, of: "??", syntax)
     }
 
-    mutating func fallback(_ operands: [Checked], _ syntax: Syntax) -> Checked? {
-        guard var type = merged(operands, "?? needs one type") else { return nil }
+    mutating func fallback(_ operands: [Checked], of word: String, _ syntax: Syntax) -> Checked? {
+        guard var type = merged(operands, "\(word) needs one type") else { return nil }
         type.isOptional = operands.last?.type.isOptional ?? true
         let nodes = operands.map { node($0, as: type) }
         return checked(.fallback(program.append(operands: nodes)), type, syntax)
@@ -171,8 +171,8 @@ extension Compiler {
             type = result
             nodes.append(Arithmetic.allCases.firstIndex(of: operand.operation) ?? 0)
             nodes.append(right.node)
-            let soFar = Syntax.arithmetic(first, Array(operands[...index]))
-            left = Checked(node: left.node, type: result, syntax: soFar)
+            let soFar = first.range.lowerBound..<right.syntax.range.upperBound
+            left = Checked(node: left.node, type: result, syntax: .bracketed(first, soFar))
         }
         return checked(.arithmetic(program.append(operands: nodes)), type, syntax)
     }

@@ -18,6 +18,7 @@ struct Compiler {
     init(_ octets: [UInt8], in scope: Scope) {
         self.octets = octets
         self.scope = scope
+        program.octets = octets
     }
 
     mutating func check(_ syntax: Syntax) -> Checked? {

@@ -6,7 +6,7 @@ enum Excerpt {
     static func of(_ octets: [UInt8], _ range: Range<Int>? = nil) -> String {
         let octets = octets[(range ?? octets.indices).clamped(to: octets.indices)]
         let text = String(decoding: octets, as: UTF8.self)
-        let line = text.split { $0 == " " || $0.isNewline || $0 == "\t" }.joined(separator: " ")
+        let line = String(text.map { $0.isNewline || $0 == "\t" ? " " : $0 })
         guard line.unicodeScalars.count > maximumLength else { return line }
         return String(String.UnicodeScalarView(line.unicodeScalars.prefix(maximumLength - 1))) + "…"
     }

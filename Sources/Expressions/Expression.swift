@@ -1,5 +1,5 @@
 /// What the place an expression stands in wants of it.
-package enum Expectation: Hashable, Sendable {
+package enum WantedType: Hashable, Sendable {
     /// A condition: true or false, and known.
     case condition
     /// Exactly this; an integer is taken where a number is wanted.
@@ -25,7 +25,7 @@ package struct Expression: Hashable, Sendable {
     let program: Program
 
     package init(
-        compiling text: String, in scope: Scope, expecting expectation: Expectation = .anything
+        compiling text: String, in scope: Scope, expecting expectation: WantedType = .anything
     ) throws(ExpressionProblems) {
         let octets = Array(text.utf8)
         try self.init(compiling: octets, in: octets.indices, scope, expectation)
@@ -35,7 +35,7 @@ package struct Expression: Hashable, Sendable {
     ///   - octets: the whole text.
     ///   - range: where the expression stands in it.
     init(
-        compiling octets: [UInt8], in range: Range<Int>, _ scope: Scope, _ expectation: Expectation
+        compiling octets: [UInt8], in range: Range<Int>, _ scope: Scope, _ expectation: WantedType
     ) throws(ExpressionProblems) {
         var compiler = Compiler(octets, in: scope)
         let syntax: Syntax
@@ -54,7 +54,9 @@ package struct Expression: Hashable, Sendable {
     }
 
     package func evaluate(in environment: Environment) throws(EvaluationFailure) -> Value {
-        try program.value(at: program.root, in: environment)
+        let value = try program.value(at: program.root, in: environment)
+        if case .string(let text) = value { return .string(try program.limited(text, program.root)) }
+        return value
     }
 
     /// For an expression that was compiled as a condition.
@@ -70,7 +72,7 @@ package struct Expression: Hashable, Sendable {
 
 extension Compiler {
     /// The result, if it is what is wanted here, or a report.
-    mutating func fit(_ result: Checked, _ expectation: Expectation) -> Checked? {
+    mutating func fit(_ result: Checked, _ expectation: WantedType) -> Checked? {
         switch expectation {
         case .anything: return result
         case .text: return hasText(result) ? result : nil

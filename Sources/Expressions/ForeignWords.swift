@@ -17,7 +17,7 @@ enum ForeignWords {
         case "urlencode": "write url"
         case "is_defined", "defined", "has_value": "write known"
         case "time", "today_at", "as_timestamp", "utcnow": "write now.time, now.hour or now.unix"
-        default: Root(rawValue: name).map { "\(name) is not a function; write \($0.example)" }
+        default: Root(rawValue: name).map { "write \($0.example)" }
         }
     }
 

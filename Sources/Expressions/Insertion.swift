@@ -1,16 +1,16 @@
-/// What becomes of a value where it lands. Values come from outside; nothing in them may change what the text around
+/// Where the values of a template land. Values come from outside; nothing in them may change what the text around
 /// them means.
 package enum Insertion: Hashable, Sendable {
     /// Payloads, bodies, arguments and logs: as it is.
     case plain
-    /// A part of a topic name: it cannot add a level, end one, or match several.
+    /// A part of a topic name: it cannot add a level, leave one empty, or match several.
     case topic
     /// A part of the path or the query of a URL.
     case url
     /// A part of a header line, which it cannot end.
     case header
 
-    /// The text to put there.
+    /// A value as it stands there.
     package func inserting(_ text: String, from range: Range<Int>) throws(EvaluationFailure) -> String {
         switch self {
         case .plain: return text
@@ -28,28 +28,52 @@ package enum Insertion: Hashable, Sendable {
                     : "a value with \(UnicodeScalar(octet)) cannot be part of a topic")
         case .header:
             guard text.utf8.contains(where: { $0 == 0x0D || $0 == 0x0A || $0 == 0 }) else { return text }
-            throw EvaluationFailure(
-                .header, range, "a value with a line break or a NUL cannot be part of a header")
+            throw EvaluationFailure(.header, range, "a value with a line break or a NUL cannot be part of a header")
         }
     }
 }
 
-/// - Source: RFC 3986, 2.1 and 2.3.
-enum PercentEncoding {
-    /// Letters, digits and `-._~` stay; everything else, `/` too, becomes `%` and two digits.
-    static func encoded(_ text: String) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var octets: [UInt8] = []
-        octets.reserveCapacity(text.utf8.count)
-        for octet in text.utf8 {
-            switch octet {
-            case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"),
-                _ where octet.isDigit || octet.isNameStart:
-                octets.append(octet)
-            default:
-                octets.append(contentsOf: [UInt8(ascii: "%"), digits[Int(octet >> 4)], digits[Int(octet & 15)]])
+extension Insertion {
+    /// What is wrong with the text around the values.
+    func problems(in octets: [UInt8], _ pieces: [TemplateScanner.Piece]) -> [ExpressionProblem] {
+        switch self {
+        case .plain, .header: []
+        case .topic: Insertion.wildcards(in: octets, pieces)
+        case .url: Insertion.openHost(in: octets, pieces)
+        }
+    }
+
+    private static func wildcards(
+        in octets: [UInt8], _ pieces: [TemplateScanner.Piece]
+    ) -> [ExpressionProblem] {
+        for case .literal(let range) in pieces {
+            let isWildcard = { (octet: UInt8) in octet == UInt8(ascii: "#") || octet == UInt8(ascii: "+") }
+            if let place = octets[range].firstIndex(where: isWildcard) {
+                return [ExpressionProblem("E508", place..<place + 1, "a publish topic cannot contain # or +")]
             }
         }
-        return String(decoding: octets, as: UTF8.self)
+        return []
+    }
+
+    /// A value stands in the scheme or the host, or right after it, where it could make it longer.
+    private static func openHost(
+        in octets: [UInt8], _ pieces: [TemplateScanner.Piece]
+    ) -> [ExpressionProblem] {
+        for piece in pieces {
+            guard case .expression(_, let whole) = piece else { continue }
+            if hasHost(octets[..<whole.lowerBound]) { return [] }
+            return [ExpressionProblem("E509", whole, "the host of a URL must be literal")]
+        }
+        return []
+    }
+
+    /// `scheme://host` and what ends the host.
+    private static func hasHost(_ octets: ArraySlice<UInt8>) -> Bool {
+        guard let colon = octets.firstIndex(of: UInt8(ascii: ":")), colon > octets.startIndex else { return false }
+        let rest = octets[(colon + 1)...]
+        guard rest.starts(with: "//".utf8) else { return false }
+        let ends: [UInt8] = [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")]
+        let host = rest.dropFirst(2).prefix { !ends.contains($0) }
+        return !host.isEmpty && host.endIndex < octets.endIndex
     }
 }

@@ -154,7 +154,7 @@ struct Lexer {
         for (prefix, radix) in [("0x", 16), ("0o", 8), ("0b", 2)] where written.hasPrefix(prefix) {
             return UInt64(written.dropFirst(2), radix: radix).map(String.init)
         }
-        guard written.contains("e"), let value = Double(written), value.magnitude < 1e15 else { return nil }
+        guard written.contains("e"), let value = Double(written), value.magnitude < 1e21 else { return nil }
         return Decimal(value).text
     }
 

@@ -174,25 +174,23 @@ struct Parser {
     }
 
     private mutating func sum() throws(ExpressionProblem) -> Syntax {
-        var first = try term()
-        while true {
-            if token.kind == .symbol(.join) {
-                var parts = [first]
-                while try take(.join) { parts.append(try term()) }
-                first = .join(parts)
-            } else if let operation = arithmetic(of: [.add, .subtract]) {
-                var operands: [Syntax.Operand] = []
-                var next: Arithmetic? = operation
-                while let operation = next {
-                    try advance()
-                    operands.append(Syntax.Operand(operation: operation, value: try term()))
-                    next = arithmetic(of: [.add, .subtract])
-                }
-                first = .arithmetic(first, operands)
-            } else {
-                return first
-            }
+        let first = try term()
+        var operands: [Syntax.Operand] = []
+        while let operation = arithmetic(of: [.add, .subtract]) {
+            try advance()
+            operands.append(Syntax.Operand(operation: operation, value: try term()))
         }
+        let sum = operands.isEmpty ? first : .arithmetic(first, operands)
+        guard token.kind == .symbol(.join) else { return sum }
+        var parts = [sum]
+        while try take(.join) { parts.append(try term()) }
+        // What `~` gives is text, and nothing can be added to that.
+        if let operation = arithmetic(of: [.add, .subtract]) {
+            throw ExpressionProblem(
+                "E404", token.range, "cannot use \(operation.rawValue) on text",
+                hint: "~ joins text; put brackets around a sum: a ~ (b + c)")
+        }
+        return .join(parts)
     }
 
     private mutating func term() throws(ExpressionProblem) -> Syntax {
@@ -238,8 +236,11 @@ struct Parser {
         deepest = depth
         defer { deepest = max(deepest, deepestBefore) }
         var syntax = try atom()
+        var fieldCount = 0
         while true {
             if try take(.dot) {
+                fieldCount += 1
+                guard fieldCount <= Limits.depth else { throw nestedTooDeep(at: token.range) }
                 guard let name = fieldName else { throw unexpected() }
                 syntax = .field(of: syntax, name, nameRange: token.range)
                 try advance()

@@ -89,9 +89,10 @@ extension Program {
     }
 
     func mismatch(_ value: Value, _ index: Int, _ wanted: String) -> EvaluationFailure {
-        value == .unknown
-            ? EvaluationFailure(.unknownValue, ranges[index], "the value is unknown")
-            : EvaluationFailure(.conversion, ranges[index], "the value is not \(wanted)")
+        let written = Excerpt.of(octets, ranges[index])
+        return value == .unknown
+            ? EvaluationFailure(.unknownValue, ranges[index], "\(written) is unknown")
+            : EvaluationFailure(.conversion, ranges[index], "\(written) is not \(wanted)")
     }
 
     func limited(_ text: String, _ index: Int) throws(EvaluationFailure) -> String {

@@ -41,6 +41,8 @@ struct Program: Hashable, Sendable {
         var indices: Range<Int> { start..<start + count }
     }
 
+    /// The text it was compiled from, for messages; shared by all expressions of a template.
+    var octets: [UInt8] = []
     var nodes: [Node] = []
     /// Where each node was written; as many as nodes.
     var ranges: [Range<Int>] = []

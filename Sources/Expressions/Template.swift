@@ -11,51 +11,63 @@ package struct Template: Hashable, Sendable {
 
     /// Literals are never empty and never stand side by side.
     package let parts: [Part]
+    package let insertion: Insertion
 
-    /// - Parameter expectation: what the place wants; of a template with more than one part, only that it takes text.
+    /// - Parameters:
+    ///   - expectation: what the place wants. Of a template with more than one part, that it takes text.
+    ///   - insertion: what the place does to values.
     package init(
-        compiling text: String, in scope: Scope, expecting expectation: Expectation = .text
+        compiling text: String, in scope: Scope, expecting expectation: WantedType = .text,
+        inserting insertion: Insertion = .plain
     ) throws(ExpressionProblems) {
         let octets = Array(text.utf8)
-        var problems: [ExpressionProblem] = []
-        var pieces: [TemplateScanner.Piece] = []
+        let pieces: [TemplateScanner.Piece]
         do {
             pieces = try TemplateScanner.pieces(of: octets)
         } catch {
             throw ExpressionProblems([error])
         }
-        let isAlone = pieces.count == 1
-        if !isAlone, case .type(let wanted) = expectation, wanted.scalar != .string {
-            throw ExpressionProblems([Template.onlyText(octets, pieces, wanted)])
-        }
+        var problems = insertion.problems(in: octets, pieces)
         var parts: [Part] = []
         for piece in pieces {
             switch piece {
-            case .literal(let range):
-                if isAlone, case .type(let wanted) = expectation, wanted.scalar != .string {
-                    problems.append(Template.onlyText(octets, pieces, wanted))
-                }
-                parts.append(.literal(String(decoding: octets[range], as: UTF8.self)))
+            case .literal(let range): parts.append(.literal(String(decoding: octets[range], as: UTF8.self)))
             case .expression(let inner, let range):
                 do {
-                    let expression = try Expression(
-                        compiling: octets, in: inner, scope, isAlone ? expectation : .text)
+                    let expectation = pieces.count == 1 ? expectation : .text
+                    let expression = try Expression(compiling: octets, in: inner, scope, expectation)
                     parts.append(.expression(expression, range: range))
                 } catch {
                     problems += error.list
                 }
             }
         }
-        guard problems.isEmpty else { throw ExpressionProblems(problems) }
         self.parts = parts
+        self.insertion = insertion
+        if onlyExpression == nil, problems.isEmpty { problems += Template.problems(of: octets, pieces, expectation) }
+        guard problems.isEmpty else { throw ExpressionProblems(problems) }
     }
 
-    private static func onlyText(
-        _ octets: [UInt8], _ pieces: [TemplateScanner.Piece], _ wanted: ExpressionType
-    ) -> ExpressionProblem {
-        ExpressionProblem(
-            "E404", octets.indices, "this must be \(wanted), not text: \(Excerpt.of(octets))",
-            hint: pieces.count > 1 ? "put everything inside one pair of braces" : nil)
+    /// Text in which braces mean nothing.
+    package init(literal: String) {
+        parts = literal.isEmpty ? [] : [.literal(literal)]
+        insertion = .plain
+    }
+
+    /// Text where the place wants something else.
+    private static func problems(
+        of octets: [UInt8], _ pieces: [TemplateScanner.Piece], _ expectation: WantedType
+    ) -> [ExpressionProblem] {
+        let wanted: ExpressionType
+        switch expectation {
+        case .text, .json, .anything: return []
+        case .condition: wanted = .boolean
+        case .type(let type): wanted = type
+        }
+        guard wanted.scalar != .string else { return [] }
+        let hint = pieces.count > 1 ? "put all of it between one pair of braces" : nil
+        let message = "this must be \(wanted.certain), not text: \(Excerpt.of(octets))"
+        return [ExpressionProblem("E404", octets.indices, message, hint: hint)]
     }
 }
 
@@ -88,9 +100,7 @@ extension Template {
     }
 
     /// The text, with every value made fit for where it lands.
-    package func text(
-        in environment: Environment, inserting insertion: Insertion = .plain
-    ) throws(EvaluationFailure) -> String {
+    package func text(in environment: Environment) throws(EvaluationFailure) -> String {
         if let literal { return literal }
         var text = ""
         for part in parts {
