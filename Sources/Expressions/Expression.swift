@@ -25,17 +25,17 @@ package struct Expression: Hashable, Sendable {
     let program: Program
 
     package init(
-        compiling text: String, in scope: Scope, expecting expectation: WantedType = .anything
+        compiling text: String, in scope: Scope, expecting wanted: WantedType = .anything
     ) throws(ExpressionProblems) {
         let octets = Array(text.utf8)
-        try self.init(compiling: octets, in: octets.indices, scope, expectation)
+        try self.init(compiling: octets, in: octets.indices, scope, wanted)
     }
 
     /// - Parameters:
     ///   - octets: the whole text.
     ///   - range: where the expression stands in it.
     init(
-        compiling octets: [UInt8], in range: Range<Int>, _ scope: Scope, _ expectation: WantedType
+        compiling octets: [UInt8], in range: Range<Int>, _ scope: Scope, _ wanted: WantedType
     ) throws(ExpressionProblems) {
         var compiler = Compiler(octets, in: scope)
         let syntax: Syntax
@@ -44,7 +44,7 @@ package struct Expression: Hashable, Sendable {
         } catch {
             throw ExpressionProblems([error])
         }
-        guard let result = compiler.check(syntax).flatMap({ compiler.fit($0, expectation) }) else {
+        guard let result = compiler.check(syntax).flatMap({ compiler.fit($0, wanted) }) else {
             throw ExpressionProblems(compiler.problems)
         }
         type = result.type
@@ -72,8 +72,8 @@ package struct Expression: Hashable, Sendable {
 
 extension Compiler {
     /// The result, if it is what is wanted here, or a report.
-    mutating func fit(_ result: Checked, _ expectation: WantedType) -> Checked? {
-        switch expectation {
+    mutating func fit(_ result: Checked, _ place: WantedType) -> Checked? {
+        switch place {
         case .anything: return result
         case .text: return hasText(result) ? result : nil
         case .json:

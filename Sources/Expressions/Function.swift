@@ -115,7 +115,7 @@ extension Function {
         case .next:
             row(
                 [("list", .list), ("x", .value)], .entry,
-                "the entry after x, after the last the first; next(variables.x) takes the values of the variable")
+                "the entry after x, after the last the first; next(variables.x) takes its values")
         case .seconds: row([("d", .duration)], .always(.number), "d in seconds")
         case .milliseconds: row([("d", .duration)], .always(.integer), "d in milliseconds")
         case .json: row([("x", .value)], .always(.string), "x as JSON")

@@ -14,10 +14,10 @@ package struct Template: Hashable, Sendable {
     package let insertion: Insertion
 
     /// - Parameters:
-    ///   - expectation: what the place wants. Of a template with more than one part, that it takes text.
+    ///   - wanted: what the place wants. Of a template with more than one part, that it takes text.
     ///   - insertion: what the place does to values.
     package init(
-        compiling text: String, in scope: Scope, expecting expectation: WantedType = .text,
+        compiling text: String, in scope: Scope, expecting wanted: WantedType = .text,
         inserting insertion: Insertion = .plain
     ) throws(ExpressionProblems) {
         let octets = Array(text.utf8)
@@ -34,8 +34,8 @@ package struct Template: Hashable, Sendable {
             case .literal(let range): parts.append(.literal(String(decoding: octets[range], as: UTF8.self)))
             case .expression(let inner, let range):
                 do {
-                    let expectation = pieces.count == 1 ? expectation : .text
-                    let expression = try Expression(compiling: octets, in: inner, scope, expectation)
+                    let wanted = pieces.count == 1 ? wanted : .text
+                    let expression = try Expression(compiling: octets, in: inner, scope, wanted)
                     parts.append(.expression(expression, range: range))
                 } catch {
                     problems += error.list
@@ -44,7 +44,7 @@ package struct Template: Hashable, Sendable {
         }
         self.parts = parts
         self.insertion = insertion
-        if onlyExpression == nil, problems.isEmpty { problems += Template.problems(of: octets, pieces, expectation) }
+        if onlyExpression == nil, problems.isEmpty { problems += Template.problems(of: octets, pieces, wanted) }
         guard problems.isEmpty else { throw ExpressionProblems(problems) }
     }
 
@@ -56,17 +56,17 @@ package struct Template: Hashable, Sendable {
 
     /// Text where the place wants something else.
     private static func problems(
-        of octets: [UInt8], _ pieces: [TemplateScanner.Piece], _ expectation: WantedType
+        of octets: [UInt8], _ pieces: [TemplateScanner.Piece], _ wanted: WantedType
     ) -> [ExpressionProblem] {
-        let wanted: ExpressionType
-        switch expectation {
+        let type: ExpressionType
+        switch wanted {
         case .text, .json, .anything: return []
-        case .condition: wanted = .boolean
-        case .type(let type): wanted = type
+        case .condition: type = .boolean
+        case .type(let wanted): type = wanted
         }
-        guard wanted.scalar != .string else { return [] }
+        guard type.scalar != .string else { return [] }
         let hint = pieces.count > 1 ? "put all of it between one pair of braces" : nil
-        let message = "this must be \(wanted.certain), not text: \(Excerpt.of(octets))"
+        let message = "this must be \(type.certain), not text: \(Excerpt.of(octets))"
         return [ExpressionProblem("E404", octets.indices, message, hint: hint)]
     }
 }

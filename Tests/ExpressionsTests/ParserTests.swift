@@ -39,7 +39,7 @@ struct ParserTests {
             return
         }
         #expect(left.range == 0..<9)
-        #expect(right.range == 13..<25)
+        #expect(right.range == 14..<26)
     }
 
     @Test("random expressions, printed with as few brackets as can be, read back the same", arguments: 0..<60)

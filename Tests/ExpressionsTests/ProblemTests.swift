@@ -324,9 +324,9 @@ struct ProblemTests {
         #expect(
             problems == """
                 E304 10..<14 unknown variable "scen"; did you mean "scene"?
-                E402 26..<32 unknown name triger; did you mean "trigger"?
-                E402 47..<49 unknown name ON; write 'ON' for text
-                E404 60..<61 length takes text, not integer: 1; string(x) makes text of it
+                E402 27..<33 unknown name triger; did you mean "trigger"?
+                E402 48..<50 unknown name ON; write 'ON' for text
+                E404 61..<62 length takes text, not integer: 1; string(x) makes text of it
                 """)
     }
 

@@ -42,7 +42,7 @@ struct TemplateTests {
         arguments: [
             ("a {{ 1", "E401 2..<4 this {{ is not closed; a }} is missing"),
             ("a {{ 'b }}", "E401 5..<6 this text is not closed; a ' is missing"),
-            ("é {{ states.lx ~ 1 + }}", "E401 21..<21 the expression ends where a value is expected"),
+            ("é {{ states.lux ~ }}", "E401 18..<18 the expression ends where a value is expected"),
             ("é {{ states.lx }}", #"E305 13..<15 unknown state "lx"; did you mean "lux"?"#),
             (
                 "{{ a }} {{ 1 + }}",

@@ -11,10 +11,10 @@ struct ValueTextTests {
             (0, "0"), (-0.0, "0"), (1, "1"), (-1, "-1"), (0.1, "0.1"), (1.5, "1.5"), (100, "100"), (1e-7, "0.0000001"),
             (1.25e-5, "0.0000125"), (0.1 + 0.2, "0.30000000000000004"), (1e15, "1000000000000000"),
             (1e16, "10000000000000000"), (123_456_789_012_345_680, "123456789012345680"),
-            (1e20, "100000000000000000000"), (999_999_999_999_999_900_000, "999999999999999900000"), (1e21, "1e+21"),
+            (1e20, "100000000000000000000"), (999_999_999_999_999_868_928, "999999999999999900000"), (1e21, "1e+21"),
             (-1.5e21, "-1.5e+21"), (1.7976931348623157e308, "1.7976931348623157e+308"),
-            (9_007_199_254_740_993, "9007199254740992"),
-            (1.0 / 3, "0.3333333333333333"), (5e-324, "0." + String(repeating: "0", count: 323) + "5"),
+            (9_007_199_254_740_992, "9007199254740992"),
+            (1.0 / 3, "0.3333333333333333"), (.leastNonzeroMagnitude, "0." + String(repeating: "0", count: 323) + "5"),
         ] as [(Double, String)])
     func numbers(number: Double, text: String) {
         #expect(Value.number(number).text == text)
@@ -59,7 +59,7 @@ struct ValueTextTests {
     func longest() throws {
         let longest = DurationText.text(milliseconds: DurationText.longestMilliseconds)
         #expect(try DurationText.milliseconds(longest) == DurationText.longestMilliseconds)
-        #expect(throws: DurationText.Fault(message: "is longer than a hundred years")) {
+        #expect(throws: DurationText.Fault.self) {
             try DurationText.milliseconds(longest + "1ms")
         }
         #expect(throws: DurationText.Fault.self) { try DurationText.milliseconds("") }
