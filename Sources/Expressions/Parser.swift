@@ -14,7 +14,9 @@
 ///             | name [ "(" [ args ] ")" ] | list | "(" expr ")"
 ///     list    = "[" [ args ] "]"        args = expr { "," expr }
 ///
-/// `a | f(b)` is `f(a, b)`. What is nested is nested at most `Limits.depth` deep; everything else is read in loops.
+/// `a | f(b)` is `f(a, b)`. Operators wait on a stack of their own until their right side is read, so that only
+/// brackets and arguments, which nest at most `Limits.depth` deep, make functions call themselves: rules are loaded on
+/// a thread with a small stack.
 struct Parser {
     private let octets: [UInt8]
     private var lexer: Lexer
@@ -52,12 +54,6 @@ struct Parser {
         token = try lexer.next()
     }
 
-    private mutating func take(_ keyword: Token.Keyword) throws(ExpressionProblem) -> Bool {
-        guard token.kind == .keyword(keyword) else { return false }
-        try advance()
-        return true
-    }
-
     private mutating func take(_ symbol: Token.Symbol) throws(ExpressionProblem) -> Bool {
         guard token.kind == .symbol(symbol) else { return false }
         try advance()
@@ -71,162 +67,153 @@ struct Parser {
         deepest = max(deepest, depth)
     }
 
-    // MARK: Operators, loosest first
+    // MARK: Operators
 
-    private mutating func expression() throws(ExpressionProblem) -> Syntax {
-        var value = try or()
-        var branches: [Syntax.Branch] = []
-        while token.kind == .keyword(.if) {
-            let ifRange = token.range
-            try advance()
-            let condition = try or()
-            guard try take(.else) else {
-                if token.kind != .end, !isClosing { throw unexpected() }
-                throw ExpressionProblem("E401", ifRange, "this if has no else", hint: "write a if b else c")
-            }
-            branches.append(Syntax.Branch(value: value, condition: condition))
-            value = try or()
-        }
-        return branches.isEmpty ? value : .conditional(branches, otherwise: value)
-    }
-
-    private mutating func or() throws(ExpressionProblem) -> Syntax {
-        let first = try and()
-        guard token.kind == .keyword(.or) else { return first }
-        var operands = [first]
-        while try take(.or) { operands.append(try and()) }
-        return .or(operands)
-    }
-
-    private mutating func and() throws(ExpressionProblem) -> Syntax {
-        let first = try not()
-        guard token.kind == .keyword(.and) else { return first }
-        var operands = [first]
-        while try take(.and) { operands.append(try not()) }
-        return .and(operands)
-    }
-
-    private mutating func not() throws(ExpressionProblem) -> Syntax {
-        let start = token.range
-        guard try take(.not) else { return try comparison() }
-        try enter(at: start)
-        defer { depth -= 1 }
-        let operand = try not()
-        return .not(operand, start.lowerBound..<previousEnd)
-    }
-
-    private mutating func comparison() throws(ExpressionProblem) -> Syntax {
-        let left = try alternative()
-        guard let test = try takeTest() else { return left }
-        let right = try alternative()
-        let secondRange = token.range
-        if let second = try takeTest() {
-            var hint: String?
-            if let third = try? alternative() {
-                let middle = source(right)
-                hint = "write \(source(left)) \(test) \(middle) and \(middle) \(second) \(source(third))"
-            }
-            let written = String(decoding: octets[secondRange], as: UTF8.self)
-            throw ExpressionProblem("E401", secondRange, "unexpected \"\(written)\"", hint: hint)
-        }
-        return switch test {
-        case .comparison(let comparison): .compare(comparison, left, right)
-        case .membership(let isNegated): .membership(isNegated: isNegated, left, in: right)
-        }
-    }
-
-    private enum Test: CustomStringConvertible {
-        case comparison(Comparison)
-        case membership(isNegated: Bool)
-
-        var description: String {
-            switch self {
-            case .comparison(let comparison): comparison.rawValue
-            case .membership(let isNegated): isNegated ? "not in" : "in"
-            }
-        }
-    }
-
-    private mutating func takeTest() throws(ExpressionProblem) -> Test? {
-        switch token.kind {
-        case .symbol(let symbol):
-            guard let comparison = Comparison(rawValue: symbol.rawValue) else { return nil }
-            try advance()
-            return .comparison(comparison)
-        case .keyword(.in):
-            try advance()
-            return .membership(isNegated: false)
-        case .keyword(.not):
+    /// Reads operands and operators by turns, and completes each operator when a looser one follows.
+    mutating func expression() throws(ExpressionProblem) -> Syntax {
+        var pending: [PendingOperator] = []
+        while true {
+            try takePrefixes(&pending)
+            var operand = try postfix()
             let start = token.range
-            try advance()
-            guard try take(.in) else { throw ExpressionProblem("E401", start, "unexpected \"not\"") }
-            return .membership(isNegated: true)
-        default: return nil
-        }
-    }
-
-    private mutating func alternative() throws(ExpressionProblem) -> Syntax {
-        let first = try sum()
-        guard token.kind == .symbol(.fallback) else { return first }
-        var operands = [first]
-        while try take(.fallback) { operands.append(try sum()) }
-        return .fallback(operands)
-    }
-
-    private mutating func sum() throws(ExpressionProblem) -> Syntax {
-        let first = try term()
-        var operands: [Syntax.Operand] = []
-        while let operation = arithmetic(of: [.add, .subtract]) {
-            try advance()
-            operands.append(Syntax.Operand(operation: operation, value: try term()))
-        }
-        let sum = operands.isEmpty ? first : .arithmetic(first, operands)
-        guard token.kind == .symbol(.join) else { return sum }
-        var parts = [sum]
-        while try take(.join) { parts.append(try term()) }
-        // What `~` gives is text, and nothing can be added to that.
-        if let operation = arithmetic(of: [.add, .subtract]) {
-            throw ExpressionProblem(
-                "E404", token.range, "cannot use \(operation.rawValue) on text",
-                hint: "~ joins text; put brackets around a sum: a ~ (b + c)")
-        }
-        return .join(parts)
-    }
-
-    private mutating func term() throws(ExpressionProblem) -> Syntax {
-        let first = try unary()
-        var operands: [Syntax.Operand] = []
-        while let operation = arithmetic(of: [.multiply, .divide, .floorDivide, .remainder]) {
-            try advance()
-            operands.append(Syntax.Operand(operation: operation, value: try unary()))
-        }
-        return operands.isEmpty ? first : .arithmetic(first, operands)
-    }
-
-    private func arithmetic(of operations: [Arithmetic]) -> Arithmetic? {
-        guard case .symbol(let symbol) = token.kind else { return nil }
-        return operations.first { $0.rawValue == symbol.rawValue }
-    }
-
-    private mutating func unary() throws(ExpressionProblem) -> Syntax {
-        let start = token.range
-        guard try take(.minus) else { return try postfix() }
-        try enter(at: start)
-        defer { depth -= 1 }
-        let isNumber =
-            switch token.kind {
-            case .integer, .number: true
-            case .duration, .string, .name, .keyword, .symbol, .end: false
+            if token.kind == .keyword(.else) {
+                try complete(&pending, &operand, above: .conditional)
+                guard pending.last?.kind == .condition else { return try completeAll(&pending, operand) }
+                try advance()
+                pending[pending.count - 1].operands.append(operand)
+                pending[pending.count - 1].kind = .conditional
+            } else if let kind = try takeInfix() {
+                try complete(&pending, &operand, above: kind.tightness)
+                try push(kind, from: start, operand, onto: &pending)
+            } else {
+                return try completeAll(&pending, operand)
             }
-        followsMinus = isNumber
-        let operand = try unary()
-        let range = start.lowerBound..<previousEnd
-        switch operand {
-        // Already read with its sign when it is the least.
-        case .literal(.integer(let value), _) where isNumber: return .literal(.integer(0 &- value), range)
-        case .literal(.number(let value), _) where isNumber: return .literal(.number(-value), range)
-        default: return .negate(operand, range)
         }
+    }
+
+    /// `not` and `-`, as many as there are.
+    private mutating func takePrefixes(_ pending: inout [PendingOperator]) throws(ExpressionProblem) {
+        while true {
+            let start = token.range
+            if token.kind == .keyword(.not) {
+                guard pending.last.map({ $0.kind.tightness <= .not }) ?? true else { throw unexpected() }
+                try enter(at: start)
+                try advance()
+                pending.append(PendingOperator(kind: .not, range: start))
+            } else if token.kind == .symbol(.minus) {
+                try enter(at: start)
+                try advance()
+                let isNumber =
+                    switch token.kind {
+                    case .integer, .number: true
+                    case .duration, .string, .name, .keyword, .symbol, .end: false
+                    }
+                followsMinus = isNumber
+                pending.append(PendingOperator(kind: .negate(isNumber: isNumber), range: start))
+            } else {
+                return
+            }
+        }
+    }
+
+    private mutating func takeInfix() throws(ExpressionProblem) -> PendingOperator.Kind? {
+        let start = token.range
+        let kind: PendingOperator.Kind
+        switch token.kind {
+        case .keyword(.if): kind = .condition
+        case .keyword(.or): kind = .or
+        case .keyword(.and): kind = .and
+        case .keyword(.in): kind = .test(.membership(isNegated: false))
+        case .keyword(.not):
+            try advance()
+            guard token.kind == .keyword(.in) else { throw ExpressionProblem("E401", start, "unexpected \"not\"") }
+            kind = .test(.membership(isNegated: true))
+        case .symbol(.fallback): kind = .fallback
+        case .symbol(.join): kind = .join
+        case .symbol(let symbol):
+            if let comparison = Comparison(rawValue: symbol.rawValue) {
+                kind = .test(.comparison(comparison))
+            } else if let operation = Arithmetic(rawValue: symbol.rawValue) {
+                kind = operation == .add || operation == .subtract ? .sum(operation) : .product(operation)
+            } else {
+                return nil
+            }
+        case .integer, .number, .duration, .string, .name, .keyword, .end: return nil
+        }
+        try advance()
+        return kind
+    }
+
+    /// Puts an operator with its left side on the stack, or goes on with the one there that is its like.
+    private func push(
+        _ kind: PendingOperator.Kind, from range: Range<Int>, _ operand: Syntax, onto pending: inout [PendingOperator]
+    ) throws(ExpressionProblem) {
+        var operand = operand
+        if let last = pending.last, last.kind.tightness == kind.tightness {
+            switch (last.kind, kind) {
+            case (.test(let first), .test(let second)):
+                let middle = source(operand)
+                let hint = "write \(last.operands.map(source).joined()) \(first) \(middle) and \(middle) \(second)"
+                pending[pending.count - 1].kind = .chain(hint: hint)
+                pending[pending.count - 1].range = range
+                return
+            case (.condition, _): throw withoutElse(last)
+            case (.sum, .join): operand = try completed(pending.removeLast(), operand)
+            // What `~` gives is text, and nothing can be added to that.
+            case (.join, .sum(let operation)):
+                throw ExpressionProblem(
+                    "E404", range, "cannot use \(operation.rawValue) on text",
+                    hint: "~ joins text; put brackets around a sum: a ~ (b + c)")
+            default:
+                pending[pending.count - 1].append(operand, kind)
+                pending[pending.count - 1].range = range
+                return
+            }
+        }
+        var new = PendingOperator(kind: kind, range: range)
+        new.append(operand, kind)
+        pending.append(new)
+    }
+
+    private mutating func complete(
+        _ pending: inout [PendingOperator], _ operand: inout Syntax, above tightness: PendingOperator.Tightness
+    ) throws(ExpressionProblem) {
+        while let last = pending.last, last.kind.tightness > tightness {
+            pending.removeLast()
+            if last.kind.nests { depth -= 1 }
+            operand = try completed(last, operand)
+        }
+    }
+
+    private mutating func completeAll(
+        _ pending: inout [PendingOperator], _ operand: Syntax
+    ) throws(ExpressionProblem) -> Syntax {
+        var operand = operand
+        try complete(&pending, &operand, above: .conditional)
+        guard let last = pending.popLast() else { return operand }
+        return try completed(last, operand)
+    }
+
+    /// The syntax of an operator, now that its right side is there.
+    private func completed(_ last: PendingOperator, _ operand: Syntax) throws(ExpressionProblem) -> Syntax {
+        switch last.kind {
+        case .condition: throw withoutElse(last)
+        case .chain(let hint):
+            let written = Excerpt.of(octets, last.range)
+            throw ExpressionProblem(
+                "E401", last.range, "unexpected \"\(written)\"", hint: "\(hint) \(source(operand))")
+        default: return last.syntax(with: operand)
+        }
+    }
+
+    private func withoutElse(_ last: PendingOperator) -> ExpressionProblem {
+        let isAtEnd: Bool =
+            switch token.kind {
+            case .end, .symbol(.close), .symbol(.closeList), .symbol(.comma), .keyword(.if): true
+            case .integer, .number, .duration, .string, .name, .keyword, .symbol: false
+            }
+        guard isAtEnd else { return unexpected() }
+        return ExpressionProblem("E401", last.range, "this if has no else", hint: "write a if b else c")
     }
 
     // MARK: Atoms
@@ -349,10 +336,6 @@ struct Parser {
 
     private func nestedTooDeep(at range: Range<Int>) -> ExpressionProblem {
         ExpressionProblem("E406", range, "expression is nested more than \(Limits.depth) levels deep")
-    }
-
-    private var isClosing: Bool {
-        token.kind == .symbol(.close) || token.kind == .symbol(.closeList) || token.kind == .symbol(.comma)
     }
 
     private func unexpected() -> ExpressionProblem {
