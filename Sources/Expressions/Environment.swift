@@ -90,7 +90,8 @@ package struct RepeatFacts: Hashable, Sendable {
 }
 
 extension Environment {
-    func value(of slot: Slot) -> Value {
+    /// What an expression that reads the slot sees.
+    package func value(of slot: Slot) -> Value {
         switch slot {
         case .trigger(let field): trigger.value(of: field)
         case .state(let index): states.indices.contains(index) ? states[index] : .unknown

@@ -23,6 +23,7 @@ package struct Expression: Hashable, Sendable {
     /// What it reads, so that a wait knows what to look at.
     package let reads: Set<Slot>
     let program: Program
+    private let range: Range<Int>
 
     package init(
         compiling text: String, in scope: Scope, expecting wanted: WantedType = .anything
@@ -47,11 +48,15 @@ package struct Expression: Hashable, Sendable {
         guard let result = compiler.check(syntax).flatMap({ compiler.fit($0, wanted) }) else {
             throw ExpressionProblems(compiler.problems)
         }
+        self.range = range
         type = result.type
         reads = compiler.reads
         compiler.program.root = result.node
         program = compiler.program
     }
+
+    /// As it was written, for traces.
+    package var source: String { String(decoding: program.octets[range], as: UTF8.self).trimmed }
 
     package func evaluate(in environment: Environment) throws(EvaluationFailure) -> Value {
         let value = try program.value(at: program.root, in: environment)
@@ -77,8 +82,9 @@ extension Compiler {
         case .anything: return result
         case .text: return hasText(result) ? result : nil
         case .json:
-            guard result.type.kind != .null else { return hasText(result) ? result : nil }
-            return result
+            guard result.type.kind == .null else { return result }
+            report("E404", result.syntax, "null is never known here", hint: "write null without braces")
+            return nil
         case .condition:
             guard result.type.scalar == .boolean || result.type.kind == .null else {
                 report(

@@ -149,15 +149,16 @@ struct Parser {
         _ kind: PendingOperator.Kind, from range: Range<Int>, _ operand: Syntax, onto pending: inout [PendingOperator]
     ) throws(ExpressionProblem) {
         var operand = operand
-        if let last = pending.last, last.kind.tightness == kind.tightness {
-            switch (last.kind, kind) {
+        // Nothing but the array may hold the operands, or each that is added would copy them all.
+        let top = pending.count - 1
+        if top >= 0, pending[top].kind.tightness == kind.tightness {
+            switch (pending[top].kind, kind) {
             case (.test(let first), .test(let second)):
-                let middle = source(operand)
-                let hint = "write \(last.operands.map(source).joined()) \(first) \(middle) and \(middle) \(second)"
-                pending[pending.count - 1].kind = .chain(hint: hint)
-                pending[pending.count - 1].range = range
+                let (left, middle) = (pending[top].operands.map(source).joined(), source(operand))
+                pending[top].kind = .chain(hint: "write \(left) \(first) \(middle) and \(middle) \(second)")
+                pending[top].range = range
                 return
-            case (.condition, _): throw withoutElse(last)
+            case (.condition, _): throw withoutElse(pending[top])
             case (.sum, .join): operand = try completed(pending.removeLast(), operand)
             // What `~` gives is text, and nothing can be added to that.
             case (.join, .sum(let operation)):
@@ -165,8 +166,8 @@ struct Parser {
                     "E404", range, "cannot use \(operation.rawValue) on text",
                     hint: "~ joins text; put brackets around a sum: a ~ (b + c)")
             default:
-                pending[pending.count - 1].append(operand, kind)
-                pending[pending.count - 1].range = range
+                pending[top].append(operand, kind)
+                pending[top].range = range
                 return
             }
         }

@@ -1,4 +1,5 @@
 import Expressions
+import JSON
 import Testing
 
 @Suite("Templates")
@@ -72,7 +73,30 @@ struct TemplateTests {
             TemplateTests.problems("{{ states.lux }}", .type(.number))
                 == "E405 3..<13 states.lux may be unknown; write (states.lux ?? 0) or give it a default")
         #expect(TemplateTests.problems("{{ [1] }}", .json) == "none")
-        #expect(TemplateTests.problems("{{ null }}", .json) == "E404 3..<7 null has no text; write '' for empty text")
+        #expect(
+            TemplateTests.problems("{{ null }}", .json)
+                == "E404 3..<7 null is never known here; write null without braces")
+    }
+
+    @Test(
+        "a leaf of JSON is written by the type of its only expression",
+        arguments: [
+            ("{{ states.people }}", "2"), ("{{ 1.50 }}", "1.5"), ("{{ variables.guest }}", "true"),
+            ("{{ 90s }}", #""1m30s""#),
+            ("{{ [1, 2] }}", "[1,2]"), ("{{ states.hall_light }}", #""ON""#), ("{{ 1 }} ", #""1 ""#), ("1", #""1""#),
+            (#"a"b{{ '\n' }}"#, #""a\"b\n""#),
+        ])
+    func leaf(template: String, json: String) throws {
+        let template = try Template(compiling: template, in: House.scope, expecting: .json)
+        #expect(try template.json(in: House.environment).description == json)
+    }
+
+    @Test("a leaf of JSON that is unknown fails rather than to become null")
+    func unknownLeaf() throws {
+        let template = try Template(compiling: "{{ states.lux }}", in: House.scope, expecting: .json)
+        #expect(throws: EvaluationFailure(.unknownValue, 3..<13, "states.lux is unknown")) {
+            try template.json(in: House.environment)
+        }
     }
 
     @Test("what it reads and whether it is literal can be asked")
@@ -80,6 +104,9 @@ struct TemplateTests {
         let template = try Template(compiling: "{{ states.people }} {{ now.hour }}", in: House.scope)
         #expect(template.reads == [.state(3), .now(.hour)])
         #expect(template.literal == nil)
+        #expect(template.onlyExpression == nil)
+        let alone = try Template(compiling: "{{states.people + 1 }}", in: House.scope)
+        #expect(alone.onlyExpression?.source == "states.people + 1")
         #expect(try Template(compiling: "x", in: House.scope).literal == "x")
         #expect(Template(literal: "{{ x }}").literal == "{{ x }}")
         #expect(Template(literal: "").parts.isEmpty)
