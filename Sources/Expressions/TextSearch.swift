@@ -45,9 +45,10 @@ struct TextSearch {
         return result.count <= limit ? String(decoding: result, as: UTF8.self) : nil
     }
 
-    /// - Parameter length: how much of `wanted` the octets before end with.
+    /// Whether the octet completes an occurrence.
+    ///
+    /// - Parameter length: how much of `wanted` the octets before end with, which is not all of it.
     private func step(_ length: inout Int, _ octet: UInt8) -> Bool {
-        if length == wanted.count { length = borders[length - 1] }
         while length > 0, octet != wanted[length] { length = borders[length - 1] }
         if octet == wanted[length] { length += 1 }
         return length == wanted.count

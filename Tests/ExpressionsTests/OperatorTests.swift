@@ -1,3 +1,4 @@
+import Expressions
 import Testing
 
 @Suite("Operators")
@@ -134,5 +135,27 @@ struct OperatorTests {
         ])
     func text(text: String, outcome: String) throws {
         #expect(try House.outcome(text) == outcome)
+    }
+
+    @Test(
+        "what is a number by its type is one by its value, however it was written",
+        arguments: [
+            ("1 if true else 2.5", 1), ("states.lux ?? 1", 1), ("default(states.lux, 1)", 1), ("min(1, 2.5)", 1),
+            ("clamp(1, 0, 2.5)", 1), ("next([1, 2.5], 9)", 1), ("next([states.people, 2.5], 2.5)", 2),
+            ("next(variables.ratio)", 1), ("round(12, 1)", 12), ("number('a', 2)", 2), ("states.people * 1.0", 2),
+        ])
+    func numbers(text: String, number: Double) throws {
+        let expression = try Expression(compiling: text, in: House.scope)
+        #expect(try expression.evaluate(in: House.environment) == .number(number))
+        let list = try Expression(compiling: "[1, \(text)]", in: House.scope)
+        #expect(try list.evaluate(in: House.environment) == .list([.number(1), .number(number)]))
+    }
+
+    @Test("a list that is written out holds numbers when one of its entries is one")
+    func listOfNumbers() throws {
+        let list = try Expression(compiling: "[1, 2.5]", in: House.scope)
+        #expect(try list.evaluate(in: House.environment) == .list([.number(1), .number(2.5)]))
+        let wanted = try Expression(compiling: "[1]", in: House.scope, expecting: .type(.list(of: .number)))
+        #expect(try wanted.evaluate(in: House.environment) == .list([.number(1)]))
     }
 }
