@@ -18,16 +18,16 @@
 /// brackets and arguments, which nest at most `Limits.depth` deep, make functions call themselves: rules are loaded on
 /// a thread with a small stack.
 struct Parser {
-    private let octets: [UInt8]
+    let octets: [UInt8]
     private var lexer: Lexer
-    private var token: Token
+    var token: Token
     /// Where the token before `token` ended.
-    private var previousEnd = 0
-    private var depth = 0
+    var previousEnd = 0
+    var depth = 0
     /// The greatest depth since the atom began that is being read: each `|` after it puts it one level further in.
-    private var deepest = 0
+    var deepest = 0
     /// The token before is a minus, so that the least integer can be read.
-    private var followsMinus = false
+    var followsMinus = false
 
     /// - Parameters:
     ///   - octets: the whole text.
@@ -49,19 +49,19 @@ struct Parser {
         token = try lexer.next()
     }
 
-    private mutating func advance() throws(ExpressionProblem) {
+    mutating func advance() throws(ExpressionProblem) {
         previousEnd = token.range.upperBound
         token = try lexer.next()
     }
 
-    private mutating func take(_ symbol: Token.Symbol) throws(ExpressionProblem) -> Bool {
+    mutating func take(_ symbol: Token.Symbol) throws(ExpressionProblem) -> Bool {
         guard token.kind == .symbol(symbol) else { return false }
         try advance()
         return true
     }
 
     /// One level further in, from a token that is named when it is one too many.
-    private mutating func enter(at range: Range<Int>) throws(ExpressionProblem) {
+    mutating func enter(at range: Range<Int>) throws(ExpressionProblem) {
         guard depth < Limits.depth else { throw nestedTooDeep(at: range) }
         depth += 1
         deepest = max(deepest, depth)
@@ -158,6 +158,7 @@ struct Parser {
                 pending[top].kind = .chain(hint: "write \(left) \(first) \(middle) and \(middle) \(second)")
                 pending[top].range = range
                 return
+            case (.chain, _): operand = try completed(pending.removeLast(), operand)
             case (.condition, _): throw withoutElse(pending[top])
             case (.sum, .join): operand = try completed(pending.removeLast(), operand)
             // What `~` gives is text, and nothing can be added to that.
@@ -198,7 +199,7 @@ struct Parser {
     /// The syntax of an operator, now that its right side is there.
     private func completed(_ last: PendingOperator, _ operand: Syntax) throws(ExpressionProblem) -> Syntax {
         switch last.kind {
-        case .condition: throw withoutElse(last)
+        case .condition: throw isAtEnd ? withoutElse(last) : unexpected()
         case .chain(let hint):
             let written = Excerpt.of(octets, last.range)
             throw ExpressionProblem(
@@ -208,138 +209,23 @@ struct Parser {
     }
 
     private func withoutElse(_ last: PendingOperator) -> ExpressionProblem {
-        let isAtEnd: Bool =
-            switch token.kind {
-            case .end, .symbol(.close), .symbol(.closeList), .symbol(.comma), .keyword(.if): true
-            case .integer, .number, .duration, .string, .name, .keyword, .symbol: false
-            }
-        guard isAtEnd else { return unexpected() }
-        return ExpressionProblem("E401", last.range, "this if has no else", hint: "write a if b else c")
+        ExpressionProblem("E401", last.range, "this if has no else", hint: "write a if b else c")
     }
 
-    // MARK: Atoms
-
-    private mutating func postfix() throws(ExpressionProblem) -> Syntax {
-        let deepestBefore = deepest
-        deepest = depth
-        defer { deepest = max(deepest, deepestBefore) }
-        var syntax = try atom()
-        var fieldCount = 0
-        while true {
-            if try take(.dot) {
-                fieldCount += 1
-                guard fieldCount <= Limits.depth else { throw nestedTooDeep(at: token.range) }
-                guard let name = fieldName else { throw unexpected() }
-                syntax = .field(of: syntax, name, nameRange: token.range)
-                try advance()
-            } else if token.kind == .symbol(.pipe) {
-                guard deepest < Limits.depth else { throw nestedTooDeep(at: token.range) }
-                deepest += 1
-                try advance()
-                guard case .name(let name) = token.kind else { throw unexpected() }
-                let nameRange = token.range
-                try advance()
-                var arguments = [syntax]
-                if token.kind == .symbol(.open) { arguments += try self.arguments(from: token, until: .close) }
-                syntax = .call(name, nameRange: nameRange, arguments, syntax.range.lowerBound..<previousEnd)
-            } else {
-                return syntax
-            }
-        }
-    }
-
-    private mutating func atom() throws(ExpressionProblem) -> Syntax {
-        let start = token
-        let isNegative = followsMinus
-        followsMinus = false
+    private var isAtEnd: Bool {
         switch token.kind {
-        case .integer(let magnitude):
-            try advance()
-            if let value = Int64(exactly: magnitude) { return .literal(.integer(value), start.range) }
-            let standsAlone = token.kind != .symbol(.pipe) && token.kind != .symbol(.dot)
-            guard isNegative, standsAlone else {
-                throw ExpressionProblem("E401", start.range, "this number is too large")
-            }
-            return .literal(.integer(.min), start.range)
-        case .number(let value): return try literal(.number(value))
-        case .duration(let milliseconds): return try literal(.duration(milliseconds: milliseconds))
-        case .string(let text): return try literal(.string(text))
-        case .keyword(.true): return try literal(.boolean(true))
-        case .keyword(.false): return try literal(.boolean(false))
-        case .keyword(.null): return try literal(.unknown)
-        case .name(let name):
-            try advance()
-            guard token.kind == .symbol(.open) else { return .name(name, start.range) }
-            let arguments = try arguments(from: token, until: .close)
-            return .call(name, nameRange: start.range, arguments, start.range.lowerBound..<previousEnd)
-        case .symbol(.openList):
-            let entries = try arguments(from: start, until: .closeList)
-            return .list(entries, start.range.lowerBound..<previousEnd)
-        case .symbol(.open):
-            try enter(at: start.range)
-            try advance()
-            let inner = try expression()
-            try close(.close, openedAt: start)
-            depth -= 1
-            return .bracketed(inner, start.range.lowerBound..<previousEnd)
-        case .symbol, .keyword, .end:
-            throw unexpected()
+        case .end, .symbol(.close), .symbol(.closeList), .symbol(.comma): true
+        case .integer, .number, .duration, .string, .name, .keyword, .symbol: false
         }
-    }
-
-    private mutating func literal(_ value: Value) throws(ExpressionProblem) -> Syntax {
-        let range = token.range
-        try advance()
-        return .literal(value, range)
-    }
-
-    private var fieldName: String? {
-        switch token.kind {
-        case .name(let name): name
-        case .keyword(let keyword): keyword.rawValue
-        case .integer, .number, .duration, .string, .symbol, .end: nil
-        }
-    }
-
-    /// From the opening bracket, which is the current token, to after the closing one.
-    private mutating func arguments(
-        from opening: Token, until closing: Token.Symbol
-    ) throws(ExpressionProblem) -> [Syntax] {
-        try enter(at: opening.range)
-        try advance()
-        var arguments: [Syntax] = []
-        if token.kind != .symbol(closing) {
-            repeat {
-                guard arguments.count < Limits.listCount else {
-                    let what =
-                        closing == .closeList
-                        ? "a list has at most \(Limits.listCount) entries"
-                        : "a call has at most \(Limits.listCount) arguments"
-                    throw ExpressionProblem("E406", token.range, what)
-                }
-                arguments.append(try expression())
-            } while try take(.comma)
-        }
-        try close(closing, openedAt: opening)
-        depth -= 1
-        return arguments
-    }
-
-    private mutating func close(_ closing: Token.Symbol, openedAt opening: Token) throws(ExpressionProblem) {
-        if try take(closing) { return }
-        guard token.kind == .end else { throw unexpected() }
-        let bracket = String(decoding: octets[opening.range], as: UTF8.self)
-        throw ExpressionProblem(
-            "E401", opening.range, "this \(bracket) is not closed; a \(closing.rawValue) is missing")
     }
 
     // MARK: Problems
 
-    private func nestedTooDeep(at range: Range<Int>) -> ExpressionProblem {
+    func nestedTooDeep(at range: Range<Int>) -> ExpressionProblem {
         ExpressionProblem("E406", range, "expression is nested more than \(Limits.depth) levels deep")
     }
 
-    private func unexpected() -> ExpressionProblem {
+    func unexpected() -> ExpressionProblem {
         switch token.kind {
         case .end:
             let before = previousEnd > 0 ? previousEnd..<previousEnd : token.range
