@@ -40,8 +40,8 @@ struct TextSearchTests {
         #expect(!Wildcards("*\(String(repeating: "?", count: 64))*").match(String(repeating: "é", count: 63)))
     }
 
-    @Test("the worst text for the worst pattern takes no longer than its length asks for")
-    func worst() {
+    @Test("a long text that almost matches a long pattern does not match")
+    func almost() {
         let text = String(repeating: "a", count: Limits.textLength)
         let pattern = "*" + String(repeating: "a", count: 2000) + "?b*"
         #expect(!Wildcards(pattern).match(text))
