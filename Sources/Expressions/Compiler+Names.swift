@@ -1,0 +1,147 @@
+extension Compiler {
+    /// `trigger.button`, `states.lux`, `buttons.kitchen.held`, and everything that only looks like one.
+    mutating func name(_ syntax: Syntax) -> Checked? {
+        var path: [(name: String, range: Range<Int>)] = []
+        var base = syntax
+        while case .field(let inner, let name, let range) = base {
+            path.append((name, range))
+            base = inner
+        }
+        path.reverse()
+        guard case .name(let word, let wordRange) = base else {
+            if let field = path.first, let checked = check(base) {
+                report("E402", at: field.range, "\(checked.type) has no field \"\(field.name)\"")
+            }
+            return nil
+        }
+        guard let root = Root(rawValue: word) else {
+            unknownRoot(word, wordRange, isAlone: path.isEmpty)
+            return nil
+        }
+        if let reason = scope.absent[root] {
+            if root == .sun {
+                report("E512", at: wordRange, "sun \(reason)")
+            } else {
+                report("E402", at: wordRange, "there is no \"\(word)\" here", hint: reason)
+            }
+            return nil
+        }
+        guard let first = path.first else {
+            report("E402", at: wordRange, "\"\(word)\" is not a value", hint: "write \(root.example)")
+            return nil
+        }
+        guard let (slot, type, length) = place(root, first, path.dropFirst().first, wordRange) else { return nil }
+        if path.count > length {
+            let known = path[..<length].map { ".\($0.name)" }.joined()
+            report(
+                "E402", at: path[length].range, "\(word)\(known) is a value and has no field \"\(path[length].name)\"")
+            return nil
+        }
+        reads.insert(slot)
+        return checked(.read(slot), type, syntax)
+    }
+
+    private typealias Part = (name: String, range: Range<Int>)
+
+    /// Where it is read, its type, and how many parts of the path it takes.
+    private mutating func place(
+        _ root: Root, _ first: Part, _ second: Part?, _ wordRange: Range<Int>
+    ) -> (Slot, ExpressionType, Int)? {
+        switch root {
+        case .trigger: return field(first, of: "trigger", TriggerField.self) { .trigger($0) }
+        case .error: return field(first, of: "error", ErrorField.self) { .error($0) }
+        case .now: return field(first, of: "now", NowField.self) { .now($0) }
+        case .sun: return field(first, of: "sun", SunField.self) { .sun($0) }
+        case .broker: return field(first, of: "broker", BrokerField.self) { .broker($0) }
+        case .repeat: return field(first, of: "repeat", RepeatField.self) { .repeat($0) }
+        case .states:
+            guard let declared = scope.states[first.name] else { return unknown(first, of: root) }
+            return (.state(declared.slot), declared.type, 1)
+        case .variables:
+            guard let declared = scope.variables[first.name] else { return unknown(first, of: root) }
+            return (.variable(declared.slot), declared.type, 1)
+        case .inputs:
+            guard let declared = scope.inputs[first.name] else { return unknown(first, of: root) }
+            return (.input(declared.slot), declared.type, 1)
+        case .buttons:
+            guard let index = scope.buttons[first.name] else { return unknown(first, of: root) }
+            return field(second, after: first, root, wordRange, ButtonField.self) { .button(index, $0) }
+        case .rules:
+            guard let index = scope.rules[first.name] else { return unknown(first, of: root) }
+            return field(second, after: first, root, wordRange, RuleField.self) { .rule(index, $0) }
+        case .results:
+            switch scope.results[first.name] {
+            case .always(let index):
+                return field(second, after: first, root, wordRange, ResultField.self) { .result(index, $0) }
+            case .notOnEveryPath:
+                report("E402", at: first.range, "not every way to this step saves \"\(first.name)\"")
+                return nil
+            case nil: return unknown(first, of: root)
+            }
+        }
+    }
+
+    private mutating func field<Field: NamedField>(
+        _ part: Part, of owner: String, _: Field.Type, length: Int = 1, _ slot: (Field) -> Slot
+    ) -> (Slot, ExpressionType, Int)? {
+        guard let field = Field(rawValue: part.name) else {
+            report(
+                "E402", at: part.range, "\(owner) has no field \"\(part.name)\"",
+                suggestion: Suggestions.nearest(to: part.name, among: Field.allCases.map(\.rawValue)))
+            return nil
+        }
+        return (slot(field), field.row.type, length)
+    }
+
+    private mutating func field<Field: NamedField>(
+        _ part: Part?, after declared: Part, _ root: Root, _ wordRange: Range<Int>, _ fields: Field.Type,
+        _ slot: (Field) -> Slot
+    ) -> (Slot, ExpressionType, Int)? {
+        let owner = "\(root.rawValue).\(declared.name)"
+        guard let part else {
+            let range = wordRange.lowerBound..<declared.range.upperBound
+            let example = Field.allCases.first.map { "write \(owner).\($0.rawValue)" }
+            report("E402", at: range, "\"\(owner)\" is not a value", hint: example)
+            return nil
+        }
+        return field(part, of: owner, fields, length: 2, slot)
+    }
+
+    private mutating func unknown(_ part: Part, of root: Root) -> (Slot, ExpressionType, Int)? {
+        let suggestion = Suggestions.nearest(to: part.name, among: scope.names(of: root))
+        switch root {
+        case .results:
+            report(
+                "E402", at: part.range, "no step before this one saves \"\(part.name)\"",
+                suggestion: suggestion)
+        case .inputs:
+            report("E402", at: part.range, "this script has no input \"\(part.name)\"", suggestion: suggestion)
+        case .trigger, .states, .variables, .buttons, .rules, .error, .now, .sun, .broker, .repeat:
+            report(
+                root.codeOfUnknownName, at: part.range, "unknown \(root.noun) \"\(part.name)\"", suggestion: suggestion)
+        }
+        return nil
+    }
+
+    /// A word that is no root: a root misspelt, a declared name without its root, another language's word for a value,
+    /// or a text without quotes.
+    private mutating func unknownRoot(_ word: String, _ range: Range<Int>, isAlone: Bool) {
+        let message = "unknown name \(word)"
+        if let hint = ForeignWords.hint(forName: word) {
+            return report("E402", at: range, message, hint: hint)
+        }
+        let root = Suggestions.nearest(to: word, among: Root.allCases.map(\.rawValue))
+        guard isAlone else {
+            return report("E402", at: range, message, suggestion: root)
+        }
+        if let function = Function(rawValue: word) {
+            return report("E402", at: range, "\(word) is a function", hint: "write \(function.usage)")
+        }
+        for root in [Root.variables, .states, .inputs] where scope.names(of: root).contains(word) {
+            return report(
+                "E402", at: range, message, hint: "write \(root.rawValue).\(word), or '\(word)' for text",
+                suggestion: "\(root.rawValue).\(word)")
+        }
+        report("E402", at: range, message, hint: "write '\(word)' for text", suggestion: "'\(word)'")
+    }
+}

@@ -1,0 +1,59 @@
+extension Compiler {
+    mutating func report(_ code: String, _ syntax: Syntax, _ message: String, hint: String? = nil) {
+        problems.append(ExpressionProblem(code, syntax.range, message, hint: hint))
+    }
+
+    mutating func report(
+        _ code: String, at range: Range<Int>, _ message: String, hint: String? = nil, suggestion: String? = nil
+    ) {
+        problems.append(ExpressionProblem(code, range, message, hint: hint, suggestion: suggestion))
+    }
+
+    func source(_ syntax: Syntax) -> String { Excerpt.of(octets, syntax.range) }
+
+    /// Reports what may be unknown, where it may not.
+    mutating func isKnown(_ checked: Checked) -> Bool {
+        guard checked.type.isOptional else { return true }
+        let written = source(checked.syntax)
+        if checked.type.kind == .null {
+            report("E404", checked.syntax, "null can only be compared with == and !=", hint: "write known(x)")
+            return false
+        }
+        let fallback = checked.type.scalar?.exampleOfFallback ?? "[]"
+        var hint = "write (\(written) ?? \(fallback))"
+        if declaration(of: checked.syntax, in: .states) != nil { hint += " or give it a default" }
+        report("E405", checked.syntax, "\(written) may be unknown", hint: hint)
+        return false
+    }
+
+    /// What is read directly, when it is a declared value of that root.
+    func declaration(of syntax: Syntax, in root: Root) -> (name: String, declared: Scope.Declared)? {
+        guard case .field(.name(root.rawValue, _), let name, _) = syntax.withoutBrackets else { return nil }
+        let declared =
+            switch root {
+            case .states: scope.states[name]
+            case .variables: scope.variables[name]
+            case .inputs: scope.inputs[name]
+            case .trigger, .buttons, .rules, .results, .error, .now, .sun, .broker, .repeat: nil as Scope.Declared?
+            }
+        return declared.map { (name, $0) }
+    }
+
+    /// How the declaration of a text could make it the number it is used as.
+    ///
+    /// - Parameter type: what it should have been.
+    func remedy(for checked: Checked, toBe type: ExpressionType.Scalar) -> String? {
+        guard checked.type.scalar == .string else { return nil }
+        for root in [Root.states, .variables, .inputs] {
+            guard let (name, declared) = declaration(of: checked.syntax, in: root), let remedy = declared.remedy else {
+                continue
+            }
+            let place = declared.place.map { " (\($0))" } ?? ""
+            switch remedy {
+            case .giveType: return "give \(name)\(place) type: \(type.rawValue)"
+            case .removeQuotes: return "remove the quotes from \(name)\(place)"
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,69 @@
+/// `1h30m`: whole numbers with units, the larger first.
+package enum DurationText {
+    /// Why a text is no duration; the message begins with a verb, after the text itself.
+    package struct Fault: Error, Hashable, Sendable {
+        package var message: String
+        package var hint: String?
+    }
+
+    /// A hundred years; longer is a mistake.
+    package static let longestMilliseconds: Int64 = 100 * 366 * 86_400_000
+
+    private static let units: [(name: String, milliseconds: Int64)] = [
+        ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1),
+    ]
+
+    package static func milliseconds(_ text: String) throws(Fault) -> Int64 {
+        var total: Int64 = 0
+        var rest = text.utf8[...]
+        var unitsLeft = units[...]
+        repeat {
+            let digits = rest.prefix { $0.isDigit }
+            rest = rest.dropFirst(digits.count)
+            let letters = rest.prefix { (0x61...0x7A).contains($0) }
+            rest = rest.dropFirst(letters.count)
+            let unit = String(Substring(letters))
+            guard let number = Int64(String(Substring(digits))),
+                let place = unitsLeft.firstIndex(where: { $0.name == unit })
+            else { throw Fault(message: "is not a duration", hint: hint(for: text)) }
+            let (product, isTooLarge) = number.multipliedReportingOverflow(by: units[place].milliseconds)
+            let (sum, overflow) = total.addingReportingOverflow(product)
+            guard !isTooLarge, !overflow, sum <= longestMilliseconds else {
+                throw Fault(message: "is longer than a hundred years")
+            }
+            total = sum
+            unitsLeft = units[(place + 1)...]
+        } while !rest.isEmpty
+        return total
+    }
+
+    /// The shortest way to write a duration; one below zero begins with a minus.
+    package static func text(milliseconds: Int64) -> String {
+        var left = milliseconds.magnitude
+        guard left > 0 else { return "0s" }
+        var text = milliseconds < 0 ? "-" : ""
+        for unit in units where left >= UInt64(unit.milliseconds) {
+            text += "\(left / UInt64(unit.milliseconds))\(unit.name)"
+            left %= UInt64(unit.milliseconds)
+        }
+        return text
+    }
+
+    /// What was probably meant by `0.5s`.
+    private static func hint(for text: String) -> String {
+        for unit in units where text.hasSuffix(unit.name) && unit.milliseconds > 1 {
+            let number = text.dropLast(unit.name.count)
+            if number.utf8.allSatisfy({ $0.isDigit || $0 == UInt8(ascii: ".") }), let value = Double(number),
+                value < 1e6
+            {
+                let milliseconds = Int64((value * Double(unit.milliseconds)).rounded())
+                return "write \(DurationText.text(milliseconds: milliseconds))"
+            }
+        }
+        return "write 10s, 500ms or 1h30m"
+    }
+}
+
+extension UInt8 {
+    var isDigit: Bool { (0x30...0x39).contains(self) }
+}

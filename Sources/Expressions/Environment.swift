@@ -1,0 +1,183 @@
+/// Everything one evaluation may read: a snapshot, so that what changes meanwhile changes nothing.
+///
+/// Arrays are addressed by the slots of the `Scope` the expression was compiled in. A slot that is not there is
+/// unknown.
+package struct Environment: Hashable, Sendable {
+    package var trigger = TriggerFacts()
+    package var states: [Value] = []
+    package var variables: [Value] = []
+    package var buttons: [ButtonFacts] = []
+    package var rules: [RuleFacts] = []
+    package var results: [ResultFacts?] = []
+    package var inputs: [Value] = []
+    package var error = ErrorFacts()
+    package var now = LocalTime()
+    package var sun = SunFacts()
+    package var brokerIsConnected = false
+    package var repetition = RepeatFacts()
+
+    package init() {}
+}
+
+/// The event a run answers. What does not apply is empty, zero or false.
+package struct TriggerFacts: Hashable, Sendable {
+    package var id = ""
+    package var button = ""
+    package var uuid = ""
+    package var serial = ""
+    package var address = ""
+    package var nickname = ""
+    package var event = ""
+    package var part = ""
+    package var clicks: Int64 = 0
+    package var steps: Int64 = 0
+    package var position: Int64 = 0
+    package var slot: Int64 = 0
+    package var heldFor = Duration.zero
+    package var wasQueued = false
+    package var age = Duration.zero
+    /// RFC 3339 with the zone's offset.
+    package var at = ""
+    package var isManual = false
+
+    package init() {}
+}
+
+package struct ButtonFacts: Hashable, Sendable {
+    package var isConnected = false
+    package var isHeld = false
+    /// Percent.
+    package var battery: Int64?
+    package var lastEvent = ""
+    package var lastEventAge: Duration?
+
+    package init() {}
+}
+
+package struct RuleFacts: Hashable, Sendable {
+    package var isEnabled = true
+    package var running: Int64 = 0
+    package var lastRunAge: Duration?
+    package var lastResult = ""
+
+    package init() {}
+}
+
+package struct ResultFacts: Hashable, Sendable {
+    package var isOK = false
+    package var status: Int64 = 0
+    package var stdout = ""
+    package var stderr = ""
+    package var body = ""
+    package var duration = Duration.zero
+
+    package init() {}
+}
+
+package struct ErrorFacts: Hashable, Sendable {
+    package var code = ""
+    package var message = ""
+    package var step = ""
+
+    package init() {}
+}
+
+package struct RepeatFacts: Hashable, Sendable {
+    package var index: Int64 = 0
+    package var elapsed = Duration.zero
+
+    package init() {}
+}
+
+extension Environment {
+    /// What an expression that reads the slot sees.
+    package func value(of slot: Slot) -> Value {
+        switch slot {
+        case .trigger(let field): trigger.value(of: field)
+        case .state(let index): states.indices.contains(index) ? states[index] : .unknown
+        case .variable(let index): variables.indices.contains(index) ? variables[index] : .unknown
+        case .input(let index): inputs.indices.contains(index) ? inputs[index] : .unknown
+        case .button(let index, let field):
+            buttons.indices.contains(index) ? buttons[index].value(of: field) : .unknown
+        case .rule(let index, let field): rules.indices.contains(index) ? rules[index].value(of: field) : .unknown
+        case .result(let index, let field):
+            results.indices.contains(index) ? results[index]?.value(of: field) ?? .unknown : .unknown
+        case .error(let field): error.value(of: field)
+        case .now(let field): now.value(of: field)
+        case .sun(let field): sun.value(of: field)
+        case .broker(.connected): .boolean(brokerIsConnected)
+        case .repeat(.index): .integer(repetition.index)
+        case .repeat(.elapsed): Value(repetition.elapsed)
+        }
+    }
+}
+
+extension TriggerFacts {
+    fileprivate func value(of field: TriggerField) -> Value {
+        switch field {
+        case .id: .string(id)
+        case .button: .string(button)
+        case .uuid: .string(uuid)
+        case .serial: .string(serial)
+        case .address: .string(address)
+        case .nickname: .string(nickname)
+        case .event: .string(event)
+        case .part: .string(part)
+        case .clicks: .integer(clicks)
+        case .steps: .integer(steps)
+        case .position: .integer(position)
+        case .slot: .integer(slot)
+        case .heldFor: Value(heldFor)
+        case .queued: .boolean(wasQueued)
+        case .age: Value(age)
+        case .at: .string(at)
+        case .manual: .boolean(isManual)
+        }
+    }
+}
+
+extension ButtonFacts {
+    fileprivate func value(of field: ButtonField) -> Value {
+        switch field {
+        case .connected: .boolean(isConnected)
+        case .held: .boolean(isHeld)
+        case .battery: battery.map(Value.integer) ?? .unknown
+        case .lastEvent: .string(lastEvent)
+        case .lastEventAge: lastEventAge.map { Value($0) } ?? .unknown
+        }
+    }
+}
+
+extension RuleFacts {
+    fileprivate func value(of field: RuleField) -> Value {
+        switch field {
+        case .enabled: .boolean(isEnabled)
+        case .running: .integer(running)
+        case .lastRunAge: lastRunAge.map { Value($0) } ?? .unknown
+        case .lastResult: .string(lastResult)
+        }
+    }
+}
+
+extension ResultFacts {
+    fileprivate func value(of field: ResultField) -> Value {
+        switch field {
+        case .ok: .boolean(isOK)
+        case .status: .integer(status)
+        case .stdout: .string(stdout)
+        case .stderr: .string(stderr)
+        case .body: .string(body)
+        case .duration: Value(duration)
+        }
+    }
+}
+
+extension ErrorFacts {
+    fileprivate func value(of field: ErrorField) -> Value {
+        switch field {
+        case .code: .string(code)
+        case .message: .string(message)
+        case .step: .string(step)
+        }
+    }
+}

@@ -1,0 +1,122 @@
+/// What the place an expression stands in wants of it.
+package enum WantedType: Hashable, Sendable {
+    /// A condition: true or false, and known.
+    case condition
+    /// Exactly this; an integer is taken where a number is wanted.
+    case type(ExpressionType)
+    /// What can stand in text. What may be unknown can: evaluation fails when it is.
+    case text
+    /// What can be a leaf of JSON: text, lists, and what may be unknown, as above.
+    case json
+    /// Whatever it gives.
+    case anything
+}
+
+/// An expression of the rules file: checked when it is made, and evaluated as often as wanted.
+///
+///     let expression = try Expression(compiling: "states.lux < 50", in: scope, expecting: .condition)
+///     let isDark = try expression.isTrue(in: environment)
+///
+/// Evaluation takes time linear in what it reads, never traps, and does nothing but return a value.
+package struct Expression: Hashable, Sendable {
+    package let type: ExpressionType
+    /// What it reads, so that a wait knows what to look at.
+    package let reads: Set<Slot>
+    let program: Program
+    private let range: Range<Int>
+
+    package init(
+        compiling text: String, in scope: Scope, expecting wanted: WantedType = .anything
+    ) throws(ExpressionProblems) {
+        let octets = Array(text.utf8)
+        try self.init(compiling: octets, in: octets.indices, scope, wanted)
+    }
+
+    /// - Parameters:
+    ///   - octets: the whole text.
+    ///   - range: where the expression stands in it.
+    init(
+        compiling octets: [UInt8], in range: Range<Int>, _ scope: Scope, _ wanted: WantedType
+    ) throws(ExpressionProblems) {
+        var compiler = Compiler(octets, in: scope)
+        let syntax: Syntax
+        do {
+            syntax = try Parser.parse(octets, in: range)
+        } catch {
+            throw ExpressionProblems([error])
+        }
+        guard let result = compiler.check(syntax).flatMap({ compiler.fit($0, wanted) }) else {
+            throw ExpressionProblems(compiler.problems)
+        }
+        self.range = range
+        type = result.type
+        reads = compiler.reads
+        compiler.program.root = result.node
+        program = compiler.program
+    }
+
+    /// As it was written, for traces.
+    package var source: String { String(decoding: program.octets[range], as: UTF8.self).trimmed }
+
+    package func evaluate(in environment: Environment) throws(EvaluationFailure) -> Value {
+        let value = try program.value(at: program.root, in: environment)
+        if case .string(let text) = value { return .string(try program.limited(text, program.root)) }
+        return value
+    }
+
+    /// For an expression that was compiled as a condition.
+    package func isTrue(in environment: Environment) throws(EvaluationFailure) -> Bool {
+        try program.boolean(at: program.root, in: environment)
+    }
+
+    /// The value as text.
+    package func text(in environment: Environment) throws(EvaluationFailure) -> String {
+        try program.text(at: program.root, in: environment)
+    }
+}
+
+extension Compiler {
+    /// The result, if it is what is wanted here, or a report.
+    mutating func fit(_ result: Checked, _ place: WantedType) -> Checked? {
+        switch place {
+        case .anything: return result
+        case .text: return hasText(result) ? result : nil
+        case .json:
+            guard result.type.kind == .null else { return result }
+            report("E404", result.syntax, "null is never known here", hint: "write null without braces")
+            return nil
+        case .condition:
+            guard result.type.scalar == .boolean || result.type.kind == .null else {
+                report(
+                    "E404", result.syntax,
+                    "a condition must be a boolean, not \(result.type): \(source(result.syntax))",
+                    hint: comparisonHint(result))
+                return nil
+            }
+            return isKnown(result) ? result : nil
+        case .type(let wanted):
+            guard let both = result.type.merged(with: wanted), both.kind == wanted.kind else {
+                report(
+                    "E404", result.syntax,
+                    "this must be \(wanted.certain), not \(result.type.certain): \(source(result.syntax))",
+                    hint: conversionHint(result, to: wanted))
+                return nil
+            }
+            guard wanted.isOptional || isKnown(result) else { return nil }
+            return Checked(node: node(result, as: wanted), type: wanted, syntax: result.syntax)
+        }
+    }
+
+    private func conversionHint(_ result: Checked, to wanted: ExpressionType) -> String? {
+        let written = source(result.syntax)
+        return switch (wanted.scalar, result.type.scalar) {
+        case (.integer, .number): "write round(\(written))"
+        case (.integer, .string): remedy(for: result, toBe: .integer) ?? "write integer(\(written))"
+        case (.number, .string): remedy(for: result, toBe: .number) ?? "write number(\(written))"
+        case (.string, .some): "write string(\(written))"
+        case (.boolean, .some): comparisonHint(result)
+        case (.duration, .integer), (.duration, .number): "write \(written) * 1s"
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,100 @@
+/// What an expression gives, known before it ever runs.
+///
+/// An *optional* type has values that may be unknown: they can be compared with `==`, asked with `known`, or given a
+/// fallback with `??`, and nothing else but becoming text.
+package struct ExpressionType: Hashable, Sendable {
+    /// The raw value is the word the language and its messages use.
+    package enum Scalar: String, CaseIterable, Hashable, Sendable {
+        case boolean, integer, number, string, duration
+    }
+
+    package enum Kind: Hashable, Sendable {
+        case scalar(Scalar)
+        /// `nil` is the empty list, which is a list of anything.
+        case list(of: Scalar?)
+        /// The word `null`, which is unknown whatever is wanted.
+        case null
+    }
+
+    package var kind: Kind
+    package var isOptional: Bool
+
+    package init(_ kind: Kind, isOptional: Bool = false) {
+        self.kind = kind
+        self.isOptional = isOptional
+    }
+
+    package init(_ scalar: Scalar) { self.init(.scalar(scalar)) }
+
+    package static let boolean = ExpressionType(.boolean)
+    package static let integer = ExpressionType(.integer)
+    package static let number = ExpressionType(.number)
+    package static let string = ExpressionType(.string)
+    package static let duration = ExpressionType(.duration)
+    package static let null = ExpressionType(.null, isOptional: true)
+
+    package static func list(of element: Scalar?) -> ExpressionType { ExpressionType(.list(of: element)) }
+
+    /// The same, but it may be unknown.
+    package var optional: ExpressionType { ExpressionType(kind, isOptional: true) }
+}
+
+extension ExpressionType {
+    var scalar: Scalar? {
+        if case .scalar(let scalar) = kind { scalar } else { nil }
+    }
+
+    var isList: Bool {
+        if case .list = kind { true } else { false }
+    }
+
+    /// An integer or a number.
+    var isNumeric: Bool { scalar == .integer || scalar == .number }
+
+    /// The type that holds the values of both: of an integer and a number, number. `nil` where there is none.
+    func merged(with other: ExpressionType) -> ExpressionType? {
+        let isOptional = isOptional || other.isOptional
+        switch (kind, other.kind) {
+        case (.null, _): return ExpressionType(other.kind, isOptional: true)
+        case (_, .null): return ExpressionType(kind, isOptional: true)
+        case (.scalar(let left), .scalar(let right)):
+            return left.merged(with: right).map { ExpressionType(.scalar($0), isOptional: isOptional) }
+        case (.list(let left?), .list(let right?)):
+            return left.merged(with: right).map { ExpressionType(.list(of: $0), isOptional: isOptional) }
+        case (.list(let left), .list(let right)):
+            return ExpressionType(.list(of: left ?? right), isOptional: isOptional)
+        case (.scalar, .list), (.list, .scalar): return nil
+        }
+    }
+}
+
+extension ExpressionType.Scalar {
+    func merged(with other: ExpressionType.Scalar) -> ExpressionType.Scalar? {
+        if self == other { return self }
+        let both: Set = [self, other]
+        return both == [.integer, .number] ? .number : nil
+    }
+
+    /// A value somebody may write where one is unknown.
+    var exampleOfFallback: String {
+        switch self {
+        case .boolean: "false"
+        case .integer, .number: "0"
+        case .string: "''"
+        case .duration: "0s"
+        }
+    }
+}
+
+extension ExpressionType: CustomStringConvertible {
+    /// As messages and the reference say it: `number`, `list of string`, `integer or unknown`.
+    package var description: String {
+        let word =
+            switch kind {
+            case .scalar(let scalar): scalar.rawValue
+            case .list(let element): element.map { "list of \($0.rawValue)" } ?? "list"
+            case .null: "null"
+            }
+        return isOptional && kind != .null ? word + " or unknown" : word
+    }
+}

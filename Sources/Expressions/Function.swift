@@ -1,0 +1,139 @@
+/// The functions of the language. The raw value is the word used everywhere.
+package enum Function: String, CaseIterable, Hashable, Sendable {
+    case known, `default`, integer, number, string
+    case round, floor, ceil, abs, min, max, clamp
+    case lower, upper, trim, replace, slice, length
+    case contains
+    case startsWith = "starts_with"
+    case endsWith = "ends_with"
+    case like, next, seconds, milliseconds, json
+    case jsonGet = "json_get"
+    case url
+    case inTime = "in_time"
+}
+
+/// How a function is called, for checking, for the reference and for completion.
+package struct FunctionDescription: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
+        /// Also what may be unknown.
+        case anything
+        /// Anything that is known.
+        case value
+        case text
+        case integer
+        case number
+        case textOrNumber
+        case duration
+        case numberOrDuration
+        case list
+        /// A time of day, written out.
+        case clock
+    }
+
+    package struct Parameter: Hashable, Sendable {
+        package var name: String
+        package var kind: Kind
+        package var isRequired = true
+    }
+
+    package enum Outcome: Hashable, Sendable {
+        case always(ExpressionType)
+        /// The type that holds all arguments.
+        case likeArguments
+        /// As `likeArguments`, and known when the last argument is.
+        case likeArgumentsWithFallback
+        /// The type of the list's entries.
+        case entry
+        /// With the optional argument a number, without it an integer.
+        case integerUnlessPlaces
+    }
+
+    package var parameters: [Parameter]
+    /// The last parameter may be given again, up to `Limits.listCount` arguments.
+    package var isVariadic = false
+    package var outcome: Outcome
+    /// One line.
+    package var summary: String
+}
+
+extension Function {
+    package var description: FunctionDescription {
+        typealias Parameter = FunctionDescription.Parameter
+        func row(
+            _ parameters: [(String, FunctionDescription.Kind)], _ outcome: FunctionDescription.Outcome,
+            _ summary: String,
+            optional: (String, FunctionDescription.Kind)? = nil, isVariadic: Bool = false
+        ) -> FunctionDescription {
+            FunctionDescription(
+                parameters: parameters.map { Parameter(name: $0.0, kind: $0.1) }
+                    + (optional.map { [Parameter(name: $0.0, kind: $0.1, isRequired: false)] } ?? []),
+                isVariadic: isVariadic, outcome: outcome, summary: summary)
+        }
+        return switch self {
+        case .known: row([("x", .anything)], .always(.boolean), "whether x is known")
+        case .default: row([("x", .anything), ("d", .anything)], .likeArgumentsWithFallback, "x, or d if x is unknown")
+        case .integer:
+            row(
+                [("x", .textOrNumber)], .always(.integer), "x as an integer; d, or a failure, if it is none",
+                optional: ("d", .integer))
+        case .number:
+            row(
+                [("x", .textOrNumber)], .always(.number), "x as a number; d, or a failure, if it is none",
+                optional: ("d", .number))
+        case .string: row([("x", .anything)], .always(.string), "x as text")
+        case .round:
+            row(
+                [("x", .number)], .integerUnlessPlaces, "x rounded half away from zero, to n digits after the point",
+                optional: ("n", .integer))
+        case .floor: row([("x", .number)], .always(.integer), "the next integer below")
+        case .ceil: row([("x", .number)], .always(.integer), "the next integer above")
+        case .abs: row([("x", .number)], .likeArguments, "x without its sign")
+        case .min:
+            row([("a", .numberOrDuration), ("b", .numberOrDuration)], .likeArguments, "the least", isVariadic: true)
+        case .max:
+            row([("a", .numberOrDuration), ("b", .numberOrDuration)], .likeArguments, "the greatest", isVariadic: true)
+        case .clamp:
+            row(
+                [("x", .numberOrDuration), ("low", .numberOrDuration), ("high", .numberOrDuration)], .likeArguments,
+                "x, but not below low and not above high")
+        case .lower: row([("s", .text)], .always(.string), "in lower case")
+        case .upper: row([("s", .text)], .always(.string), "in upper case")
+        case .trim: row([("s", .text)], .always(.string), "without white space at both ends")
+        case .replace:
+            row([("s", .text), ("a", .text), ("b", .text)], .always(.string), "s with b in place of every a")
+        case .slice:
+            row(
+                [("s", .text), ("from", .integer), ("length", .integer)], .always(.string),
+                "that many characters from there; the first is 0")
+        case .length: row([("s", .text)], .always(.integer), "how many characters")
+        case .contains: row([("s", .text), ("t", .text)], .always(.boolean), "whether t occurs in s")
+        case .startsWith: row([("s", .text), ("t", .text)], .always(.boolean), "whether s begins with t")
+        case .endsWith: row([("s", .text), ("t", .text)], .always(.boolean), "whether s ends with t")
+        case .like:
+            row(
+                [("s", .text), ("p", .text)], .always(.boolean), "whether s is p, where * is any text, ? any character")
+        case .next:
+            row(
+                [("list", .list), ("x", .value)], .entry,
+                "the entry after x, after the last the first; next(variables.x) takes its values")
+        case .seconds: row([("d", .duration)], .always(.number), "d in seconds")
+        case .milliseconds: row([("d", .duration)], .always(.integer), "d in milliseconds")
+        case .json: row([("x", .value)], .always(.string), "x as JSON")
+        case .jsonGet:
+            row(
+                [("s", .text), ("pointer", .text)], .always(.string.optional),
+                "what is there in the JSON text s, as text")
+        case .url: row([("s", .text)], .always(.string), "percent-encoded, / too")
+        case .inTime:
+            row(
+                [("after", .clock), ("before", .clock)], .always(.boolean),
+                "whether it is that time of day, such as in_time('22:00', '06:00')")
+        }
+    }
+
+    /// `round(x, n)`
+    package var usage: String {
+        let names = description.parameters.map(\.name).joined(separator: ", ")
+        return "\(rawValue)(\(names)\(description.isVariadic ? ", …" : ""))"
+    }
+}

@@ -1,0 +1,79 @@
+/// Where the values of a template land. Values come from outside; nothing in them may change what the text around
+/// them means.
+package enum Insertion: Hashable, Sendable {
+    /// Payloads, bodies, arguments and logs: as it is.
+    case plain
+    /// A part of a topic name: it cannot add a level, leave one empty, or match several.
+    case topic
+    /// A part of the path or the query of a URL.
+    case url
+    /// A part of a header line, which it cannot end.
+    case header
+
+    /// A value as it stands there.
+    package func inserting(_ text: String, from range: Range<Int>) throws(EvaluationFailure) -> String {
+        switch self {
+        case .plain: return text
+        case .url: return PercentEncoding.encoded(text)
+        case .topic:
+            guard !text.isEmpty else {
+                throw EvaluationFailure(.topic, range, "an empty value cannot be part of a topic")
+            }
+            let forbidden: [UInt8] = [UInt8(ascii: "/"), UInt8(ascii: "+"), UInt8(ascii: "#"), 0]
+            guard let octet = text.utf8.first(where: forbidden.contains) else { return text }
+            throw EvaluationFailure(
+                .topic, range,
+                octet == 0
+                    ? "a value with a NUL cannot be part of a topic"
+                    : "a value with \(UnicodeScalar(octet)) cannot be part of a topic")
+        case .header:
+            guard text.utf8.contains(where: { $0 == 0x0D || $0 == 0x0A || $0 == 0 }) else { return text }
+            throw EvaluationFailure(.header, range, "a value with a line break or a NUL cannot be part of a header")
+        }
+    }
+}
+
+extension Insertion {
+    /// What is wrong with the text around the values.
+    func problems(in octets: [UInt8], _ pieces: [TemplateScanner.Piece]) -> [ExpressionProblem] {
+        switch self {
+        case .plain, .header: []
+        case .topic: Insertion.wildcards(in: octets, pieces)
+        case .url: Insertion.openHost(in: octets, pieces)
+        }
+    }
+
+    private static func wildcards(
+        in octets: [UInt8], _ pieces: [TemplateScanner.Piece]
+    ) -> [ExpressionProblem] {
+        for case .literal(let range) in pieces {
+            let isWildcard = { (octet: UInt8) in octet == UInt8(ascii: "#") || octet == UInt8(ascii: "+") }
+            if let place = octets[range].firstIndex(where: isWildcard) {
+                return [ExpressionProblem("E508", place..<place + 1, "a publish topic cannot contain # or +")]
+            }
+        }
+        return []
+    }
+
+    /// A value stands in the scheme or the host, or right after it, where it could make it longer.
+    private static func openHost(
+        in octets: [UInt8], _ pieces: [TemplateScanner.Piece]
+    ) -> [ExpressionProblem] {
+        for piece in pieces {
+            guard case .expression(_, let whole) = piece else { continue }
+            if hasHost(octets[..<whole.lowerBound]) { return [] }
+            return [ExpressionProblem("E509", whole, "the host of a URL must be literal")]
+        }
+        return []
+    }
+
+    /// `scheme://host` and what ends the host.
+    private static func hasHost(_ octets: ArraySlice<UInt8>) -> Bool {
+        guard let colon = octets.firstIndex(of: UInt8(ascii: ":")), colon > octets.startIndex else { return false }
+        let rest = octets[(colon + 1)...]
+        guard rest.starts(with: "//".utf8) else { return false }
+        let ends: [UInt8] = [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")]
+        let host = rest.dropFirst(2).prefix { !ends.contains($0) }
+        return !host.isEmpty && host.endIndex < octets.endIndex
+    }
+}

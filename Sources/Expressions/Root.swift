@@ -1,0 +1,91 @@
+/// The names an expression may begin with. The raw value is the word used everywhere.
+package enum Root: String, CaseIterable, Hashable, Sendable {
+    case trigger, states, variables, buttons, rules, results, inputs, error, now, sun, broker, `repeat`
+}
+
+extension Root {
+    /// How the names of a root go on.
+    package enum Shape: Hashable, Sendable {
+        /// `trigger.button`
+        case fields([FieldDescription])
+        /// `states.lux`, where the name is declared in the rules file.
+        case declared
+        /// `buttons.kitchen.held`
+        case declaredWithFields([FieldDescription])
+    }
+
+    package var shape: Shape {
+        switch self {
+        case .trigger: .fields(TriggerField.descriptions)
+        case .states, .variables, .inputs: .declared
+        case .buttons: .declaredWithFields(ButtonField.descriptions)
+        case .rules: .declaredWithFields(RuleField.descriptions)
+        case .results: .declaredWithFields(ResultField.descriptions)
+        case .error: .fields(ErrorField.descriptions)
+        case .now: .fields(NowField.descriptions)
+        case .sun: .fields(SunField.descriptions)
+        case .broker: .fields(BrokerField.descriptions)
+        case .repeat: .fields(RepeatField.descriptions)
+        }
+    }
+
+    /// One line for the reference and for editors.
+    package var summary: String {
+        switch self {
+        case .trigger: "what started the run"
+        case .states: "the last value of a declared MQTT topic"
+        case .variables: "a declared value that rules read and write"
+        case .buttons: "a declared button"
+        case .rules: "a rule, by its id"
+        case .results: "what an earlier step of this run saved with save_as"
+        case .inputs: "what the caller of a script gave it"
+        case .error: "the failure that on_error answers"
+        case .now: "local time"
+        case .sun: "the sun at the location of the rules file"
+        case .broker: "the MQTT broker"
+        case .repeat: "the repeat this step is in"
+        }
+    }
+
+    /// A complete name as an example: what somebody who wrote only the root may have meant.
+    var example: String {
+        switch self {
+        case .trigger: "trigger.button"
+        case .states: "states.lamp"
+        case .variables: "variables.scene"
+        case .buttons: "buttons.kitchen.held"
+        case .rules: "rules.goodnight.enabled"
+        case .results: "results.answer.stdout"
+        case .inputs: "inputs.lamp"
+        case .error: "error.message"
+        case .now: "now.hour"
+        case .sun: "sun.is_up"
+        case .broker: "broker.connected"
+        case .repeat: "repeat.index"
+        }
+    }
+
+    /// What one declared name is called, with its article left out.
+    var noun: String {
+        switch self {
+        case .states: "state"
+        case .variables: "variable"
+        case .buttons: "button"
+        case .rules: "rule"
+        case .results: "result"
+        case .inputs: "input"
+        case .trigger, .error, .now, .sun, .broker, .repeat: "field"
+        }
+    }
+
+    /// For a declared name that is not there.
+    var codeOfUnknownName: String {
+        switch self {
+        case .buttons: "E301"
+        case .variables: "E304"
+        case .states: "E305"
+        case .rules: "E311"
+        case .results, .inputs, .trigger, .error, .now, .sun, .broker, .repeat: "E402"
+        }
+    }
+}

@@ -1,0 +1,37 @@
+/// Which of the allowed words somebody may have meant.
+package enum Suggestions {
+    /// The nearest word that is at most two changes away, of equally near ones the first; else the one word that
+    /// begins so.
+    package static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
+        let limit = min(2, word.unicodeScalars.count - 1)
+        var best: (word: String, distance: Int)?
+        for candidate in candidates {
+            let distance = distance(word, candidate, limit: best.map { $0.distance - 1 } ?? limit)
+            if let distance { best = (candidate, distance) }
+            if best?.distance == 0 { break }
+        }
+        guard best == nil, word.utf8.count >= 3 else { return best?.word }
+        let longer = candidates.filter { $0.hasPrefix(word) }
+        return longer.count == 1 ? longer.first : nil
+    }
+
+    /// Insertions, deletions, replacements and swapped neighbours; `nil` beyond the limit.
+    package static func distance(_ left: String, _ right: String, limit: Int) -> Int? {
+        let a = Array(left.unicodeScalars)
+        let b = Array(right.unicodeScalars)
+        guard limit >= 0, abs(a.count - b.count) <= limit, a.count <= 256 else { return nil }
+        var beforeLast: [Int] = []
+        var last = Array(0...b.count)
+        for i in a.indices {
+            var current = [i + 1]
+            current.reserveCapacity(b.count + 1)
+            for j in b.indices {
+                var cost = min(last[j] + (a[i] == b[j] ? 0 : 1), last[j + 1] + 1, current[j] + 1)
+                if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { cost = min(cost, beforeLast[j - 1] + 1) }
+                current.append(cost)
+            }
+            (beforeLast, last) = (last, current)
+        }
+        return last[b.count] <= limit ? last[b.count] : nil
+    }
+}

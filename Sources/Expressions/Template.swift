@@ -1,0 +1,118 @@
+/// Text with expressions in it: `{{ trigger.button }} pressed`.
+///
+/// A template that is one expression and nothing else keeps the expression's type where its place takes more than
+/// text.
+package struct Template: Hashable, Sendable {
+    package enum Part: Hashable, Sendable {
+        case literal(String)
+        /// - Parameter range: from `{{` to `}}`, in octets of the template.
+        case expression(Expression, range: Range<Int>)
+    }
+
+    /// Literals are never empty and never stand side by side.
+    package let parts: [Part]
+    package let insertion: Insertion
+
+    /// - Parameters:
+    ///   - wanted: what the place wants. Of a template with more than one part, that it takes text.
+    ///   - insertion: what the place does to values.
+    package init(
+        compiling text: String, in scope: Scope, expecting wanted: WantedType = .text,
+        inserting insertion: Insertion = .plain
+    ) throws(ExpressionProblems) {
+        let octets = Array(text.utf8)
+        let pieces: [TemplateScanner.Piece]
+        do {
+            pieces = try TemplateScanner.pieces(of: octets)
+        } catch {
+            throw ExpressionProblems([error])
+        }
+        var problems = insertion.problems(in: octets, pieces)
+        var parts: [Part] = []
+        for piece in pieces {
+            switch piece {
+            case .literal(let range): parts.append(.literal(String(decoding: octets[range], as: UTF8.self)))
+            case .expression(let inner, let range):
+                do {
+                    let wanted = pieces.count == 1 ? wanted : .text
+                    let expression = try Expression(compiling: octets, in: inner, scope, wanted)
+                    parts.append(.expression(expression, range: range))
+                } catch {
+                    problems += error.list
+                }
+            }
+        }
+        self.parts = parts
+        self.insertion = insertion
+        if onlyExpression == nil, problems.isEmpty { problems += Template.problems(of: octets, pieces, wanted) }
+        guard problems.isEmpty else { throw ExpressionProblems(problems) }
+    }
+
+    /// Text in which braces mean nothing.
+    package init(literal: String) {
+        parts = literal.isEmpty ? [] : [.literal(literal)]
+        insertion = .plain
+    }
+
+    /// Text where the place wants something else.
+    private static func problems(
+        of octets: [UInt8], _ pieces: [TemplateScanner.Piece], _ wanted: WantedType
+    ) -> [ExpressionProblem] {
+        let type: ExpressionType
+        switch wanted {
+        case .text, .json, .anything: return []
+        case .condition: type = .boolean
+        case .type(let wanted): type = wanted
+        }
+        guard type.scalar != .string else { return [] }
+        let hint = pieces.count > 1 ? "put all of it between one pair of braces" : nil
+        let message = "this must be \(type.certain), not text: \(Excerpt.of(octets))"
+        return [ExpressionProblem("E404", octets.indices, message, hint: hint)]
+    }
+}
+
+extension Template {
+    /// The expression, where there is nothing else.
+    package var onlyExpression: Expression? {
+        if parts.count == 1, case .expression(let expression, _) = parts[0] { expression } else { nil }
+    }
+
+    /// The text, where there is no expression.
+    package var literal: String? {
+        switch parts.first {
+        case nil: ""
+        case .literal(let text)? where parts.count == 1: text
+        case .literal?, .expression?: nil
+        }
+    }
+
+    /// What its expressions read.
+    package var reads: Set<Slot> {
+        parts.reduce(into: []) { reads, part in
+            if case .expression(let expression, _) = part { reads.formUnion(expression.reads) }
+        }
+    }
+
+    /// Of one expression its value, otherwise the text.
+    package func value(in environment: Environment) throws(EvaluationFailure) -> Value {
+        if let onlyExpression { return try onlyExpression.evaluate(in: environment) }
+        return .string(try text(in: environment))
+    }
+
+    /// The text, with every value made fit for where it lands.
+    package func text(in environment: Environment) throws(EvaluationFailure) -> String {
+        if let literal { return literal }
+        var text = ""
+        for part in parts {
+            switch part {
+            case .literal(let literal): text += literal
+            case .expression(let expression, let range):
+                text += try insertion.inserting(try expression.text(in: environment), from: range)
+            }
+            guard text.utf8.count <= Limits.textLength else {
+                throw EvaluationFailure(.tooLong, 0..<0, "the text is longer than 64 KiB")
+            }
+        }
+        return text
+    }
+}

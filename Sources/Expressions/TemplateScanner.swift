@@ -1,0 +1,62 @@
+/// Finds the expressions in a template.
+enum TemplateScanner {
+    enum Piece: Hashable {
+        case literal(Range<Int>)
+        /// - Parameters:
+        ///   - range: the expression without its braces.
+        ///   - whole: with them.
+        case expression(Range<Int>, whole: Range<Int>)
+    }
+
+    /// Text and expressions by turns. `}}` alone is text, `{% ` is not.
+    static func pieces(of octets: [UInt8]) throws(ExpressionProblem) -> [Piece] {
+        var pieces: [Piece] = []
+        var literalStart = 0
+        var index = 0
+        while index + 1 < octets.count {
+            guard octets[index] == UInt8(ascii: "{") else {
+                index += 1
+                continue
+            }
+            if octets[index + 1] == UInt8(ascii: "%") {
+                throw ExpressionProblem(
+                    "E408", index..<index + 2, "{% … %} is not supported",
+                    hint: "use if/then/else steps or a if b else c")
+            }
+            guard octets[index + 1] == UInt8(ascii: "{") else {
+                index += 1
+                continue
+            }
+            let end = try end(of: index, in: octets)
+            if index > literalStart { pieces.append(.literal(literalStart..<index)) }
+            pieces.append(.expression(index + 2..<end, whole: index..<end + 2))
+            index = end + 2
+            literalStart = index
+        }
+        if literalStart < octets.count { pieces.append(.literal(literalStart..<octets.count)) }
+        return pieces
+    }
+
+    /// Where the first `}}` outside a text begins.
+    private static func end(of start: Int, in octets: [UInt8]) throws(ExpressionProblem) -> Int {
+        var index = start + 2
+        var opening: Int?
+        while index < octets.count {
+            let octet = octets[index]
+            if let quote = opening {
+                if octet == UInt8(ascii: "\\") {
+                    index += 1
+                } else if octet == octets[quote] {
+                    opening = nil
+                }
+            } else if octet == UInt8(ascii: "'") || octet == UInt8(ascii: "\"") {
+                opening = index
+            } else if octet == UInt8(ascii: "}"), index + 1 < octets.count, octets[index + 1] == octet {
+                return index
+            }
+            index += 1
+        }
+        if let opening { throw Lexer.unclosedText(at: opening, quote: octets[opening]) }
+        throw ExpressionProblem("E401", start..<start + 2, "this {{ is not closed; a }} is missing")
+    }
+}

@@ -1,0 +1,107 @@
+/// A part of the day: from `after`, which belongs to it, to `before`, which does not. If `after` is the later one the
+/// window spans midnight.
+package struct TimeWindow: Hashable, Sendable {
+    package var after, before: Clock
+
+    package init(after: Clock, before: Clock) {
+        self.after = after
+        self.before = before
+    }
+
+    package func contains(_ now: LocalTime, sun: SunFacts) -> Bool {
+        let moment = (Int64(now.hour) * 3600 + Int64(now.minute) * 60 + Int64(now.second)) * 1000
+        let start = after.millisecondOfDay(sun)
+        let end = before.millisecondOfDay(sun)
+        if start < end { return start <= moment && moment < end }
+        if start > end { return start <= moment || moment < end }
+        // Both ends of the night, or of the day, fall together only where the sun does not cross the horizon.
+        switch (after.mark, before.mark) {
+        case (.sunset?, .sunrise?), (.sunset?, .dawn?), (.dusk?, .sunrise?), (.dusk?, .dawn?):
+            return sun.polar == .neverRises
+        case (.sunrise?, .sunset?), (.sunrise?, .dusk?), (.dawn?, .sunset?), (.dawn?, .dusk?):
+            return sun.polar == .neverSets
+        default:
+            return false
+        }
+    }
+}
+
+/// A time of day: `22:00`, `06:30:15`, `sunset - 30m`.
+package enum Clock: Hashable, Sendable {
+    package enum Mark: String, CaseIterable, Hashable, Sendable { case sunrise, sunset, dawn, dusk }
+
+    case time(secondOfDay: Int)
+    case sun(Mark, offsetMilliseconds: Int64)
+
+    static let dayLength: Int64 = 86_400_000
+
+    package var mark: Mark? {
+        if case .sun(let mark, _) = self { mark } else { nil }
+    }
+
+    /// 0…86 399 999
+    func millisecondOfDay(_ sun: SunFacts) -> Int64 {
+        let (moment, offset): (Int, Int64) =
+            switch self {
+            case .time(let second): (second, 0)
+            case .sun(.sunrise, let offset): (sun.sunrise, offset)
+            case .sun(.sunset, let offset): (sun.sunset, offset)
+            case .sun(.dawn, let offset): (sun.dawn, offset)
+            case .sun(.dusk, let offset): (sun.dusk, offset)
+            }
+        let inDay = Int64(moment % 86_400) * 1000 + offset % Clock.dayLength
+        return (inDay % Clock.dayLength + Clock.dayLength) % Clock.dayLength
+    }
+}
+
+extension Clock {
+    /// Why a text is no time of day; the message is a whole sentence.
+    package struct Fault: Error, Hashable, Sendable {
+        package var message: String
+        package var hint: String?
+    }
+
+    package init(_ text: String) throws(Fault) {
+        let isLetter = { (octet: UInt8) in (0x61...0x7A).contains(octet) }
+        guard let mark = Mark(rawValue: String(Substring(text.utf8.prefix(while: isLetter)))) else {
+            self = try Clock.time(of: text)
+            return
+        }
+        let rest = text.utf8.drop(while: isLetter).drop { $0 == 0x20 }
+        guard let sign = rest.first else {
+            self = .sun(mark, offsetMilliseconds: 0)
+            return
+        }
+        guard sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") else { throw Clock.fault(text) }
+        let written = String(Substring(rest.dropFirst().drop { $0 == 0x20 }))
+        do {
+            let offset = try DurationText.milliseconds(written)
+            self = .sun(mark, offsetMilliseconds: sign == UInt8(ascii: "-") ? -offset : offset)
+        } catch {
+            throw Fault(message: "\"\(written)\" \(error.message)", hint: error.hint)
+        }
+    }
+
+    private static func time(of text: String) throws(Fault) -> Clock {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2 || parts.count == 3 else { throw fault(text) }
+        var numbers: [Int] = []
+        for part in parts {
+            guard (1...2).contains(part.utf8.count), part.utf8.allSatisfy(\.isDigit), let number = Int(part) else {
+                throw fault(text)
+            }
+            numbers.append(number)
+        }
+        let second = numbers.count == 3 ? numbers[2] : 0
+        guard numbers[0] < 24, numbers[1] < 60, second < 60 else { throw fault(text) }
+        guard parts.allSatisfy({ $0.utf8.count == 2 }) else {
+            let padded = parts.map { ($0.utf8.count == 1 ? "0" : "") + $0 }.joined(separator: ":")
+            throw Fault(message: "\"\(text)\" is not a time of day", hint: "write \(padded)")
+        }
+        return .time(secondOfDay: numbers[0] * 3600 + numbers[1] * 60 + second)
+    }
+
+    private static func fault(_ text: String) -> Fault {
+        Fault(message: "\"\(text)\" is not a time of day (00:00 to 23:59:59)")
+    }
+}

@@ -1,0 +1,14 @@
+extension Value {
+    /// How a value stands in text: `true`, `12`, `0.5`, `1m30s`. `nil` for what is unknown and for lists, which have
+    /// no such form.
+    package var text: String? {
+        switch self {
+        case .boolean(let value): value ? "true" : "false"
+        case .integer(let value): String(value)
+        case .number(let value): Decimal(value).text
+        case .string(let text): text
+        case .duration(let milliseconds): DurationText.text(milliseconds: milliseconds)
+        case .unknown, .list: nil
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import Expressions
+import Testing
+
+@Suite("Windows of the day")
+struct TimeWindowTests {
+    private func contains(_ after: String, _ before: String, at time: String, sun: SunFacts = sunny) throws -> Bool {
+        guard case .time(let second) = try Clock(time) else { return false }
+        var now = LocalTime()
+        now.hour = second / 3600
+        now.minute = second / 60 % 60
+        now.second = second % 60
+        return TimeWindow(after: try Clock(after), before: try Clock(before)).contains(now, sun: sun)
+    }
+
+    private static let sunny: SunFacts = {
+        var sun = SunFacts()
+        (sun.dawn, sun.sunrise, sun.sunset, sun.dusk) = (6 * 3600, 7 * 3600, 20 * 3600, 21 * 3600)
+        return sun
+    }()
+
+    @Test("after belongs to the window, before does not")
+    func bounds() throws {
+        #expect(try contains("07:00", "09:00", at: "07:00"))
+        #expect(try contains("07:00", "09:00", at: "08:59:59"))
+        #expect(try !contains("07:00", "09:00", at: "09:00"))
+        #expect(try !contains("07:00", "09:00", at: "06:59:59"))
+        #expect(try contains("07:00:30", "07:00:31", at: "07:00:30"))
+    }
+
+    @Test("if after is the later one the window spans midnight")
+    func midnight() throws {
+        #expect(try contains("22:00", "06:00", at: "22:00"))
+        #expect(try contains("22:00", "06:00", at: "00:00"))
+        #expect(try !contains("22:00", "06:00", at: "06:00"))
+        #expect(try !contains("22:00", "06:00", at: "12:00"))
+    }
+
+    @Test("the sun moves a window, and an offset may take it over midnight")
+    func sun() throws {
+        #expect(try contains("sunset - 30m", "sunrise", at: "19:30"))
+        #expect(try !contains("sunset - 30m", "sunrise", at: "19:29:59"))
+        #expect(try contains("dusk+4h", "dawn-1h", at: "01:00"))
+        #expect(try !contains("dusk+4h", "dawn-1h", at: "00:59:59"))
+        #expect(try !contains("sunset", "sunset - 24h", at: "12:00"))
+    }
+
+    @Test("where the sun does not rise it is night all day, where it does not set it never is")
+    func polar() throws {
+        var dark = SunFacts()
+        (dark.dawn, dark.sunrise, dark.sunset, dark.dusk) = (43_000, 43_000, 43_000, 43_000)
+        dark.polar = .neverRises
+        var light = dark
+        light.polar = .neverSets
+        for time in ["00:00", "12:00", "23:59"] {
+            #expect(try contains("sunset", "sunrise", at: time, sun: dark))
+            #expect(try !contains("sunrise", "sunset", at: time, sun: dark))
+            #expect(try !contains("sunset", "sunrise", at: time, sun: light))
+            #expect(try contains("dawn", "dusk", at: time, sun: light))
+            #expect(try !contains("sunset", "dusk", at: time, sun: dark))
+        }
+    }
+
+    @Test("a solar midnight outside the day is taken into it")
+    func outside() throws {
+        var sun = TimeWindowTests.sunny
+        sun.sunset = 86_400 + 600
+        #expect(try contains("sunset", "01:00", at: "00:10", sun: sun))
+        sun.sunset = -600
+        #expect(try contains("sunset", "23:55", at: "23:50", sun: sun))
+    }
+
+    @Test(
+        "times are written with two digits",
+        arguments: [
+            ("22:00", nil), ("23:59:59", nil), ("sunset", nil), ("dawn+1h30m", nil), ("dusk - 5m", nil),
+            ("24:00", #""24:00" is not a time of day (00:00 to 23:59:59)"#),
+            ("12:60", #""12:60" is not a time of day (00:00 to 23:59:59)"#),
+            ("7:00", #""7:00" is not a time of day; write 07:00"#),
+            ("7:5:9", #""7:5:9" is not a time of day; write 07:05:09"#),
+            ("noon", #""noon" is not a time of day (00:00 to 23:59:59)"#),
+            ("", #""" is not a time of day (00:00 to 23:59:59)"#),
+            ("12", #""12" is not a time of day (00:00 to 23:59:59)"#),
+            ("sunset +", #""" is not a duration; write 10s, 500ms or 1h30m"#),
+            ("sunset 5m", #""sunset 5m" is not a time of day (00:00 to 23:59:59)"#),
+            ("٠٧:٠٠", #""٠٧:٠٠" is not a time of day (00:00 to 23:59:59)"#),
+        ])
+    func clocks(text: String, problem: String?) {
+        do throws(Clock.Fault) {
+            _ = try Clock(text)
+            #expect(problem == nil)
+        } catch {
+            #expect(problem == error.message + (error.hint.map { "; " + $0 } ?? ""))
+        }
+    }
+}
