@@ -77,7 +77,7 @@ let package = Package(
 
         // Behaviour: pure
         module("Gestures", "ButtonModel"),
-        module("Expressions", "ButtonModel", "JSON", "Diagnostics"),
+        module("Expressions", "ButtonModel", "JSON"),
         module("Rules", "ButtonModel", "JSON", "Gestures"),
         module("RuleLoader", "ButtonModel", "JSON", "Diagnostics", "Gestures", "Rules", "CYAML"),
         module("HomeAssistant", "ButtonModel", "JSON"),
@@ -119,7 +119,7 @@ let package = Package(
             "FlicTests", "Flic", "Bytes", "ButtonModel", "JSON",
             resources: [.copy("Vectors"), .copy("Golden")]),
         tests("GesturesTests", "Gestures", "ButtonModel", "JSON"),
-        tests("ExpressionsTests", "Expressions", "ButtonModel", "JSON", "Diagnostics"),
+        tests("ExpressionsTests", "Expressions", "ButtonModel", "JSON"),
         tests("RulesTests", "Rules", "ButtonModel", "JSON"),
         tests(
             "RuleLoaderTests", "RuleLoader", "Rules", "Diagnostics", "ButtonModel", "JSON", resources: [.copy("Golden")]

@@ -13,6 +13,7 @@ struct ImportTests {
         "BluetoothHost": ["Bytes", "ButtonModel"],
         "Flic": ["Bytes", "ButtonModel", "CCrypto"],
         "Gestures": ["ButtonModel"],
+        "Expressions": ["ButtonModel", "JSON"],
         "Rules": ["ButtonModel", "JSON", "Gestures"],
         "RuleLoader": ["ButtonModel", "JSON", "Diagnostics", "Gestures", "Rules", "CYAML"],
         "HomeAssistant": ["ButtonModel", "JSON"],
