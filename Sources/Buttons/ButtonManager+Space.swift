@@ -9,15 +9,13 @@ import ButtonModel
 struct Space: Hashable, Sendable {
     /// How many links there were when the adapter would have no more; `nil` while it has.
     var linkLimit: Int?
-    var isWaitingForTurn: Set<ButtonID> = []
+    var waitingForTurn: Set<ButtonID> = []
     var reported: Set<ButtonID> = []
 }
 
 extension ButtonManager {
     /// A button that did something this recently is not asked to give way.
     package static let quietTime = Duration.seconds(20)
-
-    func isWaitingForSpace(_ button: ButtonID) -> Bool { space.reported.contains(button) }
 
     mutating func linkFreed(at now: Instant) {
         guard space.linkLimit != nil else { return }
@@ -46,7 +44,7 @@ extension ButtonManager {
     }
 
     mutating func reportSpace() {
-        var waiting = space.isWaitingForTurn
+        var waiting = space.waitingForTurn
         if space.linkLimit != nil {
             for button in known.keys where isToBeConnected(button) && link(to: button) == nil {
                 waiting.insert(button)

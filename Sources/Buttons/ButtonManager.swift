@@ -252,7 +252,7 @@ package struct ButtonManager: Sendable {
         case .anomaly(let text):
             effects.append(.anomaly(text))
         case .acceptListTurned(let waiting):
-            space.isWaitingForTurn = Set(waiting.map(ButtonID.init))
+            space.waitingForTurn = Set(waiting.map(ButtonID.init))
             reportSpace()
         case .linkLimitReached(let count):
             space.linkLimit = count
