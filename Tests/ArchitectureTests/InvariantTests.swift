@@ -35,7 +35,11 @@ struct InvariantTests {
     func leftToDo() throws {
         let words = /\b(TODO|FIXME|XXX)\b/
         for folder in ["Sources", "Tests", "rules", "deploy"] {
-            for path in Repository.paths(under: folder) where !path.hasPrefix("Tests/ArchitectureTests/") {
+            // What a fuzzer wrote means nothing.
+            let written = Repository.paths(under: folder).filter {
+                !$0.hasPrefix("Tests/ArchitectureTests/") && !$0.hasPrefix("Tests/FuzzTests/Corpus/")
+            }
+            for path in written {
                 guard let text = try? Repository.text(path) else { continue }
                 for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
                     guard line.contains(words) else { continue }
