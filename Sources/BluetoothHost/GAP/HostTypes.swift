@@ -138,7 +138,7 @@ public struct RemoteService: Hashable, Sendable {
         /// Its descriptors lie behind the value and up to here.
         public var lastHandle: AttributeHandle
 
-        /// - Parameter lastHandle: `nil` is the last handle that is known to be its own.
+        /// Without a `lastHandle` it is the last that is known to be its own.
         public init(
             uuid: UUID, valueHandle: AttributeHandle, properties: UInt8, configurationHandle: AttributeHandle?,
             lastHandle: AttributeHandle? = nil

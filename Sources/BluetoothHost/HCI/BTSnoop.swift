@@ -23,9 +23,7 @@ public enum BTSnoop {
 
     public static let header: [UInt8] = Array("btsnoop".utf8) + [0] + bigEndian(UInt32(1)) + bigEndian(UInt32(1002))
 
-    /// - Parameters:
-    ///   - packet: with its H4 indicator.
-    ///   - time: microseconds since the Unix epoch.
+    /// The packet has its H4 indicator; the time is in microseconds since the Unix epoch.
     public static func record(_ packet: [UInt8], _ direction: Direction, at time: Int64) -> [UInt8] {
         let indicator = packet.first.flatMap(H4Indicator.init(rawValue:))
         let isCommandOrEvent = indicator == .command || indicator == .event

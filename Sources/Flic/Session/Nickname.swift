@@ -9,7 +9,7 @@ public struct Nickname: Hashable, Sendable {
     /// Milliseconds of UTC when somebody chose it, 47 bits: of two names the later one stays.
     public let chosenAt: UInt64
 
-    /// - Parameter text: cut between characters where it is too long.
+    /// A text that is too long is cut between characters.
     public init(_ text: String, chosenAt: UInt64) {
         self.text = Self.cut(text)
         self.chosenAt = chosenAt & ~(~0 << 47)

@@ -69,7 +69,7 @@ public struct SimulatedButton: Sendable {
     private var timer = LogicalTimer()
     var randomness: SplitMix64
 
-    /// - Parameter seed: with the name, the source of its keys, boot id and randomness.
+    /// Seed and name are the source of its keys, boot id and randomness.
     public init(_ description: SimulatedButtonDescription, seed: UInt64, at now: Instant) {
         self.description = description
         plan = AdvertisingPlan(

@@ -67,10 +67,8 @@ public struct SimulatedWorld: Sendable {
     private var steps: [Step] = []
     private var timer = LogicalTimer()
 
-    /// - Parameters:
-    ///   - buttons: of two with one name the first can be pressed.
-    ///   - seed: everything random in the world comes from it.
-    ///   - controller: the host's; by default one with an address from the block for documentation.
+    /// Of two buttons with one name the first can be pressed. Everything random in the world comes from the seed. The
+    /// controller is the host's; by default one with an address from the block for documentation.
     public init(
         _ buttons: [SimulatedButtonDescription], seed: UInt64, at now: Instant,
         controller: VirtualController.Configuration = .init(address: BluetoothAddress(rawValue: 0x0000_5E00_5301)),
