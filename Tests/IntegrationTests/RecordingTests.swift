@@ -22,13 +22,14 @@ struct RecordingTests {
         import socket, sys
         control = socket.socket(socket.AF_UNIX)
         control.connect(sys.argv[1])
-        stream = control.makefile("rw")
+        # One file for both would forget what it has read ahead with each write.
+        answers, requests = control.makefile("r"), control.makefile("w")
         for line in sys.stdin:
             if not line.startswith("until "):
-                stream.write(line); stream.flush()
+                requests.write(line); requests.flush()
                 continue
             while True:
-                seen = stream.readline()
+                seen = answers.readline()
                 if not seen: sys.exit(3)
                 print(seen, end="", flush=True)
                 if line[6:].strip() in seen: break
