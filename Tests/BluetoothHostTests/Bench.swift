@@ -74,10 +74,10 @@ struct Bench {
     }
 
     mutating func setUp(_ info: ControllerInfo = Bench.info) {
-        talk.when(.transportOpened)
+        talk.given(.transportOpened)
         for (opcode, parameters) in Bench.setUpAnswers(info) {
             if opcode == .leClearFilterAcceptList, info.acceptListSize == 0 { continue }
-            talk.when(.completed(opcode, .success, parameters))
+            talk.given(.completed(opcode, .success, parameters))
         }
     }
 
@@ -107,9 +107,10 @@ struct Bench {
         ]
     }
 
+    /// What has to happen first: nothing is asserted.
     @discardableResult
-    mutating func when(_ input: Host.Input) -> [Host.Effect] {
-        talk.when(input).filter {
+    mutating func given(_ input: Host.Input) -> [Host.Effect] {
+        talk.given(input).filter {
             switch $0 {
             case .setTimer, .cancelTimer: false
             case .send, .event: true
@@ -117,14 +118,11 @@ struct Bench {
         }
     }
 
+    /// Without effects nothing is expected to follow, timers apart.
     mutating func when(
         _ input: Host.Input, expect effects: Host.Effect..., sourceLocation: SourceLocation = #_sourceLocation
     ) {
-        #expect(when(input) == effects, sourceLocation: sourceLocation)
-    }
-
-    mutating func whenNothingFollows(_ input: Host.Input, sourceLocation: SourceLocation = #_sourceLocation) {
-        #expect(when(input) == [], sourceLocation: sourceLocation)
+        #expect(given(input) == effects, sourceLocation: sourceLocation)
     }
 
     /// Time passes, and the timer fires.
@@ -132,7 +130,7 @@ struct Bench {
         _ duration: Duration, expect effects: Host.Effect..., sourceLocation: SourceLocation = #_sourceLocation
     ) {
         talk.wait(duration)
-        #expect(when(.timerFired) == effects, sourceLocation: sourceLocation)
+        #expect(given(.timerFired) == effects, sourceLocation: sourceLocation)
     }
 
     /// A link that comes up without having been asked for: enough for the layers above.

@@ -24,8 +24,8 @@ struct ChannelTranscriptTests {
     /// A channel we opened; the peer's is 0x55, and it takes 100 octets in pieces of 23.
     private func open(credits: UInt16 = 3, _ configuration: Host.Configuration = configuration) -> Bench {
         var bench = connected(configuration)
-        bench.when(.perform(.openChannel(link, spsm)))
-        bench.when(.signalling([0x15, 1, 10, 0, 0x55, 0, 100, 0, 23, 0] + octets(credits) + [0, 0]))
+        bench.given(.perform(.openChannel(link, spsm)))
+        bench.given(.signalling([0x15, 1, 10, 0, 0x55, 0, 100, 0, 23, 0] + octets(credits) + [0, 0]))
         return bench
     }
 
@@ -42,8 +42,8 @@ struct ChannelTranscriptTests {
             input, expect: .signalling([0x06, identifier, 4, 0, 0x55, 0, 0x40, 0]),
             .event(.channelClosed(link, id, .violation(violation))), sourceLocation: sourceLocation)
         // What is still under way counts for nothing.
-        bench.whenNothingFollows(.frame(link, channel: 0x40, [1, 0, 1]), sourceLocation: sourceLocation)
-        bench.whenNothingFollows(.signalling([0x16, 9, 4, 0, 0x55, 0, 1, 0]), sourceLocation: sourceLocation)
+        bench.when(.frame(link, channel: 0x40, [1, 0, 1]), sourceLocation: sourceLocation)
+        bench.when(.signalling([0x16, 9, 4, 0, 0x55, 0, 1, 0]), sourceLocation: sourceLocation)
     }
 
     // MARK: Opening
@@ -64,7 +64,7 @@ struct ChannelTranscriptTests {
         arguments: [2, 4, 5, 6, 7, 8, 9, 10, 11] as [UInt8])
     func refused(result: UInt8) {
         var bench = connected()
-        bench.when(.perform(.openChannel(link, spsm)))
+        bench.given(.perform(.openChannel(link, spsm)))
         bench.when(
             .signalling([0x15, 1, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, result, 0]),
             expect: .event(.channelOpenFailed(link, spsm, .refused(result: UInt16(result)))))
@@ -76,7 +76,7 @@ struct ChannelTranscriptTests {
     @Test("a peer that knows no such channels rejects the request")
     func rejected() {
         var bench = connected()
-        bench.when(.perform(.openChannel(link, spsm)))
+        bench.given(.perform(.openChannel(link, spsm)))
         bench.when(
             .signalling([0x01, 1, 2, 0, 0, 0]), expect: .event(.channelOpenFailed(link, spsm, .rejected(reason: 0))))
     }
@@ -89,7 +89,7 @@ struct ChannelTranscriptTests {
         ] as [[UInt8]])
     func malformedResponse(offer: [UInt8]) {
         var bench = connected()
-        bench.when(.perform(.openChannel(link, spsm)))
+        bench.given(.perform(.openChannel(link, spsm)))
         bench.when(
             .signalling([0x15, 1, 10, 0] + offer + [0, 0]),
             expect: .event(.channelOpenFailed(link, spsm, .malformedResponse)))
@@ -98,7 +98,7 @@ struct ChannelTranscriptTests {
     @Test("thirty seconds of silence are an answer; one that comes later counts for nothing")
     func noAnswer() {
         var bench = connected()
-        bench.when(.perform(.openChannel(link, spsm)))
+        bench.given(.perform(.openChannel(link, spsm)))
         bench.when(.freed())
         bench.wait(.milliseconds(29_999))
         bench.wait(.milliseconds(1), expect: .event(.channelOpenFailed(link, spsm, .noAnswer)))
@@ -120,7 +120,7 @@ struct ChannelTranscriptTests {
         bench.when(
             .signalling([0x14, 7, 10, 0, 0x81, 0, 0x60, 0, 100, 0, 23, 0, 3, 0]),
             expect: .signalling([0x15, 7, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0]))
-        bench.when(.signalling([0x01, 3, 2, 0, 0, 0]))
+        bench.given(.signalling([0x01, 3, 2, 0, 0, 0]))
         bench.when(
             .perform(.openChannel(link, spsm)),
             expect: .signalling([0x14, 9, 10, 0, 0x81, 0, 0x42, 0, 64, 0, 30, 0, 4, 0]))
@@ -134,8 +134,8 @@ struct ChannelTranscriptTests {
         bench.when(
             .perform(.sendSDU(otherLink, id, [1])), expect: .event(.sduRefused(otherLink, id, .notOpen)))
         bench.when(sdu([1]), expect: .event(.sduRefused(link, id, .notOpen)))
-        bench.whenNothingFollows(.perform(.closeChannel(otherLink, id)))
-        bench.whenNothingFollows(.perform(.closeChannel(link, id)))
+        bench.when(.perform(.closeChannel(otherLink, id)))
+        bench.when(.perform(.closeChannel(link, id)))
     }
 
     // MARK: Being asked
@@ -171,7 +171,7 @@ struct ChannelTranscriptTests {
     func refusing(spsm: UInt8, offer: [UInt8], result: UInt8) {
         var bench = connected()
         bench.when(.perform(.listen(self.spsm)))
-        bench.when(request(9, [0x54, 0, 100, 0, 23, 0, 3, 0]))
+        bench.given(request(9, [0x54, 0, 100, 0, 23, 0, 3, 0]))
         bench.when(
             request(10, spsm: spsm, offer),
             expect: .signalling([0x15, 10, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, result, 0]))
@@ -186,7 +186,7 @@ struct ChannelTranscriptTests {
         bench.when(
             sdu(value), expect: .frame(link, channel: 0x55, [80, 0] + value[..<21]),
             .frame(link, channel: 0x55, Array(value[21..<44])), .frame(link, channel: 0x55, Array(value[44..<67])))
-        bench.whenNothingFollows(sdu([7]))
+        bench.when(sdu([7]))
         bench.when(
             .signalling([0x16, 9, 4, 0, 0x55, 0, 5, 0]), expect: .frame(link, channel: 0x55, Array(value[67...])),
             .frame(link, channel: 0x55, [1, 0, 7]))
@@ -197,7 +197,7 @@ struct ChannelTranscriptTests {
     func sduTooLong() {
         var bench = open()
         bench.when(sdu(Array(repeating: 0, count: 101)), expect: .event(.sduRefused(link, id, .tooLong)))
-        #expect(bench.when(sdu(Array(repeating: 0, count: 100))).count == 3)
+        #expect(bench.given(sdu(Array(repeating: 0, count: 100))).count == 3)
     }
 
     @Test("a full queue refuses, and says when half of it is free")
@@ -205,14 +205,14 @@ struct ChannelTranscriptTests {
         var bench = open(credits: 0)
         let value = [UInt8](repeating: 0, count: 98)
         // Each SDU takes 100 of 65 537 octets.
-        for _ in 0..<655 { bench.whenNothingFollows(sdu(value)) }
+        for _ in 0..<655 { bench.when(sdu(value)) }
         bench.when(sdu(value), expect: .event(.sduRefused(link, id, .queueFull)))
-        bench.whenNothingFollows(sdu(Array(value.prefix(35))))
+        bench.when(sdu(Array(value.prefix(35))))
         bench.when(sdu([]), expect: .event(.sduRefused(link, id, .queueFull)))
         var frames = 0
         var writable: [Int] = []
         while frames < 4000 {
-            var effects = bench.when(.signalling([0x16, 9, 4, 0, 0x55, 0, 1, 0]))
+            var effects = bench.given(.signalling([0x16, 9, 4, 0, 0x55, 0, 1, 0]))
             bench.when(.freed())
             if effects.contains(.event(.channelWritable(link, id))) {
                 writable.append(frames)
@@ -234,7 +234,7 @@ struct ChannelTranscriptTests {
             .signalling([0x16, 9, 4, 0, 0x55, 0, 0, 0]), expect: .event(.anomaly("0 credits for L2CAP channel 85")))
         bench.when(
             .signalling([0x16, 9, 4, 0, 0x56, 0, 1, 0]), expect: .event(.anomaly("1 credits for L2CAP channel 86")))
-        bench.whenNothingFollows(.signalling([0x16, 9, 4, 0, 0x55, 0] + octets(535)))
+        bench.when(.signalling([0x16, 9, 4, 0, 0x55, 0] + octets(535)))
         expectClosed(&bench, .signalling([0x16, 9, 4, 0, 0x55, 0, 1, 0]), .tooManyCredits)
     }
 
@@ -243,7 +243,7 @@ struct ChannelTranscriptTests {
     @Test("pieces become an SDU; half of the credits are given back at once")
     func receiving() {
         var bench = open()
-        bench.whenNothingFollows(.frame(link, channel: 0x40, [40, 0] + Array(0..<28)))
+        bench.when(.frame(link, channel: 0x40, [40, 0] + Array(0..<28)))
         bench.when(
             .frame(link, channel: 0x40, Array(28..<40)), expect: .event(.sduReceived(link, id, Array(0..<40))),
             .signalling([0x16, 2, 4, 0, 0x40, 0, 2, 0]))
@@ -253,21 +253,21 @@ struct ChannelTranscriptTests {
     @Test("a peer that is to wait gets no credits, and then all of them")
     func setReceiving() {
         var bench = open()
-        bench.whenNothingFollows(.perform(.setReceiving(link, id, false)))
+        bench.when(.perform(.setReceiving(link, id, false)))
         for number in 0..<4 as Range<UInt8> {
             bench.when(
                 .frame(link, channel: 0x40, [1, 0, number]), expect: .event(.sduReceived(link, id, [number])))
         }
         bench.when(
             .perform(.setReceiving(link, id, true)), expect: .signalling([0x16, 2, 4, 0, 0x40, 0, 4, 0]))
-        bench.whenNothingFollows(.perform(.setReceiving(link, id, true)))
+        bench.when(.perform(.setReceiving(link, id, true)))
     }
 
     @Test("a frame without a credit is a violation")
     func noCredit() {
         var bench = open()
         bench.when(.perform(.setReceiving(link, id, false)))
-        for _ in 0..<4 { bench.when(.frame(link, channel: 0x40, [1, 0, 1])) }
+        for _ in 0..<4 { bench.given(.frame(link, channel: 0x40, [1, 0, 1])) }
         expectClosed(&bench, .frame(link, channel: 0x40, [1, 0, 1]), .noCredit)
     }
 
@@ -280,7 +280,7 @@ struct ChannelTranscriptTests {
         ] as [([[UInt8]], ChannelViolation)])
     func violations(frames: [[UInt8]], violation: ChannelViolation) {
         var bench = open()
-        for frame in frames.dropLast() { bench.whenNothingFollows(.frame(link, channel: 0x40, frame)) }
+        for frame in frames.dropLast() { bench.when(.frame(link, channel: 0x40, frame)) }
         expectClosed(&bench, .frame(link, channel: 0x40, frames.last ?? []), violation)
     }
 
@@ -311,13 +311,13 @@ struct ChannelTranscriptTests {
         bench.when(
             .perform(.closeChannel(link, id)), expect: .signalling([0x06, 2, 4, 0, 0x55, 0, 0x40, 0]),
             .event(.channelClosed(link, id, .closedByHost)))
-        bench.whenNothingFollows(.perform(.closeChannel(link, id)))
+        bench.when(.perform(.closeChannel(link, id)))
         bench.when(sdu([1]), expect: .event(.sduRefused(link, id, .notOpen)))
-        bench.whenNothingFollows(.signalling([0x16, 9, 4, 0, 0x55, 0, 1, 0]))
+        bench.when(.signalling([0x16, 9, 4, 0, 0x55, 0, 1, 0]))
         bench.when(
             .perform(.openChannel(link, spsm)),
             expect: .signalling([0x14, 3, 10, 0, 0x81, 0, 0x41, 0, 64, 0, 30, 0, 4, 0]))
-        bench.whenNothingFollows(.signalling([0x07, 2, 4, 0, 0x55, 0, 0x40, 0]))
+        bench.when(.signalling([0x07, 2, 4, 0, 0x55, 0, 0x40, 0]))
         bench.when(
             .perform(.openChannel(link, spsm)),
             expect: .signalling([0x14, 4, 10, 0, 0x81, 0, 0x40, 0, 64, 0, 30, 0, 4, 0]))
@@ -326,7 +326,7 @@ struct ChannelTranscriptTests {
     @Test("a peer that never answers the end of a channel loses it all the same")
     func closingSilence() {
         var bench = open()
-        bench.when(.perform(.closeChannel(link, id)))
+        bench.given(.perform(.closeChannel(link, id)))
         bench.when(.freed(2))
         bench.wait(.seconds(30))
         bench.when(
@@ -341,7 +341,7 @@ struct ChannelTranscriptTests {
             .signalling([0x06, 9, 4, 0, 0x40, 0, 0x55, 0]), expect: .signalling([0x07, 9, 4, 0, 0x40, 0, 0x55, 0]),
             .event(.channelClosed(link, id, .closedByPeer)))
         bench = open()
-        bench.when(.perform(.closeChannel(link, id)))
+        bench.given(.perform(.closeChannel(link, id)))
         bench.when(
             .signalling([0x06, 9, 4, 0, 0x40, 0, 0x55, 0]), expect: .signalling([0x07, 9, 4, 0, 0x40, 0, 0x55, 0]))
         bench.when(
@@ -355,14 +355,14 @@ struct ChannelTranscriptTests {
         bench.when(
             .signalling([0x06, 9, 4, 0, 0x41, 0, 0x55, 0]),
             expect: .signalling([0x01, 9, 6, 0, 2, 0, 0x41, 0, 0x55, 0]))
-        bench.whenNothingFollows(.signalling([0x06, 9, 4, 0, 0x40, 0, 0x56, 0]))
+        bench.when(.signalling([0x06, 9, 4, 0, 0x40, 0, 0x56, 0]))
         bench.when(sdu([7]), expect: .frame(link, channel: 0x55, [1, 0, 7]))
     }
 
     @Test("channels end before their link, and what is being opened fails")
     func linkLost() {
         var bench = open()
-        bench.when(.perform(.openChannel(link, spsm)))
+        bench.given(.perform(.openChannel(link, spsm)))
         bench.when(
             .event(.disconnectionComplete(.success, link, reason: .connectionTimeout)),
             expect: .event(.channelClosed(link, id, .linkLost)),
@@ -391,10 +391,10 @@ struct ChannelTranscriptTests {
         info.aclBufferCount = buffers
         var bench = Bench(Self.configuration, info: info)
         bench.connect()
-        bench.when(.perform(.openChannel(link, spsm)))
+        bench.given(.perform(.openChannel(link, spsm)))
         bench.when(.freed())
-        bench.when(.signalling([0x15, 1, 10, 0, 0x55, 0, 0, 8, 0, 2, 0xE8, 3, 0, 0]))
-        for _ in 0..<20 { bench.when(sdu(Array(repeating: 1, count: 2048))) }
+        bench.given(.signalling([0x15, 1, 10, 0, 0x55, 0, 0, 8, 0, 2, 0xE8, 3, 0, 0]))
+        for _ in 0..<20 { bench.given(sdu(Array(repeating: 1, count: 2048))) }
         return bench
     }
 
@@ -403,7 +403,7 @@ struct ChannelTranscriptTests {
         var bench = busy(buffers: 2)
         bench.when(.perform(.read(link, AttributeHandle(rawValue: 3))))
         var packets: [Host.Effect] = []
-        while packets.count < 100, packets.last != .attribute([0x0A, 3, 0]) { packets += bench.when(.freed()) }
+        while packets.count < 100, packets.last != .attribute([0x0A, 3, 0]) { packets += bench.given(.freed()) }
         // A piece of 512 octets is 20 packets, of which two were under way.
         #expect(packets.count == 19)
     }
@@ -412,10 +412,10 @@ struct ChannelTranscriptTests {
     func attributesFirstBesideOthers() {
         var bench = busy(buffers: 4)
         bench.connect(otherLink, hall)
-        for _ in 0..<30 { bench.when(.freed()) }
+        for _ in 0..<30 { bench.given(.freed()) }
         bench.when(.perform(.read(link, AttributeHandle(rawValue: 3))))
         var packets: [Host.Effect] = []
-        while packets.count < 100, packets.last != .attribute([0x0A, 3, 0]) { packets += bench.when(.freed()) }
+        while packets.count < 100, packets.last != .attribute([0x0A, 3, 0]) { packets += bench.given(.freed()) }
         #expect(packets.count <= 20)
     }
 
@@ -424,10 +424,10 @@ struct ChannelTranscriptTests {
         var bench = busy(buffers: 4)
         bench.connect(otherLink, hall)
         let write = Host.Input.perform(.write(otherLink, AttributeHandle(rawValue: 3), [9]))
-        bench.whenNothingFollows(write)
+        bench.when(write)
         bench.when(.freed(), expect: .attribute([0x52, 3, 0, 9], on: otherLink))
         // From now on the busy link leaves the fourth buffer to the other.
-        bench.whenNothingFollows(.freed(of: otherLink))
+        bench.when(.freed(of: otherLink))
         bench.when(write, expect: .attribute([0x52, 3, 0, 9], on: otherLink))
     }
 
@@ -439,19 +439,19 @@ struct ChannelTranscriptTests {
         bench.connect()
         bench.when(.perform(.listen(spsm)))
         for peer in [0x55, 0x56] as [UInt8] {
-            bench.when(.signalling([0x14, peer, 10, 0, 0x81, 0, peer, 0, 100, 0, 23, 0, 9, 0]))
+            bench.given(.signalling([0x14, peer, 10, 0, 0x81, 0, peer, 0, 100, 0, 23, 0, 9, 0]))
             bench.when(.freed())
         }
         // The only buffer is taken while the queues fill.
-        bench.when(.perform(.write(link, AttributeHandle(rawValue: 3), [0])))
-        for number in 1...3 as ClosedRange<UInt8> { bench.whenNothingFollows(sdu([number])) }
+        bench.given(.perform(.write(link, AttributeHandle(rawValue: 3), [0])))
+        for number in 1...3 as ClosedRange<UInt8> { bench.when(sdu([number])) }
         for number in 4...5 as ClosedRange<UInt8> {
-            bench.whenNothingFollows(.perform(.sendSDU(link, L2CAPChannelID(rawValue: 0x41), [number])))
+            bench.when(.perform(.sendSDU(link, L2CAPChannelID(rawValue: 0x41), [number])))
         }
         for (channel, number) in [(0x55, 1), (0x56, 4), (0x55, 2), (0x56, 5), (0x55, 3)] as [(UInt16, UInt8)] {
             bench.when(.freed(), expect: .frame(link, channel: channel, [1, 0, number]))
         }
-        bench.whenNothingFollows(.freed())
+        bench.when(.freed())
     }
 }
 

@@ -54,7 +54,7 @@ struct ControllerFaultTranscriptTests {
     @Test("the supervision timeout that counts is the last one agreed on")
     func longerTimeout() {
         var bench = connected()
-        bench.when(
+        bench.given(
             .event(
                 .leConnectionUpdateComplete(
                     .success, link, interval: 80, peripheralLatency: 4, supervisionTimeout: 3200)))
@@ -91,7 +91,7 @@ struct ControllerFaultTranscriptTests {
     func updateFailed(isRefusedAtOnce: Bool) {
         var bench = connected()
         let parameters = Host.Configuration().connectionParameters
-        bench.when(.perform(.updateConnection(link, parameters)))
+        bench.given(.perform(.updateConnection(link, parameters)))
         if isRefusedAtOnce {
             bench.when(
                 .status(.leConnectionUpdate, .commandDisallowed),
@@ -124,7 +124,7 @@ struct ControllerFaultTranscriptTests {
     func signsOfLife() {
         var bench = connected()
         bench.wait(.seconds(80))
-        bench.when(.attribute([0x1B, 3, 0, 1]))
+        bench.given(.attribute([0x1B, 3, 0, 1]))
         bench.wait(.seconds(40))
         bench.wait(.milliseconds(79_999))
         bench.wait(.milliseconds(1), expect: Self.probe)
@@ -137,7 +137,7 @@ struct ControllerFaultTranscriptTests {
     func idle() {
         var talk = Bench().talk
         talk.wait(.seconds(86_400))
-        #expect(talk.when(.timerFired).isEmpty)
+        #expect(talk.given(.timerFired).isEmpty)
     }
 
     @Test("silence on a command it could do without: either it does not know that command, or it is gone")
@@ -147,14 +147,14 @@ struct ControllerFaultTranscriptTests {
             bench.when(.perform(.setAcceptList([kitchen])), expect: .command(.leAddDeviceToFilterAcceptList(kitchen)))
             let effects = {
                 bench.talk.wait(.seconds(2))
-                return bench.when(.timerFired)
+                return bench.given(.timerFired)
             }()
             #expect(effects.first == .event(.anomaly("no answer to 0x2011")))
             #expect(effects.contains(Self.probe))
             if isGone {
                 bench.wait(.seconds(2), expect: .event(.failed(.noAnswer(.readBDADDR))))
             } else {
-                #expect(!bench.when(Self.probeAnswer).contains { $0.isFailure })
+                #expect(!bench.given(Self.probeAnswer).contains { $0.isFailure })
             }
         }
     }
@@ -241,7 +241,7 @@ struct ControllerFaultTranscriptTests {
     @Test("data of a link that has just ended is late, and never the next one's")
     func lateData() {
         var bench = connected()
-        bench.when(.event(.disconnectionComplete(.success, link, reason: .connectionTimeout)))
+        bench.given(.event(.disconnectionComplete(.success, link, reason: .connectionTimeout)))
         bench.when(
             .attribute([0x1B, 3, 0, 1]), expect: .event(.anomaly("data of link 64, which is not there")))
         bench.when(.event(.leConnectionComplete(.up(connection))), expect: .event(.connected(connection)))
@@ -254,7 +254,7 @@ struct ControllerFaultTranscriptTests {
         bench.when(
             .attribute([0x1B, 3, 0, 16], on: otherLink), expect: .event(.anomaly("data of link 65, which is not there"))
         )
-        #expect(bench.when(.event(.leConnectionComplete(.up(connection)))).count == 17)
+        #expect(bench.given(.event(.leConnectionComplete(.up(connection)))).count == 17)
     }
 }
 

@@ -38,7 +38,7 @@ struct GATTServerTranscriptTests {
     func setValue() {
         var bench = serving()
         bench.when(.attribute([0x0A, 3, 0]), expect: .attribute([0x0B] + Array("model".utf8)))
-        bench.whenNothingFollows(.perform(.setValue(value, [1, 2])))
+        bench.when(.perform(.setValue(value, [1, 2])))
         bench.when(.attribute([0x0A, 3, 0]), expect: .attribute([0x0B, 1, 2]))
         // What a peer writes is for us to decide about.
         bench.when(.attribute([0x12, 3, 0, 9]), expect: .attribute([0x13]), .event(.written(link, value, [9])))
@@ -94,9 +94,9 @@ struct GATTServerTranscriptTests {
     func reliable() {
         var bench = serving()
         let descriptor = AttributeHandle(rawValue: 8)
-        bench.when(.attribute([0x16, 8, 0, 0, 0, 1, 0]))
-        bench.when(.attribute([0x16, 3, 0, 0, 0, 1, 2, 3]))
-        bench.when(.attribute([0x16, 3, 0, 1, 0, 9]))
+        bench.given(.attribute([0x16, 8, 0, 0, 0, 1, 0]))
+        bench.given(.attribute([0x16, 3, 0, 0, 0, 1, 2, 3]))
+        bench.given(.attribute([0x16, 3, 0, 1, 0, 9]))
         bench.when(
             .attribute([0x18, 1]), expect: .attribute([0x19]), .event(.written(link, descriptor, [1, 0])),
             .event(.written(link, value, [1, 9, 3])))
@@ -105,7 +105,7 @@ struct GATTServerTranscriptTests {
     @Test("a value that begins behind its first octet keeps what is there")
     func offset() {
         var bench = serving()
-        bench.when(.attribute([0x16, 3, 0, 2, 0, 0x78]))
+        bench.given(.attribute([0x16, 3, 0, 2, 0, 0x78]))
         bench.when(
             .attribute([0x18, 1]), expect: .attribute([0x19]), .event(.written(link, value, Array("mox".utf8))))
     }
@@ -113,11 +113,11 @@ struct GATTServerTranscriptTests {
     @Test("what is cancelled, or was prepared on a link that ended, is not written")
     func cancelled() {
         var bench = serving()
-        bench.when(.attribute([0x16, 3, 0, 0, 0, 1]))
+        bench.given(.attribute([0x16, 3, 0, 0, 0, 1]))
         bench.when(.attribute([0x18, 0]), expect: .attribute([0x19]))
         bench.when(.attribute([0x18, 1]), expect: .attribute([0x19]))
-        bench.when(.attribute([0x16, 3, 0, 0, 0, 1]))
-        bench.when(.event(.disconnectionComplete(.success, link, reason: .connectionTimeout)))
+        bench.given(.attribute([0x16, 3, 0, 0, 0, 1]))
+        bench.given(.event(.disconnectionComplete(.success, link, reason: .connectionTimeout)))
         bench.connect(role: .peripheral)
         bench.when(.attribute([0x18, 1]), expect: .attribute([0x19]))
     }
@@ -134,14 +134,14 @@ struct GATTServerTranscriptTests {
     @Test("a gap or too long a value is refused when it is executed, and nothing of it all is written")
     func refusedLater() {
         var bench = serving()
-        bench.when(.attribute([0x16, 8, 0, 0, 0, 1, 0]))
-        bench.when(.attribute([0x16, 3, 0, 6, 0, 1]))
+        bench.given(.attribute([0x16, 8, 0, 0, 0, 1, 0]))
+        bench.given(.attribute([0x16, 3, 0, 6, 0, 1]))
         bench.when(.attribute([0x18, 1]), expect: .attribute([0x01, 0x18, 3, 0, 0x07]))
         bench.when(.attribute([0x18, 1]), expect: .attribute([0x19]))
         // Two octets and 500 more, and 11 that make 513.
-        bench.when(.attribute([0x02, 0x05, 0x02]))
-        bench.when(.attribute([0x16, 3, 0, 2, 0] + [UInt8](repeating: 0, count: 500)))
-        bench.when(.attribute([0x16, 3, 0, 0xF6, 1] + [UInt8](repeating: 0, count: 11)))
+        bench.given(.attribute([0x02, 0x05, 0x02]))
+        bench.given(.attribute([0x16, 3, 0, 2, 0] + [UInt8](repeating: 0, count: 500)))
+        bench.given(.attribute([0x16, 3, 0, 0xF6, 1] + [UInt8](repeating: 0, count: 11)))
         bench.when(.attribute([0x18, 1]), expect: .attribute([0x01, 0x18, 3, 0, 0x0D]))
     }
 
@@ -151,9 +151,9 @@ struct GATTServerTranscriptTests {
         for _ in 0..<32 { bench.when(.attribute([0x16, 3, 0, 0, 0]), expect: .attribute([0x17, 3, 0, 0, 0])) }
         bench.when(.attribute([0x16, 3, 0, 0, 0]), expect: .attribute([0x01, 0x16, 3, 0, 0x09]))
         bench.when(.attribute([0x18, 1]), expect: .attribute([0x19]), .event(.written(link, value, [])))
-        bench.when(.attribute([0x02, 0x05, 0x02]))
+        bench.given(.attribute([0x02, 0x05, 0x02]))
         let half = [UInt8](repeating: 1, count: 512)
-        for _ in 0..<4 { bench.when(.attribute([0x16, 3, 0, 0, 0] + half)) }
+        for _ in 0..<4 { bench.given(.attribute([0x16, 3, 0, 0, 0] + half)) }
         bench.when(.attribute([0x16, 3, 0, 0, 0, 1]), expect: .attribute([0x01, 0x16, 3, 0, 0x09]))
         bench.when(.attribute([0x18, 1]), expect: .attribute([0x19]), .event(.written(link, value, half)))
     }
@@ -164,7 +164,7 @@ struct GATTServerTranscriptTests {
     func indicate() {
         var bench = serving()
         bench.when(.perform(.indicate(link, indicated, [1])), expect: .attribute([0x1D, 5, 0, 1]))
-        bench.whenNothingFollows(.perform(.indicate(link, value, [2])))
+        bench.when(.perform(.indicate(link, value, [2])))
         bench.when(
             .attribute([0x1E]), expect: .event(.indicationConfirmed(link, indicated)), .attribute([0x1D, 3, 0, 2]))
         bench.when(.attribute([0x1E]), expect: .event(.indicationConfirmed(link, value)))
@@ -174,10 +174,10 @@ struct GATTServerTranscriptTests {
     @Test("thirty seconds without a confirmation fail all of them and end the link")
     func unconfirmed() {
         var bench = serving()
-        bench.when(.perform(.indicate(link, indicated, [1])))
+        bench.given(.perform(.indicate(link, indicated, [1])))
         bench.when(.freed())
         bench.wait(.milliseconds(29_999))
-        bench.whenNothingFollows(.perform(.indicate(link, value, [2])))
+        bench.when(.perform(.indicate(link, value, [2])))
         bench.wait(
             .milliseconds(1), expect: .event(.indicationFailed(link, indicated, .transactionTimedOut)),
             .event(.indicationFailed(link, value, .transactionTimedOut)),
@@ -191,12 +191,12 @@ struct GATTServerTranscriptTests {
         var bench = serving()
         let tooLong = Host.Input.perform(.indicate(link, indicated, Array(repeating: 0, count: 21)))
         bench.when(tooLong, expect: .event(.indicationFailed(link, indicated, .valueTooLong)))
-        for _ in 0...16 { bench.when(.perform(.indicate(link, indicated, []))) }
+        for _ in 0...16 { bench.given(.perform(.indicate(link, indicated, []))) }
         bench.when(
             .perform(.indicate(link, indicated, [])),
             expect: .event(.indicationFailed(link, indicated, .tooManyProcedures)))
         let failed = Host.Effect.event(.indicationFailed(link, indicated, .linkLost))
-        let effects = bench.when(.event(.disconnectionComplete(.success, link, reason: .connectionTimeout)))
+        let effects = bench.given(.event(.disconnectionComplete(.success, link, reason: .connectionTimeout)))
         #expect(effects.filter { $0 == failed }.count == 17)
         bench.when(.perform(.indicate(link, indicated, [])), expect: failed)
     }
@@ -225,8 +225,8 @@ struct GATTServerTranscriptTests {
     /// The peer has asked for Service Changed (value 3, configuration 4) and for the value at 10.
     private func subscribed() -> Bench {
         var bench = serving(Self.changing)
-        bench.when(.attribute([0x12, 4, 0, 2, 0]))
-        bench.when(.attribute([0x12, 10, 0, 1, 0]))
+        bench.given(.attribute([0x12, 4, 0, 2, 0]))
+        bench.given(.attribute([0x12, 10, 0, 1, 0]))
         return bench
     }
 
@@ -250,7 +250,7 @@ struct GATTServerTranscriptTests {
         bench.when(
             .perform(.setServices(Self.changing + [battery])),
             expect: .attribute([0x1D, 3, 0, 13, 0, 0xFF, 0xFF]))
-        bench.when(.attribute([0x1E]))
+        bench.given(.attribute([0x1E]))
         bench.when(.perform(.setServices(Self.changing)), expect: .attribute([0x1D, 3, 0, 13, 0, 0xFF, 0xFF]))
         bench.when(.attribute([0x0A, 10, 0]), expect: .attribute([0x0B, 1, 0]))
     }
@@ -258,11 +258,11 @@ struct GATTServerTranscriptTests {
     @Test("the same services, or other values in them, change nothing; who did not ask is not told")
     func notReplaced() {
         var bench = subscribed()
-        bench.whenNothingFollows(.perform(.setServices(Self.changing)))
+        bench.when(.perform(.setServices(Self.changing)))
         var services = Self.changing
         services[1].characteristics[0].value = [1]
-        bench.whenNothingFollows(.perform(.setServices(services)))
+        bench.when(.perform(.setServices(services)))
         bench = serving(Self.changing)
-        bench.whenNothingFollows(.perform(.setServices([.genericAttribute])))
+        bench.when(.perform(.setServices([.genericAttribute])))
     }
 }

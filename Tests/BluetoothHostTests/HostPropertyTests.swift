@@ -18,30 +18,30 @@ struct HostPropertyTests {
                     LocalService(uuid: .short(0x180F), characteristics: [.init(uuid: .short(0x2A19), properties: 0x1E)])
                 ])))
         switch phase {
-        case .closed: bench.when(.transportClosed)
-        case .settingUp: bench.when(.transportOpened)
+        case .closed: bench.given(.transportClosed)
+        case .settingUp: bench.given(.transportOpened)
         case .ready: break
         case .scanning:
-            bench.when(.perform(.setAcceptList([kitchen, hall])))
+            bench.given(.perform(.setAcceptList([kitchen, hall])))
             bench.when(.perform(.startScanning(active: true)))
         case .connected: bench.connect()
         case .discovering:
             bench.connect()
-            bench.when(.perform(.discoverService(link, .short(0x180F))))
+            bench.given(.perform(.discoverService(link, .short(0x180F))))
             bench.when(.perform(.exchangeMTU(link)))
         case .reading:
             bench.connect()
-            bench.when(.perform(.read(link, AttributeHandle(rawValue: 3))))
+            bench.given(.perform(.read(link, AttributeHandle(rawValue: 3))))
             bench.when(.perform(.writeWithResponse(link, AttributeHandle(rawValue: 3), Array(0..<100))))
             bench.when(.perform(.discoverServices(link)))
         case .channelOpen:
             bench.connect()
             bench.when(.perform(.listen(SPSM(rawValue: 0x80))))
-            bench.when(.frame(link, channel: 5, [0x14, 1, 10, 0, 0x80, 0, 0x41, 0, 100, 0, 23, 0, 9, 0]))
-            bench.when(.perform(.sendSDU(link, L2CAPChannelID(rawValue: 0x40), Array(0..<100))))
+            bench.given(.frame(link, channel: 5, [0x14, 1, 10, 0, 0x80, 0, 0x41, 0, 100, 0, 23, 0, 9, 0]))
+            bench.given(.perform(.sendSDU(link, L2CAPChannelID(rawValue: 0x40), Array(0..<100))))
         case .advertising:
-            bench.when(.perform(.startAdvertising(Advertisement(data: [2, 1, 6], scanResponse: [], interval: 32))))
-        case .failed: bench.when(.event(.hardwareError(1)))
+            bench.given(.perform(.startAdvertising(Advertisement(data: [2, 1, 6], scanResponse: [], interval: 32))))
+        case .failed: bench.given(.event(.hardwareError(1)))
         }
         return bench
     }
@@ -109,7 +109,7 @@ struct HostPropertyTests {
                 default: .received(packet(&random))
                 }
             talk.wait(.milliseconds(Int64.random(in: 0..<1500, using: &random)))
-            for effect in talk.when(input) {
+            for effect in talk.given(input) {
                 switch effect {
                 case .send(let octets):
                     #expect(isPacket(octets))
@@ -147,11 +147,11 @@ struct HostPropertyTests {
                 case 3: .perform(.disconnect(link, reason: .remoteUserTerminated))
                 default: .received(packet(&random))
                 }
-            note(talk.when(input), at: talk.now)
+            note(talk.given(input), at: talk.now)
             guard let due = timer, Bool.random(using: &random) else { continue }
             talk.wait(due > talk.now ? due - talk.now : .zero)
             timer = nil
-            note(talk.when(.timerFired), at: talk.now)
+            note(talk.given(.timerFired), at: talk.now)
             if let timer { #expect(timer > talk.now) }
         }
     }
@@ -164,9 +164,9 @@ struct HostPropertyTests {
         bench.connect()
         let parameters = Host.Configuration().connectionParameters
         // One is under way.
-        for _ in 0..<1025 { bench.when(.perform(.updateConnection(link, parameters))) }
+        for _ in 0..<1025 { bench.given(.perform(.updateConnection(link, parameters))) }
         #expect(
-            bench.when(.perform(.updateConnection(link, parameters))) == [
+            bench.given(.perform(.updateConnection(link, parameters))) == [
                 .event(.anomaly("too many commands waiting; 0x2013 was dropped")),
                 .event(.connectionUpdateFailed(link, .memoryCapacityExceeded)),
             ])

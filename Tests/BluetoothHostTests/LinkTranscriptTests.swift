@@ -31,7 +31,7 @@ struct LinkTranscriptTests {
     @Test("a peer that knows no exchange has an MTU of 23")
     func exchangeNotSupported() {
         var bench = connected()
-        bench.when(.perform(.exchangeMTU(link)))
+        bench.given(.perform(.exchangeMTU(link)))
         bench.when(.attribute([0x01, 0x02, 0, 0, 0x06]), expect: .event(.mtuExchanged(link, attMTU: 23)))
     }
 
@@ -40,7 +40,7 @@ struct LinkTranscriptTests {
         var bench = connected()
         bench.when(
             .attribute([0x02, 65, 0]), expect: .attribute([0x03, 140, 0]), .event(.mtuExchanged(link, attMTU: 65)))
-        bench.when(.perform(.exchangeMTU(link)))
+        bench.given(.perform(.exchangeMTU(link)))
         bench.when(.attribute([0x02, 65, 0]), expect: .attribute([0x03, 140, 0]))
         bench.when(.attribute([0x03, 65, 0]), expect: .event(.mtuExchanged(link, attMTU: 65)))
     }
@@ -87,7 +87,7 @@ struct LinkTranscriptTests {
     @Test("one procedure more than are kept fails at once")
     func tooManyProcedures() {
         var bench = connected()
-        for _ in 0..<17 { bench.when(.perform(.exchangeMTU(link))) }
+        for _ in 0..<17 { bench.given(.perform(.exchangeMTU(link))) }
         bench.when(
             .perform(.exchangeMTU(link)), expect: .event(.procedureFailed(link, .exchangeMTU, .tooManyProcedures)))
     }
@@ -119,8 +119,8 @@ struct LinkTranscriptTests {
     func sharedTimer() {
         var bench = connected()
         bench.connect(otherLink, hall)
-        bench.talk.when(.perform(.exchangeMTU(link)))
-        bench.talk.when(.freed())
+        bench.talk.given(.perform(.exchangeMTU(link)))
+        bench.talk.given(.freed())
         let first = bench.talk.now + .seconds(30)
         bench.talk.wait(.seconds(10))
         let second = bench.talk.now + .seconds(30)
@@ -128,7 +128,7 @@ struct LinkTranscriptTests {
         bench.talk.when(
             .perform(.exchangeMTU(otherLink)), expect: .attribute([0x02, 140, 0], on: otherLink),
             .setTimer(bench.talk.now + .seconds(10)))
-        bench.talk.when(.freed(1, of: otherLink))
+        bench.talk.given(.freed(1, of: otherLink))
         bench.talk.wait(.seconds(10))
         bench.talk.when(.timerFired, expect: .setTimer(first))
         bench.talk.when(
@@ -144,7 +144,7 @@ struct LinkTranscriptTests {
     @Test("what is under way fails before its link is reported lost")
     func linkLost() {
         var bench = connected()
-        bench.when(.perform(.discoverService(link, .short(0x180F))))
+        bench.given(.perform(.discoverService(link, .short(0x180F))))
         bench.when(.perform(.exchangeMTU(link)))
         bench.when(
             .event(.disconnectionComplete(.success, link, reason: .connectionTimeout)),
@@ -159,7 +159,7 @@ struct LinkTranscriptTests {
     func unexpectedResponse() {
         var bench = connected()
         bench.when(.attribute([0x13]), expect: .event(.anomaly("an attribute response nobody waits for, opcode 19")))
-        bench.when(.perform(.exchangeMTU(link)))
+        bench.given(.perform(.exchangeMTU(link)))
         bench.when(.attribute([0x13]), expect: .event(.anomaly("an attribute response nobody waits for, opcode 19")))
         bench.when(.attribute([0x03, 140, 0]), expect: .event(.mtuExchanged(link, attMTU: 140)))
     }
@@ -167,7 +167,7 @@ struct LinkTranscriptTests {
     @Test("a response cut short ends its procedure")
     func malformedResponse() {
         var bench = connected()
-        bench.when(.perform(.exchangeMTU(link)))
+        bench.given(.perform(.exchangeMTU(link)))
         bench.when(.attribute([0x03, 140]), expect: .event(.procedureFailed(link, .exchangeMTU, .malformedResponse)))
     }
 
@@ -189,9 +189,9 @@ struct LinkTranscriptTests {
         var info = Bench.info
         info.aclBufferCount = 1
         var bench = connected(info)
-        bench.when(.perform(.exchangeMTU(link)))
+        bench.given(.perform(.exchangeMTU(link)))
         bench.when(.freed())
-        bench.when(.attribute([0x03, 140, 0]))
+        bench.given(.attribute([0x03, 140, 0]))
         let value = Array(0..<60 as Range<UInt8>)
         let frame = l2cap(4, [0x52, 3, 0] + value)
         bench.when(
@@ -257,7 +257,7 @@ struct LinkTranscriptTests {
         info.aclBufferCount = 1
         var bench = connected(info)
         let write = Host.Input.perform(.write(link, AttributeHandle(rawValue: 3), [1]))
-        for _ in 0...Host.maximumQueuedFrames { bench.when(write) }
+        for _ in 0...Host.maximumQueuedFrames { bench.given(write) }
         bench.when(write, expect: .event(.anomaly("too many frames wait on link 64; one was dropped")))
         for _ in 0..<Host.maximumQueuedFrames { bench.when(.freed(), expect: .attribute([0x52, 3, 0, 1])) }
         bench.when(.freed())
@@ -270,20 +270,20 @@ struct LinkTranscriptTests {
         var bench = connected(info)
         let dropped = Host.Effect.event(.anomaly("too many frames wait on link 64; one was dropped"))
         let write = Host.Input.perform(.write(link, AttributeHandle(rawValue: 3), [1]))
-        for _ in 0...Host.maximumQueuedFrames { bench.when(write) }
-        for _ in 0..<32 { bench.whenNothingFollows(.attribute([0x0A, 3, 0])) }
+        for _ in 0...Host.maximumQueuedFrames { bench.given(write) }
+        for _ in 0..<32 { bench.when(.attribute([0x0A, 3, 0])) }
         bench.when(.attribute([0x0A, 3, 0]), expect: dropped)
         bench.when(write, expect: dropped)
         for _ in 0..<Host.maximumQueuedFrames { bench.when(.freed(), expect: .attribute([0x52, 3, 0, 1])) }
         for _ in 0..<32 { bench.when(.freed(), expect: .attribute([0x01, 0x0A, 3, 0, 0x01])) }
-        bench.whenNothingFollows(.freed())
+        bench.when(.freed())
     }
 
     @Test("a value that does not fit the MTU is not sent")
     func tooLong() {
         var bench = connected()
         let attribute = AttributeHandle(rawValue: 3)
-        #expect(bench.when(.perform(.write(link, attribute, Array(repeating: 0, count: 20)))).count == 1)
+        #expect(bench.given(.perform(.write(link, attribute, Array(repeating: 0, count: 20)))).count == 1)
         bench.when(
             .perform(.write(link, attribute, Array(repeating: 0, count: 21))),
             expect: .event(.anomaly("24 octets do not fit an ATT_MTU of 23")))
@@ -403,7 +403,7 @@ struct LinkTranscriptTests {
     @Test("a link the controller does not know any more is at its end")
     func unknownLink() {
         var bench = connected()
-        bench.when(.perform(.disconnect(link, reason: .remoteUserTerminated)))
+        bench.given(.perform(.disconnect(link, reason: .remoteUserTerminated)))
         bench.when(
             .status(.disconnect, .unknownConnectionIdentifier),
             expect: .event(.disconnected(connection, reason: .unknownConnectionIdentifier)))

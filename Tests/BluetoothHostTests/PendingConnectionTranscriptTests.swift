@@ -22,8 +22,8 @@ struct PendingConnectionTranscriptTests {
     /// A host with a connection to these pending.
     private func pending(_ peers: [BluetoothAddress], info: ControllerInfo = Bench.info) -> Bench {
         var bench = Bench(info: info)
-        bench.when(.perform(.setAcceptList(peers)))
-        for _ in peers.prefix(info.acceptListSize) { bench.when(.completed(.leAddDeviceToFilterAcceptList)) }
+        bench.given(.perform(.setAcceptList(peers)))
+        for _ in peers.prefix(info.acceptListSize) { bench.given(.completed(.leAddDeviceToFilterAcceptList)) }
         bench.when(.status(.leCreateConnection))
         return bench
     }
@@ -145,8 +145,8 @@ struct PendingConnectionTranscriptTests {
     @Test("the connection may be reported before the command that asked for it is answered")
     func connectedBeforeStatus() {
         var bench = Bench()
-        bench.when(.perform(.setAcceptList([kitchen, hall])))
-        bench.when(.completed(.leAddDeviceToFilterAcceptList))
+        bench.given(.perform(.setAcceptList([kitchen, hall])))
+        bench.given(.completed(.leAddDeviceToFilterAcceptList))
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create))
         bench.when(Self.connected(kitchen), expect: Self.event(kitchen))
         bench.when(.status(.leCreateConnection), expect: .command(.leRemoveDeviceFromFilterAcceptList(kitchen)))
@@ -155,7 +155,7 @@ struct PendingConnectionTranscriptTests {
     @Test("command complete is as good an answer as command status")
     func completeInsteadOfStatus() {
         var bench = Bench()
-        bench.when(.perform(.setAcceptList([kitchen])))
+        bench.given(.perform(.setAcceptList([kitchen])))
         bench.when(.status(.leAddDeviceToFilterAcceptList), expect: .command(Self.create))
         bench.when(.completed(.leCreateConnection))
         bench.when(Self.connected(kitchen), expect: Self.event(kitchen))
@@ -189,8 +189,8 @@ struct PendingConnectionTranscriptTests {
     @Test("a list that is full sooner than it said holds what it holds")
     func full() {
         var bench = Bench()
-        bench.when(.perform(.setAcceptList([kitchen, hall])))
-        bench.when(.completed(.leAddDeviceToFilterAcceptList))
+        bench.given(.perform(.setAcceptList([kitchen, hall])))
+        bench.given(.completed(.leAddDeviceToFilterAcceptList))
         bench.when(
             .completed(.leAddDeviceToFilterAcceptList, .memoryCapacityExceeded),
             expect: .event(.acceptListTurned(waiting: [hall])), .command(Self.create))
@@ -238,7 +238,7 @@ struct PendingConnectionTranscriptTests {
     func linkLimit() {
         var bench = Bench()
         bench.connect(otherLink, hall)
-        bench.when(.perform(.setAcceptList([kitchen])))
+        bench.given(.perform(.setAcceptList([kitchen])))
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create))
         bench.when(
             .status(.leCreateConnection, .connectionLimitExceeded),
@@ -254,8 +254,8 @@ struct PendingConnectionTranscriptTests {
     @Test("a connection left over at the controller is cancelled")
     func leftOver() {
         var bench = Bench()
-        bench.when(.perform(.setAcceptList([kitchen])))
-        bench.when(.completed(.leAddDeviceToFilterAcceptList))
+        bench.given(.perform(.setAcceptList([kitchen])))
+        bench.given(.completed(.leAddDeviceToFilterAcceptList))
         bench.when(
             .status(.leCreateConnection, .commandDisallowed),
             expect: .event(.connectionFailed(.commandDisallowed)), .command(.leCreateConnectionCancel))
@@ -267,8 +267,8 @@ struct PendingConnectionTranscriptTests {
     @Test("silence on the command itself is the end of the controller")
     func wedged() {
         var bench = Bench()
-        bench.when(.perform(.setAcceptList([kitchen])))
-        bench.when(.completed(.leAddDeviceToFilterAcceptList))
+        bench.given(.perform(.setAcceptList([kitchen])))
+        bench.given(.completed(.leAddDeviceToFilterAcceptList))
         bench.wait(.seconds(2), expect: .event(.failed(.noAnswer(.leCreateConnection))))
     }
 
@@ -308,10 +308,10 @@ struct PendingConnectionTranscriptTests {
     @Test("a connection refused because somebody scans waits for the end of that")
     func refusedWhileScanning() {
         var bench = Bench()
-        bench.when(.perform(.startScanning(active: false)))
-        bench.when(.completed(.leSetScanParameters))
+        bench.given(.perform(.startScanning(active: false)))
+        bench.given(.completed(.leSetScanParameters))
         bench.when(.completed(.leSetScanEnable))
-        bench.when(.perform(.setAcceptList([kitchen])))
+        bench.given(.perform(.setAcceptList([kitchen])))
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create))
         bench.when(.status(.leCreateConnection, .commandDisallowed))
         bench.when(.perform(.stopScanning), expect: .command(.leSetScanEnable(false, filterDuplicates: false)))
@@ -321,8 +321,8 @@ struct PendingConnectionTranscriptTests {
     @Test("scanning that is refused all the same is given up, and the connection is pending again")
     func scanningRefused() {
         var bench = pending([kitchen])
-        bench.when(.perform(.startScanning(active: false)))
-        bench.when(.completed(.leSetScanParameters))
+        bench.given(.perform(.startScanning(active: false)))
+        bench.given(.completed(.leSetScanParameters))
         bench.when(.completed(.leSetScanEnable, .commandDisallowed), expect: .command(.leCreateConnectionCancel))
         bench.when(.completed(.leCreateConnectionCancel))
         bench.when(Self.cancelled, expect: .command(Self.scan[0]))
@@ -337,8 +337,8 @@ struct PendingConnectionTranscriptTests {
         arguments: [true, false])
     func wantedNoMore(stopsEarly: Bool) {
         var bench = pending([kitchen])
-        bench.when(.perform(.startScanning(active: false)))
-        bench.when(.completed(.leSetScanParameters))
+        bench.given(.perform(.startScanning(active: false)))
+        bench.given(.completed(.leSetScanParameters))
         if stopsEarly { bench.when(.perform(.stopScanning)) }
         bench.when(.completed(.leSetScanEnable, .commandDisallowed), expect: .command(.leCreateConnectionCancel))
         if !stopsEarly { bench.when(.perform(.stopScanning)) }
@@ -349,8 +349,8 @@ struct PendingConnectionTranscriptTests {
     @Test("another way of scanning restarts it")
     func otherMode() {
         var bench = Bench()
-        bench.when(.perform(.startScanning(active: false)))
-        bench.when(.completed(.leSetScanParameters))
+        bench.given(.perform(.startScanning(active: false)))
+        bench.given(.completed(.leSetScanParameters))
         bench.when(.perform(.startScanning(active: true)))
         bench.when(.completed(.leSetScanEnable), expect: .command(.leSetScanEnable(false, filterDuplicates: false)))
         bench.when(

@@ -46,10 +46,10 @@ struct PeripheralTranscriptTests {
 
     private func start(_ advertisement: Advertisement, _ bench: inout Bench) {
         let commands = commands(advertisement)
-        var effects = bench.when(.perform(.startAdvertising(advertisement)))
+        var effects = bench.given(.perform(.startAdvertising(advertisement)))
         for command in commands {
             #expect(effects == [.command(command)])
-            effects = bench.when(.completed(command.opcode))
+            effects = bench.given(.completed(command.opcode))
         }
         #expect(effects == [.event(.advertisingStarted)])
     }
@@ -80,10 +80,10 @@ struct PeripheralTranscriptTests {
     @Test("one refusal is a failure, told with its status")
     func failed() {
         var bench = Bench()
-        bench.when(.perform(.startAdvertising(Self.advertisement)))
-        bench.when(.completed(.leSetAdvertisingParameters, .invalidParameters))
-        bench.when(.completed(.leSetAdvertisingData))
-        bench.when(.completed(.leSetScanResponseData))
+        bench.given(.perform(.startAdvertising(Self.advertisement)))
+        bench.given(.completed(.leSetAdvertisingParameters, .invalidParameters))
+        bench.given(.completed(.leSetAdvertisingData))
+        bench.given(.completed(.leSetScanResponseData))
         bench.when(
             .completed(.leSetAdvertisingEnable, .commandDisallowed),
             expect: .event(.advertisingFailed(.invalidParameters)))
@@ -102,8 +102,8 @@ struct PeripheralTranscriptTests {
     @Test("a central that is faster than the answers leaves advertising off")
     func connectedEarly() {
         var bench = Bench()
-        bench.when(.perform(.startAdvertising(Self.advertisement)))
-        for command in commands(Self.advertisement).dropLast() { bench.when(.completed(command.opcode)) }
+        bench.given(.perform(.startAdvertising(Self.advertisement)))
+        for command in commands(Self.advertisement).dropLast() { bench.given(.completed(command.opcode)) }
         bench.when(.event(.leConnectionComplete(.up(Self.central))), expect: .event(.connected(Self.central)))
         bench.when(.completed(.leSetAdvertisingEnable), expect: .command(.leSetAdvertisingEnable(false)))
         bench.when(.completed(.leSetAdvertisingEnable))
@@ -187,8 +187,8 @@ struct PeripheralTranscriptTests {
             .attribute([0x12, 7, 0, 1, 2]), expect: .attribute([0x13]), .event(.written(link, attribute, [1, 2])))
         bench.when(.attribute([0x52, 7, 0, 3]), expect: .event(.written(link, attribute, [3])))
         // A command that may not be carried out is ignored.
-        bench.whenNothingFollows(.attribute([0x52, 3, 0, 3]))
-        bench.whenNothingFollows(.attribute([0x52, 99, 0, 3]))
+        bench.when(.attribute([0x52, 3, 0, 3]))
+        bench.when(.attribute([0x52, 99, 0, 3]))
     }
 
     @Test("notifications are switched on and off by each link for itself")

@@ -28,8 +28,8 @@ struct ServiceDiscoveryTranscriptTests {
     private func searching(_ uuid: UUID = service) -> Bench {
         var bench = Bench()
         bench.connect()
-        bench.when(.perform(.discoverService(link, uuid)))
-        bench.when(.freed(2))
+        bench.given(.perform(.discoverService(link, uuid)))
+        bench.given(.freed(2))
         bench.when(.attribute([0x07, 0x10, 0, 0x15, 0]), expect: .attribute(Self.findCharacteristics))
         return bench
     }
@@ -98,7 +98,7 @@ struct ServiceDiscoveryTranscriptTests {
     @Test("descriptors are asked for until the configuration is found")
     func manyDescriptors() {
         var bench = searching()
-        bench.when(.attribute([0x09, 7] + declaration(0x11, 0x10, .short(0x2A19))))
+        bench.given(.attribute([0x09, 7] + declaration(0x11, 0x10, .short(0x2A19))))
         bench.when(.attribute([0x01, 0x08, 0x13, 0, 0x0A]), expect: .attribute([0x04, 0x13, 0, 0x15, 0]))
         bench.when(.attribute([0x05, 1, 0x13, 0, 0x01, 0x29]), expect: .attribute([0x04, 0x14, 0, 0x15, 0]))
         bench.when(
@@ -120,7 +120,7 @@ struct ServiceDiscoveryTranscriptTests {
     func notFound() {
         var bench = Bench()
         bench.connect()
-        bench.when(.perform(.discoverService(link, Self.service)))
+        bench.given(.perform(.discoverService(link, Self.service)))
         bench.when(
             .attribute([0x01, 0x06, 1, 0, 0x0A]),
             expect: .event(.procedureFailed(link, Self.discovery, .serviceNotFound)))
@@ -156,7 +156,7 @@ struct ServiceDiscoveryTranscriptTests {
     func malformedService(response: [UInt8]) {
         var bench = Bench()
         bench.connect()
-        bench.when(.perform(.discoverService(link, Self.service)))
+        bench.given(.perform(.discoverService(link, Self.service)))
         bench.when(.attribute(response), expect: .event(.procedureFailed(link, Self.discovery, .malformedResponse)))
     }
 
@@ -164,7 +164,7 @@ struct ServiceDiscoveryTranscriptTests {
     func lastHandle() {
         var bench = Bench()
         bench.connect()
-        bench.when(.perform(.discoverService(link, .short(0x180F))))
+        bench.given(.perform(.discoverService(link, .short(0x180F))))
         bench.when(
             .attribute([0x07, 0xFD, 0xFF, 0xFF, 0xFF]), expect: .attribute([0x08, 0xFD, 0xFF, 0xFF, 0xFF, 0x03, 0x28]))
         let handles = AttributeHandle(rawValue: 0xFFFD)...AttributeHandle(rawValue: 0xFFFF)
@@ -186,22 +186,22 @@ struct ServiceDiscoveryTranscriptTests {
     func tooMany() {
         var bench = Bench()
         bench.connect()
-        bench.when(.perform(.discoverService(link, .short(0x180F))))
+        bench.given(.perform(.discoverService(link, .short(0x180F))))
         bench.when(.freed(1))
-        bench.when(.attribute([0x07, 1, 0, 0xFF, 0xFF]))
+        bench.given(.attribute([0x07, 1, 0, 0xFF, 0xFF]))
         var answers = 0
         var discovered: Int?
         while discovered == nil, answers < 100 {
             bench.when(.freed(1))
             let handle = UInt8(1 + 2 * answers)
             answers += 1
-            for case .event(.serviceDiscovered(_, let service)) in bench.when(
+            for case .event(.serviceDiscovered(_, let service)) in bench.given(
                 .attribute([0x09, 7] + declaration(handle, 2, .short(0x2A19))))
             {
                 discovered = service.characteristics.count
             }
             // The last one's descriptors are asked for before the end.
-            for case .event(.serviceDiscovered(_, let service)) in bench.when(.attribute([0x01, 0x04, 0, 0, 0x0A])) {
+            for case .event(.serviceDiscovered(_, let service)) in bench.given(.attribute([0x01, 0x04, 0, 0, 0x0A])) {
                 discovered = service.characteristics.count
             }
         }

@@ -16,9 +16,9 @@ struct SetUpTranscriptTests {
         _ info: ControllerInfo = Bench.info, instead: [HCIOpcode: Host.Input] = [:]
     ) -> (sent: [[UInt8]], events: [Host.Event], talk: Transcript<Host>) {
         var talk = Transcript(Host())
-        var effects = talk.when(.transportOpened)
+        var effects = talk.given(.transportOpened)
         for (opcode, parameters) in Bench.setUpAnswers(info) {
-            effects += talk.when(instead[opcode] ?? .completed(opcode, .success, parameters))
+            effects += talk.given(instead[opcode] ?? .completed(opcode, .success, parameters))
         }
         var (sent, events): ([[UInt8]], [Host.Event]) = ([], [])
         for effect in effects {
@@ -56,9 +56,9 @@ struct SetUpTranscriptTests {
         ])
     func silence(opcode: HCIOpcode) {
         var talk = Transcript(Host())
-        talk.when(.transportOpened)
+        talk.given(.transportOpened)
         for (answered, parameters) in Bench.setUpAnswers(Bench.info).prefix(while: { $0.0 != opcode }) {
-            talk.when(.completed(answered, .success, parameters))
+            talk.given(.completed(answered, .success, parameters))
         }
         talk.wait(.milliseconds(1999))
         let deadline = talk.now + .milliseconds(1)
@@ -66,7 +66,7 @@ struct SetUpTranscriptTests {
         talk.wait(.milliseconds(1))
         talk.when(.timerFired, expect: .event(.failed(.noAnswer(opcode))))
         talk.when(.completed(opcode))
-        #expect(talk.when(.perform(.startScanning(active: true))).isEmpty)
+        #expect(talk.given(.perform(.startScanning(active: true))).isEmpty)
     }
 
     @Test(
@@ -77,15 +77,15 @@ struct SetUpTranscriptTests {
         ])
     func skipped(opcode: HCIOpcode) {
         var talk = Transcript(Host())
-        var events = talk.when(.transportOpened)
+        var events = talk.given(.transportOpened)
         for (answered, parameters) in Bench.setUpAnswers(Bench.info) {
             if answered == opcode {
                 talk.wait(.seconds(2))
-                events = talk.when(.timerFired)
+                events = talk.given(.timerFired)
             } else if events.contains(where: { $0.isReady }) {
                 break
             } else {
-                events = talk.when(.completed(answered, .success, parameters))
+                events = talk.given(.completed(answered, .success, parameters))
             }
         }
         #expect(events.contains { $0.isReady })
@@ -116,19 +116,19 @@ struct SetUpTranscriptTests {
     @Test("LE without buffers of its own shares those of BR/EDR")
     func sharedBuffers() {
         var talk = Transcript(Host())
-        talk.when(.transportOpened)
+        talk.given(.transportOpened)
         for (opcode, parameters) in Bench.setUpAnswers(Bench.info).prefix(6) {
-            talk.when(.completed(opcode, .success, parameters))
+            talk.given(.completed(opcode, .success, parameters))
         }
-        let effects = talk.when(.completed(.leReadBufferSize, .success, [0, 0, 0]))
+        let effects = talk.given(.completed(.leReadBufferSize, .success, [0, 0, 0]))
         #expect(effects.first == .command(.readBufferSize))
-        talk.when(.completed(.readBufferSize, .success, [0x53, 0x01, 0, 8, 0, 0, 0]))
-        talk.when(.completed(.leReadSupportedStates, .success, Bench.setUpAnswers(Bench.info)[7].1))
-        talk.when(.completed(.leReadFilterAcceptListSize, .success, [2]))
+        talk.given(.completed(.readBufferSize, .success, [0x53, 0x01, 0, 8, 0, 0, 0]))
+        talk.given(.completed(.leReadSupportedStates, .success, Bench.setUpAnswers(Bench.info)[7].1))
+        talk.given(.completed(.leReadFilterAcceptListSize, .success, [2]))
         var info = Bench.info
         info.aclDataLength = 0x153
         info.aclBufferCount = 8
-        #expect(talk.when(.completed(.leClearFilterAcceptList)).first == .event(.ready(info)))
+        #expect(talk.given(.completed(.leClearFilterAcceptList)).first == .event(.ready(info)))
     }
 
     @Test("a buffer size no link can use is a failure")
@@ -146,23 +146,23 @@ struct SetUpTranscriptTests {
     @Test("a status of success is no answer to a question")
     func statusFirst() {
         var talk = Transcript(Host())
-        talk.when(.transportOpened)
+        talk.given(.transportOpened)
         talk.wait(.milliseconds(5))
         talk.when(.status(.reset), expect: .command(.readLocalVersionInformation), .setTimer(talk.now + .seconds(2)))
         talk.when(.status(.readLocalVersionInformation))
-        let effects = talk.when(.completed(.readLocalVersionInformation, .success, [12, 0, 0, 12, 0x0F, 0, 0, 0]))
+        let effects = talk.given(.completed(.readLocalVersionInformation, .success, [12, 0, 0, 12, 0x0F, 0, 0, 0]))
         #expect(effects.first == .command(.readLocalSupportedFeatures))
     }
 
     @Test("a controller that takes no commands is waited for")
     func allowance() {
         var talk = Transcript(Host())
-        talk.when(.transportOpened)
+        talk.given(.transportOpened)
         talk.wait(.milliseconds(5))
         talk.when(
             .event(.commandComplete(.reset, allowance: 0, returnParameters: [0])),
             expect: .setTimer(talk.now + .seconds(2)))
-        let effects = talk.when(.event(.commandComplete(HCIOpcode(rawValue: 0), allowance: 1, returnParameters: [])))
+        let effects = talk.given(.event(.commandComplete(HCIOpcode(rawValue: 0), allowance: 1, returnParameters: [])))
         #expect(effects.first == .command(.readLocalVersionInformation))
     }
 
@@ -172,9 +172,9 @@ struct SetUpTranscriptTests {
         bench.when(.transportClosed)
         bench.when(.perform(.startScanning(active: true)))
         bench.when(.perform(.setAcceptList([kitchen])))
-        bench.talk.when(.transportOpened)
+        bench.talk.given(.transportOpened)
         for (opcode, parameters) in Bench.setUpAnswers(Bench.info).dropLast() {
-            bench.when(.completed(opcode, .success, parameters))
+            bench.given(.completed(opcode, .success, parameters))
         }
         bench.when(
             .completed(.leClearFilterAcceptList),
@@ -189,19 +189,19 @@ struct SetUpTranscriptTests {
         var bench = Bench()
         bench.connect()
         let connection = Connection(handle: link, peer: kitchen, role: .central)
-        bench.when(.perform(.exchangeMTU(link)))
+        bench.given(.perform(.exchangeMTU(link)))
         bench.when(
             .event(.hardwareError(0x42)),
             expect: .event(.procedureFailed(link, .exchangeMTU, .linkLost)),
             .event(.disconnected(connection, reason: .connectionTimeout)), .event(.failed(.hardwareError(0x42))))
-        #expect(bench.when(.attribute([0x1B, 3, 0, 1])).isEmpty)
+        #expect(bench.given(.attribute([0x1B, 3, 0, 1])).isEmpty)
     }
 
     @Test("closing the transport ends every link, and the timer")
     func closed() {
         var bench = Bench()
         bench.connect()
-        bench.when(.perform(.exchangeMTU(link)))
+        bench.given(.perform(.exchangeMTU(link)))
         let connection = Connection(handle: link, peer: kitchen, role: .central)
         bench.talk.when(
             .transportClosed,

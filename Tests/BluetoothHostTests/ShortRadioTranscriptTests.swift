@@ -26,7 +26,7 @@ struct ShortRadioTranscriptTests {
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
         let connection = Connection(handle: handle, peer: peer, role: .central)
-        let got = bench.when(.event(.leConnectionComplete(.up(connection))))
+        let got = bench.given(.event(.leConnectionComplete(.up(connection))))
         #expect(got == [.event(.connected(connection))] + effects, sourceLocation: sourceLocation)
     }
 
@@ -82,8 +82,8 @@ struct ShortRadioTranscriptTests {
     @Test("a list that may not be changed is the sign of a connection left over: it is cancelled")
     func lockedList() {
         var bench = Bench()
-        bench.when(.perform(.setAcceptList([kitchen, hall])))
-        bench.when(.completed(.leAddDeviceToFilterAcceptList, .commandDisallowed))
+        bench.given(.perform(.setAcceptList([kitchen, hall])))
+        bench.given(.completed(.leAddDeviceToFilterAcceptList, .commandDisallowed))
         bench.when(
             .completed(.leAddDeviceToFilterAcceptList, .commandDisallowed),
             expect: .event(.connectionFailed(.commandDisallowed)), .command(.leCreateConnectionCancel))
@@ -101,7 +101,7 @@ struct ShortRadioTranscriptTests {
     func linkLimit(status: HCIStatus, isToldLater: Bool) {
         var bench = Bench()
         bench.connect(otherLink, hall)
-        bench.when(.perform(.setAcceptList([kitchen])))
+        bench.given(.perform(.setAcceptList([kitchen])))
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create()))
         if isToldLater {
             bench.when(.status(.leCreateConnection))
@@ -129,7 +129,7 @@ struct ShortRadioTranscriptTests {
     @Test("a limit where there is no link is a failure like others, tried again after a pause")
     func limitWithoutLinks() {
         var bench = Bench()
-        bench.when(.perform(.setAcceptList([kitchen])))
+        bench.given(.perform(.setAcceptList([kitchen])))
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create()))
         bench.when(
             .status(.leCreateConnection, .connectionLimitExceeded),
@@ -140,9 +140,9 @@ struct ShortRadioTranscriptTests {
     @Test("of two links allowed the second is the last, until one of them ends")
     func maximumLinks() {
         var bench = Bench(.init(maximumLinks: 2))
-        bench.when(.perform(.setAcceptList([kitchen, hall, Self.attic])))
-        bench.when(.completed(.leAddDeviceToFilterAcceptList))
-        bench.when(.completed(.leAddDeviceToFilterAcceptList))
+        bench.given(.perform(.setAcceptList([kitchen, hall, Self.attic])))
+        bench.given(.completed(.leAddDeviceToFilterAcceptList))
+        bench.given(.completed(.leAddDeviceToFilterAcceptList))
         bench.when(.status(.leCreateConnection))
         connected(
             &bench, kitchen, link, expect: .event(.acceptListTurned(waiting: [])),
@@ -164,8 +164,8 @@ struct ShortRadioTranscriptTests {
     @Test("with everybody connected a limit is nobody's concern")
     func limitUnnoticed() {
         var bench = Bench(.init(maximumLinks: 1))
-        bench.when(.perform(.setAcceptList([kitchen])))
-        bench.when(.completed(.leAddDeviceToFilterAcceptList))
+        bench.given(.perform(.setAcceptList([kitchen])))
+        bench.given(.completed(.leAddDeviceToFilterAcceptList))
         bench.when(.status(.leCreateConnection))
         connected(&bench, kitchen, link)
     }
@@ -177,7 +177,7 @@ struct ShortRadioTranscriptTests {
         var info = Bench.info
         info.scansWhileInitiating = false
         var bench = Bench(info: info)
-        bench.when(.perform(.setAcceptList([kitchen])))
+        bench.given(.perform(.setAcceptList([kitchen])))
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create()))
         bench.when(.status(.leCreateConnection))
         // It is not asked for what it has said it cannot do.
@@ -214,10 +214,10 @@ struct ShortRadioTranscriptTests {
     @Test("one that only refuses to connect while it scans is told apart by that")
     func learned() {
         var bench = Bench()
-        bench.when(.perform(.startScanning(active: true)))
-        bench.when(.completed(.leSetScanParameters))
+        bench.given(.perform(.startScanning(active: true)))
+        bench.given(.completed(.leSetScanParameters))
         bench.when(.completed(.leSetScanEnable))
-        bench.when(.perform(.setAcceptList([kitchen])))
+        bench.given(.perform(.setAcceptList([kitchen])))
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create()))
         bench.when(.status(.leCreateConnection, .commandDisallowed))
         bench.wait(.seconds(3), expect: .command(Self.stopScan))
@@ -229,8 +229,8 @@ struct ShortRadioTranscriptTests {
     @Test("a controller that does not scan at all says so")
     func scanningFailed() {
         var bench = Bench()
-        bench.when(.perform(.startScanning(active: true)))
-        bench.when(.completed(.leSetScanParameters))
+        bench.given(.perform(.startScanning(active: true)))
+        bench.given(.completed(.leSetScanParameters))
         bench.when(
             .completed(.leSetScanEnable, .memoryCapacityExceeded),
             expect: .event(.scanningFailed(.memoryCapacityExceeded)))

@@ -30,7 +30,7 @@ struct ValueTranscriptTests {
     func longRead() {
         var bench = connected()
         let value = Array(0..<50 as Range<UInt8>)
-        bench.when(.perform(.read(link, attribute)))
+        bench.given(.perform(.read(link, attribute)))
         bench.when(.attribute([0x0B] + value[..<22]), expect: .attribute([0x0C, 3, 0, 22, 0]))
         bench.when(.attribute([0x0D] + value[22..<44]), expect: .attribute([0x0C, 3, 0, 44, 0]))
         bench.when(.attribute([0x0D] + value[44...]), expect: .event(.read(link, attribute, value)))
@@ -42,7 +42,7 @@ struct ValueTranscriptTests {
     func boundary(answer: [UInt8]) {
         var bench = connected()
         let value = Array(0..<22 as Range<UInt8>)
-        bench.when(.perform(.read(link, attribute)))
+        bench.given(.perform(.read(link, attribute)))
         bench.when(.attribute([0x0B] + value), expect: .attribute([0x0C, 3, 0, 22, 0]))
         bench.when(.attribute(answer), expect: .event(.read(link, attribute, value)))
     }
@@ -53,25 +53,25 @@ struct ValueTranscriptTests {
         func refused(_ code: UInt8) -> Host.Effect {
             .event(.procedureFailed(link, .read(attribute), .errorResponse(code: code, attributeHandle: 3)))
         }
-        bench.when(.perform(.read(link, attribute)))
+        bench.given(.perform(.read(link, attribute)))
         bench.when(.attribute([0x01, 0x0A, 3, 0, 0x02]), expect: refused(2))
         // The first part of a value is its beginning: an offset cannot be wrong there.
-        bench.when(.perform(.read(link, attribute)))
+        bench.given(.perform(.read(link, attribute)))
         bench.when(.attribute([0x01, 0x0A, 3, 0, 0x07]), expect: refused(7))
-        bench.when(.perform(.read(link, attribute)))
-        bench.when(.attribute([0x0B] + Array(repeating: 0, count: 22)))
+        bench.given(.perform(.read(link, attribute)))
+        bench.given(.attribute([0x0B] + Array(repeating: 0, count: 22)))
         bench.when(.attribute([0x01, 0x0C, 3, 0, 0x0E]), expect: refused(14))
     }
 
     @Test("a server that never ends is stopped at 512 octets")
     func endless() {
         var bench = connected()
-        bench.when(.perform(.read(link, attribute)))
-        var effects = bench.when(.attribute([0x0B] + Array(repeating: 1, count: 22)))
+        bench.given(.perform(.read(link, attribute)))
+        var effects = bench.given(.attribute([0x0B] + Array(repeating: 1, count: 22)))
         var requests = 1
         while effects.count == 1, case .send = effects[0], requests < 100 {
             requests += 1
-            effects = bench.when(.attribute([0x0D] + Array(repeating: 1, count: 22)))
+            effects = bench.given(.attribute([0x0D] + Array(repeating: 1, count: 22)))
         }
         #expect(requests == 24)
         #expect(effects == [.event(.procedureFailed(link, .read(attribute), .malformedResponse))])
@@ -81,7 +81,7 @@ struct ValueTranscriptTests {
     func exchangeThenRead() {
         var bench = connected()
         let value = Array(0..<60 as Range<UInt8>)
-        bench.when(.perform(.exchangeMTU(link)))
+        bench.given(.perform(.exchangeMTU(link)))
         bench.when(.perform(.read(link, attribute)))
         bench.when(
             .attribute([0x03, 64, 0]), expect: .event(.mtuExchanged(link, attMTU: 64)), .attribute([0x0A, 3, 0]))
@@ -92,8 +92,8 @@ struct ValueTranscriptTests {
     func exchangeDuringRead() {
         var bench = connected()
         let value = Array(0..<30 as Range<UInt8>)
-        bench.when(.perform(.read(link, attribute)))
-        bench.when(.attribute([0x02, 100, 0]))
+        bench.given(.perform(.read(link, attribute)))
+        bench.given(.attribute([0x02, 100, 0]))
         bench.when(.attribute([0x0B] + value[..<22]), expect: .attribute([0x0C, 3, 0, 22, 0]))
         bench.when(.attribute([0x0D] + value[22...]), expect: .event(.read(link, attribute, value)))
     }
@@ -136,7 +136,7 @@ struct ValueTranscriptTests {
     func badEcho(echo: [UInt8]) {
         var bench = connected()
         let value = Array(0..<40 as Range<UInt8>)
-        bench.when(.perform(.writeWithResponse(link, attribute, value)))
+        bench.given(.perform(.writeWithResponse(link, attribute, value)))
         bench.when(.attribute(echo), expect: .attribute([0x18, 0]))
         bench.when(
             .attribute([0x19]),
@@ -150,11 +150,11 @@ struct ValueTranscriptTests {
         func refused(_ code: UInt8) -> Host.Effect {
             .event(.procedureFailed(link, .write(attribute, value), .errorResponse(code: code, attributeHandle: 3)))
         }
-        bench.when(.perform(.writeWithResponse(link, attribute, value)))
+        bench.given(.perform(.writeWithResponse(link, attribute, value)))
         bench.when(.attribute([0x01, 0x16, 3, 0, 0x09]), expect: .attribute([0x18, 0]))
         bench.when(.attribute([0x01, 0x18, 0, 0, 0x06]), expect: refused(9))
-        bench.when(.perform(.writeWithResponse(link, attribute, value)))
-        bench.when(.attribute([0x17, 3, 0, 0, 0] + value[..<18]))
+        bench.given(.perform(.writeWithResponse(link, attribute, value)))
+        bench.given(.attribute([0x17, 3, 0, 0, 0] + value[..<18]))
         bench.when(.attribute([0x17, 3, 0, 18, 0] + value[18...]), expect: .attribute([0x18, 1]))
         bench.when(.attribute([0x01, 0x18, 3, 0, 0x0D]), expect: refused(13))
     }
@@ -163,7 +163,7 @@ struct ValueTranscriptTests {
     func tooLong() {
         var bench = connected()
         let value = [UInt8](repeating: 0, count: 513)
-        bench.when(.perform(.exchangeMTU(link)))
+        bench.given(.perform(.exchangeMTU(link)))
         bench.when(.perform(.writeWithResponse(link, attribute, value)))
         bench.when(.perform(.read(link, attribute)))
         bench.when(
@@ -204,7 +204,7 @@ struct ValueTranscriptTests {
     @Test("a service up to the last handle ends the list")
     func lastService() {
         var bench = connected()
-        bench.when(.perform(.discoverServices(link)))
+        bench.given(.perform(.discoverServices(link)))
         bench.when(
             .attribute([0x11, 6, 1, 0, 0xFF, 0xFF, 0x01, 0x18]),
             expect: .event(
@@ -220,8 +220,8 @@ struct ValueTranscriptTests {
         ] as [[UInt8]])
     func badServices(response: [UInt8]) {
         var bench = connected()
-        bench.when(.perform(.discoverServices(link)))
-        let effects = bench.when(.attribute(response))
+        bench.given(.perform(.discoverServices(link)))
+        let effects = bench.given(.attribute(response))
         // What answers no request is an anomaly and ends nothing.
         guard response != [0x0B] else { return #expect(effects.count == 1) }
         #expect(effects == [.event(.procedureFailed(link, .discoverServices, .malformedResponse))])
@@ -230,10 +230,10 @@ struct ValueTranscriptTests {
     @Test("a peer with more services than anybody has is looked at no further")
     func tooManyServices() {
         var bench = connected()
-        bench.when(.perform(.discoverServices(link)))
+        bench.given(.perform(.discoverServices(link)))
         var count: Int?
         for number in 1...100 as ClosedRange<UInt8> where count == nil {
-            for case .event(.servicesDiscovered(_, let services)) in bench.when(
+            for case .event(.servicesDiscovered(_, let services)) in bench.given(
                 .attribute([0x11, 6, number, 0, number, 0, 0x0F, 0x18]))
             {
                 count = services.count
@@ -276,7 +276,7 @@ struct ValueTranscriptTests {
                         .init(uuid: .short(0x2901), handle: AttributeHandle(rawValue: 5)),
                         .init(uuid: .short(0x2904), handle: AttributeHandle(rawValue: 6)),
                     ])))
-        bench.when(.perform(.discoverDescriptors(link, characteristic)))
+        bench.given(.perform(.discoverDescriptors(link, characteristic)))
         bench.when(
             .attribute([0x05, 1, 7, 0, 0x02, 0x29]),
             expect: .event(.procedureFailed(link, .discoverDescriptors(characteristic), .malformedResponse)))
@@ -314,9 +314,9 @@ struct ValueTranscriptTests {
         let indication = Host.Input.attribute([0x1D, 3, 0, 8, 0, 0xFF, 0xFF])
         bench.when(
             indication, expect: .event(.indicated(link, attribute, [8, 0, 0xFF, 0xFF])), .attribute([0x1E]))
-        bench.when(.perform(.discoverService(link, .short(0x1801))))
-        bench.when(.attribute([0x07, 1, 0, 3, 0]))
-        bench.when(.attribute([0x09, 7, 2, 0, 0x20, 3, 0, 0x05, 0x2A]))
+        bench.given(.perform(.discoverService(link, .short(0x1801))))
+        bench.given(.attribute([0x07, 1, 0, 3, 0]))
+        bench.given(.attribute([0x09, 7, 2, 0, 0x20, 3, 0, 0x05, 0x2A]))
         bench.when(indication, expect: .event(.servicesChanged(link, handles(8...0xFFFF))), .attribute([0x1E]))
         // A range that is none is told as it came.
         bench.when(

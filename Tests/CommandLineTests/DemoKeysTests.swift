@@ -25,7 +25,7 @@ struct DemoKeysTests {
     @Test("twice quickly is two presses, one after the other")
     func doubleTap() {
         var talk = Self.keys()
-        talk.when(Self.key("k"))
+        talk.given(Self.key("k"))
         talk.wait(DemoKeys.tapDuration)
         talk.when(.timerFired, expect: .move(button: "kitchen", .up), .cancelTimer)
         talk.wait(.milliseconds(60))
@@ -36,7 +36,7 @@ struct DemoKeysTests {
     @Test("a key that repeats itself keeps the button down")
     func repetition() {
         var talk = Self.keys()
-        talk.when(Self.key("k"))
+        talk.given(Self.key("k"))
         for _ in 0..<3 {
             talk.wait(.milliseconds(33))
             talk.when(Self.key("k"), expect: .setTimer(talk.now + DemoKeys.tapDuration))
@@ -59,14 +59,14 @@ struct DemoKeysTests {
     @Test("the small letter lets go of a held button, too")
     func letGo() {
         var talk = Self.keys()
-        talk.when(Self.key("H"))
+        talk.given(Self.key("H"))
         talk.when(Self.key("h"), expect: .move(button: "hall", .up))
     }
 
     @Test("two buttons can be down at once, each for its own time")
     func both() {
         var talk = Self.keys()
-        talk.when(Self.key("k"))
+        talk.given(Self.key("k"))
         let end = talk.now + DemoKeys.tapDuration
         talk.wait(.milliseconds(50))
         talk.when(Self.key("h"), expect: .move(button: "hall", .down), .setTimer(end))
@@ -84,7 +84,7 @@ struct DemoKeysTests {
     func escapeSequences(text: String) {
         var talk = Self.keys()
         for byte in text.utf8 { talk.when(.byte(byte)) }
-        #expect(talk.when(Self.key("?")) == [.help])
+        #expect(talk.given(Self.key("?")) == [.help])
     }
 
     @Test("no byte does more than it should", arguments: UInt8.min ... .max)
@@ -92,7 +92,7 @@ struct DemoKeysTests {
         guard !"kKhHq?\u{3}\u{4}".utf8.contains(byte) else { return }
         var talk = Self.keys()
         talk.when(.byte(byte))
-        #expect(talk.when(.byte(byte)) == [])
+        #expect(talk.given(.byte(byte)) == [])
     }
 
     @Test(

@@ -93,10 +93,10 @@ struct DemoRunTests {
     @Test("a rule that failed ends the script with its reason")
     func failedRule() throws {
         var talk = try Self.playing("hall:up")
-        talk.when(Self.answer("permit_join"))
-        talk.when(.received(Self.line("rule", ("rule", "r"), ("run", 1), ("outcome", "started"))))
-        talk.when(.received(Self.line("rule", ("rule", "r"), ("run", 1), ("outcome", "failed"))))
-        talk.when(.received(Self.line("event", ("id", "2"), ("event", "up"))))
+        talk.given(Self.answer("permit_join"))
+        talk.given(.received(Self.line("rule", ("rule", "r"), ("run", 1), ("outcome", "started"))))
+        talk.given(.received(Self.line("rule", ("rule", "r"), ("run", 1), ("outcome", "failed"))))
+        talk.given(.received(Self.line("event", ("id", "2"), ("event", "up"))))
         talk.when(Self.answer("health_check"), expect: .fail(Failure(.no, "Rule r failed. ")))
     }
 
@@ -114,7 +114,7 @@ struct DemoRunTests {
     @Test("it waits until the controller and the broker are there")
     func waiting() {
         var talk = Talk(DemoRun(script: nil))
-        talk.when(.connected)
+        talk.given(.connected)
         talk.when(Self.answer("status", Self.status(adapter: "resetting", broker: "disconnected")))
         talk.when(.received(Self.line("adapter", ("state", "powered_on"))), expect: Self.request("status"))
         talk.when(Self.answer("status", Self.status(broker: "disconnected")))
@@ -126,7 +126,7 @@ struct DemoRunTests {
     @Test("a button nobody knows is a usage error before anything is pressed")
     func unknownButton() throws {
         var talk = Talk(DemoRun(script: try DemoScript(parsing: "attic:click")))
-        talk.when(.connected)
+        talk.given(.connected)
         talk.when(
             Self.answer("status", Self.status()),
             expect: .fail(Failure(.usage, "There is no button \"attic\". The buttons are: kitchen, hall.")))
@@ -135,7 +135,7 @@ struct DemoRunTests {
     @Test("with rules that have errors nothing is played")
     func faultyRules() {
         var talk = Talk(DemoRun(script: nil))
-        talk.when(.connected)
+        talk.given(.connected)
         let status: JSONValue = ["simulated_buttons": ["kitchen"], "rules": ["state": "error"]]
         talk.when(
             Self.answer("status", status),
@@ -145,7 +145,7 @@ struct DemoRunTests {
     @Test("when nothing more happens it says what it waited for")
     func timeout() throws {
         var talk = try Self.playing("hall:up")
-        talk.when(Self.answer("permit_join"))
+        talk.given(Self.answer("permit_join"))
         talk.wait(.seconds(30))
         talk.when(
             .timerFired,
@@ -158,7 +158,7 @@ struct DemoRunTests {
     @Test("a broker that does not come up is named with the daemon's reason")
     func noBroker() {
         var talk = Talk(DemoRun(script: nil))
-        talk.when(.connected)
+        talk.given(.connected)
         talk.when(Self.answer("status", ["simulated_buttons": ["kitchen"], "faults": ["There is no mosquitto."]]))
         talk.wait(DemoRun.startPatience)
         talk.when(
@@ -171,7 +171,7 @@ struct DemoRunTests {
     @Test("what the bridge says of itself is not shown")
     func bridgeMessages() throws {
         var talk = try Self.playing(nil)
-        talk.when(Self.answer("permit_join"))
+        talk.given(Self.answer("permit_join"))
         talk.when(.delivered(.init(topicName: "tryck/bridge/event", payload: "{}"), qos: 1))
     }
 

@@ -247,9 +247,9 @@ struct BackToBackTests {
                 [9, 10, 11, 12, 12, 12, 13, 14, 15, 16, 17, 18, 19, 20, 22, 23, 24, 25, 40].randomElement(
                     using: &generator) ?? 12
             if octets[0] == 9 && Bool.random(using: &generator) { octets[0] = 12 }
-            let effects = established.talk.when(.received(established.button.value(octets: octets)))
+            let effects = established.talk.given(.received(established.button.value(octets: octets)))
             guard !effects.contains(where: { if case .failed = $0 { true } else { false } }) else { break }
-            established.talk.when(.synced(EventCursor(bootID: TestButton.bootID, eventCount: .max)))
+            established.talk.given(.synced(EventCursor(bootID: TestButton.bootID, eventCount: .max)))
         }
     }
 

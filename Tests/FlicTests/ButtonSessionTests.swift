@@ -33,7 +33,7 @@ struct ButtonSessionTests {
     @Test("the word that a button does not know the pairing is doubted, and the time for it is that of the verify")
     func doubt() {
         var talk = reconnecting()
-        talk.when(.linkReady(attMTU: 140, TestButton.entropy))
+        talk.given(.linkReady(attMTU: 140, TestButton.entropy))
         talk.when(.received([0, 6, 9, 9, 9, 9]), expect: .ignored(reason: "packet 6 during verification"))
         talk.wait(.seconds(30))
         talk.when(.received([0, 6, 4, 3, 2, 1]), expect: .send([0, 0, 4, 3, 2, 1]))
@@ -48,7 +48,7 @@ struct ButtonSessionTests {
     @Test("a paired button that is too busy to prove anything is asked again after 30 seconds")
     func doubtWithoutSlot() {
         var talk = reconnecting()
-        talk.when(.linkReady(attMTU: 140, TestButton.entropy))
+        talk.given(.linkReady(attMTU: 140, TestButton.entropy))
         talk.when(.received([0, 6, 4, 3, 2, 1]), expect: .send([0, 0, 4, 3, 2, 1]))
         talk.when(
             .received([0, 2, 4, 3, 2, 1]), expect: .failed(.tooManyApps), .setTimer(talk.now + .seconds(30)))
@@ -60,7 +60,7 @@ struct ButtonSessionTests {
     @Test("a paired button that is used by too many programs is asked again after 30 seconds")
     func tooManyApps() {
         var talk = reconnecting()
-        talk.when(.linkReady(attMTU: 140, TestButton.entropy))
+        talk.given(.linkReady(attMTU: 140, TestButton.entropy))
         talk.when(
             .received([0, 2, 9, 9, 9, 9, 4, 3, 2, 1]), expect: .failed(.tooManyApps),
             .setTimer(talk.now + .seconds(30)))
@@ -132,12 +132,12 @@ struct ButtonSessionTests {
         }
         #expect(events.map(\.step) == [.up(.click)] && cursor.eventCount == 11)
         _ = established.receive(15, 1, 10)
-        #expect(established.talk.when(.synced(EventCursor(bootID: TestButton.bootID, eventCount: 10))) == [])
-        #expect(established.talk.when(.synced(EventCursor(bootID: 1, eventCount: 99))) == [])
-        effects = established.talk.when(.synced(EventCursor(bootID: TestButton.bootID, eventCount: 15)))
+        #expect(established.talk.given(.synced(EventCursor(bootID: TestButton.bootID, eventCount: 10))) == [])
+        #expect(established.talk.given(.synced(EventCursor(bootID: 1, eventCount: 99))) == [])
+        effects = established.talk.given(.synced(EventCursor(bootID: TestButton.bootID, eventCount: 15)))
         #expect(
             established.sent(effects) == [.acknowledgeEvents(eventCount: 11), .acknowledgeEvents(eventCount: 15)])
-        #expect(established.talk.when(.synced(EventCursor(bootID: TestButton.bootID, eventCount: 15))) == [])
+        #expect(established.talk.given(.synced(EventCursor(bootID: TestButton.bootID, eventCount: 15))) == [])
     }
 
     @Test("what was processed already is not reported again, but acknowledged after the sync")
@@ -153,7 +153,7 @@ struct ButtonSessionTests {
         effects = established.receive(7, 10)
         let cursor = EventCursor(bootID: TestButton.bootID, eventCount: 11)
         #expect(effects.first == .events([], cursor, needsAcknowledgement: true))
-        effects = established.talk.when(.synced(cursor))
+        effects = established.talk.given(.synced(cursor))
         #expect(
             Array(established.sent(effects).prefix(2)) == [
                 .acknowledgeEvents(eventCount: 11), .acknowledgeEvents(eventCount: 7),
@@ -207,7 +207,7 @@ struct ButtonSessionTests {
         #expect(established.sent(established.initialise(hasQueuedEvents: true)) == [])
         var effects = established.receive(11, 1, 10, queued: true)
         #expect(effects.contains(.queueDrained) && established.sent(effects) == [])
-        effects = established.talk.when(.synced(EventCursor(bootID: TestButton.bootID, eventCount: 11)))
+        effects = established.talk.given(.synced(EventCursor(bootID: TestButton.bootID, eventCount: 11)))
         #expect(established.sent(effects).first == .acknowledgeEvents(eventCount: 11))
         #expect(effects.count == 5)
     }
@@ -218,7 +218,7 @@ struct ButtonSessionTests {
         _ = established.initialise(hasQueuedEvents: true)
         _ = established.receive(11, 1, 10, queued: true)
         established.talk.wait(.seconds(5))
-        let effects = established.talk.when(.timerFired)
+        let effects = established.talk.given(.timerFired)
         #expect(established.sent(effects).count == 3)
         guard case .setTimer? = effects.last else {
             Issue.record("no timer for the battery")
@@ -235,7 +235,7 @@ struct ButtonSessionTests {
         _ = established.receive(.getFirmwareVersionResponse(version: 11))
         for _ in 0..<2 {
             established.talk.wait(.seconds(10_800))
-            let effects = established.talk.when(.timerFired)
+            let effects = established.talk.given(.timerFired)
             #expect(established.sent(effects) == [.getBatteryLevelRequest])
             #expect(effects.last == .setTimer(established.talk.now + .seconds(15)))
             #expect(
@@ -283,10 +283,10 @@ struct ButtonSessionTests {
             effects == [.failed(.sessionEnded(reason: 0)), .setTimer(established.talk.now + .seconds(1))])
         #expect(established.receive(11, 10) == [])
         established.talk.wait(.seconds(1))
-        #expect(established.talk.when(.timerFired) == [.needsEntropy])
-        #expect(established.talk.when(.restart(TestButton.entropy)).first == .send(request))
+        #expect(established.talk.given(.timerFired) == [.needsEntropy])
+        #expect(established.talk.given(.restart(TestButton.entropy)).first == .send(request))
         var (button, response) = try #require(TestButton.quickVerify(connectionID: 2))
-        effects = established.talk.when(.received(response))
+        effects = established.talk.given(.received(response))
         #expect(
             button.packets(in: effects) == [
                 .initButtonEventsRequest(
@@ -300,18 +300,18 @@ struct ButtonSessionTests {
     func wrongSignature() throws {
         var established = try #require(EstablishedTalk())
         _ = established.sent(established.initialise())
-        var effects = established.talk.when(.received([1, 15, 0, 0, 0, 0, 0]))
+        var effects = established.talk.given(.received([1, 15, 0, 0, 0, 0, 0]))
         #expect(established.sent(effects) == [.disconnectVerifiedLink])
         #expect(
             Array(effects.dropFirst()) == [
                 .failed(.packetSignatureMismatch), .setTimer(established.talk.now + .seconds(5)),
             ])
         established.talk.wait(.seconds(5))
-        #expect(established.talk.when(.timerFired) == [.needsEntropy])
-        established.talk.when(.restart(TestButton.entropy))
+        #expect(established.talk.given(.timerFired) == [.needsEntropy])
+        established.talk.given(.restart(TestButton.entropy))
         var (button, response) = try #require(TestButton.quickVerify())
-        _ = button.packets(in: established.talk.when(.received(response)))
-        effects = established.talk.when(.received([1, 15, 0, 0, 0, 0, 0]))
+        _ = button.packets(in: established.talk.given(.received(response)))
+        effects = established.talk.given(.received([1, 15, 0, 0, 0, 0, 0]))
         #expect(button.packets(in: effects) == [.disconnectVerifiedLink])
         #expect(Array(effects.dropFirst()) == [.failed(.packetSignatureMismatch), .disconnect, .cancelTimer])
     }
@@ -323,8 +323,8 @@ struct ButtonSessionTests {
         let packet = ButtonPacket.buttonEventNotification(
             EventNotification(eventCount: 9, items: [.init(ticks: 0, code: EventCode(rawValue: 1))]))
         let value = established.button.value(packet)
-        #expect(established.talk.when(.received(value)).count == 1)
-        #expect(established.talk.when(.received(value)).contains(.failed(.packetSignatureMismatch)))
+        #expect(established.talk.given(.received(value)).count == 1)
+        #expect(established.talk.given(.received(value)).contains(.failed(.packetSignatureMismatch)))
     }
 
     @Test("packets that change nothing are counted, not obeyed")
@@ -335,22 +335,22 @@ struct ButtonSessionTests {
         #expect(established.initialise() == [.ignored(reason: "a second init response")])
         #expect(established.receive(.other(opcode: 200)) == [.ignored(reason: "packet 200 in a session")])
         let cut = established.button.value(octets: [12, 1])
-        #expect(established.talk.when(.received(cut)) == [.ignored(reason: "packet 12 ends too early")])
-        #expect(established.talk.when(.received([0, 6, 4, 3, 2, 1])) == [.ignored(reason: "packet 6 for everybody")])
+        #expect(established.talk.given(.received(cut)) == [.ignored(reason: "packet 12 ends too early")])
+        #expect(established.talk.given(.received([0, 6, 4, 3, 2, 1])) == [.ignored(reason: "packet 6 for everybody")])
         // Frames of another program on this machine, and of a new session of one.
-        #expect(established.talk.when(.received([7, 15, 1, 2, 3, 4, 5])) == [])
-        #expect(established.talk.when(.received([0x21, 15, 1, 2, 3, 4, 5])) == [])
+        #expect(established.talk.given(.received([7, 15, 1, 2, 3, 4, 5])) == [])
+        #expect(established.talk.given(.received([0x21, 15, 1, 2, 3, 4, 5])) == [])
     }
 
     @Test("nothing happens after the link is lost")
     func linkLost() throws {
         var established = try #require(EstablishedTalk())
         _ = established.initialise()
-        #expect(established.talk.when(.linkLost) == [.cancelTimer])
+        #expect(established.talk.given(.linkLost) == [.cancelTimer])
         #expect(established.receive(.pingRequest) == [])
-        #expect(established.talk.when(.linkReady(attMTU: 23, TestButton.entropy)) == [])
-        #expect(established.talk.when(.restart(TestButton.entropy)) == [])
-        #expect(established.talk.when(.timerFired) == [])
+        #expect(established.talk.given(.linkReady(attMTU: 23, TestButton.entropy)) == [])
+        #expect(established.talk.given(.restart(TestButton.entropy)) == [])
+        #expect(established.talk.given(.timerFired) == [])
     }
 
     @Test("acknowledgements that wait are bounded; the last one covers those that were forgotten")

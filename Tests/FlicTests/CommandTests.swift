@@ -38,7 +38,7 @@ struct CommandTests {
             (.disconnect(advertiseAgain: true), .forceDisconnect(advertiseAgain: true)),
         ]
         for (command, packet) in expected {
-            #expect(established.sent(established.talk.when(.perform(command))) == [packet])
+            #expect(established.sent(established.talk.given(.perform(command))) == [packet])
         }
     }
 
@@ -51,7 +51,7 @@ struct CommandTests {
             .executeLEDPattern(first), .abortLEDPattern, .setNickname(Nickname("Hall", chosenAt: 1)),
             .setNickname(Nickname("Attic", chosenAt: 2)), .factoryReset, .factoryReset,
         ] as [ButtonSession.Command] {
-            #expect(established.talk.when(.perform(command)) == [])
+            #expect(established.talk.given(.perform(command)) == [])
         }
         #expect(
             established.sent(established.initialise()) == [
@@ -69,16 +69,16 @@ struct CommandTests {
     @Test("what was asked for once is not asked for again in the next session on the same link")
     func once() throws {
         var established = try #require(EstablishedTalk())
-        established.talk.when(.perform(.abortLEDPattern))
-        established.talk.when(.perform(.factoryReset))
+        established.talk.given(.perform(.abortLEDPattern))
+        established.talk.given(.perform(.factoryReset))
         _ = established.sent(established.initialise())
         established.receive(.disconnectedVerifiedLink(reason: 0))
         established.talk.wait(.seconds(1))
-        established.talk.when(.timerFired)
-        established.talk.when(.restart(TestButton.entropy))
+        established.talk.given(.timerFired)
+        established.talk.given(.restart(TestButton.entropy))
         let (button, response) = try #require(TestButton.quickVerify())
         established.button = button
-        _ = established.sent(established.talk.when(.received(response)))
+        _ = established.sent(established.talk.given(.received(response)))
         var sent = established.sent(established.initialise())
         for answer in [
             .getBatteryLevelResponse(raw: 1), .getNameResponse(.init(timestamp: 1, name: [])),
@@ -101,9 +101,9 @@ struct CommandTests {
     @Test("a name chosen while another is on its way is sent after it, and only the last is reported")
     func nameDuringName() throws {
         var established = try settled()
-        _ = established.sent(established.talk.when(.perform(.setNickname(Nickname("One", chosenAt: 1)))))
-        #expect(established.talk.when(.perform(.setNickname(Nickname("Two", chosenAt: 2)))) == [])
-        #expect(established.talk.when(.perform(.setNickname(Nickname("Three", chosenAt: 3)))) == [])
+        _ = established.sent(established.talk.given(.perform(.setNickname(Nickname("One", chosenAt: 1)))))
+        #expect(established.talk.given(.perform(.setNickname(Nickname("Two", chosenAt: 2)))) == [])
+        #expect(established.talk.given(.perform(.setNickname(Nickname("Three", chosenAt: 3)))) == [])
         #expect(
             established.receive(.nameUpdatedNotification(name: Array("Elsewhere".utf8))) == [
                 .ignored(reason: "another name while ours is on its way")
@@ -122,14 +122,14 @@ struct CommandTests {
     @Test("a name that was on its way when the session ended is sent in the next one on the same link")
     func nameAcrossSessions() throws {
         var established = try settled()
-        _ = established.sent(established.talk.when(.perform(.setNickname(Nickname("Attic", chosenAt: 7)))))
+        _ = established.sent(established.talk.given(.perform(.setNickname(Nickname("Attic", chosenAt: 7)))))
         established.receive(.disconnectedVerifiedLink(reason: 0))
         established.talk.wait(.seconds(1))
-        #expect(established.talk.when(.timerFired) == [.needsEntropy])
-        established.talk.when(.restart(TestButton.entropy))
+        #expect(established.talk.given(.timerFired) == [.needsEntropy])
+        established.talk.given(.restart(TestButton.entropy))
         let (button, response) = try #require(TestButton.quickVerify())
         established.button = button
-        _ = established.sent(established.talk.when(.received(response)))
+        _ = established.sent(established.talk.given(.received(response)))
         let sent = established.sent(established.initialise())
         #expect(sent.contains(.setNameRequest(.init(timestamp: 7, isForced: true, name: Array("Attic".utf8)))))
     }
@@ -147,9 +147,9 @@ struct CommandTests {
         var established = try #require(EstablishedTalk())
         _ = established.sent(established.initialise())
         established.talk.wait(.milliseconds(14_999))
-        #expect(established.talk.when(.timerFired) == [])
+        #expect(established.talk.given(.timerFired) == [])
         established.talk.wait(.milliseconds(1))
-        let effects = established.talk.when(.timerFired)
+        let effects = established.talk.given(.timerFired)
         #expect(
             Array(effects.prefix(2)) == [.unanswered("GetBatteryLevelRequest"), .unanswered("GetNameRequest")])
         #expect(established.sent(effects) == [.getFirmwareVersionRequest])
@@ -170,15 +170,15 @@ struct CommandTests {
         ] as [(ButtonSession.Command, String, Int)])
     func unanswered(command: ButtonSession.Command, name: String, seconds: Int) throws {
         var established = try settled()
-        established.talk.when(.perform(command))
+        established.talk.given(.perform(command))
         established.talk.wait(.seconds(seconds))
-        #expect(established.talk.when(.timerFired).first == .unanswered(name))
+        #expect(established.talk.given(.timerFired).first == .unanswered(name))
     }
 
     @Test("a button that forgot all its pairings is let go")
     func factoryReset() throws {
         var established = try settled()
-        established.talk.when(.perform(.factoryReset))
+        established.talk.given(.perform(.factoryReset))
         #expect(established.receive(.factoryResetResponse) == [.factoryReset, .disconnect, .cancelTimer])
     }
 
@@ -186,34 +186,34 @@ struct CommandTests {
     func departure() throws {
         var established = try settled()
         #expect(
-            established.sent(established.talk.when(.perform(.disconnect(advertiseAgain: false)))) == [
+            established.sent(established.talk.given(.perform(.disconnect(advertiseAgain: false)))) == [
                 .forceDisconnect(advertiseAgain: false)
             ])
-        #expect(established.talk.when(.perform(.disconnect(advertiseAgain: true))) == [])
-        #expect(established.sent(established.talk.when(.perform(.factoryReset))) == [])
+        #expect(established.talk.given(.perform(.disconnect(advertiseAgain: true))) == [])
+        #expect(established.sent(established.talk.given(.perform(.factoryReset))) == [])
         guard case .events(let events, _, true)? = established.receive(11, 1, 10).first else {
             Issue.record("no events")
             return
         }
         #expect(events.map(\.counter) == [9, 11])
         established.talk.wait(.seconds(15))
-        #expect(established.talk.when(.timerFired) == [.disconnect])
+        #expect(established.talk.given(.timerFired) == [.disconnect])
     }
 
     @Test("asked to leave before it is ready, a button leaves before anything else is asked")
     func earlyDeparture() throws {
         var established = try #require(EstablishedTalk())
-        #expect(established.talk.when(.perform(.disconnect(advertiseAgain: true))) == [])
+        #expect(established.talk.given(.perform(.disconnect(advertiseAgain: true))) == [])
         #expect(established.sent(established.initialise()) == [.forceDisconnect(advertiseAgain: true)])
     }
 
     @Test("after the link is lost a command is nothing, and an update fails")
     func closed() throws {
         var established = try settled()
-        established.talk.when(.linkLost)
+        established.talk.given(.linkLost)
         let image = try FirmwareImage(FlicPeripheral.firmware(wordCount: 4))
-        established.talk.when(.perform(.setNickname(Nickname("Hall", chosenAt: 1))))
-        established.talk.when(.perform(.disconnect(advertiseAgain: true)))
+        established.talk.given(.perform(.setNickname(Nickname("Hall", chosenAt: 1))))
+        established.talk.given(.perform(.disconnect(advertiseAgain: true)))
         established.talk.when(.perform(.updateFirmware(image)), expect: .firmwareUpdate(.failed(.interrupted)))
     }
 }

@@ -32,18 +32,18 @@ struct FirmwareTests {
     func window() throws {
         let image = try #require(Self.image)
         var talk = try asked()
-        var effects = talk.when(.answered(position: 0))
+        var effects = talk.given(.answered(position: 0))
         #expect(effects.first == .progress(.started(words: 0, of: 1000)))
         #expect(data(effects).map(\.count) == [Int](repeating: 120, count: 17) + [8])
         var sent = data(effects).flatMap(\.self)
-        effects = talk.when(.received(position: 60))
+        effects = talk.given(.received(position: 60))
         #expect(data(effects).map(\.count) == [120, 120])
         sent += data(effects).flatMap(\.self)
         talk.when(.received(position: 60))
         talk.when(.received(position: 59))
         talk.when(.received(position: 573))
         talk.when(.received(position: -7))
-        effects = talk.when(.received(position: 572))
+        effects = talk.given(.received(position: 572))
         sent += data(effects).flatMap(\.self)
         #expect(sent == image.data)
         talk.when(.received(position: 1000), expect: .progress(.finished))
@@ -55,7 +55,7 @@ struct FirmwareTests {
     func resumption() throws {
         let image = try #require(Self.image)
         var talk = try asked()
-        let effects = talk.when(.answered(position: 777))
+        let effects = talk.given(.answered(position: 777))
         #expect(effects.first == .progress(.started(words: 777, of: 1000)))
         #expect(data(effects).flatMap(\.self) == Array(image.data.dropFirst(4 * 777)))
     }
@@ -82,16 +82,16 @@ struct FirmwareTests {
     @Test("no words received after data means that the signature is not right")
     func signature() throws {
         var talk = try asked()
-        talk.when(.answered(position: 0))
+        talk.given(.answered(position: 0))
         talk.when(.received(position: 0), expect: .progress(.failed(.signatureInvalid)))
     }
 
     @Test("a button that is silent for thirty seconds is given up, not before")
     func silence() throws {
         var talk = try asked()
-        talk.when(.answered(position: 0))
+        talk.given(.answered(position: 0))
         talk.wait(.seconds(29))
-        talk.when(.received(position: 60))
+        talk.given(.received(position: 60))
         talk.wait(.milliseconds(29_999))
         talk.when(.timerFired)
         talk.wait(.milliseconds(1))
@@ -116,7 +116,7 @@ struct FirmwareTests {
                 case 4...7: .answered(position: position)
                 default: .received(position: position == 0 && Bool.random(using: &generator) ? 1 : position)
                 }
-            for effect in talk.when(input) {
+            for effect in talk.given(input) {
                 switch effect {
                 case .send(.firmwareUpdateData(let data)):
                     #expect(ends == 0 && data.count.isMultiple(of: 4) && (4...120).contains(data.count))
@@ -160,7 +160,7 @@ struct FirmwareSessionTests {
     @Test("from the command to the restart of the button, with presses and pings in between")
     func success() throws {
         var established = try settled()
-        var effects = try established.talk.when(.perform(.updateFirmware(image())))
+        var effects = try established.talk.given(.perform(.updateFirmware(image())))
         guard case .startFirmwareUpdateRequest? = established.sent(effects).first ?? nil else {
             Issue.record("\(effects)")
             return
@@ -170,23 +170,23 @@ struct FirmwareSessionTests {
         // Nothing of it waits for the update.
         #expect(established.sent(established.receive(.pingRequest)) == [.pingResponse])
         _ = established.receive(11, 10)
-        effects = established.talk.when(.synced(EventCursor(bootID: TestButton.bootID, eventCount: 11)))
+        effects = established.talk.given(.synced(EventCursor(bootID: TestButton.bootID, eventCount: 11)))
         #expect(established.sent(effects) == [.acknowledgeEvents(eventCount: 11)])
         effects = established.receive(.firmwareUpdateNotification(position: 100))
         #expect(established.sent(effects) == [.forceDisconnect(advertiseAgain: true)])
         #expect(Array(effects.dropFirst().prefix(1)) == [.firmwareUpdate(.finished)])
-        #expect(established.talk.when(.linkLost) == [.cancelTimer])
+        #expect(established.talk.given(.linkLost) == [.cancelTimer])
     }
 
     @Test("one update at a time; a cancelled one makes room for the next, and its late answer starts nothing")
     func cancellation() throws {
         var established = try settled()
-        _ = try established.sent(established.talk.when(.perform(.updateFirmware(image()))))
-        let busy = try established.talk.when(.perform(.updateFirmware(image())))
+        _ = try established.sent(established.talk.given(.perform(.updateFirmware(image()))))
+        let busy = try established.talk.given(.perform(.updateFirmware(image())))
         #expect(busy == [.firmwareUpdate(.failed(.busy))])
-        #expect(established.talk.when(.perform(.cancelFirmwareUpdate)) == [.firmwareUpdate(.failed(.cancelled))])
-        #expect(established.talk.when(.perform(.cancelFirmwareUpdate)) == [])
-        #expect(try established.talk.when(.perform(.updateFirmware(image()))) == [])
+        #expect(established.talk.given(.perform(.cancelFirmwareUpdate)) == [.firmwareUpdate(.failed(.cancelled))])
+        #expect(established.talk.given(.perform(.cancelFirmwareUpdate)) == [])
+        #expect(try established.talk.given(.perform(.updateFirmware(image()))) == [])
         let effects = established.receive(.startFirmwareUpdateResponse(position: 0))
         guard case .startFirmwareUpdateRequest? = established.sent(effects).first ?? nil else {
             Issue.record("\(effects)")
@@ -198,8 +198,8 @@ struct FirmwareSessionTests {
     @Test("an update that waits for the session is cancelled without a word to the button")
     func earlyCancellation() throws {
         var established = try #require(EstablishedTalk())
-        #expect(try established.talk.when(.perform(.updateFirmware(image()))) == [])
-        #expect(established.talk.when(.perform(.cancelFirmwareUpdate)) == [.firmwareUpdate(.failed(.cancelled))])
+        #expect(try established.talk.given(.perform(.updateFirmware(image()))) == [])
+        #expect(established.talk.given(.perform(.cancelFirmwareUpdate)) == [.firmwareUpdate(.failed(.cancelled))])
         let sent = established.sent(established.initialise())
         #expect(sent.count == 3)
     }
@@ -207,10 +207,10 @@ struct FirmwareSessionTests {
     @Test("a request that gets no answer in half a minute ends the update")
     func unanswered() throws {
         var established = try settled()
-        _ = try established.sent(established.talk.when(.perform(.updateFirmware(image()))))
+        _ = try established.sent(established.talk.given(.perform(.updateFirmware(image()))))
         established.talk.wait(.seconds(30))
         #expect(
-            Array(established.talk.when(.timerFired).prefix(2)) == [
+            Array(established.talk.given(.timerFired).prefix(2)) == [
                 .unanswered("StartFirmwareUpdateRequest"), .firmwareUpdate(.failed(.timedOut)),
             ])
     }
@@ -218,10 +218,10 @@ struct FirmwareSessionTests {
     @Test("silence in the middle ends the update, not the session")
     func silence() throws {
         var established = try settled()
-        _ = try established.sent(established.talk.when(.perform(.updateFirmware(image()))))
+        _ = try established.sent(established.talk.given(.perform(.updateFirmware(image()))))
         _ = established.sent(established.receive(.startFirmwareUpdateResponse(position: 0)))
         established.talk.wait(.seconds(30))
-        #expect(established.talk.when(.timerFired).first == .firmwareUpdate(.failed(.timedOut)))
+        #expect(established.talk.given(.timerFired).first == .firmwareUpdate(.failed(.timedOut)))
         #expect(established.sent(established.receive(.pingRequest)) == [.pingResponse])
         #expect(
             established.receive(.firmwareUpdateNotification(position: 60)) == [
@@ -233,11 +233,11 @@ struct FirmwareSessionTests {
     func interruption() throws {
         for isLinkLost in [true, false] {
             var established = try settled()
-            _ = try established.sent(established.talk.when(.perform(.updateFirmware(image()))))
+            _ = try established.sent(established.talk.given(.perform(.updateFirmware(image()))))
             _ = established.sent(established.receive(.startFirmwareUpdateResponse(position: 0)))
             let effects =
                 isLinkLost
-                ? established.talk.when(.linkLost) : established.receive(.disconnectedVerifiedLink(reason: 0))
+                ? established.talk.given(.linkLost) : established.receive(.disconnectedVerifiedLink(reason: 0))
             #expect(effects.first == .firmwareUpdate(.failed(.interrupted)))
         }
     }

@@ -21,12 +21,12 @@ struct QueuedEventsTests {
             for notification in log where notification["notify"] != nil {
                 // One header octet before the packet, five of signature after it.
                 let packet = try Array(notification.octets("notify").dropFirst().dropLast(5))
-                let effects = established.talk.when(.received(established.button.value(octets: packet)))
+                let effects = established.talk.given(.received(established.button.value(octets: packet)))
                 _ = established.sent(effects)
                 for case .events(let new, let cursor, let needsAcknowledgement) in effects {
                     events += new
                     guard needsAcknowledgement else { continue }
-                    for case .acknowledgeEvents(let count)? in established.sent(established.talk.when(.synced(cursor)))
+                    for case .acknowledgeEvents(let count)? in established.sent(established.talk.given(.synced(cursor)))
                     {
                         acknowledged.append(count)
                     }
@@ -78,9 +78,9 @@ struct StoredAndLiveTests {
                 .init(
                     address: TestButton.address,
                     purpose: .reconnect(TestButton.pairing, EventCursor(), advertisingConfigured: true))))
-        talk.when(.linkReady(attMTU: 140, TestButton.entropy))
+        talk.given(.linkReady(attMTU: 140, TestButton.entropy))
         var (button, response) = try #require(TestButton.quickVerify())
-        guard case .initButtonEventsRequest(let request)?? = button.packets(in: talk.when(.received(response))).first
+        guard case .initButtonEventsRequest(let request)?? = button.packets(in: talk.given(.received(response))).first
         else {
             Issue.record("no init request")
             return

@@ -90,14 +90,14 @@ struct SessionPropertyTests {
                 .abortLEDPattern, .factoryReset,
             ]
             guard let command = commands.randomElement(using: &generator) else { return }
-            take(established.talk.when(.perform(command)))
+            take(established.talk.given(.perform(command)))
         }
 
         mutating func passTime() {
             established.talk.wait(.milliseconds(Int.random(in: 0...8000, using: &generator)))
             guard let deadline, deadline <= established.talk.now else { return }
             self.deadline = nil
-            take(established.talk.when(.timerFired))
+            take(established.talk.given(.timerFired))
         }
     }
 
@@ -118,7 +118,7 @@ struct SessionPropertyTests {
             case 2: if !isPatient { world.passTime() } else { world.answerOne() }
             case 3:
                 world.take(
-                    world.established.talk.when(
+                    world.established.talk.given(
                         .synced(
                             EventCursor(
                                 bootID: TestButton.bootID, eventCount: .random(in: 0...40, using: &world.generator)))))
@@ -140,7 +140,7 @@ struct SessionPropertyTests {
                 .setAutoDisconnectTime(UInt16(number)), .updateFirmware(image), .abortLEDPattern, .factoryReset,
             ]
             guard let command = commands.randomElement(using: &generator) else { continue }
-            established.talk.when(.perform(command))
+            established.talk.given(.perform(command))
         }
         var packets = established.sent(established.initialise())
         for answer in [

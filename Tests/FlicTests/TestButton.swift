@@ -65,8 +65,8 @@ struct EstablishedTalk {
                     latencyMode: latencyMode, firmwareVersion: firmwareVersion, pendingNickname: pendingNickname)))
         guard let (button, response) = TestButton.quickVerify() else { return nil }
         self.button = button
-        talk.when(.linkReady(attMTU: 140, TestButton.entropy))
-        guard case .initButtonEventsRequest? = self.button.packets(in: talk.when(.received(response))).first else {
+        talk.given(.linkReady(attMTU: 140, TestButton.entropy))
+        guard case .initButtonEventsRequest? = self.button.packets(in: talk.given(.received(response))).first else {
             return nil
         }
     }
@@ -82,7 +82,7 @@ struct EstablishedTalk {
 
     @discardableResult
     mutating func receive(_ packet: ButtonPacket) -> [ButtonSession.Effect] {
-        talk.when(.received(button.value(packet)))
+        talk.given(.received(button.value(packet)))
     }
 
     /// One live notification.

@@ -8,7 +8,7 @@ struct LateEventTests {
     @Test("without a word about them, three seconds is not too old and more is")
     func standard() {
         var talk = Transcript(House.engine([House.rule("say", actions: [House.log])]))
-        #expect(talk.when(.occurred(House.kitchen(.click, age: .seconds(3)))).count == 3)
+        #expect(talk.given(.occurred(House.kitchen(.click, age: .seconds(3)))).count == 3)
         let old = House.kitchen(.click, age: .milliseconds(3001))
         talk.when(.occurred(old), expect: .stopped(rule: "say", .queued, old))
     }
@@ -23,7 +23,7 @@ struct LateEventTests {
                     House.rule("own", queued: .accept, actions: [House.log]),
                 ], buttons: buttons))
         let old = House.kitchen(.click, age: .seconds(3600))
-        let effects = talk.when(.occurred(old))
+        let effects = talk.given(.occurred(old))
         #expect(effects.first == .stopped(rule: "buttons", .queued, old))
         #expect(effects.count == 4)
         #expect(talk.machine.queuedPolicy(of: House.kitchenID) == .drop)
@@ -33,7 +33,7 @@ struct LateEventTests {
     @Test("a live event is never too old")
     func live() {
         var talk = Transcript(House.engine([House.rule("say", queued: .drop, actions: [House.log])]))
-        #expect(talk.when(.occurred(House.kitchen(.click))).count == 3)
+        #expect(talk.given(.occurred(House.kitchen(.click))).count == 3)
     }
 
     @Test("keep: last runs once, when the last stored gesture has come")
@@ -68,21 +68,21 @@ struct LateEventTests {
     func lastUp() {
         var talk = Transcript(House.engine([House.lastOnly]))
         let first = House.kitchen(.click, age: .seconds(5))
-        talk.when(.occurred(first))
+        talk.given(.occurred(first))
         var up = first
         up.event = .raw(.up)
         up.wasQueuedLast = true
         talk.when(.occurred(up))
         let last = House.kitchen(.click, age: .seconds(2), last: true)
-        #expect(talk.when(.occurred(last)).contains(.started(House.run(1), rule: "last", last)))
+        #expect(talk.given(.occurred(last)).contains(.started(House.run(1), rule: "last", last)))
     }
 
     @Test("a live event says that the stored ones have all come, and follows them")
     func liveEvent() {
         var talk = Transcript(House.engine([House.lastOnly]))
         let stored = House.kitchen(.click, age: .seconds(5))
-        talk.when(.occurred(stored))
-        let started = talk.when(.occurred(House.kitchen(.click))).compactMap { effect -> Bool? in
+        talk.given(.occurred(stored))
+        let started = talk.given(.occurred(House.kitchen(.click))).compactMap { effect -> Bool? in
             if case .started(_, _, let occurrence) = effect { occurrence.wasQueued } else { nil }
         }
         #expect(started == [true, false])

@@ -37,7 +37,7 @@ struct RuleEngineTranscriptTests {
     @Test("a step that fails ends the run")
     func failure() {
         var talk = Transcript(House.engine([House.rule("toggle", actions: [House.program, House.publish])]))
-        talk.when(.occurred(House.kitchen(.click)))
+        talk.given(.occurred(House.kitchen(.click)))
         talk.when(
             .stepFinished(House.step(1, 0), .failed(code: "R822", message: "exit status 1")),
             expect: .stepFailed(House.step(1, 0), rule: "toggle", code: "R822", message: "exit status 1"),
@@ -47,7 +47,7 @@ struct RuleEngineTranscriptTests {
     @Test("a program is given up after 30 seconds, not before")
     func timeout() {
         var talk = Transcript(House.engine([House.rule("slow", actions: [House.program, House.log])]))
-        talk.when(.occurred(House.kitchen(.click)))
+        talk.given(.occurred(House.kitchen(.click)))
         talk.wait(.milliseconds(29_999))
         talk.when(.timerFired, expect: .setTimer(talk.now + .milliseconds(1)))
         talk.wait(.milliseconds(1))
@@ -62,7 +62,7 @@ struct RuleEngineTranscriptTests {
     func strayAnswers() {
         var talk = Transcript(House.engine([House.rule("two", actions: [House.program, House.program])]))
         talk.when(.stepFinished(House.step(7, 0), .completed))
-        talk.when(.occurred(House.kitchen(.click)))
+        talk.given(.occurred(House.kitchen(.click)))
         talk.when(.stepFinished(House.step(1, 1), .completed))
         talk.when(.stepFinished(House.step(2, 0), .completed))
     }
@@ -73,7 +73,7 @@ struct RuleEngineTranscriptTests {
             House.engine([
                 House.rule("slow", actions: [House.program]), House.rule("say", actions: [House.log]),
             ]))
-        talk.when(.occurred(House.kitchen(.click)))
+        talk.given(.occurred(House.kitchen(.click)))
         let second = House.kitchen(.click)
         talk.when(
             .occurred(second), expect: .stopped(rule: "slow", .mode, second),
@@ -88,7 +88,7 @@ struct RuleEngineTranscriptTests {
             Trigger(buttons: [.named("kitchen"), .hardware(.address(House.kitchenID))], events: [.gesture(.click)]),
         ]
         var talk = Transcript(House.engine([Rule(id: "once", triggers: triggers, actions: [House.log])]))
-        #expect(talk.when(.occurred(House.kitchen(.click))).count == 3)
+        #expect(talk.given(.occurred(House.kitchen(.click))).count == 3)
     }
 
     @Test("runs are numbered on from where the last process stopped")
@@ -106,11 +106,11 @@ struct RuleEngineTranscriptTests {
     func rateLimit() {
         var talk = Transcript(House.engine([House.rule("say", actions: [House.log])]))
         let click = House.kitchen(.click)
-        for _ in 0..<600 { #expect(talk.when(.occurred(click)).count == 3) }
+        for _ in 0..<600 { #expect(talk.given(.occurred(click)).count == 3) }
         talk.wait(.milliseconds(59_999))
         talk.when(.occurred(click), expect: .stopped(rule: "say", .rateLimit, click))
         talk.wait(.milliseconds(1))
-        #expect(talk.when(.occurred(click)).count == 3)
+        #expect(talk.given(.occurred(click)).count == 3)
     }
 
     @Test("at most 1 000 runs go on at once")
@@ -118,7 +118,7 @@ struct RuleEngineTranscriptTests {
         let rules = (0...1000).map { House.rule("rule_\($0)", actions: [House.program]) }
         var talk = Transcript(House.engine(rules))
         let click = House.kitchen(.click)
-        let effects = talk.when(.occurred(click))
+        let effects = talk.given(.occurred(click))
         #expect(effects.count == 2 * 1000 + 1 + 1)
         #expect(effects.contains(.stopped(rule: "rule_1000", .mode, click)))
     }

@@ -39,7 +39,7 @@ struct RuleIndexTests {
             id: "a", triggers: [Trigger(buttons: [.hardware(hardware)], events: [.gesture(.click)])],
             actions: [House.log])
         var talk = Transcript(House.engine([rule], buttons: []))
-        #expect(talk.when(.occurred(House.kitchen(.click))).count == 3)
+        #expect(talk.given(.occurred(House.kitchen(.click))).count == 3)
         var hall = House.kitchen(.click)
         hall.button = House.hallID
         talk.when(.occurred(hall))
@@ -51,7 +51,7 @@ struct RuleIndexTests {
         talk.when(.buttonsChanged([]))
         talk.when(.occurred(House.kitchen(.click)))
         talk.when(.buttonsChanged(House.identities))
-        #expect(talk.when(.occurred(House.kitchen(.click))).count == 3)
+        #expect(talk.given(.occurred(House.kitchen(.click))).count == 3)
     }
 
     @Test("rules start in the order of the file, those for any button among the others")
@@ -60,7 +60,7 @@ struct RuleIndexTests {
             id: "any", triggers: [Trigger(buttons: [.any], events: [.gesture(.click)])], actions: [House.log])
         var talk = Transcript(
             House.engine([House.rule("a", actions: [House.log]), any, House.rule("b", actions: [House.log])]))
-        let started = talk.when(.occurred(House.kitchen(.click))).compactMap { effect -> String? in
+        let started = talk.given(.occurred(House.kitchen(.click))).compactMap { effect -> String? in
             if case .started(_, let rule, _) = effect { rule } else { nil }
         }
         #expect(started == ["a", "any", "b"])

@@ -14,18 +14,18 @@ struct AirTranscriptTests {
             .map { VirtualController.Configuration(address: $0) }
         var talk = Transcript(Air(controllers, configuration, seed: 1, at: Instant(sinceBoot: .zero)))
         for station in 0..<3 {
-            for packet in Packet.unmask { talk.when(.received(packet, from: station)) }
+            for packet in Packet.unmask { talk.given(.received(packet, from: station)) }
         }
         return talk
     }
 
     static func linked() -> Transcript<Air> {
         var talk = air()
-        talk.when(.received(Packet.advertisingParameters(), from: 1))
-        talk.when(.received(Packet.advertise, from: 1))
-        talk.when(.received(Packet.createConnection(to: peripheralAddress), from: 0))
+        talk.given(.received(Packet.advertisingParameters(), from: 1))
+        talk.given(.received(Packet.advertise, from: 1))
+        talk.given(.received(Packet.createConnection(to: peripheralAddress), from: 0))
         talk.wait(.milliseconds(100))
-        talk.when(.timerFired)
+        talk.given(.timerFired)
         return talk
     }
 
@@ -37,13 +37,13 @@ struct AirTranscriptTests {
     @Test("a scanner hears an advertiser at the next multiple of its interval, and once")
     func scanning() {
         var talk = Self.air()
-        talk.when(.received(Packet.advertisingParameters(interval: 160), from: 1))
-        talk.when(.received(Packet.advertisingData(data: [2, 1, 6]), from: 1))
-        talk.when(.received(Packet.advertisingData(.leSetScanResponseData, data: [3, 0xFF, 0x0F, 0x03]), from: 1))
+        talk.given(.received(Packet.advertisingParameters(interval: 160), from: 1))
+        talk.given(.received(Packet.advertisingData(data: [2, 1, 6]), from: 1))
+        talk.given(.received(Packet.advertisingData(.leSetScanResponseData, data: [3, 0xFF, 0x0F, 0x03]), from: 1))
         talk.when(
             .received(Packet.advertise, from: 1), expect: .send(Packet.complete(.leSetAdvertisingEnable, [0]), to: 1))
         talk.wait(.milliseconds(250))
-        talk.when(.received(Packet.scanParameters, from: 0))
+        talk.given(.received(Packet.scanParameters, from: 0))
         talk.when(
             .received(Packet.scan(), from: 0), expect: .send(Packet.complete(.leSetScanEnable, [0]), to: 0),
             .setTimer(Instant(sinceBoot: .milliseconds(300))))
@@ -56,10 +56,10 @@ struct AirTranscriptTests {
     @Test("an advertiser that says something new is heard again")
     func newData() {
         var talk = Self.air()
-        talk.when(.received(Packet.advertisingParameters(interval: 160), from: 1))
-        talk.when(.received(Packet.advertise, from: 1))
-        talk.when(.received(Packet.command(.leSetScanParameters, [0, 0x10, 0, 0x10, 0, 0, 0]), from: 0))
-        talk.when(.received(Packet.scan(), from: 0))
+        talk.given(.received(Packet.advertisingParameters(interval: 160), from: 1))
+        talk.given(.received(Packet.advertise, from: 1))
+        talk.given(.received(Packet.command(.leSetScanParameters, [0, 0x10, 0, 0x10, 0, 0, 0]), from: 0))
+        talk.given(.received(Packet.scan(), from: 0))
         talk.wait(.milliseconds(100))
         talk.when(.timerFired, expect: .send(Self.report(0, peripheralAddress, []), to: 0))
         talk.when(
@@ -70,9 +70,9 @@ struct AirTranscriptTests {
     @Test("without duplicate filtering every interval is heard, and a late timer makes up for none")
     func duplicates() {
         var talk = Self.air()
-        talk.when(.received(Packet.advertisingParameters(interval: 32), from: 1))
-        talk.when(.received(Packet.advertise, from: 1))
-        talk.when(.received(Packet.scan(filterDuplicates: false), from: 0))
+        talk.given(.received(Packet.advertisingParameters(interval: 32), from: 1))
+        talk.given(.received(Packet.advertise, from: 1))
+        talk.given(.received(Packet.scan(filterDuplicates: false), from: 0))
         let report = Air.Effect.send(Self.report(0, peripheralAddress, []), to: 0)
         talk.wait(.milliseconds(20))
         talk.when(.timerFired, expect: report, .setTimer(Instant(sinceBoot: .milliseconds(40))))
@@ -83,7 +83,7 @@ struct AirTranscriptTests {
     @Test("nothing is due while nobody listens, or only an advertiser that is not wanted is there")
     func idle() {
         var talk = Self.air()
-        talk.when(.received(Packet.advertisingParameters(), from: 1))
+        talk.given(.received(Packet.advertisingParameters(), from: 1))
         talk.when(
             .received(Packet.advertise, from: 1), expect: .send(Packet.complete(.leSetAdvertisingEnable, [0]), to: 1))
         talk.when(
@@ -94,11 +94,11 @@ struct AirTranscriptTests {
     @Test("an initiator and the advertiser in its accept list are linked at their meeting")
     func acceptList() {
         var talk = Self.air()
-        talk.when(.received(Packet.accept(strangerAddress), from: 0))
-        talk.when(.received(Packet.createConnection(to: nil), from: 0))
+        talk.given(.received(Packet.accept(strangerAddress), from: 0))
+        talk.given(.received(Packet.createConnection(to: nil), from: 0))
         for station in [1, 2] {
-            talk.when(.received(Packet.advertisingParameters(interval: 32), from: station))
-            talk.when(.received(Packet.advertise, from: station))
+            talk.given(.received(Packet.advertisingParameters(interval: 32), from: station))
+            talk.given(.received(Packet.advertise, from: station))
         }
         talk.wait(.milliseconds(20))
         talk.when(
@@ -151,10 +151,10 @@ struct AirTranscriptTests {
     @Test("what was under way arrives when the peer is back in time")
     func backInTime() {
         var talk = Self.linked()
-        talk.when(.setReachable(1, false))
-        talk.when(.received(Packet.acl(0x40, [1]), from: 0))
+        talk.given(.setReachable(1, false))
+        talk.given(.received(Packet.acl(0x40, [1]), from: 0))
         talk.wait(.seconds(2))
-        talk.when(.timerFired)
+        talk.given(.timerFired)
         talk.when(
             .setReachable(1, true), expect: .send(Packet.aclToHost(0x40, [1]), to: 1),
             .send(Packet.completed(0x40), to: 0), .cancelTimer)
@@ -163,8 +163,8 @@ struct AirTranscriptTests {
     @Test("ending a link to a peer out of reach completes at the supervision timeout")
     func disconnectUnreachable() {
         var talk = Self.linked()
-        talk.when(.setReachable(1, false))
-        talk.when(.received(Packet.disconnect(0x40), from: 0))
+        talk.given(.setReachable(1, false))
+        talk.given(.received(Packet.disconnect(0x40), from: 0))
         talk.wait(.seconds(6))
         talk.when(
             .timerFired, expect: .send(Packet.disconnected(0x40, 0x16), to: 0),
@@ -177,10 +177,10 @@ struct AirTranscriptTests {
         talk.when(
             .received(Packet.command(.reset), from: 0), expect: .send(Packet.complete(.reset, [0]), to: 0),
             .setTimer(talk.now + .seconds(6)))
-        for packet in Packet.unmask { talk.when(.received(packet, from: 0)) }
-        talk.when(.received(Packet.advertisingParameters(), from: 2))
-        talk.when(.received(Packet.advertise, from: 2))
-        talk.when(.received(Packet.createConnection(to: strangerAddress), from: 0))
+        for packet in Packet.unmask { talk.given(.received(packet, from: 0)) }
+        talk.given(.received(Packet.advertisingParameters(), from: 2))
+        talk.given(.received(Packet.advertise, from: 2))
+        talk.given(.received(Packet.createConnection(to: strangerAddress), from: 0))
         talk.wait(.milliseconds(100))
         talk.when(
             .timerFired, expect: .send(Packet.connected(0x40, role: 0, peer: strangerAddress), to: 0),
@@ -204,12 +204,12 @@ struct AirTranscriptTests {
     @Test("a link lost on the way takes no more data and breaks", arguments: UInt64(0)..<3)
     func loss(_ seed: UInt64) {
         var talk = Self.air { $0.linkLossesPerMillion = 1_000_000 }
-        talk.when(.received(Packet.advertisingParameters(), from: 1))
-        talk.when(.received(Packet.advertise, from: 1))
-        talk.when(.received(Packet.createConnection(to: peripheralAddress), from: 0))
+        talk.given(.received(Packet.advertisingParameters(), from: 1))
+        talk.given(.received(Packet.advertise, from: 1))
+        talk.given(.received(Packet.createConnection(to: peripheralAddress), from: 0))
         talk.wait(.milliseconds(100))
-        talk.when(.timerFired)
-        talk.when(.received(Packet.acl(0x40, [1]), from: 0))
+        talk.given(.timerFired)
+        talk.given(.received(Packet.acl(0x40, [1]), from: 0))
         talk.wait(.milliseconds(1))
         talk.when(.timerFired, expect: .setTimer(talk.now + .milliseconds(5999)))
         talk.wait(.milliseconds(5999))
@@ -221,17 +221,17 @@ struct AirTranscriptTests {
     @Test("what is late arrives when it is due, unless the power went off meanwhile", arguments: [true, false])
     func lateEvent(isPowered: Bool) {
         var talk = Self.air()
-        talk.when(.received(Packet.advertisingParameters(), from: 1))
-        talk.when(.received(Packet.advertise, from: 1))
+        talk.given(.received(Packet.advertisingParameters(), from: 1))
+        talk.given(.received(Packet.advertise, from: 1))
         talk.when(.fault(0, .delayConnectionComplete(.milliseconds(40))))
-        talk.when(.received(Packet.createConnection(to: peripheralAddress), from: 0))
+        talk.given(.received(Packet.createConnection(to: peripheralAddress), from: 0))
         talk.wait(.milliseconds(100))
         talk.when(
             .timerFired, expect: .send(Packet.connected(0x40, role: 1, peer: centralAddress), to: 1),
             .setTimer(talk.now + .milliseconds(40)))
-        if !isPowered { talk.when(.powerCycled(0)) }
+        if !isPowered { talk.given(.powerCycled(0)) }
         talk.wait(.milliseconds(40))
-        let late = talk.when(.timerFired).contains(
+        let late = talk.given(.timerFired).contains(
             .send(Packet.connected(0x40, role: 0, peer: peripheralAddress), to: 0))
         #expect(late == isPowered)
     }

@@ -16,7 +16,7 @@ struct VirtualControllerTranscriptTests {
         var configuration = VirtualController.Configuration(address: centralAddress)
         change(&configuration)
         var talk = Transcript(VirtualController(configuration))
-        for packet in Packet.unmask { talk.when(.received(packet)) }
+        for packet in Packet.unmask { talk.given(.received(packet)) }
         return talk
     }
 
@@ -94,7 +94,7 @@ struct VirtualControllerTranscriptTests {
         let packet = Packet.command(
             .leCreateConnection, [0x10, 0, 0x10, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0] + parameters)
         let status = Packet.status(.leCreateConnection, isAccepted ? .success : .invalidParameters)
-        #expect(talk.when(.received(packet)).contains(.send(status)))
+        #expect(talk.given(.received(packet)).contains(.send(status)))
     }
 
     @Test("what is not HCI is a violation and changes nothing")
@@ -109,8 +109,8 @@ struct VirtualControllerTranscriptTests {
     @Test("after Reset LE events are masked, advertising is off and the list is empty")
     func reset() {
         var talk = controller { $0.acceptListSize = 1 }
-        talk.when(.received(Packet.accept(peripheralAddress)))
-        talk.when(.received(Packet.createConnection(to: nil)))
+        talk.given(.received(Packet.accept(peripheralAddress)))
+        talk.given(.received(Packet.createConnection(to: nil)))
         talk.when(.received(Packet.command(.reset)), expect: .send(Packet.complete(.reset, [0])))
         talk.when(
             .received(Packet.accept(strangerAddress)),
@@ -118,15 +118,15 @@ struct VirtualControllerTranscriptTests {
         talk.when(
             .received(Packet.command(.leCreateConnectionCancel)),
             expect: .send(Packet.complete(.leCreateConnectionCancel, [0x0C])))
-        talk.when(.received(Packet.createConnection(to: nil)))
+        talk.given(.received(Packet.createConnection(to: nil)))
         talk.when(.linked(Self.handle, peer: strangerAddress, role: .central, Self.parameters))
     }
 
     @Test("Reset with a link abandons it")
     func resetWithLink() {
         var talk = controller()
-        talk.when(.received(Packet.createConnection(to: peripheralAddress)))
-        talk.when(.linked(Self.handle, peer: peripheralAddress, role: .central, Self.parameters))
+        talk.given(.received(Packet.createConnection(to: peripheralAddress)))
+        talk.given(.linked(Self.handle, peer: peripheralAddress, role: .central, Self.parameters))
         talk.when(
             .received(Packet.command(.reset)), expect: .abandon(Self.handle), .send(Packet.complete(.reset, [0])))
     }
@@ -158,7 +158,7 @@ struct VirtualControllerTranscriptTests {
         talk.when(.received(Packet.accept(centralAddress)), expect: .send(Packet.complete(add, [0])))
         talk.when(.received(Packet.accept(strangerAddress)), expect: .send(Packet.complete(add, [0x07])))
 
-        talk.when(.received(Packet.createConnection(to: nil)))
+        talk.given(.received(Packet.createConnection(to: nil)))
         let removal = Packet.command(remove, [0] + centralAddress.wireOctets)
         talk.when(.received(removal), expect: .send(Packet.complete(remove, [0x0C])))
         talk.when(.received(Packet.accept(peripheralAddress)), expect: .send(Packet.complete(add, [0x0C])))
@@ -166,7 +166,7 @@ struct VirtualControllerTranscriptTests {
             .received(Packet.command(.leClearFilterAcceptList)),
             expect: .send(Packet.complete(.leClearFilterAcceptList, [0x0C])))
 
-        talk.when(.received(Packet.command(.leCreateConnectionCancel)))
+        talk.given(.received(Packet.command(.leCreateConnectionCancel)))
         talk.when(.received(removal), expect: .send(Packet.complete(remove, [0])))
         talk.when(.received(Packet.accept(strangerAddress)), expect: .send(Packet.complete(add, [0])))
     }
@@ -174,7 +174,7 @@ struct VirtualControllerTranscriptTests {
     @Test("a connection to one named peer leaves the list alone")
     func directConnection() {
         var talk = controller()
-        talk.when(.received(Packet.createConnection(to: peripheralAddress)))
+        talk.given(.received(Packet.createConnection(to: peripheralAddress)))
         talk.when(
             .received(Packet.accept(strangerAddress)),
             expect: .send(Packet.complete(.leAddDeviceToFilterAcceptList, [0])))
@@ -194,15 +194,15 @@ struct VirtualControllerTranscriptTests {
     @Test("LE events wait until the host unmasks them")
     func masks() {
         var talk = Transcript(VirtualController(.init(address: centralAddress)))
-        talk.when(.received(Packet.createConnection(to: peripheralAddress)))
+        talk.given(.received(Packet.createConnection(to: peripheralAddress)))
         talk.when(.linked(Self.handle, peer: peripheralAddress, role: .central, Self.parameters))
     }
 
     @Test("the enhanced event replaces Connection Complete where the host asked for it")
     func enhanced() {
         var talk = controller()
-        talk.when(.received(Packet.command(.leSetEventMask, [0x1F, 0x02, 0, 0, 0, 0, 0, 0])))
-        talk.when(.received(Packet.createConnection(to: peripheralAddress)))
+        talk.given(.received(Packet.command(.leSetEventMask, [0x1F, 0x02, 0, 0, 0, 0, 0, 0])))
+        talk.given(.received(Packet.createConnection(to: peripheralAddress)))
         talk.when(
             .linked(Self.handle, peer: peripheralAddress, role: .central, Self.parameters),
             expect: .send(
@@ -213,15 +213,15 @@ struct VirtualControllerTranscriptTests {
     @Test("a link beyond the limit is refused with 0x09, a second one to the same peer with 0x0B")
     func linkLimit() {
         var talk = controller { $0.maximumLinks = 2 }
-        talk.when(.received(Packet.createConnection(to: peripheralAddress)))
+        talk.given(.received(Packet.createConnection(to: peripheralAddress)))
         talk.when(
             .linked(Self.handle, peer: peripheralAddress, role: .central, Self.parameters),
             expect: .send(Packet.connected(0x40, role: 0, peer: peripheralAddress)))
         talk.when(
             .received(Packet.createConnection(to: peripheralAddress)),
             expect: .send(Packet.status(.leCreateConnection, .connectionAlreadyExists)))
-        talk.when(.received(Packet.createConnection(to: strangerAddress)))
-        talk.when(.linked(.init(rawValue: 0x41), peer: strangerAddress, role: .central, Self.parameters))
+        talk.given(.received(Packet.createConnection(to: strangerAddress)))
+        talk.given(.linked(.init(rawValue: 0x41), peer: strangerAddress, role: .central, Self.parameters))
         talk.when(
             .received(Packet.createConnection(to: nil)),
             expect: .send(Packet.status(.leCreateConnection, .connectionLimitExceeded)))
@@ -233,8 +233,8 @@ struct VirtualControllerTranscriptTests {
     @Test("data beyond the buffers is lost and told as an overflow; delivery frees a buffer")
     func buffers() {
         var talk = controller { $0.aclBufferCount = 1 }
-        talk.when(.received(Packet.createConnection(to: peripheralAddress)))
-        talk.when(.linked(Self.handle, peer: peripheralAddress, role: .central, Self.parameters))
+        talk.given(.received(Packet.createConnection(to: peripheralAddress)))
+        talk.given(.linked(Self.handle, peer: peripheralAddress, role: .central, Self.parameters))
         talk.when(
             .received(Packet.acl(0x40, [1, 2])), expect: .transmit(Self.handle, .init(isFirst: true, data: [1, 2])))
         talk.when(
@@ -252,8 +252,8 @@ struct VirtualControllerTranscriptTests {
     @Test("what arrives is cut to the host's packets, and only the first begins a frame")
     func fragments() {
         var talk = controller { $0.aclDataLength = 27 }
-        talk.when(.received(Packet.createConnection(to: peripheralAddress)))
-        talk.when(.linked(Self.handle, peer: peripheralAddress, role: .central, Self.parameters))
+        talk.given(.received(Packet.createConnection(to: peripheralAddress)))
+        talk.given(.linked(Self.handle, peer: peripheralAddress, role: .central, Self.parameters))
         let data = [UInt8](0..<30)
         talk.when(
             .arrived(Self.handle, .init(isFirst: true, data: data)),
@@ -264,12 +264,12 @@ struct VirtualControllerTranscriptTests {
     @Test("the remote parameter request goes to a host that unmasked it, and is refused for one that did not")
     func parameterRequest() {
         var talk = controller()
-        talk.when(.received(Packet.createConnection(to: peripheralAddress)))
-        talk.when(.linked(Self.handle, peer: peripheralAddress, role: .central, Self.parameters))
+        talk.given(.received(Packet.createConnection(to: peripheralAddress)))
+        talk.given(.linked(Self.handle, peer: peripheralAddress, role: .central, Self.parameters))
         talk.when(
             .parametersRequested(Self.handle, Self.parameters),
             expect: .refuseParameters(Self.handle, reason: .init(rawValue: 0x1A)))
-        talk.when(.received(Packet.command(.leSetEventMask, [0x3F, 0, 0, 0, 0, 0, 0, 0])))
+        talk.given(.received(Packet.command(.leSetEventMask, [0x3F, 0, 0, 0, 0, 0, 0, 0])))
         talk.when(
             .parametersRequested(Self.handle, Self.parameters),
             expect: .send([0x04, 0x3E, 0x0B, 0x06, 0x40, 0, 0x18, 0, 0x28, 0, 0, 0, 0x58, 0x02]))
@@ -318,7 +318,7 @@ struct VirtualControllerTranscriptTests {
     @Test("a wedged controller takes nothing and gives nothing; without power its links are gone")
     func wedged() {
         var talk = controller()
-        talk.when(.linked(Self.handle, peer: peripheralAddress, role: .central, Self.parameters))
+        talk.given(.linked(Self.handle, peer: peripheralAddress, role: .central, Self.parameters))
         talk.when(.fault(.wedge))
         talk.when(.received(Packet.command(.reset)))
         talk.when(.received(Packet.acl(0x40, [1])))
@@ -329,9 +329,9 @@ struct VirtualControllerTranscriptTests {
     @Test("two packets are lost to the host, the third is told of")
     func lostPackets() {
         var talk = controller()
-        talk.when(.linked(Self.handle, peer: peripheralAddress, role: .central, Self.parameters))
+        talk.given(.linked(Self.handle, peer: peripheralAddress, role: .central, Self.parameters))
         talk.when(.fault(.loseCompletedPackets(2)))
-        for _ in 0..<3 { talk.when(.received(Packet.acl(0x40, [1]))) }
+        for _ in 0..<3 { talk.given(.received(Packet.acl(0x40, [1]))) }
         talk.when(.delivered(Self.handle))
         talk.when(.delivered(Self.handle))
         talk.when(.delivered(Self.handle), expect: .send(Packet.completed(0x40)))
@@ -369,7 +369,7 @@ struct VirtualControllerTranscriptTests {
         talk.when(.received(Packet.scan()), expect: .send(Packet.complete(.leSetScanEnable, [0])))
         let create = Packet.createConnection(to: peripheralAddress)
         talk.when(.received(create), expect: .send(Packet.status(.leCreateConnection, .commandDisallowed)))
-        talk.when(.received(Packet.command(.leSetScanEnable, [0, 0])))
+        talk.given(.received(Packet.command(.leSetScanEnable, [0, 0])))
         talk.when(.received(create), expect: .send(Packet.status(.leCreateConnection, .success)))
         talk.when(.received(Packet.scan()), expect: .send(Packet.complete(.leSetScanEnable, [0x0C])))
     }
@@ -390,10 +390,10 @@ struct VirtualControllerTranscriptTests {
                 let opcode = opcodes[Int.random(in: 0..<opcodes.count, using: &random)]
                 packet = Packet.command(HCIOpcode(rawValue: opcode), packet)
             case 1: packet = Packet.acl(0x40, packet)
-            case 2: talk.when(.linked(Self.handle, peer: peripheralAddress, role: .central, Self.parameters))
+            case 2: talk.given(.linked(Self.handle, peer: peripheralAddress, role: .central, Self.parameters))
             default: break
             }
-            for case .send(let answer) in talk.when(.received(packet)) {
+            for case .send(let answer) in talk.given(.received(packet)) {
                 #expect(answer.first == 0x04)
                 #expect(answer.count == Int(answer[2]) + 3)
             }

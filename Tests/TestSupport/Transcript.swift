@@ -21,12 +21,13 @@ public struct Transcript<Machine: StateMachine> where Machine.Effect: Equatable 
 
     public mutating func wait(_ duration: Duration) { now = now + duration }
 
-    /// The effects, for those who want to look closer than `==`.
+    /// What has to happen first: nothing is asserted. The effects are for those who want to look closer than `==`.
     @discardableResult
-    public mutating func when(_ input: Machine.Input) -> [Machine.Effect] {
+    public mutating func given(_ input: Machine.Input) -> [Machine.Effect] {
         machine.handle(input, at: now)
     }
 
+    /// Without effects nothing is expected to follow.
     public mutating func when(
         _ input: Machine.Input, expect effects: Machine.Effect...,
         sourceLocation: SourceLocation = #_sourceLocation
