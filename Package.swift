@@ -36,8 +36,8 @@ let daemonImports: [Target.Dependency] = [
 /// What the fuzz targets import. They are tests that replay the corpus, or, when `Tests/FuzzTests/run` builds this
 /// package for itself, the program that makes it grow.
 let fuzzImports: [Target.Dependency] = [
-    "BluetoothHost", "ButtonModel", "Bytes", "Daemon", "Diagnostics", "Flic", "HomeAssistant", "Hub", "JSON",
-    "RuleLoader", "Rules",
+    "BluetoothHost", "ButtonModel", "Bytes", "Daemon", "Diagnostics", "Expressions", "Flic", "HomeAssistant", "Hub",
+    "JSON", "RuleLoader", "Rules",
 ]
 let fuzzing: Target =
     Context.environment["TRYCK_FUZZ"] == nil

@@ -12,48 +12,47 @@ extension Hub {
     /// What a Flic keeps to, and what it can say.
     static let autoDisconnectTimes: ClosedRange<Int64> = 40...510
 
-    /// Requests that anybody may make; `nil` for others.
-    mutating func buttonAnswer(_ name: String, _ data: JSONValue, at now: Instant) -> RequestAnswer? {
-        let requests = [
-            "button/remove", "button/rename", "button/options", "button/connect", "button/disconnect",
-            "button/update/cancel", "button/led",
-        ]
-        guard requests.contains(name) else { return nil }
+    enum ButtonRequestName: String {
+        case describe = "button"
+        case remove = "button/remove"
+        case rename = "button/rename"
+        case options = "button/options"
+        case connect = "button/connect"
+        case disconnect = "button/disconnect"
+        case led = "button/led"
+        case update = "button/update"
+        case cancelUpdate = "button/update/cancel"
+        case factoryReset = "button/factory_reset"
+
+        /// For the control socket alone: these cannot be taken back, or are too large for a broker.
+        var isLocal: Bool {
+            switch self {
+            case .describe, .update, .factoryReset: true
+            case .remove, .rename, .options, .connect, .disconnect, .led, .cancelUpdate: false
+            }
+        }
+    }
+
+    mutating func answer(_ name: ButtonRequestName, _ data: JSONValue, at now: Instant) -> RequestAnswer {
         let button: ButtonID
-        do throws(RequestFailure) { button = try self.button(named: data["id"] ?? data["from"], for: name) } catch {
+        do throws(RequestFailure) {
+            button = try self.button(named: data["id"] ?? data["from"], for: name.rawValue)
+        } catch {
             return .error(error.sentence)
         }
         switch name {
-        case "button/remove": return remove(button, data, at: now)
-        case "button/rename": return rename(button, data, at: now)
-        case "button/options": return setOptions(button, data, at: now)
-        case "button/connect": return setConnectionWanted(true, button, at: now)
-        case "button/disconnect": return setConnectionWanted(false, button, at: now)
-        case "button/update/cancel":
+        case .describe: return .ok(buttons[button].map(describe) ?? .null)
+        case .remove: return remove(button, data, at: now)
+        case .rename: return rename(button, data, at: now)
+        case .options: return setOptions(button, data, at: now)
+        case .connect: return setConnectionWanted(true, button, at: now)
+        case .disconnect: return setConnectionWanted(false, button, at: now)
+        case .led: return .error("the light of a Flic 2 takes no orders; it only shows what the button does")
+        case .update: return update(button, data, at: now)
+        case .cancelUpdate:
             advanceButtons(.request(button, .cancelFirmwareUpdate), at: now)
             return named(button)
-        default: return .error("the light of a Flic 2 takes no orders; it only shows what the button does")
-        }
-    }
-
-    /// Requests of the control socket alone: they cannot be taken back, or are too large for a broker.
-    mutating func localButtonAnswer(_ name: String, _ data: JSONValue, at now: Instant) -> RequestAnswer? {
-        guard name == "button/update" || name == "button/factory_reset" else { return nil }
-        do throws(RequestFailure) {
-            let button = try self.button(named: data["id"], for: name)
-            if name == "button/update" { return update(button, data, at: now) }
-            return factoryReset(button, data, at: now)
-        } catch {
-            return .error(error.sentence)
-        }
-    }
-
-    func described(_ data: JSONValue) -> RequestAnswer {
-        do throws(RequestFailure) {
-            let button = try self.button(named: data["id"], for: "button")
-            return .ok(buttons[button].map(describe) ?? .null)
-        } catch {
-            return .error(error.sentence)
+        case .factoryReset: return factoryReset(button, data, at: now)
         }
     }
 
@@ -113,13 +112,12 @@ extension Hub {
             return .error(
                 #""to" is the new name, at most \#(Self.maximumNameLength) characters; "" takes the name back"#)
         }
-        let isTaken = buttons.values.contains {
-            $0.identity.id != button && ($0.displayName == name || label(of: $0.identity.id) == name)
-        }
+        // Not even what another one is called by its numbers.
+        let isTaken = buttons(called: name).contains { $0 != button }
         guard name.isEmpty || !isTaken else { return .error("another button is called \"\(name)\"") }
         let before = label(of: button)
         buttons[button]?.name = name.isEmpty ? nil : name
-        record([.name(button, name.isEmpty ? nil : name)])
+        recordAndSync([.name(button, name.isEmpty ? nil : name)])
         let after = label(of: button)
         let answer: JSONValue = [
             "id": .string(button.description), "from": .string(before), "to": .string(after),
@@ -175,7 +173,7 @@ extension Hub {
         for request in requests { change(button, by: request, at: now) }
         if let mode {
             buttons[button]?.triggerMode = mode
-            record([.triggerMode(button, mode)])
+            recordAndSync([.triggerMode(button, mode)])
         }
         buttonsChanged(at: now)
         tellOfChange(button)
@@ -200,7 +198,7 @@ extension Hub {
             changes.append(.nickname(button, known.identity.nickname))
         }
         if known.settings != before.settings { changes.append(.settings(button, known.settings)) }
-        if !changes.isEmpty { record(changes) }
+        if !changes.isEmpty { recordAndSync(changes) }
     }
 
     private mutating func tellOfChange(_ button: ButtonID) {

@@ -162,9 +162,7 @@ extension Hub {
         let stored = StoredButton(
             identity: button.identity, pairing: button.pairing, pairedAt: time)
         buttons[button.id] = ButtonRecord(stored)
-        let token = takeToken()
-        effects.append(.record(token, [.putButton(stored)]))
-        effects.append(.sync(token))
+        recordAndSync([.putButton(stored)])
         buttonsChanged(at: now)
         batteryMeasured(button.id, batteryMillivolts, at: now)
         let identity = button.identity
@@ -182,9 +180,7 @@ extension Hub {
     private mutating func gone(_ button: ButtonID, _ departure: Departure, at now: Instant) {
         let name = label(of: button)
         guard let record = buttons.removeValue(forKey: button) else { return }
-        let token = takeToken()
-        effects.append(.record(token, [.removeButton(button)]))
-        effects.append(.sync(token))
+        recordAndSync([.removeButton(button)])
         switch departure {
         case .unpaired: log(.warning, "\(name) was reset or has forgotten us: pair it again")
         case .removed: log(.info, "\(name) was removed, as asked for; to use it again, pair it")

@@ -52,7 +52,6 @@ extension Hub {
             return .ok(.object([]))
         case "status": return .ok(status(at: now))
         case "buttons": return .ok(.array(buttons.values.sorted { $0.identity.id < $1.identity.id }.map(describe)))
-        case "button": return described(data)
         case "simulator/press":
             guard let button = data["button"]?.stringValue, let press = data["press"]?.stringValue else {
                 return .error(#"data needs "button" and "press""#)
@@ -62,7 +61,9 @@ extension Hub {
             }
             effects.append(.pressSimulated(button: button, press: press))
             return .ok(.object([]))
-        default: return localButtonAnswer(name, data, at: now) ?? answer(name, data, at: now)
+        default:
+            if let request = ButtonRequestName(rawValue: name) { return answer(request, data, at: now) }
+            return answer(name, data, at: now)
         }
     }
 
@@ -85,7 +86,10 @@ extension Hub {
         case "health_check":
             return .ok(["healthy": .bool(faults.isEmpty)])
         default:
-            return buttonAnswer(name, data, at: now) ?? .error("unknown request \"\(name)\"")
+            guard let request = ButtonRequestName(rawValue: name), !request.isLocal else {
+                return .error("unknown request \"\(name)\"")
+            }
+            return answer(request, data, at: now)
         }
     }
 }

@@ -169,7 +169,7 @@ package struct Hub: Sendable {
             adapter = .starting
             advanceButtons(.transportOpened, at: now)
         case .received(let packet): advanceButtons(.received(packet), at: now)
-        case .transportClosed(let reason, let fault): transportClosed(reason, fault, at: now)
+        case .transportClosed(let reason, let fault): if !isFinished { transportClosed(reason, fault, at: now) }
 
         case .brokerAddress(let address): brokerAddress = address
         case .brokerConnected: brokerConnected(at: now)
@@ -234,6 +234,8 @@ package struct Hub: Sendable {
     mutating func finish() {
         guard !isFinished else { return }
         isFinished = true
+        // Nothing is opened any more.
+        deadlines.cancel(.transport)
         if case .connected = broker {
             effects.append(.publish(takeToken(), offlineMessage, expiry: nil))
         }
@@ -259,6 +261,13 @@ package struct Hub: Sendable {
     /// Writes something down that nobody waits for.
     mutating func record(_ changes: [StoreChange]) {
         effects.append(.record(takeToken(), changes))
+    }
+
+    /// Writes something down that people were told is so.
+    mutating func recordAndSync(_ changes: [StoreChange]) {
+        let token = takeToken()
+        effects.append(.record(token, changes))
+        effects.append(.sync(token))
     }
 
     /// Whether somebody hears what is told: lines on the path of a press are not made for nobody.

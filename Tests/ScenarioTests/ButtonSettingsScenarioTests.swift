@@ -33,6 +33,8 @@ struct ButtonSettingsScenarioTests {
         "a name that cannot be is refused with why",
         arguments: [
             (#"{"id":"hall","to":"kitchen"}"#, #"another button is called "kitchen""#),
+            (#"{"id":"hall","to":"BA00-K00001"}"#, #"another button is called "BA00-K00001""#),
+            (#"{"id":"hall","to":"80e4da000001"}"#, #"another button is called "80e4da000001""#),
             (#"{"id":"hall","to":"a\nb"}"#, #""to" is the new name, at most 64 characters; "" takes the name back"#),
             (#"{"id":"hall"}"#, #""to" is the new name, at most 64 characters; "" takes the name back"#),
         ])

@@ -4,7 +4,7 @@ import ButtonModel
 
 extension FuzzTarget {
     /// A session and whatever a button may notify, signed rightly or not: it sends nothing that does not fit the link,
-    /// and nothing at all once the link is lost.
+    /// nothing at all once the link is lost, and no pairing is given up: a proof needs the key of a certificate.
     static let session = FuzzTarget(name: "session") { octets throws(BrokenPromise) in
         var input = FuzzInput(octets)
         guard var bench = SessionBench(isKnown: input.octet() & 3 != 0) else { return }
@@ -97,6 +97,7 @@ private struct SessionBench {
                 try promise("a value fits the link", (2...Self.attMTU - 3).contains(value.count))
             }
             if case .events(_, let last, _) = effect { cursor = last }
+            try promise("no pairing is given up without a proof", effect != .unpaired)
         }
     }
 }

@@ -1,0 +1,36 @@
+@testable import Expressions
+
+extension FuzzTarget {
+    /// A text somebody wrote into a rule: a mistake is shown within it, and what compiles gives a value or says why
+    /// not.
+    static let expressions = FuzzTarget(name: "expressions") { octets throws(BrokenPromise) in
+        let text = String(decoding: octets, as: UTF8.self)
+        do throws(ExpressionProblems) {
+            let template = try Template(compiling: text, in: scope, expecting: .anything)
+            _ = try? template.text(in: environment)
+        } catch {
+            try promise("a mistake is named", !error.list.isEmpty)
+            try promise("it stands within the text", error.list.allSatisfy { $0.range.upperBound <= text.utf8.count })
+        }
+        guard let expression = try? Expression(compiling: text, in: scope) else { return }
+        if let value = try? expression.text(in: environment) {
+            try promise("a text is within its bound", value.utf8.count <= Limits.textLength)
+        }
+        _ = try? expression.evaluate(in: environment)
+    }
+
+    private static let scope = {
+        var scope = Scope()
+        scope.states = ["lux": .init(slot: 0, type: .integer.optional), "lamp": .init(slot: 1, type: .string)]
+        scope.variables = ["scene": .init(slot: 0, type: .string, values: [.string("a"), .string("b")])]
+        scope.buttons = ["kitchen": 0]
+        return scope
+    }()
+
+    private static let environment = {
+        var environment = Environment()
+        environment.states = [.integer(.min), .string("ON")]
+        environment.variables = [.string("a")]
+        return environment
+    }()
+}
