@@ -78,8 +78,10 @@ let package = Package(
         // Behaviour: pure
         module("Gestures", "ButtonModel"),
         module("Expressions", "ButtonModel", "JSON"),
-        module("Rules", "ButtonModel", "JSON", "Gestures"),
-        module("RuleLoader", "ButtonModel", "JSON", "Diagnostics", "Gestures", "Rules", "CYAML"),
+        module("Almanac", "Bytes", "ButtonModel", "Expressions"),
+        module("Rules", "ButtonModel", "JSON", "Gestures", "Expressions", "Almanac"),
+        module(
+            "RuleLoader", "ButtonModel", "JSON", "Diagnostics", "Gestures", "Expressions", "Almanac", "Rules", "CYAML"),
         module("HomeAssistant", "ButtonModel", "JSON"),
         module("Buttons", "BluetoothHost", "Flic", "ButtonModel"),
         module("Hub", "Bytes", "ButtonModel", "JSON", "Diagnostics", "Buttons", "Gestures", "Rules", "HomeAssistant"),
@@ -120,7 +122,8 @@ let package = Package(
             resources: [.copy("Vectors"), .copy("Golden")]),
         tests("GesturesTests", "Gestures", "ButtonModel", "JSON"),
         tests("ExpressionsTests", "Expressions", "ButtonModel", "JSON"),
-        tests("RulesTests", "Rules", "ButtonModel", "JSON"),
+        tests("AlmanacTests", "Almanac", "Expressions", "ButtonModel"),
+        tests("RulesTests", "Rules", "Gestures", "Expressions", "Almanac", "ButtonModel", "JSON"),
         tests(
             "RuleLoaderTests", "RuleLoader", "Rules", "Diagnostics", "ButtonModel", "JSON", resources: [.copy("Golden")]
         ),
@@ -145,3 +148,10 @@ let package = Package(
             "PictureTransfer", exclude: ["support"]),
     ]
 )
+
+// While the language is being built: only these targets.
+if let only = Context.environment["TRYCK_ONLY"]?.split(separator: ",").map(String.init) {
+    package.targets.removeAll { !only.contains($0.name) }
+    package.products = []
+    package.dependencies = []
+}

@@ -16,10 +16,12 @@ public struct ButtonEvent: Hashable, Sendable {
     public var wasQueuedLast: Bool
     /// How old it was when it reached us; zero for live events.
     public var age: Duration
+    /// Which of its buttons, on one that has two.
+    public var part: ButtonPart?
 
     public init(
         button: ButtonID, bootID: UInt32, counter: UInt32, step: PressStep, ticks: UInt64,
-        wasQueued: Bool = false, wasQueuedLast: Bool = false, age: Duration = .zero
+        wasQueued: Bool = false, wasQueuedLast: Bool = false, age: Duration = .zero, part: ButtonPart? = nil
     ) {
         self.button = button
         self.bootID = bootID
@@ -29,6 +31,7 @@ public struct ButtonEvent: Hashable, Sendable {
         self.wasQueued = wasQueued
         self.wasQueuedLast = wasQueuedLast
         self.age = age
+        self.part = part
     }
 }
 

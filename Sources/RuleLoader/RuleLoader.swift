@@ -56,7 +56,7 @@ package struct Loaded<Value: Sendable>: Sendable {
 package enum RuleLoader {
     /// A rules file.
     package static func rules(_ file: SourceFile, in environment: LoadEnvironment) -> Loaded<RuleSet> {
-        RuleReader.load(file, in: environment)
+        RuleReader.load([Document(file, in: environment)])
     }
 
     /// `tryck.yaml`.

@@ -6,7 +6,6 @@ extension RuleReader {
     mutating func readButtons(_ node: YAMLNode) {
         guard case .mapping(let entries) = node.content else {
             if case .invalid = node.content { return }
-            references.knowsAllButtons = false
             checker.error(
                 "E203", at: node, "\"buttons\" must be a mapping of name to button", hint: "write kitchen: BF12-C34567")
             return
@@ -15,13 +14,11 @@ extension RuleReader {
             let key = entry.key
             let isName = checker.checkName(
                 key.text, isPlain: key.isPlain, from: key.start, to: key.end, alias: key.alias)
-            references.declare(button: key)
             if entry.value.isNull {
                 checker.error(
                     "E114", at: key, "\"\(checker.shown(key.text))\" has no value",
                     hint: "give it a serial: BF12-C34567")
             } else if let button = readButton(entry), isName {
-                references.declare(button.hardware, key, &checker)
                 set.buttons.append(button)
             }
         }

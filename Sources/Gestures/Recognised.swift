@@ -1,0 +1,58 @@
+package import ButtonModel
+
+/// Something a button was found to have done.
+package struct Recognised: Hashable, Sendable {
+    package enum What: Hashable, Sendable {
+        /// Delivered at once and never consumed.
+        case down, up
+        case pattern([PressLength])
+        /// Held for so long: one of the vocabulary's stages.
+        case hold(after: Duration)
+        case holdRelease
+        /// A place in the list of chords.
+        case chord(Int)
+        case swipe(SwipeDirection)
+        /// The sum of `collect`; positive: clockwise, never 0.
+        case rotation(steps: Int, collect: Duration)
+    }
+
+    /// Of a chord, the one that came last.
+    package var button: ButtonID
+    package var part: ButtonPart?
+    package var what: What
+    /// The presses it is made of, counted up for each button and part from 1 since the start; `nil` for what is no press.
+    /// `down`, `up` and the gesture of one press have it in common.
+    package var presses: ClosedRange<UInt64>?
+    /// Any of its presses was stored by the button.
+    package var wasQueued: Bool
+    /// It is made of the last event the button had stored.
+    package var wasQueuedLast: Bool
+    /// That of its last press: how old it was when it reached us; zero for live ones.
+    package var age: Duration
+    /// When its last press began, or the thing itself happened, on our clock: arrival less age, mended by the button's own
+    /// time stamps.
+    package var at: Instant
+    /// How long the press lasted, of `up`, `hold`, `hold_release`.
+    package var heldFor: Duration
+    /// Of movements: as in `ButtonMovement`.
+    package var position: Int
+    package var slot: Int
+
+    package init(
+        button: ButtonID, part: ButtonPart? = nil, what: What, presses: ClosedRange<UInt64>? = nil,
+        wasQueued: Bool = false, wasQueuedLast: Bool = false, age: Duration = .zero, at: Instant,
+        heldFor: Duration = .zero, position: Int = 0, slot: Int = 0
+    ) {
+        self.button = button
+        self.part = part
+        self.what = what
+        self.presses = presses
+        self.wasQueued = wasQueued
+        self.wasQueuedLast = wasQueuedLast
+        self.age = age
+        self.at = at
+        self.heldFor = heldFor
+        self.position = position
+        self.slot = slot
+    }
+}

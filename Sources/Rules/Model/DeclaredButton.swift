@@ -1,0 +1,75 @@
+package import ButtonModel
+
+/// A button the rules name, and how its hardware is recognised.
+package struct DeclaredButton: Hashable, Sendable {
+    package enum Hardware: Hashable, Sendable {
+        case uuid(String)
+        case serial(String)
+        case address(ButtonID)
+        case nickname(String)
+
+        package func matches(_ identity: ButtonIdentity) -> Bool {
+            switch self {
+            case .uuid(let uuid): uuid == identity.uuid
+            case .serial(let serial): serial == identity.serial
+            case .address(let id): id == identity.id
+            case .nickname(let nickname): nickname == identity.nickname
+            }
+        }
+    }
+
+    package enum Model: String, CaseIterable, Hashable, Sendable {
+        case flic2, duo, twist
+    }
+
+    package static let standardHoldAfter = Duration.seconds(1)
+    package static let standardClickGap = Duration.milliseconds(500)
+
+    package var name: String
+    package var hardware: Hardware
+    package var model: Model
+    /// `nil`: `auto`, derived from the rules.
+    package var triggerMode: TriggerMode?
+    /// 200 ms … 10 s
+    package var holdAfter: Duration
+    /// 100 ms … 2 s
+    package var clickGap: Duration
+    /// `nil`: the set's default.
+    package var queued: QueuedPolicy?
+    package var place: Place
+
+    package init(
+        name: String, hardware: Hardware, model: Model = .flic2, triggerMode: TriggerMode? = nil,
+        holdAfter: Duration = standardHoldAfter, clickGap: Duration = standardClickGap, queued: QueuedPolicy? = nil,
+        place: Place = Place()
+    ) {
+        self.name = name
+        self.hardware = hardware
+        self.model = model
+        self.triggerMode = triggerMode
+        self.holdAfter = holdAfter
+        self.clickGap = clickGap
+        self.queued = queued
+        self.place = place
+    }
+}
+
+/// What happens to events the button had stored while out of reach.
+package enum QueuedPolicy: Hashable, Sendable {
+    case drop
+    case accept
+    /// Up to that age, inclusive; all of them, or only the last of one reconnection that matches the rule.
+    case limited(maximumAge: Duration, keepLast: Bool)
+
+    package static let standard = QueuedPolicy.limited(maximumAge: .seconds(3), keepLast: false)
+
+    /// Whether a gesture of this age passes. Live gestures always do.
+    package func admits(queued: Bool, age: Duration) -> Bool {
+        guard queued else { return true }
+        switch self {
+        case .drop: return false
+        case .accept: return true
+        case .limited(let maximumAge, _): return age <= maximumAge
+        }
+    }
+}
