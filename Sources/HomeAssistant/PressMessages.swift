@@ -39,21 +39,21 @@ package struct PressReport: Hashable, Sendable {
 extension Topics {
     /// A gesture is published twice: the bare word for device triggers, then JSON for everything else.
     /// Never retained: a retained event would fire again at every restart of Home Assistant.
-    package func messages(for gesture: Gesture, _ report: PressReport) -> [MQTTMessage] {
+    package func messages(_ word: String, _ report: PressReport) -> [MQTTMessage] {
         [
-            MQTTMessage(topicName: action(of: report.button), payload: Array(gesture.rawValue.utf8), qos: 1),
+            MQTTMessage(topicName: action(of: report.button), payload: Array(word.utf8), qos: 1),
             MQTTMessage(
-                topicName: event(of: report.button), payload: report.payload(gesture.rawValue).encoded(), qos: 1),
+                topicName: event(of: report.button), payload: report.payload(word).encoded(), qos: 1),
         ]
     }
 
-    package func message(for event: RawEvent, _ report: PressReport) -> MQTTMessage {
-        MQTTMessage(topicName: raw(of: report.button), payload: report.payload(event.rawValue).encoded(), qos: 1)
+    package func rawMessage(_ word: String, _ report: PressReport) -> MQTTMessage {
+        MQTTMessage(topicName: raw(of: report.button), payload: report.payload(word).encoded(), qos: 1)
     }
 
     /// A gesture that came too late to act on.
-    package func staleMessage(for gesture: Gesture, _ report: PressReport) -> MQTTMessage {
-        bridgeMessage("stale_event", report.payload(gesture.rawValue))
+    package func staleMessage(_ word: String, _ report: PressReport) -> MQTTMessage {
+        bridgeMessage("stale_event", report.payload(word))
     }
 
     /// `{"type":…,"data":…}` on `bridge/event`.

@@ -1,6 +1,5 @@
 import ButtonModel
 import Buttons
-import Gestures
 
 /// All that is known of one paired button while the program runs.
 struct ButtonRecord: Hashable, Sendable {
@@ -18,9 +17,8 @@ struct ButtonRecord: Hashable, Sendable {
     var triggerMode: TriggerMode?
     var settings: ButtonSettings
     var batteryAlarm: BatteryAlarm
-    var recogniser: Recogniser
-    /// In force now, worked out from the rules.
-    var mode = TriggerMode.clickAndDoubleClickAndHold
+    /// The press train that was undecided when the program stopped.
+    let restoredTrain: String
     var state = ButtonState.disconnected
     var lastSeen: UTCTime?
 
@@ -38,7 +36,7 @@ struct ButtonRecord: Hashable, Sendable {
         triggerMode = stored.triggerMode
         settings = stored.settings
         batteryAlarm = BatteryAlarm(isLow: stored.isBatteryLow)
-        recogniser = Recogniser(saved: stored.recogniser)
+        restoredTrain = stored.recogniser
     }
 
     /// What `Buttons` needs of it.
@@ -51,10 +49,5 @@ struct ButtonRecord: Hashable, Sendable {
     /// What `rename` set, else the nickname, else the serial.
     var displayName: String {
         name ?? (identity.nickname.isEmpty ? identity.serial : identity.nickname)
-    }
-
-    /// The record of everything processed so far.
-    var progress: StoreChange {
-        .progress(identity.id, cursor, recogniser: recogniser.saved, pressCount: pressCount, sequence: sequence)
     }
 }

@@ -12,15 +12,28 @@ extension Hub {
         broker = .connected
         log(.info, "connected to \(brokerAddress)")
         tell(["kind": "broker", "state": "connected"])
-        if configuration.allowsRequestsOverMQTT { effects.append(.subscribe([topics.requestFilter])) }
+        let filters = requestFilters + engine.subscriptions
+        if !filters.isEmpty { effects.append(.subscribe(filters)) }
         effects.append(.publish(takeToken(), topics.bridgeStateMessage(isOnline: true), expiry: nil))
+        publishRuleTopics()
+        advanceRules(.brokerChanged(isConnected: true), at: now)
         expireMessages(at: now)
         for entry in outbox.takeAll() { send(entry, at: now) }
         deadlines.cancel(.outbox)
     }
 
-    mutating func brokerDisconnected(_ reason: String) {
+    /// What is listened to besides the states of rules.
+    private var requestFilters: [String] {
+        switch configuration.control {
+        case .none: []
+        case .settings: [topics.requestFilter]
+        case .all: [topics.requestFilter] + topics.ruleFilters
+        }
+    }
+
+    mutating func brokerDisconnected(_ reason: String, at now: Instant) {
         guard broker != .disconnected(reason) else { return }
+        if case .connected = broker { advanceRules(.brokerChanged(isConnected: false), at: now) }
         broker = .disconnected(reason)
         log(.warning, reason)
         tell(["kind": "broker", "state": "disconnected", "reason": .string(reason)])
@@ -56,6 +69,7 @@ extension Hub {
         // A retained message is the last word on its topic and must not go away by itself.
         effects.append(
             .publish(entry.id, message, expiry: message.retain ? nil : max(.seconds(1), entry.deadline - now)))
+        if let step = jobs[entry.id]?.step { advanceRules(.handedOver(step), at: now) }
         guard isWatched else { return }
         tell([
             "kind": "publish", "topic": .string(message.topicName),
@@ -73,7 +87,7 @@ extension Hub {
 
     mutating func published(_ id: UInt64, at now: Instant) {
         outbox.acknowledged(id)
-        publishEnded(id, .completed, at: now)
+        publishEnded(id, .completed(), at: now)
     }
 
     mutating func publishFailed(_ id: UInt64, _ reason: String, at now: Instant) {
@@ -87,7 +101,13 @@ extension Hub {
     }
 
     mutating func messageReceived(_ topicName: String, _ payload: [UInt8], retained: Bool, at now: Instant) {
-        guard configuration.allowsRequestsOverMQTT, let name = topics.request(of: topicName) else { return }
+        if stateTopics.contains(topicName) {
+            advanceRules(.message(topicName: topicName, payload: payload), at: now)
+        }
+        if configuration.control == .all, let request = topics.ruleRequest(of: topicName) {
+            return ruleMessageReceived(request, topicName, payload, retained: retained, at: now)
+        }
+        guard configuration.control != .none, let name = topics.request(of: topicName) else { return }
         // A request that was retained by mistake would be repeated at every connection.
         guard !retained else { return log(.warning, "\(topicName): a retained request is ignored; clear the topic") }
         let answer: RequestAnswer
@@ -95,12 +115,13 @@ extension Hub {
         do {
             let data = payload.isEmpty ? .object([]) : try JSONValue(parsing: payload)
             transaction = data["transaction"]
+            if name == Hub.reloadRequest {
+                return reload(data, for: .mqtt(name, transaction: transaction))
+            }
             answer = self.answer(name, data, at: now)
         } catch {
             answer = .error("the payload is not JSON: \(error)")
         }
-        publish(
-            MQTTMessage(
-                topicName: topics.response(to: name), payload: answer.line(transaction: transaction).encoded(), qos: 1))
+        respond(answer, to: .mqtt(name, transaction: transaction))
     }
 }

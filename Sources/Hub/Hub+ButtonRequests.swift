@@ -144,10 +144,9 @@ extension Hub {
                     let words = TriggerMode.allCases.map(\.rawValue).joined(separator: ", ")
                     return .error("trigger_mode is auto, \(words)")
                 }
-                if let fixed = engine.fixedTriggerMode(of: button) {
-                    return .error("the rules fix the trigger mode of this button (\(fixed.rawValue)); change it there")
-                }
-                mode = .some(TriggerMode(rawValue: word))
+                let wanted = TriggerMode(rawValue: word)
+                if let wanted, let refusal = engine.refusal(of: wanted, for: button) { return .error(refusal) }
+                mode = .some(wanted)
             case "latency_mode":
                 guard let mode = option.value.stringValue.flatMap(LatencyMode.init) else {
                     return .error("latency_mode is low, normal or high")
@@ -174,6 +173,7 @@ extension Hub {
         if let mode {
             buttons[button]?.triggerMode = mode
             recordAndSync([.triggerMode(button, mode)])
+            advanceRules(.requested(.setTriggerMode(button, mode)), at: now)
         }
         buttonsChanged(at: now)
         tellOfChange(button)

@@ -16,55 +16,17 @@ extension Hub {
     mutating func pressed(
         _ button: ButtonID, _ events: [ButtonEvent], _ cursor: EventCursor, needsAcknowledgement: Bool, at now: Instant
     ) {
-        guard var record = buttons[button] else { return }
+        guard buttons[button] != nil else { return }
         let time = wallClock(at: now)
-        record.lastSeen = time
-        let policy = engine.queuedPolicy(of: button)
-        var ruleEffects: [RuleEngine.Effect] = []
-        var messages: [(MQTTMessage, Duration)] = []
-        var lines: [JSONValue] = []
-
-        for event in events {
-            let at = time - event.age
-            let isFresh = policy.admits(queued: event.wasQueued, age: event.age)
-            if event.step == .down { record.pressCount += 1 }
-            func report() -> PressReport {
-                record.sequence += 1
-                return PressReport(
-                    button: button, name: record.displayName, sequence: record.sequence, pressCount: record.pressCount,
-                    at: at, wasQueued: event.wasQueued, age: event.age)
-            }
-            func occurred(_ what: TriggerEvent, wasQueued: Bool) {
-                if isWatched { lines.append(eventLine(what.word, of: button, at: at, wasQueued, event.age)) }
-                ruleEffects += engine.handle(
-                    .occurred(
-                        Occurrence(
-                            button: button, event: what, wasQueued: wasQueued, wasQueuedLast: event.wasQueuedLast,
-                            age: event.age, at: at)),
-                    at: now)
-            }
-
-            if let raw = event.step.raw {
-                occurred(.raw(raw), wasQueued: event.wasQueued)
-                if isFresh { messages.append((topics.message(for: raw, report()), policy.patience(at: event.age))) }
-            }
-            for recognised in record.recogniser.recognise(event.step, wasQueued: event.wasQueued, in: record.mode) {
-                occurred(.gesture(recognised.gesture), wasQueued: recognised.wasQueued)
-                if policy.admits(queued: recognised.wasQueued, age: event.age) {
-                    for message in topics.messages(for: recognised.gesture, report()) {
-                        messages.append((message, policy.patience(at: event.age)))
-                    }
-                } else {
-                    messages.append((topics.staleMessage(for: recognised.gesture, report()), .seconds(60)))
-                }
-            }
-        }
-        record.cursor = cursor
-        buttons[button] = record
+        buttons[button]?.lastSeen = time
+        let pressCount = events.count { $0.step == .down }
+        let ruleEffects = engine.handle(.pressed(events), at: now)
+        let reports = reports(of: ruleEffects, at: now)
+        buttons[button]?.pressCount += Int64(pressCount)
+        buttons[button]?.cursor = cursor
 
         let token = takeToken()
-        carryOut(ruleEffects, recordedAs: token, with: [record.progress], before: lines, at: now)
-        for (message, patience) in messages { publish(message, patience: patience, at: now) }
+        carryOut(ruleEffects, reports, recordedAs: token, of: button, at: now)
         effects.append(.sync(token))
         if needsAcknowledgement { awaitingSync[token] = Acknowledgement(button: button, cursor: cursor) }
     }
@@ -86,32 +48,85 @@ extension Hub {
         storeFault = reason
     }
 
-    mutating func reportInterrupted(_ run: StoredRun, at now: Instant) {
-        log(.warning, "rule \(run.rule) was interrupted by a crash or a power cut; it is not repeated")
-        let data: JSONValue = [
-            "rule": .string(run.rule), "run": .integer(Int64(clamping: run.id)),
-            "button": .string(run.button.description), "started_at": .string(run.startedAt.description),
-        ]
-        publish(topics.bridgeMessage("interrupted", data), patience: .seconds(3600), at: now)
+    /// The record of everything processed so far.
+    func progress(of button: ButtonID) -> StoreChange? {
+        buttons[button].map { record in
+            .progress(
+                button, record.cursor, recogniser: engine.savedTrain(of: button), pressCount: record.pressCount,
+                sequence: record.sequence)
+        }
     }
 
-    private func eventLine(
-        _ word: String, of button: ButtonID, at: UTCTime, _ wasQueued: Bool, _ age: Duration
-    ) -> JSONValue {
+    // MARK: What others hear of it
+
+    /// What is published and told of what buttons did.
+    struct Reports {
+        var buttons: Set<ButtonID> = []
+        var messages: [(MQTTMessage, Duration)] = []
+        var lines: [JSONValue] = []
+        var isEmpty: Bool { buttons.isEmpty }
+    }
+
+    mutating func reports(of ruleEffects: [RuleEngine.Effect], at now: Instant) -> Reports {
+        var reports = Reports()
+        for case .recognised(let recognised) in ruleEffects { add(recognised, to: &reports, at: now) }
+        return reports
+    }
+
+    private mutating func add(_ recognised: Recognised, to reports: inout Reports, at now: Instant) {
+        let button = recognised.button
+        reports.buttons.insert(button)
+        guard let word = recognised.what.word, buttons[button] != nil else { return }
+        let at = wallClock(at: recognised.at)
+        if isWatched { reports.lines.append(eventLine(word, recognised, at: at)) }
+        let policy = engine.queuedPolicy(of: button)
+        let isFresh = policy.admits(queued: recognised.wasQueued, age: recognised.age)
+        let isRaw = recognised.what == .down || recognised.what == .up
+        guard isFresh || !isRaw else { return }
+        buttons[button]?.sequence += 1
+        guard let record = buttons[button] else { return }
+        let report = PressReport(
+            button: button, name: record.displayName, sequence: record.sequence,
+            pressCount: record.pressCount + (recognised.what == .down ? 1 : 0), at: at,
+            wasQueued: recognised.wasQueued, age: recognised.age)
+        let patience = policy.patience(at: recognised.age)
+        if isRaw {
+            reports.messages.append((topics.rawMessage(word, report), patience))
+        } else if isFresh {
+            for message in topics.messages(word, report) { reports.messages.append((message, patience)) }
+        } else {
+            reports.messages.append((topics.staleMessage(word, report), .seconds(60)))
+        }
+    }
+
+    private func eventLine(_ word: String, _ recognised: Recognised, at: UTCTime) -> JSONValue {
         [
-            "kind": "event", "button": .string(label(of: button)), "id": .string(button.description),
-            "event": .string(word),
-            "queued": .bool(wasQueued), "age_ms": .integer(age.milliseconds), "at": .string(at.description),
+            "kind": "event", "button": .string(label(of: recognised.button)),
+            "id": .string(recognised.button.description), "event": .string(word),
+            "queued": .bool(recognised.wasQueued), "age_ms": .integer(recognised.age.milliseconds),
+            "at": .string(at.description),
         ]
     }
 }
 
-extension PressStep {
-    fileprivate var raw: RawEvent? {
+extension Recognised.What {
+    /// What MQTT calls it; `nil` for what only rules know.
+    fileprivate var word: String? {
         switch self {
-        case .down: .down
-        case .up: .up
-        case .hold, .clickTimeout: nil
+        case .down: "down"
+        case .up: "up"
+        case .pattern(let presses) where !presses.contains(.long):
+            switch presses.count {
+            case 1: "click"
+            case 2: "double_click"
+            case let count: "clicks_\(count)"
+            }
+        case .pattern, .chord: nil
+        case .hold: "hold"
+        case .holdRelease: "hold_release"
+        case .swipe(let direction): direction.rawValue
+        case .rotation(let steps, _):
+            steps > 0 ? RotationDirection.clockwise.rawValue : RotationDirection.counterClockwise.rawValue
         }
     }
 }

@@ -1,6 +1,5 @@
 import ButtonModel
 import Buttons
-import Gestures
 import HomeAssistant
 import JSON
 import Rules
@@ -37,7 +36,7 @@ extension Hub {
         case .rebooted(let button, let cursor):
             buttons[button]?.cursor = cursor
             buttons[button]?.isAdvertisingConfigured = false
-            if let record = buttons[button] { self.record([record.progress]) }
+            if let progress = progress(of: button) { record([progress]) }
         case .events(let button, let events, let cursor, let needsAcknowledgement):
             pressed(button, events, cursor, needsAcknowledgement: needsAcknowledgement, at: now)
         case .queueDrained: break
@@ -113,6 +112,9 @@ extension Hub {
         case (.ready, _): log(.info, "\(label(of: button)) is \(state.rawValue)")
         default: break
         }
+        if (before == .ready) != (state == .ready) {
+            advanceRules(.linkChanged(button, isConnected: state == .ready), at: now)
+        }
         sayStatus()
     }
 
@@ -124,12 +126,14 @@ extension Hub {
         let becameLow = record.batteryAlarm.measured(millivolts: millivolts)
         buttons[button] = record
         self.record([.battery(button, millivolts: millivolts, measuredAt: time, isLow: record.batteryAlarm.isLow)])
+        advanceRules(.battery(button, Int64(Battery.percentage(millivolts: millivolts))), at: now)
         guard becameLow else { return }
         log(.warning, "\(label(of: button)): the battery is low (\(millivolts) mV); change it, a CR2032")
         tell([
             "kind": "event", "button": .string(label(of: button)), "id": .string(button.description),
             "event": "battery_low", "queued": false, "age_ms": 0, "at": .string(time.description),
         ])
+        advanceRules(.batteryLow(button), at: now)
     }
 
     /// The button holds this name and nothing else is on its way there.
@@ -224,10 +228,6 @@ extension Hub {
     /// The buttons that exist have changed: names and trigger modes are worked out afresh.
     mutating func buttonsChanged(at now: Instant) {
         advanceRules(.buttonsChanged(buttons.values.map(\.identity).sorted { $0.id < $1.id }), at: now)
-        for id in buttons.keys {
-            let chosen = engine.fixedTriggerMode(of: id) ?? buttons[id]?.triggerMode
-            buttons[id]?.mode = chosen ?? TriggerMode(serving: engine.gesturesUsed(on: id))
-        }
         sayStatus()
     }
 

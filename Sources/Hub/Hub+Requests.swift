@@ -1,5 +1,6 @@
 import ButtonModel
 import Buttons
+import HomeAssistant
 import JSON
 import Rules
 
@@ -32,6 +33,9 @@ extension Hub {
             let request = try JSONValue(parsing: line)
             transaction = request["transaction"]
             if let name = request["request"]?.stringValue {
+                if name == Hub.reloadRequest {
+                    return reload(request["data"] ?? .object([]), for: .client(client, transaction: transaction))
+                }
                 answer = controlAnswer(name, request["data"] ?? .object([]), from: client, at: now)
             } else {
                 answer = .error(#"a request looks like {"request":"status"}"#)
@@ -39,7 +43,25 @@ extension Hub {
         } catch {
             answer = .error("not JSON: \(error)")
         }
-        effects.append(.respond(client, answer.line(transaction: transaction)))
+        respond(answer, to: .client(client, transaction: transaction))
+    }
+
+    /// Who asked, and how they know the answer as theirs.
+    enum Requester: Hashable, Sendable {
+        case client(ClientID, transaction: JSONValue?)
+        case mqtt(String, transaction: JSONValue?)
+    }
+
+    mutating func respond(_ answer: RequestAnswer, to requester: Requester) {
+        switch requester {
+        case .client(let client, let transaction):
+            effects.append(.respond(client, answer.line(transaction: transaction)))
+        case .mqtt(let name, let transaction):
+            publish(
+                MQTTMessage(
+                    topicName: topics.response(to: name), payload: answer.line(transaction: transaction).encoded(),
+                    qos: 1))
+        }
     }
 
     /// Requests that only the control socket knows.
@@ -63,6 +85,7 @@ extension Hub {
             return .ok(.object([]))
         default:
             if let request = ButtonRequestName(rawValue: name) { return answer(request, data, at: now) }
+            if let request = RuleRequestName(rawValue: name) { return answer(request, data, at: now) }
             return answer(name, data, at: now)
         }
     }

@@ -1,4 +1,5 @@
 import ButtonModel
+import Expressions
 import HomeAssistant
 import JSON
 import Rules
@@ -18,80 +19,105 @@ struct Job: Hashable, Sendable {
 extension Hub {
     mutating func advanceRules(_ input: RuleEngine.Input, at now: Instant) {
         ruleInputs.append(input)
-        if !isCarryingOutRules { carryOut([], at: now) }
+        if !isCarryingOutRules { drainRules(at: now) }
     }
 
-    /// Records the runs that start here (and `changes` with them) before the first of their steps is carried
-    /// out, and those that ended once all of it is.
+    /// Carries out what a notification of a button led to, and what that leads to in turn.
     mutating func carryOut(
-        _ ruleEffects: [RuleEngine.Effect], recordedAs token: UInt64? = nil, with changes: [StoreChange] = [],
-        before lines: [JSONValue] = [], at now: Instant
+        _ ruleEffects: [RuleEngine.Effect], _ reports: Reports, recordedAs token: UInt64, of button: ButtonID,
+        at now: Instant
     ) {
         isCarryingOutRules = true
-        carryOutOnce(ruleEffects, recordedAs: token, with: changes, before: lines, at: now)
+        carryOutOnce(ruleEffects, reports, recordedAs: token, with: progress(of: button).map { [$0] } ?? [], at: now)
+        drainRules(at: now)
+    }
+
+    private mutating func drainRules(at now: Instant) {
+        isCarryingOutRules = true
         var next = 0
         while next < ruleInputs.count {
-            carryOutOnce(engine.handle(ruleInputs[next], at: now), recordedAs: nil, with: [], before: [], at: now)
+            let ruleEffects = engine.handle(ruleInputs[next], at: now)
+            let reports = reports(of: ruleEffects, at: now)
+            carryOutOnce(
+                ruleEffects, reports, recordedAs: nil, with: reports.buttons.sorted().compactMap { progress(of: $0) },
+                at: now)
             next += 1
         }
         ruleInputs.removeAll(keepingCapacity: true)
         isCarryingOutRules = false
     }
 
+    /// Records the runs that start here, what rules keep, and `changes` with them, before the first step is carried out,
+    /// and those that ended once all of it is.
     private mutating func carryOutOnce(
-        _ ruleEffects: [RuleEngine.Effect], recordedAs token: UInt64?, with changes: [StoreChange],
-        before lines: [JSONValue], at now: Instant
+        _ ruleEffects: [RuleEngine.Effect], _ reports: Reports, recordedAs token: UInt64?, with changes: [StoreChange],
+        at now: Instant
     ) {
         var begun = changes
         var ended: [StoreChange] = []
-        for case .started(let run, let rule, let occurrence) in ruleEffects {
-            begun.append(
-                .runStarted(
-                    StoredRun(
-                        id: run.rawValue, rule: rule, button: occurrence.button,
-                        event: buttons[occurrence.button]?.cursor ?? EventCursor(), startedAt: wallClock(at: now))))
-        }
-        if !begun.isEmpty { effects.append(.record(token ?? takeToken(), begun)) }
-        for line in lines { tell(line) }
-
         for effect in ruleEffects {
             switch effect {
             case .started(let run, let rule, let occurrence):
-                if isWatched { tell(ruleLine(rule, occurrence, outcome: "started", run: run)) }
-            case .stopped(let rule, let gate, let occurrence):
-                log(.debug, "rule \(rule) did not run: \(gate.rawValue)")
-                if isWatched { tell(ruleLine(rule, occurrence, outcome: gate.rawValue, run: nil)) }
-            case .perform(let step, let action, let rule, let occurrence):
-                perform(step, action, rule: rule, occurrence, at: now)
-            case .cancel(let step):
-                for (id, job) in jobs where job.step == step {
-                    if job.isProcess { effects.append(.cancelProcess(id)) } else { outbox.remove(id) }
-                    jobs[id]?.step = nil
-                }
-            case .stepFailed(let step, let rule, let code, let message):
-                log(.warning, "rule \(rule), action \(step.index + 1): \(code) \(message)")
-                tell([
-                    "kind": "rule", "rule": .string(rule), "run": .integer(Int64(clamping: step.run.rawValue)),
-                    "outcome": "step_failed", "step": .integer(Int64(step.index)), "code": .string(code),
-                    "reason": .string(message),
-                ])
-            case .finished(let run, let rule, let completed):
-                ended.append(.runEnded(run.rawValue))
-                guard isWatched else { break }
-                tell([
-                    "kind": "rule", "rule": .string(rule), "run": .integer(Int64(clamping: run.rawValue)),
-                    "outcome": completed ? "completed" : "failed",
-                ])
-            case .setTimer(let deadline): deadlines.set(.rules, at: deadline)
-            case .cancelTimer: deadlines.cancel(.rules)
+                begun.append(
+                    .runStarted(
+                        StoredRun(
+                            id: run.rawValue, rule: rule, button: occurrence.button,
+                            event: occurrence.button.flatMap { buttons[$0]?.cursor } ?? EventCursor(),
+                            startedAt: wallClock(at: now))))
+            case .keep(let change): begun.append(.rules(change))
+            default: break
             }
         }
+        if !begun.isEmpty || token != nil { effects.append(.record(token ?? takeToken(), begun)) }
+        for line in reports.lines { tell(line) }
+        for effect in ruleEffects { carryOut(effect, ended: &ended, at: now) }
         if !ended.isEmpty { record(ended) }
+        for (message, patience) in reports.messages { publish(message, patience: patience, at: now) }
     }
 
-    private mutating func perform(
-        _ step: StepID, _ action: Action, rule: String, _ occurrence: Occurrence, at now: Instant
-    ) {
+    private mutating func carryOut(_ effect: RuleEngine.Effect, ended: inout [StoreChange], at now: Instant) {
+        switch effect {
+        case .recognised, .keep: break
+        case .started(let run, let rule, let occurrence):
+            ruleTopics.changed.insert(rule)
+            if isWatched { tell(ruleLine(rule, occurrence, outcome: "started", run: run)) }
+        case .stopped(let rule, let gate, let occurrence, let reason):
+            ruleTopics.changed.insert(rule)
+            log(.debug, "rule \(rule) did not run: \(gate.rawValue)" + (reason.isEmpty ? "" : ", \(reason)"))
+            if isWatched { tell(ruleLine(rule, occurrence, outcome: gate.rawValue, reason: reason)) }
+        case .perform(let step, let action, let rule, _):
+            perform(step, action, rule: rule, at: now)
+        case .cancel(let step): cancel(step)
+        case .stepFailed(let run, let rule, let step, let place, let code, let message, let isFinal):
+            log(.warning, "rule \(rule), \(step) (\(place)): \(code) \(message)")
+            tell([
+                "kind": "rule", "rule": .string(rule), "run": .integer(Int64(clamping: run.rawValue)),
+                "outcome": "step_failed", "step": .string(step), "place": .string(place.description),
+                "code": .string(code), "reason": .string(message), "final": .bool(isFinal),
+            ])
+            ruleTopics.failures[rule] = RuleTopicsState.Failure(step: step, code: code, message: message)
+        case .finished(let run, let rule, let result):
+            ended.append(.runEnded(run.rawValue))
+            runEnded(run, rule: rule, result, at: now)
+        case .interrupted(let run, let rule, let occurrence):
+            ended.append(.runEnded(run.rawValue))
+            reportInterrupted(
+                StoredRun(
+                    id: run.rawValue, rule: rule, button: occurrence.button, event: EventCursor(),
+                    startedAt: occurrence.at), at: now)
+        case .variableChanged(let name, let value): publishVariable(name, value)
+        case .enabledChanged(let rule, let isEnabled): publishEnabled(rule, isEnabled)
+        case .subscribe(let topicNames): if case .connected = broker { effects.append(.subscribe(topicNames)) }
+        case .unsubscribe(let topicNames): if case .connected = broker { effects.append(.unsubscribe(topicNames)) }
+        case .log(let level, let message): log(level, message)
+        case .setTimer(let deadline): deadlines.set(.rules, at: deadline)
+        case .cancelTimer: deadlines.cancel(.rules)
+        }
+    }
+
+    // MARK: Steps
+
+    private mutating func perform(_ step: StepID, _ action: Action, rule: String, at now: Instant) {
         switch action {
         case .publish(let publish):
             let message = MQTTMessage(
@@ -101,47 +127,125 @@ extension Hub {
         case .process(let process):
             let id = takeToken()
             jobs[id] = Job(step: step, rule: rule, action: action)
-            let request = ProcessRequest(
-                process, rule: rule, occurrence, of: buttons[occurrence.button], named: label(of: occurrence.button),
-                in: configuration)
-            effects.append(.startProcess(id, request))
+            effects.append(.startProcess(id, ProcessRequest(process, in: configuration)))
+        case .http(let request):
+            let id = takeToken()
+            jobs[id] = Job(step: step, rule: rule, action: action)
+            effects.append(.startWebRequest(id, request))
         case .log(let level, let message):
             log(level, "rule \(rule): \(message)")
             tell(["kind": "log", "rule": .string(rule), "level": .string(level.rawValue), "message": .string(message)])
         }
     }
 
+    private mutating func cancel(_ step: StepID) {
+        for (id, job) in jobs where job.step == step {
+            switch job.action {
+            case .process: effects.append(.cancelProcess(id))
+            case .http:
+                effects.append(.cancelWebRequest(id))
+                jobs[id] = nil
+            case .publish, .log, nil: outbox.remove(id)
+            }
+            jobs[id]?.step = nil
+        }
+    }
+
     mutating func processEnded(_ id: UInt64, _ result: ProcessResult, at now: Instant) {
         guard let job = jobs.removeValue(forKey: id), case .process(let process) = job.action else { return }
         let arguments = process.isShell ? Array(process.arguments.dropFirst(2).prefix(1)) : process.arguments
+        let standardOutput = String(decoding: result.standardOutput, as: UTF8.self)
         let standardError = String(decoding: result.standardError, as: UTF8.self)
         tell([
             "kind": "process", "rule": .string(job.rule), "command": .array(arguments.map(JSONValue.string)),
             "shell": .bool(process.isShell), "status": .integer(result.exitStatus),
-            "stdout": .string(String(decoding: result.standardOutput, as: UTF8.self)),
-            "stderr": .string(standardError),
+            "stdout": .string(standardOutput), "stderr": .string(standardError),
             "duration_ms": .number(Double(result.duration.nanoseconds / 10_000) / 100),
         ])
         guard let step = job.step else { return }
+        var facts = ResultFacts()
+        facts.isOK = result.status == .exited(0)
+        facts.status = result.exitStatus
+        facts.stdout = standardOutput.withoutLastNewline
+        facts.stderr = standardError.withoutLastNewline
+        facts.duration = result.duration
         let outcome: StepOutcome
         switch result.status {
-        case .exited(0): outcome = .completed
+        case .exited(0): outcome = .completed(facts)
         case .exited(let status):
             let reason = standardError.prefix { !$0.isNewline }
-            outcome = .failed(code: "R822", message: "exit status \(status)" + (reason.isEmpty ? "" : ": \(reason)"))
-        case .signalled(let signal): outcome = .failed(code: "R822", message: "ended by signal \(signal)")
-        case .couldNotStart(let reason): outcome = .failed(code: "R822", message: reason)
+            outcome = .failed(
+                code: "R822", message: "exit status \(status)" + (reason.isEmpty ? "" : ": \(reason)"), facts)
+        case .signalled(let signal): outcome = .failed(code: "R822", message: "ended by signal \(signal)", facts)
+        case .couldNotStart(let reason): outcome = .failed(code: "R822", message: reason, facts)
         }
         advanceRules(.stepFinished(step, outcome), at: now)
     }
 
-    private func ruleLine(_ rule: String, _ occurrence: Occurrence, outcome: String, run: RunID?) -> JSONValue {
+    mutating func webAnswered(_ id: UInt64, _ result: WebResult, at now: Instant) {
+        guard let job = jobs.removeValue(forKey: id), case .http(let request) = job.action else { return }
+        var line: [JSONValue.Member] = [
+            .init("kind", "http"), .init("rule", .string(job.rule)), .init("method", .string(request.method)),
+            .init("url", .string(request.url)),
+            .init("duration_ms", .number(Double(result.duration.nanoseconds / 10_000) / 100)),
+        ]
+        var facts = ResultFacts()
+        facts.duration = result.duration
+        let outcome: StepOutcome
+        switch result.answer {
+        case .answered(let status, let body):
+            facts.status = Int64(status)
+            facts.isOK = true
+            facts.body = String(decoding: body, as: UTF8.self)
+            line.append(.init("status", .integer(Int64(status))))
+            outcome = .completed(facts)
+        case .failed(let reason):
+            line.append(.init("reason", .string(reason)))
+            outcome = .failed(code: "R823", message: reason, facts)
+        }
+        tell(.object(line))
+        guard let step = job.step else { return }
+        advanceRules(.stepFinished(step, outcome), at: now)
+    }
+
+    mutating func reportInterrupted(_ run: StoredRun, at now: Instant) {
+        log(.warning, "rule \(run.rule) was interrupted by a crash, a power cut or a restart; it is not repeated")
+        let data: JSONValue = [
+            "rule": .string(run.rule), "run": .integer(Int64(clamping: run.id)),
+            "button": run.button.map { .string($0.description) } ?? .null,
+            "started_at": .string(run.startedAt.description),
+        ]
+        publish(topics.bridgeMessage("interrupted", data), patience: .seconds(3600), at: now)
+        publishLastRun(of: run.rule, result: .interrupted, startedAt: run.startedAt, button: run.button)
+    }
+
+    /// What the engine has to know of a button from the start.
+    mutating func restoreRuleFacts(of record: ButtonRecord, at now: Instant) {
+        let id = record.identity.id
+        engine.restoreTrain(of: id, record.restoredTrain, at: now)
+        if let mode = record.triggerMode { advanceRules(.requested(.setTriggerMode(id, mode)), at: now) }
+        if let millivolts = record.batteryMillivolts {
+            advanceRules(.battery(id, Int64(Battery.percentage(millivolts: millivolts))), at: now)
+        }
+    }
+
+    private func ruleLine(
+        _ rule: String, _ occurrence: Occurrence, outcome: String, run: RunID? = nil, reason: String = ""
+    ) -> JSONValue {
         var line: [JSONValue.Member] = [
             .init("kind", "rule"), .init("rule", .string(rule)),
-            .init("button", .string(label(of: occurrence.button))),
-            .init("event", .string(occurrence.event.word)), .init("outcome", .string(outcome)),
+            .init("button", occurrence.button.map { .string(label(of: $0)) } ?? .null),
+            .init("event", .string(occurrence.facts.event)), .init("outcome", .string(outcome)),
         ]
         if let run { line.append(.init("run", .integer(Int64(clamping: run.rawValue)))) }
+        if !reason.isEmpty { line.append(.init("reason", .string(reason))) }
         return .object(line)
+    }
+}
+
+extension String {
+    fileprivate var withoutLastNewline: String {
+        guard utf8.last == UInt8(ascii: "\n") else { return self }
+        return String(Substring(utf8.dropLast(utf8.dropLast().last == UInt8(ascii: "\r") ? 2 : 1)))
     }
 }

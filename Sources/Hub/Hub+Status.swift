@@ -1,6 +1,7 @@
 import ButtonModel
 import Buttons
 import JSON
+import Rules
 
 // What is said of the whole and of each button when somebody asks.
 extension Hub {
@@ -15,7 +16,7 @@ extension Hub {
         var faults: [String] = []
         if let adapterProblem, configuration.hasTransport { faults.append(adapterProblem) }
         if configuration.hasBroker, case .disconnected(let reason) = broker { faults.append(reason) }
-        if let fault = configuration.ruleFault { faults.append(fault) }
+        if let fault = reload.fault { faults.append(fault) }
         if let storeFault { faults.append(storeFault) }
         return faults
     }
@@ -46,8 +47,8 @@ extension Hub {
             ],
             "permit_join": .bool(buttonSource.isSearching),
             "rules": [
-                "loaded": .integer(Int64(configuration.ruleCount)),
-                "state": .string(configuration.ruleFault == nil ? "ok" : "error"),
+                "loaded": .integer(Int64(engine.set.rules.count)),
+                "state": .string(reload.fault == nil ? "ok" : "error"), "active": .string(engine.set.fingerprint),
             ],
             "simulated_buttons": .array(configuration.simulatedButtons.map(JSONValue.string)),
         ]
@@ -66,7 +67,7 @@ extension Hub {
             "state": .string(record.state.rawValue),
             "waits_for_space": .bool(waitingForSpace.contains(identity.id)),
             "is_connection_wanted": .bool(record.settings.isConnectionWanted),
-            "trigger_mode": .string(record.mode.rawValue),
+            "trigger_mode": .string(engine.listening(to: identity.id).mode?.rawValue ?? "raw"),
             "latency_mode": .string(record.settings.latencyMode.rawValue),
             "auto_disconnect_time": record.settings.autoDisconnectTime.map { .integer(Int64($0)) } ?? .null,
             "nickname_pending": .bool(record.settings.nicknameChosenAt != nil),

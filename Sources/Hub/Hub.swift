@@ -43,6 +43,11 @@ package struct Hub: Sendable {
         case messageReceived(topicName: String, payload: [UInt8], retained: Bool)
 
         case processEnded(UInt64, ProcessResult)
+        case webAnswered(UInt64, WebResult)
+        /// The answer to `loadRules`.
+        case rulesLoaded(UInt64, RulesLoaded)
+        /// The rule files have changed, or somebody asks for them to be read again.
+        case reloadRules
         /// The record could not be written; a sentence for people.
         case recordFailed(UInt64, String)
         /// Everything recorded up to this `sync` is on disk, or could not be brought there.
@@ -71,10 +76,15 @@ package struct Hub: Sendable {
         case sync(UInt64)
 
         case subscribe([String])
+        case unsubscribe([String])
         /// Answer with `published` or `publishFailed`. `expiry`: how long the broker may keep it for others.
         case publish(UInt64, MQTTMessage, expiry: Duration?)
         case startProcess(UInt64, ProcessRequest)
         case cancelProcess(UInt64)
+        case startWebRequest(UInt64, HTTPAction)
+        case cancelWebRequest(UInt64)
+        /// Read and check the rule files; with their tests, if asked. Answer with `rulesLoaded`.
+        case loadRules(UInt64, withTests: Bool)
 
         /// One line to a client of the control socket.
         case respond(ClientID, JSONValue)
@@ -97,7 +107,7 @@ package struct Hub: Sendable {
 
     /// Of those due at one instant the first is the first: what a button did comes before what a timer decides.
     enum TimerKey: CaseIterable, Hashable, Sendable {
-        case buttons, rules, outbox, transport
+        case buttons, rules, outbox, transport, statistics
     }
 
     /// Waits between attempts to open the transport: doubling from the first to the last.
@@ -112,7 +122,7 @@ package struct Hub: Sendable {
     var brokerAddress: String
     var buttonSource: ButtonSource
     var engine: RuleEngine
-    let redaction: Redaction
+    var redaction: Redaction
     var buttons: [ButtonID: ButtonRecord] = [:]
     var clock: (utc: UTCTime, at: Instant)?
     var adapter = AdapterState.closed
@@ -128,6 +138,10 @@ package struct Hub: Sendable {
     /// Why the store cannot be written, when it cannot.
     var storeFault: String?
     let interrupted: [StoredRun]
+    var reload = ReloadState()
+    /// The topics of all states.
+    var stateTopics: Set<String> = []
+    var ruleTopics = RuleTopicsState()
     var watchers: Set<ClientID> = []
     var startedAt: Instant?
     private var isStopping = false
@@ -153,16 +167,22 @@ package struct Hub: Sendable {
         buttonSource = ButtonSource(
             ButtonManager(
                 extraTrustRoots: configuration.extraTrustRoots, maximumLinks: configuration.maximumConnections))
-        engine = RuleEngine(rules, nextRun: RunID(rawValue: stored.nextRun))
+        engine = RuleEngine(rules, state: stored.rules, nextRun: RunID(rawValue: stored.nextRun))
         redaction = Redaction(rules.confidential)
-        interrupted = stored.runs
+        let waiting = Set(stored.rules.waiting.map(\.run.rawValue))
+        interrupted = stored.runs.filter { !waiting.contains($0.id) }
+        reload.fault = configuration.ruleFault
+        reload.problems = configuration.ruleProblems
+        stateTopics = Set(rules.states.map(\.topicName))
         for button in stored.buttons { buttons[button.id] = ButtonRecord(button) }
     }
 
     package mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
         switch input {
         case .start: start(at: now)
-        case .wallClock(let utc): clock = (utc, now)
+        case .wallClock(let utc):
+            clock = (utc, now)
+            advanceRules(.wallClock(utc, isBelievable: utc >= configuration.builtAt), at: now)
         case .entropy(let octets): advanceButtons(.entropy(octets), at: now)
 
         case .transportOpened:
@@ -173,13 +193,16 @@ package struct Hub: Sendable {
 
         case .brokerAddress(let address): brokerAddress = address
         case .brokerConnected: brokerConnected(at: now)
-        case .brokerDisconnected(let reason): brokerDisconnected(reason)
+        case .brokerDisconnected(let reason): brokerDisconnected(reason, at: now)
         case .published(let id): published(id, at: now)
         case .publishFailed(let id, let reason): publishFailed(id, reason, at: now)
         case .messageReceived(let topicName, let payload, let retained):
             messageReceived(topicName, payload, retained: retained, at: now)
 
         case .processEnded(let id, let result): processEnded(id, result, at: now)
+        case .webAnswered(let id, let result): webAnswered(id, result, at: now)
+        case .rulesLoaded(let id, let loaded): rulesLoaded(id, loaded, at: now)
+        case .reloadRules: reloadRules(withTests: false, for: nil)
         case .recordFailed(let token, let reason): recordFailed(token, reason)
         case .synced(let token, let success): synced(token, success, at: now)
 
@@ -210,6 +233,9 @@ package struct Hub: Sendable {
             log(.warning, "certificates signed by \(name) are trusted besides Flic's own (bluetooth.trust_roots)")
         }
         advanceButtons(.restored(buttons.values.map(\.known)), at: now)
+        for record in buttons.values.sorted(by: { $0.identity.id < $1.identity.id }) {
+            restoreRuleFacts(of: record, at: now)
+        }
         buttonsChanged(at: now)
         if configuration.hasTransport { effects.append(.openTransport) }
     }
@@ -220,6 +246,7 @@ package struct Hub: Sendable {
         case .rules: advanceRules(.timerFired, at: now)
         case .outbox: expireMessages(at: now)
         case .transport: effects.append(.openTransport)
+        case .statistics: publishStatistics(at: now)
         }
     }
 
@@ -227,6 +254,7 @@ package struct Hub: Sendable {
     private mutating func stop(at now: Instant) {
         guard !isStopping else { return finish() }
         isStopping = true
+        advanceRules(.stop, at: now)
         for (id, job) in jobs.sorted(by: { $0.key < $1.key }) where job.isProcess { effects.append(.cancelProcess(id)) }
         advanceButtons(.shutDown, at: now)
     }

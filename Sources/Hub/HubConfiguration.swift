@@ -1,4 +1,5 @@
-import ButtonModel
+package import ButtonModel
+package import JSON
 
 /// What the hub has to know of the configuration and of the world it runs in.
 package struct HubConfiguration: Hashable, Sendable {
@@ -16,15 +17,18 @@ package struct HubConfiguration: Hashable, Sendable {
     /// As the configuration says it, without credentials.
     package var broker: String
     package var hasBroker: Bool
-    /// `control.mqtt` is not `none`.
-    package var allowsRequestsOverMQTT: Bool
+    /// What requests over MQTT may do.
+    package var control: MQTTControl
     /// The environment programs start with, `NAME=value`; the event's own variables are added.
     package var processEnvironment: [String]
     /// Where programs run that name no directory.
     package var stateDirectory: String
-    package var ruleCount: Int
+    /// An earlier wall clock is not to be believed.
+    package var builtAt: UTCTime
     /// Why the rules on disk are not the ones that run; `nil` when they are.
     package var ruleFault: String?
+    /// All that is wrong with those on disk, as `RulesLoaded` has it.
+    package var ruleProblems: [JSONValue]
     /// Names of the simulator's buttons; empty without a simulator.
     package var simulatedButtons: [String]
 
@@ -33,8 +37,8 @@ package struct HubConfiguration: Hashable, Sendable {
         trustRootNames: [String] = [],
         transport: String = "none", hasTransport: Bool = true, maximumConnections: Int? = nil,
         broker: String = "none", hasBroker: Bool = true,
-        allowsRequestsOverMQTT: Bool = true, processEnvironment: [String] = [], stateDirectory: String = "/",
-        ruleCount: Int = 0, ruleFault: String? = nil, simulatedButtons: [String] = []
+        control: MQTTControl = .settings, processEnvironment: [String] = [], stateDirectory: String = "/",
+        builtAt: UTCTime = UTCTime(milliseconds: 0), ruleFault: String? = nil, ruleProblems: [JSONValue] = [], simulatedButtons: [String] = []
     ) {
         self.version = version
         self.baseTopic = baseTopic
@@ -45,13 +49,23 @@ package struct HubConfiguration: Hashable, Sendable {
         self.maximumConnections = maximumConnections
         self.broker = broker
         self.hasBroker = hasBroker
-        self.allowsRequestsOverMQTT = allowsRequestsOverMQTT
+        self.control = control
         self.processEnvironment = processEnvironment
         self.stateDirectory = stateDirectory
-        self.ruleCount = ruleCount
+        self.builtAt = builtAt
         self.ruleFault = ruleFault
+        self.ruleProblems = ruleProblems
         self.simulatedButtons = simulatedButtons
     }
+}
+
+/// `control.mqtt`. The raw value is the word of the configuration.
+package enum MQTTControl: String, CaseIterable, Hashable, Sendable {
+    case none
+    /// Pairing, modes, names, reload.
+    case settings
+    /// Rules and variables, too.
+    case all
 }
 
 enum BrokerState: Hashable, Sendable {

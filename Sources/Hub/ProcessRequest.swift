@@ -54,38 +54,30 @@ package struct ProcessResult: Hashable, Sendable {
 }
 
 extension ProcessRequest {
-    /// The step of a rule as a program: its own variables come last and win.
-    ///
-    /// - Source: rules reference, "Running programs safely".
-    init(
-        _ action: ProcessAction, rule: String, _ occurrence: Occurrence, of button: ButtonRecord?, named name: String,
-        in configuration: HubConfiguration
-    ) {
-        var environment = configuration.processEnvironment
-        environment.append("TRYCK_RULE=\(rule)")
-        environment.append("TRYCK_BUTTON=\(name)")
-        environment.append("TRYCK_UUID=\(button?.identity.uuid ?? "")")
-        environment.append("TRYCK_SERIAL=\(button?.identity.serial ?? "")")
-        environment.append("TRYCK_EVENT=\(occurrence.event.word)")
-        environment.append("TRYCK_CLICKS=\(occurrence.event.clicks)")
-        environment.append("TRYCK_STEPS=0")
-        environment.append("TRYCK_QUEUED=\(occurrence.wasQueued)")
-        environment.append("TRYCK_AGE_MS=\(occurrence.age.milliseconds)")
-        let named = Set(action.environment.map(\.name))
-        environment.removeAll { entry in named.contains(String(entry.prefix { $0 != "=" })) }
-        environment += action.environment.map { "\($0.name)=\($0.value)" }
+    /// The step's own variables come last and win.
+    init(_ action: ProcessAction, in configuration: HubConfiguration) {
+        let named = Set(action.environment.map { $0.prefix { $0 != "=" } })
+        let fixed = configuration.processEnvironment.filter { !named.contains($0.prefix { $0 != "=" }) }
         self.init(
-            arguments: action.arguments, environment: environment,
+            arguments: action.arguments, environment: fixed + action.environment,
             directory: action.directory ?? configuration.stateDirectory, standardInput: action.standardInput)
     }
 }
 
-extension TriggerEvent {
-    fileprivate var clicks: Int {
-        switch self {
-        case .gesture(.click): 1
-        case .gesture(.doubleClick): 2
-        case .gesture(.hold), .gesture(.holdRelease), .raw: 0
-        }
+/// How a request to a web server ended.
+package struct WebResult: Hashable, Sendable {
+    package enum Answer: Hashable, Sendable {
+        /// Any status; the first 64 KiB of the body.
+        case answered(status: Int, body: [UInt8])
+        /// A sentence for people.
+        case failed(String)
+    }
+
+    package var answer: Answer
+    package var duration: Duration
+
+    package init(_ answer: Answer, duration: Duration) {
+        self.answer = answer
+        self.duration = duration
     }
 }

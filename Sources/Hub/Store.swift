@@ -1,4 +1,5 @@
 package import ButtonModel
+package import Rules
 
 /// What outlives the process, as it was when the process started.
 ///
@@ -13,12 +14,18 @@ package struct StoredState: Hashable, Sendable {
     package var buttons: [StoredButton]
     /// The runs that had started and not ended: a crash cut them off. In the order of their ids.
     package var runs: [StoredRun]
+    /// Variables, positions of cycles, what was switched on or off, and runs that wait.
+    package var rules: RuleState
 
-    package init(installationID: String, nextRun: UInt64 = 1, buttons: [StoredButton] = [], runs: [StoredRun] = []) {
+    package init(
+        installationID: String, nextRun: UInt64 = 1, buttons: [StoredButton] = [], runs: [StoredRun] = [],
+        rules: RuleState = RuleState()
+    ) {
         self.installationID = installationID
         self.nextRun = nextRun
         self.buttons = buttons
         self.runs = runs
+        self.rules = rules
     }
 }
 
@@ -80,11 +87,12 @@ package struct StoredRun: Hashable, Sendable {
     package var id: UInt64
     /// The rule's id in the rule files.
     package var rule: String
-    package var button: ButtonID
+    /// `nil`: nobody pressed anything; it was asked for.
+    package var button: ButtonID?
     package var event: EventCursor
     package var startedAt: UTCTime
 
-    package init(id: UInt64, rule: String, button: ButtonID, event: EventCursor, startedAt: UTCTime) {
+    package init(id: UInt64, rule: String, button: ButtonID?, event: EventCursor, startedAt: UTCTime) {
         self.id = id
         self.rule = rule
         self.button = button
@@ -108,6 +116,7 @@ package enum StoreChange: Hashable, Sendable {
     /// `nextRun` is beyond this run from here on.
     case runStarted(StoredRun)
     case runEnded(UInt64)
+    case rules(RuleStateChange)
     case advertisingConfigured(ButtonID, Bool)
     case battery(ButtonID, millivolts: Int, measuredAt: UTCTime, isLow: Bool)
     case firmware(ButtonID, version: UInt32)

@@ -38,6 +38,9 @@ extension RecordedInput {
         case publishFailed = "publish_failed"
         case messageReceived = "message_received"
         case processEnded = "process_ended"
+        case webAnswered = "web_answered"
+        case rulesLoaded = "rules_loaded"
+        case reloadRules = "reload_rules"
         case recordFailed = "record_failed"
         case synced
         case controlLine = "control_line"
@@ -78,6 +81,24 @@ extension RecordedInput {
                     "duration_ns": JSONValue(exactly: result.duration),
                 ]
             )
+        case .webAnswered(let id, let result):
+            (
+                .webAnswered,
+                [
+                    "id": JSONValue(id), "answer": result.answer.json(hiding: redaction),
+                    "duration_ns": JSONValue(exactly: result.duration),
+                ]
+            )
+        case .rulesLoaded(let id, let loaded):
+            (
+                .rulesLoaded,
+                [
+                    "id": JSONValue(id), "loaded": .bool(loaded.set != nil),
+                    "rules": loaded.set == nil ? .null : loaded.source?.json ?? .null,
+                    "problems": redaction(.array(loaded.problems)), "summary": .string(redaction(loaded.summary)),
+                ]
+            )
+        case .reloadRules: (.reloadRules, [:])
         case .recordFailed(let token, let reason):
             (.recordFailed, ["id": JSONValue(token), "reason": .string(redaction(reason))])
         case .synced(let token, let success): (.synced, ["id": JSONValue(token), "success": .bool(success)])
@@ -123,6 +144,22 @@ extension RecordedInput {
                     status: try ProcessResult.Status(recorded: try line.member("result") { $0 }),
                     standardOutput: try line.octets("stdout"), standardError: try line.octets("stderr"),
                     duration: try line.duration("duration_ns")))
+        case .webAnswered:
+            .webAnswered(
+                try line.integer("id"),
+                WebResult(
+                    try WebResult.Answer(recorded: try line.member("answer") { $0 }),
+                    duration: try line.duration("duration_ns")))
+        case .rulesLoaded:
+            .rulesLoaded(
+                try line.integer("id"),
+                RulesLoaded(
+                    set: nil,
+                    source: try line.optional("rules") { $0 }.map { (rules) throws(RecordingFailure) in
+                        try RecordedRules(recorded: rules)
+                    },
+                    problems: try line.member("problems", \.arrayValue), summary: try line.string("summary")))
+        case .reloadRules: .reloadRules
         case .recordFailed: .recordFailed(try line.integer("id"), try line.string("reason"))
         case .synced: .synced(try line.integer("id"), try line.bool("success"))
         case .controlLine:
@@ -130,6 +167,24 @@ extension RecordedInput {
         case .clientGone: .clientGone(Hub.ClientID(rawValue: try line.integer("client")))
         case .timerFired: .timerFired
         case .stop: .stop
+        }
+    }
+}
+
+extension WebResult.Answer {
+    fileprivate func json(hiding redaction: Redaction) -> JSONValue {
+        switch self {
+        case .answered(let status, let body):
+            ["status": JSONValue(status), "body": JSONValue(octets: body, hiding: redaction)]
+        case .failed(let reason): ["failed": .string(redaction(reason))]
+        }
+    }
+
+    fileprivate init(recorded value: JSONValue) throws(RecordingFailure) {
+        if value["status"] != nil {
+            self = .answered(status: try value.integer("status"), body: try value.octets("body"))
+        } else {
+            self = .failed(try value.string("failed"))
         }
     }
 }

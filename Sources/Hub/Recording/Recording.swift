@@ -4,7 +4,7 @@ import JSON
 /// What came in to a running daemon, from which the same session can be run again through the whole machine without
 /// radio, broker or disk. JSON, a line each:
 ///
-///     {"format":"tryck-recording","version":1,"started_at_ms":…,"configuration":{…},"rules":{…},"state":{…}}
+///     {"format":"tryck-recording","version":2,"started_at_ms":…,"configuration":{…},"rules":{…},"state":{…}}
 ///     {"at_ns":0,"input":"wall_clock","utc_ms":1795000000000}
 ///     {"at_ns":0,"input":"start"}
 ///     {"at_ns":81200412,"input":"received","reports":[{"report":"events","button":"80e4da000001",…}]}
@@ -25,7 +25,7 @@ import JSON
 /// A member that a version does not know is ignored; what cannot be understood without it raises `version`.
 package enum Recording {
     package static let format = "tryck-recording"
-    package static let version: Int64 = 1
+    package static let version: Int64 = 2
     /// Of one payload, or of one output of a program. What is longer is cut.
     package static let maximumOctets = 64 * 1024
     /// Of a line, without its end. The longest rules file fits in.
@@ -55,21 +55,6 @@ package enum RecordingLine: Hashable, Sendable {
     }
 }
 
-/// The rules that ran, as they were written.
-package struct RecordedRules: Hashable, Sendable {
-    /// Where the file was.
-    package var name: String
-    package var text: [UInt8]
-    package var allowsRun, allowsShell: Bool
-
-    package init(name: String, text: [UInt8], allowsRun: Bool = true, allowsShell: Bool = true) {
-        self.name = name
-        self.text = text
-        self.allowsRun = allowsRun
-        self.allowsShell = allowsShell
-    }
-}
-
 /// What a daemon knew before anything came in.
 package struct RecordingHeader: Hashable, Sendable {
     package var startedAt: UTCTime
@@ -96,6 +81,11 @@ package struct RecordedInput: Hashable, Sendable {
     package var at: Instant
     /// A `received` without octets stands for a packet that is not kept.
     package var input: Hub.Input
+    /// Of a `rulesLoaded` of a recording: whoever runs it again loads these and puts the set in.
+    package var rulesToLoad: RecordedRules? {
+        guard case .rulesLoaded(_, let loaded) = input, loaded.set == nil else { return nil }
+        return loaded.source
+    }
     /// What the buttons' side had to say, in order.
     var reports: [ButtonReport] = []
 }

@@ -1,6 +1,6 @@
 import ButtonModel
-import Gestures
 import JSON
+import Rules
 
 extension RecordingHeader {
     /// The rules' text stands as it was written.
@@ -45,22 +45,6 @@ extension RecordingHeader {
     }
 }
 
-extension RecordedRules {
-    /// A rules file is UTF-8.
-    fileprivate var json: JSONValue {
-        [
-            "file": .string(name), "text": .string(String(decoding: text, as: UTF8.self)),
-            "allows_run": .bool(allowsRun), "allows_shell": .bool(allowsShell),
-        ]
-    }
-
-    fileprivate init(recorded rules: JSONValue) throws(RecordingFailure) {
-        self.init(
-            name: try rules.string("file"), text: Array(try rules.string("text").utf8),
-            allowsRun: try rules.bool("allows_run"), allowsShell: try rules.bool("allows_shell"))
-    }
-}
-
 /// What decides, and what is shown. The keys of other certificates and the environment of programs are neither.
 extension HubConfiguration {
     fileprivate func json(hiding redaction: Redaction) -> JSONValue {
@@ -70,8 +54,8 @@ extension HubConfiguration {
             "has_transport": .bool(hasTransport),
             "maximum_connections": maximumConnections.map { JSONValue($0) } ?? .null,
             "broker": .string(broker), "has_broker": .bool(hasBroker),
-            "requests_over_mqtt": .bool(allowsRequestsOverMQTT), "state_directory": .string(stateDirectory),
-            "rule_count": JSONValue(ruleCount), "rule_fault": ruleFault.map { .string(redaction($0)) } ?? .null,
+            "control": .string(control.rawValue), "state_directory": .string(stateDirectory),
+            "built_at_ms": JSONValue(builtAt.milliseconds), "rule_fault": ruleFault.map { .string(redaction($0)) } ?? .null,
             "simulated_buttons": .array(simulatedButtons.map(JSONValue.string)),
         ]
     }
@@ -92,11 +76,23 @@ extension HubConfiguration {
             },
             broker: try configuration.string("broker"),
             hasBroker: try configuration.bool("has_broker"),
-            allowsRequestsOverMQTT: try configuration.bool("requests_over_mqtt"),
+            control: try MQTTControl(recorded: configuration),
             stateDirectory: try configuration.string("state_directory"),
-            ruleCount: try configuration.integer("rule_count"),
+            builtAt: UTCTime(milliseconds: try configuration.optional("built_at_ms", \.integerValue) ?? 0),
             ruleFault: try configuration.optional("rule_fault", \.stringValue),
             simulatedButtons: try strings("simulated_buttons"))
+    }
+}
+
+extension MQTTControl {
+    /// The first version knew whether, and not how much.
+    fileprivate init(recorded configuration: JSONValue) throws(RecordingFailure) {
+        if let word = try configuration.optional("control", \.stringValue) {
+            guard let control = MQTTControl(rawValue: word) else { throw .badMember("control") }
+            self = control
+        } else {
+            self = try configuration.bool("requests_over_mqtt") ? .settings : .none
+        }
     }
 }
 
@@ -105,11 +101,13 @@ extension StoredState {
         [
             "installation_id": .string(installationID), "next_run": JSONValue(nextRun),
             "buttons": .array(buttons.map { $0.json(hiding: redaction) }), "runs": .array(runs.map(\.json)),
+            "rules": redaction(rules.stored),
         ]
     }
 
     fileprivate init(recorded state: JSONValue) throws(RecordingFailure) {
         self.init(installationID: try state.string("installation_id"), nextRun: try state.integer("next_run"))
+        rules = RuleState(stored: state["rules"] ?? .null)
         for button in try state.member("buttons", \.arrayValue) { buttons.append(try StoredButton(recorded: button)) }
         for run in try state.member("runs", \.arrayValue) { runs.append(try StoredRun(recorded: run)) }
     }
@@ -148,14 +146,15 @@ extension StoredButton {
 extension StoredRun {
     fileprivate var json: JSONValue {
         [
-            "id": JSONValue(id), "rule": .string(rule), "button": JSONValue(button), "cursor": event.json,
+            "id": JSONValue(id), "rule": .string(rule), "button": button.map { JSONValue($0) } ?? .null, "cursor": event.json,
             "started_at_ms": JSONValue(startedAt.milliseconds),
         ]
     }
 
     fileprivate init(recorded run: JSONValue) throws(RecordingFailure) {
         self.init(
-            id: try run.integer("id"), rule: try run.string("rule"), button: try run.button("button"),
+            id: try run.integer("id"), rule: try run.string("rule"),
+            button: try run.optional("button") { $0.stringValue.flatMap { ButtonID($0) } },
             event: try EventCursor(recorded: try run.member("cursor") { $0 }),
             startedAt: UTCTime(milliseconds: try run.integer("started_at_ms")))
     }

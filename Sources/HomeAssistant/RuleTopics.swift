@@ -1,0 +1,35 @@
+/// What is asked of rules and variables over MQTT.
+package enum RuleRequest: Hashable, Sendable {
+    case run(rule: String)
+    case setEnabled(rule: String)
+    case setVariable(String)
+}
+
+extension Topics {
+    package var rules: String { base + "/bridge/rules" }
+    package func enabled(rule: String) -> String { "\(base)/rules/\(rule)/enabled" }
+    package func lastRun(rule: String) -> String { "\(base)/rules/\(rule)/last_run" }
+    package func statistics(rule: String) -> String { "\(base)/rules/\(rule)/stats" }
+    package func variable(_ name: String) -> String { "\(base)/variables/\(name)" }
+
+    /// Filters for everything `ruleRequest` knows.
+    package var ruleFilters: [String] {
+        ["\(base)/rules/+/enabled/set", "\(base)/rules/+/run", "\(base)/variables/+/set"]
+    }
+
+    package func ruleRequest(of topicName: String) -> RuleRequest? {
+        guard topicName.hasPrefix(base + "/") else { return nil }
+        let levels = topicName.dropFirst(base.count + 1).split(separator: "/", omittingEmptySubsequences: false)
+        switch (levels.count, levels.first, levels.last) {
+        case (3, "rules", "run"): return .run(rule: String(levels[1]))
+        case (4, "rules", "set") where levels[2] == "enabled": return .setEnabled(rule: String(levels[1]))
+        case (3, "variables", "set"): return .setVariable(String(levels[1]))
+        default: return nil
+        }
+    }
+
+    /// Retained; with an empty payload the broker forgets what was there.
+    package func retained(_ topicName: String, _ payload: [UInt8]) -> MQTTMessage {
+        MQTTMessage(topicName: topicName, payload: payload, qos: 1, retain: true)
+    }
+}

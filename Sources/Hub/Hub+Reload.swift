@@ -1,0 +1,110 @@
+import ButtonModel
+import HomeAssistant
+package import JSON
+package import Rules
+
+/// What became of reading the rule files.
+package struct RulesLoaded: Hashable, Sendable {
+    /// `nil`: there are errors, or a test failed, and the old set goes on.
+    package var set: RuleSet?
+    /// The files, for a recording.
+    package var source: RecordedRules?
+    /// What is wrong, errors and warnings: `code`, `severity`, `file`, `line`, `column`, `message`, `hint`.
+    package var problems: [JSONValue]
+    /// The first of the errors in one line: `rules/home.yaml:14:15: unknown button "kitchn"`.
+    package var summary: String
+
+    package init(set: RuleSet?, source: RecordedRules? = nil, problems: [JSONValue] = [], summary: String = "") {
+        self.set = set
+        self.source = source
+        self.problems = problems
+        self.summary = summary
+    }
+}
+
+struct ReloadState: Sendable {
+    /// Why the rules on disk are not the ones that run.
+    var fault: String?
+    var problems: [JSONValue] = []
+    /// The load that goes on, and who waits for it.
+    var loading: (id: UInt64, withTests: Bool, requesters: [Hub.Requester])?
+    /// Asked for while one goes on: the files may have changed under it.
+    var next: (withTests: Bool, requesters: [Hub.Requester])?
+}
+
+// A new set of rules takes the place of the old one, or changes nothing.
+extension Hub {
+    static let reloadRequest = "rules/reload"
+
+    mutating func reload(_ data: JSONValue, for requester: Requester) {
+        guard let withTests = data["test"].map(\.boolValue) ?? false else {
+            return respond(.error(#""test" is true or false"#), to: requester)
+        }
+        reloadRules(withTests: withTests, for: requester)
+    }
+
+    mutating func reloadRules(withTests: Bool, for requester: Requester?) {
+        let requesters = requester.map { [$0] } ?? []
+        guard reload.loading != nil else { return load(withTests: withTests, for: requesters) }
+        reload.next = (
+            withTests || (reload.next?.withTests ?? false), (reload.next?.requesters ?? []) + requesters
+        )
+    }
+
+    private mutating func load(withTests: Bool, for requesters: [Requester]) {
+        let id = takeToken()
+        reload.loading = (id, withTests, requesters)
+        effects.append(.loadRules(id, withTests: withTests))
+    }
+
+    mutating func rulesLoaded(_ id: UInt64, _ loaded: RulesLoaded, at now: Instant) {
+        guard let loading = reload.loading, loading.id == id else { return }
+        reload.loading = nil
+        reload.problems = loaded.problems
+        let answer: RequestAnswer
+        if let set = loaded.set {
+            let count = set.rules.count
+            let isSame = set.fingerprint == engine.set.fingerprint
+            reload.fault = nil
+            take(set, at: now)
+            log(.info, isSame ? "rules read again: nothing has changed" : "rules loaded: \(count) rules")
+            answer = .ok([
+                "state": "ok", "active": .string(set.fingerprint), "rules": .integer(Int64(count)),
+                "changed": .bool(!isSame), "problems": .array(loaded.problems),
+            ])
+        } else {
+            let sentence = "the rules on disk have errors; the old ones go on: \(loaded.summary)"
+            if reload.fault != sentence { log(.error, sentence) }
+            reload.fault = sentence
+            answer = .error(sentence)
+        }
+        publishRulesState()
+        tell([
+            "kind": "rules", "state": .string(reload.fault == nil ? "ok" : "error"),
+            "active": .string(engine.set.fingerprint), "rules": .integer(Int64(engine.set.rules.count)),
+            "problems": .array(loaded.problems),
+        ])
+        for requester in loading.requesters { respond(answer, to: requester) }
+        sayStatus()
+        if let next = reload.next {
+            reload.next = nil
+            load(withTests: next.withTests, for: next.requesters)
+        }
+    }
+
+    private mutating func take(_ set: RuleSet, at now: Instant) {
+        let before = engine.set
+        // What was a secret before may still be on its way into the log.
+        redaction = redaction.hiding(set.confidential)
+        advanceRules(.reloaded(set), at: now)
+        stateTopics = Set(set.states.map(\.topicName))
+        ruleTopicsChanged(from: before)
+        for record in buttons.values {
+            guard let mode = record.triggerMode, engine.refusal(of: mode, for: record.identity.id) != nil else { continue }
+            let id = record.identity.id
+            buttons[id]?.triggerMode = nil
+            self.record([.triggerMode(id, nil)])
+            log(.warning, "\(label(of: id)): the rules need more than the mode \(mode.rawValue); it is auto again")
+        }
+    }
+}

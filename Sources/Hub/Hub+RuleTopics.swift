@@ -1,0 +1,154 @@
+import ButtonModel
+import Expressions
+import HomeAssistant
+import JSON
+import Rules
+
+struct RuleTopicsState: Sendable {
+    struct Failure: Sendable {
+        var step: String
+        var code: String
+        var message: String
+    }
+
+    /// Rules whose counters have changed since they were published.
+    var changed: Set<String> = []
+    /// They will be, when their time has come.
+    var isScheduled = false
+    /// The latest failed step of each rule, until its run ends.
+    var failures: [String: Failure] = [:]
+    /// For a broker that has lost what it retained.
+    var lastRuns: [String: JSONValue] = [:]
+}
+
+// What MQTT shows of rules and variables. All of it is retained, and none of it waits for the broker: it is said when
+// the broker is back.
+extension Hub {
+    static let statisticsInterval = Duration.seconds(10)
+
+    private var isBrokerConnected: Bool { if case .connected = broker { true } else { false } }
+
+    /// All of it, when the broker is back.
+    mutating func publishRuleTopics() {
+        publishRulesState()
+        for rule in engine.set.rules { publishEnabled(rule.id, engine.isEnabled(rule: rule.id) ?? rule.isEnabled) }
+        for variable in engine.set.variables {
+            if let value = engine.value(of: variable.name) { publishVariable(variable.name, value) }
+        }
+        for (rule, line) in ruleTopics.lastRuns.sorted(by: { $0.key < $1.key }) {
+            publish(topics.retained(topics.lastRun(rule: rule), line.encoded()))
+        }
+    }
+
+    mutating func publishRulesState() {
+        var members: [JSONValue.Member] = [.init("state", .string(reload.fault == nil ? "ok" : "error"))]
+        members.append(.init("active", .string(engine.set.fingerprint)))
+        if reload.fault != nil { members.append(.init("errors", .array(reload.problems))) }
+        publish(topics.retained(topics.rules, redaction(.object(members)).encoded()))
+    }
+
+    mutating func publishEnabled(_ rule: String, _ isEnabled: Bool) {
+        publish(topics.retained(topics.enabled(rule: rule), Array((isEnabled ? "true" : "false").utf8)))
+    }
+
+    mutating func publishVariable(_ name: String, _ value: Value) {
+        tell(["kind": "variable", "variable": .string(name), "value": value.json])
+        publish(topics.retained(topics.variable(name), Array(redaction(value.text ?? "").utf8)))
+    }
+
+    mutating func runEnded(_ run: RunID, rule: String, _ result: RunResult, at now: Instant) {
+        ruleTopics.changed.insert(rule)
+        if !ruleTopics.isScheduled {
+            ruleTopics.isScheduled = true
+            deadlines.set(.statistics, at: now + Hub.statisticsInterval)
+        }
+        if isWatched {
+            tell([
+                "kind": "rule", "rule": .string(rule), "run": .integer(Int64(clamping: run.rawValue)),
+                "outcome": .string(result.rawValue),
+            ])
+        }
+        guard let trace = engine.traces(of: rule).last(where: { $0.run == run }) else { return }
+        publishLastRun(
+            of: rule, result: result, startedAt: trace.startedAt, button: trace.occurrence.button,
+            event: trace.occurrence.facts.event, duration: trace.duration)
+    }
+
+    mutating func publishLastRun(
+        of rule: String, result: RunResult, startedAt: UTCTime, button: ButtonID?, event: String = "",
+        duration: Duration? = nil
+    ) {
+        var members: [JSONValue.Member] = [
+            .init("result", .string(result.rawValue)), .init("started_at", .string(startedAt.description)),
+            .init("duration_ms", duration.map { .integer($0.milliseconds) } ?? .null),
+            .init("button", button.map { .string(label(of: $0)) } ?? .null), .init("event", .string(event)),
+        ]
+        if let failure = ruleTopics.failures.removeValue(forKey: rule) {
+            members.append(.init("step", .string(failure.step)))
+            members.append(.init("code", .string(failure.code)))
+            members.append(.init("message", .string(redaction(failure.message))))
+        }
+        let line = JSONValue.object(members)
+        ruleTopics.lastRuns[rule] = line
+        if isBrokerConnected { publish(topics.retained(topics.lastRun(rule: rule), line.encoded())) }
+    }
+
+    mutating func publishStatistics(at now: Instant) {
+        for rule in ruleTopics.changed.sorted() {
+            guard let statistics = engine.statistics(of: rule) else { continue }
+            publish(topics.retained(topics.statistics(rule: rule), statistics.json.encoded()))
+        }
+        ruleTopics.changed = []
+        ruleTopics.isScheduled = false
+    }
+
+    /// Rules and variables that are gone leave nothing retained behind.
+    mutating func ruleTopicsChanged(from before: RuleSet) {
+        let rules = Set(engine.set.rules.map(\.id))
+        let variables = Set(engine.set.variables.map(\.name))
+        for rule in before.rules where !rules.contains(rule.id) {
+            ruleTopics.lastRuns[rule.id] = nil
+            ruleTopics.failures[rule.id] = nil
+            ruleTopics.changed.remove(rule.id)
+            for topicName in [
+                topics.enabled(rule: rule.id), topics.lastRun(rule: rule.id), topics.statistics(rule: rule.id),
+            ] { publish(topics.retained(topicName, [])) }
+        }
+        for variable in before.variables where !variables.contains(variable.name) {
+            publish(topics.retained(topics.variable(variable.name), []))
+        }
+        let oldRules = Set(before.rules.map(\.id))
+        for rule in engine.set.rules where !oldRules.contains(rule.id) {
+            publishEnabled(rule.id, engine.isEnabled(rule: rule.id) ?? rule.isEnabled)
+        }
+        let oldVariables = Set(before.variables.map(\.name))
+        for variable in engine.set.variables where !oldVariables.contains(variable.name) {
+            if let value = engine.value(of: variable.name) { publishVariable(variable.name, value) }
+        }
+    }
+}
+
+extension RuleStatistics {
+    /// Counters by outcome, and the durations of the last hundred runs.
+    var json: JSONValue {
+        var members = Outcome.allCases.map { outcome in
+            JSONValue.Member(outcome.rawValue, .integer(Int64(counts[outcome] ?? 0)))
+        }
+        let matched = counts.reduce(0) { sum, entry in
+            switch entry.key {
+            case .notMatched, .completed, .failed, .cancelled, .interrupted: sum
+            default: sum + entry.value
+            }
+        }
+        members.removeAll { $0.name == Outcome.notMatched.rawValue }
+        members.insert(.init("matched", .integer(Int64(matched))), at: 0)
+        members.append(.init("condition_error", .integer(Int64(conditionErrors))))
+        let sorted = durations.sorted()
+        if let longest = sorted.last {
+            members.append(.init("p50_ms", .integer(sorted[sorted.count / 2].milliseconds)))
+            members.append(.init("p95_ms", .integer(sorted[min(sorted.count - 1, sorted.count * 95 / 100)].milliseconds)))
+            members.append(.init("max_ms", .integer(longest.milliseconds)))
+        }
+        return .object(members)
+    }
+}

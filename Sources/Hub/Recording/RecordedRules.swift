@@ -1,0 +1,67 @@
+import JSON
+
+/// The rules that ran, as they were written, and what of the machine they were read with.
+package struct RecordedRules: Hashable, Sendable {
+    package struct File: Hashable, Sendable {
+        /// Where the file was.
+        package var name: String
+        package var text: [UInt8]
+
+        package init(name: String, text: [UInt8]) {
+            self.name = name
+            self.text = text
+        }
+    }
+
+    /// The entry file first.
+    package var files: [File]
+    package var allowsRun, allowsShell, allowsHTTP: Bool
+    /// By name, compiled: those the rules name.
+    package var timeZones: [String: [UInt8]]
+    /// The zone of the machine, among `timeZones`.
+    package var systemTimeZone: String?
+
+    package init(
+        files: [File], allowsRun: Bool = true, allowsShell: Bool = true, allowsHTTP: Bool = true,
+        timeZones: [String: [UInt8]] = [:], systemTimeZone: String? = nil
+    ) {
+        self.files = files
+        self.allowsRun = allowsRun
+        self.allowsShell = allowsShell
+        self.allowsHTTP = allowsHTTP
+        self.timeZones = timeZones
+        self.systemTimeZone = systemTimeZone
+    }
+}
+
+extension RecordedRules {
+    /// A rules file is UTF-8.
+    var json: JSONValue {
+        [
+            "files": .array(
+                files.map {
+                    ["file": .string($0.name), "text": .string(String(decoding: $0.text, as: UTF8.self))]
+                }),
+            "allows_run": .bool(allowsRun), "allows_shell": .bool(allowsShell), "allows_http": .bool(allowsHTTP),
+            "time_zones": .array(
+                timeZones.sorted { $0.key < $1.key }.map { name, octets in
+                    ["name": .string(name), "octets": .array(octets.map { JSONValue($0) })]
+                }),
+            "system_time_zone": systemTimeZone.map { .string($0) } ?? .null,
+        ]
+    }
+
+    init(recorded rules: JSONValue) throws(RecordingFailure) {
+        self.init(
+            files: [], allowsRun: try rules.bool("allows_run"), allowsShell: try rules.bool("allows_shell"),
+            allowsHTTP: try rules.optional("allows_http", \.boolValue) ?? true,
+            systemTimeZone: try rules.optional("system_time_zone", \.stringValue))
+        // The first version knew one file.
+        for file in try rules.optional("files", \.arrayValue) ?? [rules] {
+            files.append(File(name: try file.string("file"), text: Array(try file.string("text").utf8)))
+        }
+        for zone in try rules.optional("time_zones", \.arrayValue) ?? [] {
+            timeZones[try zone.string("name")] = try zone.octets("octets")
+        }
+    }
+}

@@ -1,0 +1,146 @@
+import ButtonModel
+package import Expressions
+package import JSON
+package import Rules
+
+// How what the rules keep is written down: in recordings, and in the store's columns.
+
+extension Value {
+    /// With its type: `{"integer":3}`. What is unknown and lists are never kept.
+    package var stored: JSONValue {
+        switch self {
+        case .unknown, .list: .null
+        case .boolean(let value): ["boolean": .bool(value)]
+        case .integer(let value): ["integer": .integer(value)]
+        case .number(let value): ["number": .number(value)]
+        case .string(let text): ["string": .string(text)]
+        case .duration(let milliseconds): ["duration": .integer(milliseconds)]
+        }
+    }
+
+    /// `nil` for what `stored` does not write.
+    package init?(stored json: JSONValue) {
+        guard let members = json.objectValue, members.count == 1, let member = members.first else { return nil }
+        switch (member.name, member.value) {
+        case ("boolean", .bool(let value)): self = .boolean(value)
+        case ("integer", .integer(let value)): self = .integer(value)
+        case ("number", .number(let value)) where value.isFinite: self = .number(value)
+        case ("number", .integer(let value)): self = .number(Double(value))
+        case ("string", .string(let text)): self = .string(text)
+        case ("duration", .integer(let milliseconds)): self = .duration(milliseconds: milliseconds)
+        default: return nil
+        }
+    }
+}
+
+extension Occurrence {
+    package var stored: JSONValue {
+        [
+            "button": button.map { .string($0.description) } ?? .null, "at_ms": .integer(at.milliseconds),
+            "id": .string(facts.id), "name": .string(facts.button), "uuid": .string(facts.uuid),
+            "serial": .string(facts.serial), "address": .string(facts.address), "nickname": .string(facts.nickname),
+            "event": .string(facts.event), "part": .string(facts.part), "clicks": .integer(facts.clicks),
+            "steps": .integer(facts.steps), "position": .integer(facts.position), "slot": .integer(facts.slot),
+            "held_for_ms": .integer(facts.heldFor.milliseconds), "queued": .bool(facts.wasQueued),
+            "age_ms": .integer(facts.age.milliseconds), "at": .string(facts.at), "manual": .bool(facts.isManual),
+        ]
+    }
+
+    /// `nil` for what is not one. What is missing is as in a run nobody pressed for.
+    package init?(stored json: JSONValue) {
+        guard let time = json["at_ms"]?.integerValue else { return nil }
+        var facts = TriggerFacts()
+        func text(_ name: String) -> String { json[name]?.stringValue ?? "" }
+        func number(_ name: String) -> Int64 { json[name]?.integerValue ?? 0 }
+        facts.id = text("id")
+        facts.button = text("name")
+        facts.uuid = text("uuid")
+        facts.serial = text("serial")
+        facts.address = text("address")
+        facts.nickname = text("nickname")
+        facts.event = text("event")
+        facts.part = text("part")
+        facts.clicks = number("clicks")
+        facts.steps = number("steps")
+        facts.position = number("position")
+        facts.slot = number("slot")
+        facts.heldFor = .milliseconds(number("held_for_ms"))
+        facts.wasQueued = json["queued"]?.boolValue ?? false
+        facts.age = .milliseconds(number("age_ms"))
+        facts.at = text("at")
+        facts.isManual = json["manual"]?.boolValue ?? false
+        self.init(
+            button: json["button"]?.stringValue.flatMap { ButtonID($0) }, facts: facts,
+            at: UTCTime(milliseconds: time))
+    }
+}
+
+extension WaitingRun {
+    package var stored: JSONValue {
+        [
+            "run": .integer(Int64(clamping: run.rawValue)), "rule": .string(rule), "fingerprint": .string(fingerprint),
+            "occurrence": occurrence.stored, "ends_at_ms": .integer(endsAt.milliseconds), "saved": .string(saved),
+        ]
+    }
+
+    package init?(stored json: JSONValue) {
+        guard let run = json["run"]?.integerValue.flatMap({ UInt64(exactly: $0) }),
+            let rule = json["rule"]?.stringValue, let fingerprint = json["fingerprint"]?.stringValue,
+            let occurrence = json["occurrence"].flatMap({ Occurrence(stored: $0) }),
+            let endsAt = json["ends_at_ms"]?.integerValue, let saved = json["saved"]?.stringValue
+        else { return nil }
+        self.init(
+            run: RunID(rawValue: run), rule: rule, fingerprint: fingerprint, occurrence: occurrence,
+            endsAt: UTCTime(milliseconds: endsAt), saved: saved)
+    }
+}
+
+extension RuleState {
+    package var stored: JSONValue {
+        [
+            "variables": .object(
+                variables.sorted { $0.key < $1.key }.map { .init($0.key, $0.value.stored) }),
+            "cycles": .object(
+                cycles.sorted { $0.key < $1.key }.map {
+                    .init($0.key, ["next": .integer(Int64($0.value.next)), "at_ms": .integer($0.value.at.milliseconds)])
+                }),
+            "enabled": .object(
+                enabled.sorted { $0.key < $1.key }.map {
+                    .init($0.key, ["enabled": .bool($0.value.isEnabled), "in_file": .bool($0.value.inFile)])
+                }),
+            "cooldowns": .array(
+                cooldowns.map {
+                    [
+                        "rule": .string($0.rule), "button": $0.button.map { .string($0.description) } ?? .null,
+                        "ends_at_ms": .integer($0.endsAt.milliseconds),
+                    ]
+                }),
+            "waiting": .array(waiting.map(\.stored)),
+        ]
+    }
+
+    /// What is not understood is left out.
+    package init(stored json: JSONValue) {
+        self.init()
+        for member in json["variables"]?.objectValue ?? [] { variables[member.name] = Value(stored: member.value) }
+        for member in json["cycles"]?.objectValue ?? [] {
+            guard let next = member.value["next"]?.integerValue.flatMap({ Int(exactly: $0) }),
+                let at = member.value["at_ms"]?.integerValue
+            else { continue }
+            cycles[member.name] = CyclePosition(next: next, at: UTCTime(milliseconds: at))
+        }
+        for member in json["enabled"]?.objectValue ?? [] {
+            guard let isEnabled = member.value["enabled"]?.boolValue, let inFile = member.value["in_file"]?.boolValue
+            else { continue }
+            enabled[member.name] = EnabledOverride(isEnabled: isEnabled, inFile: inFile)
+        }
+        for entry in json["cooldowns"]?.arrayValue ?? [] {
+            guard let rule = entry["rule"]?.stringValue, let endsAt = entry["ends_at_ms"]?.integerValue else { continue }
+            cooldowns.append(
+                Cooldown(
+                    rule: rule, button: entry["button"]?.stringValue.flatMap { ButtonID($0) },
+                    endsAt: UTCTime(milliseconds: endsAt)))
+        }
+        waiting = (json["waiting"]?.arrayValue ?? []).compactMap { WaitingRun(stored: $0) }
+    }
+}
