@@ -81,6 +81,8 @@ let package = Package(
         module("Almanac", "Bytes", "ButtonModel", "Expressions"),
         module("Rules", "ButtonModel", "JSON", "Gestures", "Expressions", "Almanac"),
         module(
+            "RuleTesting", "ButtonModel", "JSON", "Gestures", "Expressions", "Almanac", "Rules"),
+        module(
             "RuleLoader", "ButtonModel", "JSON", "Diagnostics", "Gestures", "Expressions", "Almanac", "Rules", "CYAML"),
         module("HomeAssistant", "ButtonModel", "JSON"),
         module("Buttons", "BluetoothHost", "Flic", "ButtonModel"),

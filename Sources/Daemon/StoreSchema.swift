@@ -55,6 +55,16 @@ enum StoreSchema {
             "ALTER TABLE buttons ADD COLUMN nickname_chosen_at INTEGER",
             "ALTER TABLE buttons ADD COLUMN battery_low INTEGER NOT NULL DEFAULT 0",
         ],
+        [
+            """
+            CREATE TABLE rule_state (
+                kind TEXT NOT NULL,
+                key TEXT NOT NULL,
+                value TEXT NOT NULL,
+                PRIMARY KEY (kind, key)
+            ) STRICT, WITHOUT ROWID
+            """
+        ],
     ]
 
     /// Brings the file up to `version`, all the way or not at all.

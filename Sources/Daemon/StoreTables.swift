@@ -11,6 +11,7 @@ extension Database {
         try run("INSERT OR IGNORE INTO installation (only_row, id, next_run) VALUES (1, ?, 1)", .text(id))
         try check(Self.selectButtons)
         try check(Self.selectRuns)
+        try checkRuleState()
     }
 
     /// - Parameter report: called for each row that makes no sense.
@@ -34,6 +35,8 @@ extension Database {
             if let id = row.integer(0) { state.nextRun = max(state.nextRun, UInt64(bitPattern: id) &+ 1) }
             return run
         }
+        state.rules = try loadRuleState(report)
+        for waiting in state.rules.waiting { state.nextRun = max(state.nextRun, waiting.run.rawValue &+ 1) }
         return state
     }
 
@@ -56,7 +59,7 @@ extension Database {
                 INSERT OR REPLACE INTO runs (id, rule, button, boot_id, event_count, started_at)
                 VALUES (?, ?, ?, ?, ?, ?)
                 """,
-                .integer(Int64(bitPattern: started.id)), .text(started.rule), .text(started.button.description),
+                .integer(Int64(bitPattern: started.id)), .text(started.rule), .text(started.button?.description ?? ""),
                 .integer(Int64(started.event.bootID)), .integer(Int64(started.event.eventCount)),
                 .integer(started.startedAt.milliseconds))
 
@@ -69,6 +72,9 @@ extension Database {
                 """,
                 .integer(Int64(bitPattern: id)), .integer(Int64(bitPattern: id &+ 1)))
             try run("DELETE FROM runs WHERE id = ?", .integer(Int64(bitPattern: id)))
+
+        case .rules(let change):
+            try apply(change)
 
         case .putButton(let button):
             try put(button)
@@ -192,9 +198,12 @@ extension StoredButton {
 
 extension StoredRun {
     fileprivate init?(_ row: DatabaseRow) {
-        guard let id = row.integer(0), let rule = row.text(1), let button = row.text(2).flatMap({ ButtonID($0) }),
+        guard let id = row.integer(0), let rule = row.text(1), let buttonText = row.text(2),
             let event = EventCursor(row, 3, 4), let startedAt = row.integer(5)
         else { return nil }
+        let button = ButtonID(buttonText)
+        // A run nobody pressed for has none.
+        guard button != nil || buttonText.isEmpty else { return nil }
         self.init(
             id: UInt64(bitPattern: id), rule: rule, button: button, event: event,
             startedAt: UTCTime(milliseconds: startedAt))

@@ -95,27 +95,48 @@ extension WaitingRun {
     }
 }
 
+extension CyclePosition {
+    package var stored: JSONValue { ["next": .integer(Int64(next)), "at_ms": .integer(at.milliseconds)] }
+
+    package init?(stored json: JSONValue) {
+        guard let next = json["next"]?.integerValue.flatMap({ Int(exactly: $0) }), let at = json["at_ms"]?.integerValue
+        else { return nil }
+        self.init(next: next, at: UTCTime(milliseconds: at))
+    }
+}
+
+extension EnabledOverride {
+    package var stored: JSONValue { ["enabled": .bool(isEnabled), "in_file": .bool(inFile)] }
+
+    package init?(stored json: JSONValue) {
+        guard let isEnabled = json["enabled"]?.boolValue, let inFile = json["in_file"]?.boolValue else { return nil }
+        self.init(isEnabled: isEnabled, inFile: inFile)
+    }
+}
+
+extension Cooldown {
+    package var stored: JSONValue {
+        [
+            "rule": .string(rule), "button": button.map { .string($0.description) } ?? .null,
+            "ends_at_ms": .integer(endsAt.milliseconds),
+        ]
+    }
+
+    package init?(stored json: JSONValue) {
+        guard let rule = json["rule"]?.stringValue, let endsAt = json["ends_at_ms"]?.integerValue else { return nil }
+        self.init(
+            rule: rule, button: json["button"]?.stringValue.flatMap { ButtonID($0) },
+            endsAt: UTCTime(milliseconds: endsAt))
+    }
+}
+
 extension RuleState {
     package var stored: JSONValue {
         [
-            "variables": .object(
-                variables.sorted { $0.key < $1.key }.map { .init($0.key, $0.value.stored) }),
-            "cycles": .object(
-                cycles.sorted { $0.key < $1.key }.map {
-                    .init($0.key, ["next": .integer(Int64($0.value.next)), "at_ms": .integer($0.value.at.milliseconds)])
-                }),
-            "enabled": .object(
-                enabled.sorted { $0.key < $1.key }.map {
-                    .init($0.key, ["enabled": .bool($0.value.isEnabled), "in_file": .bool($0.value.inFile)])
-                }),
-            "cooldowns": .array(
-                cooldowns.map {
-                    [
-                        "rule": .string($0.rule), "button": $0.button.map { .string($0.description) } ?? .null,
-                        "ends_at_ms": .integer($0.endsAt.milliseconds),
-                    ]
-                }),
-            "waiting": .array(waiting.map(\.stored)),
+            "variables": .object(variables.sorted { $0.key < $1.key }.map { .init($0.key, $0.value.stored) }),
+            "cycles": .object(cycles.sorted { $0.key < $1.key }.map { .init($0.key, $0.value.stored) }),
+            "enabled": .object(enabled.sorted { $0.key < $1.key }.map { .init($0.key, $0.value.stored) }),
+            "cooldowns": .array(cooldowns.map(\.stored)), "waiting": .array(waiting.map(\.stored)),
         ]
     }
 
@@ -123,24 +144,9 @@ extension RuleState {
     package init(stored json: JSONValue) {
         self.init()
         for member in json["variables"]?.objectValue ?? [] { variables[member.name] = Value(stored: member.value) }
-        for member in json["cycles"]?.objectValue ?? [] {
-            guard let next = member.value["next"]?.integerValue.flatMap({ Int(exactly: $0) }),
-                let at = member.value["at_ms"]?.integerValue
-            else { continue }
-            cycles[member.name] = CyclePosition(next: next, at: UTCTime(milliseconds: at))
-        }
-        for member in json["enabled"]?.objectValue ?? [] {
-            guard let isEnabled = member.value["enabled"]?.boolValue, let inFile = member.value["in_file"]?.boolValue
-            else { continue }
-            enabled[member.name] = EnabledOverride(isEnabled: isEnabled, inFile: inFile)
-        }
-        for entry in json["cooldowns"]?.arrayValue ?? [] {
-            guard let rule = entry["rule"]?.stringValue, let endsAt = entry["ends_at_ms"]?.integerValue else { continue }
-            cooldowns.append(
-                Cooldown(
-                    rule: rule, button: entry["button"]?.stringValue.flatMap { ButtonID($0) },
-                    endsAt: UTCTime(milliseconds: endsAt)))
-        }
+        for member in json["cycles"]?.objectValue ?? [] { cycles[member.name] = CyclePosition(stored: member.value) }
+        for member in json["enabled"]?.objectValue ?? [] { enabled[member.name] = EnabledOverride(stored: member.value) }
+        cooldowns = (json["cooldowns"]?.arrayValue ?? []).compactMap { Cooldown(stored: $0) }
         waiting = (json["waiting"]?.arrayValue ?? []).compactMap { WaitingRun(stored: $0) }
     }
 }

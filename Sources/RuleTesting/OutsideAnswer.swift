@@ -1,0 +1,39 @@
+import Expressions
+import Rules
+
+/// What programs and web servers answer in a test.
+enum OutsideAnswer {
+    /// The first result that fits, as often as asked; success that takes no time where none does.
+    static func to(_ action: Action, _ results: [RuleTest.OutsideResult]) -> (StepOutcome, Duration) {
+        let kind: RuleTest.OutsideResult.Kind
+        let subject: String
+        switch action {
+        case .process(let process) where process.isShell:
+            kind = .shell
+            subject = process.arguments.dropFirst(2).first ?? ""
+        case .process(let process):
+            kind = .run
+            subject = process.arguments.joined(separator: " ")
+        case .http(let request):
+            kind = .http
+            subject = request.url
+        case .publish, .log: return (.completed(), .zero)
+        }
+        let result =
+            results.first { $0.kind == kind && subject.hasPrefix($0.prefix) }
+            ?? RuleTest.OutsideResult(kind: kind, prefix: "")
+        var facts = ResultFacts()
+        facts.stdout = result.stdout
+        facts.stderr = result.stderr
+        facts.body = result.body
+        facts.duration = result.takes
+        facts.isOK = kind == .http || result.exit == 0
+        facts.status = Int64(kind == .http ? result.status : result.exit)
+        guard facts.isOK else {
+            let reason = result.stderr.prefix { !$0.isNewline }
+            let message = "exit status \(result.exit)" + (reason.isEmpty ? "" : ": \(reason)")
+            return (.failed(code: "R822", message: message, facts), result.takes)
+        }
+        return (.completed(facts), result.takes)
+    }
+}

@@ -1,0 +1,19 @@
+import Rules
+
+extension RuleState {
+    /// What a store would have after the change.
+    mutating func apply(_ change: RuleStateChange) {
+        switch change {
+        case .variable(let name, let value): variables[name] = value
+        case .cycle(let key, let position): cycles[key] = position
+        case .enabled(let rule, let override): enabled[rule] = override
+        case .cooldown(let cooldown):
+            cooldowns.removeAll { $0.rule == cooldown.rule && $0.button == cooldown.button }
+            cooldowns.append(cooldown)
+        case .waiting(let run, let waitingRun):
+            waiting.removeAll { $0.run == run }
+            if let waitingRun { waiting.append(waitingRun) }
+            waiting.sort { $0.run < $1.run }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+package import Almanac
+import ButtonModel
+import Expressions
+import Gestures
+package import Rules
+
+/// Runs the `tests:` of a rule set: virtual clock, no radio, no broker, no processes, no network; the recogniser, the
+/// gates, the evaluator and the scheduler are the daemon's own.
+package enum RuleTestRunner {
+    /// - Parameter progress: called before each test.
+    package static func run(_ set: RuleSet) -> RuleTestReport {
+        var report = RuleTestReport()
+        for test in set.tests {
+            var stage = Stage(set, test)
+            report.results.append(stage.perform(test))
+            report.reached.formUnion(stage.reached)
+        }
+        report.unreached = Coverage.unreached(in: set, reached: report.reached)
+        return report
+    }
+}
+
+package struct RuleTestReport: Sendable {
+    package var results: [RuleTestResult] = []
+    /// Places of steps and rules that some test came to, as `file:line:column`.
+    package var reached: Set<String> = []
+    package var unreached: [Coverage.Gap] = []
+
+    package var failures: [RuleTestResult] { results.filter { $0.failure != nil } }
+}
+
+package struct RuleTestResult: Sendable {
+    package var name: String
+    package var place: Place
+    /// `nil`: everything was as expected.
+    package var failure: RuleTestFailure?
+}
+
+package struct RuleTestFailure: Sendable {
+    /// Of the expectation.
+    package var place: Place
+    package var expected: [String]
+    package var happened: [String]
+    /// What the rules did and saw since the expectation before.
+    package var why: [String]
+
+    /// As a person sees it, with a line's end.
+    package func text(of name: String) -> String {
+        var lines = ["\(place): test failed: \(name)"]
+        func add(_ label: String, _ texts: [String]) {
+            for (index, text) in texts.enumerated() {
+                lines.append("  " + (index == 0 ? label : "").padded(to: 10) + text)
+            }
+        }
+        add("expected", expected.isEmpty ? ["nothing"] : expected)
+        add("happened", happened.isEmpty ? ["nothing"] : happened)
+        add("why", why)
+        return lines.joined(separator: "\n") + "\n"
+    }
+}
+
+extension String {
+    func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+}

@@ -1,0 +1,51 @@
+import ButtonModel
+import Expressions
+import Rules
+
+extension Stage {
+    mutating func check(_ wanted: [ExpectedEffect], _ place: Place) -> RuleTestFailure? {
+        let seen = happened.filter { entry in !entry.isQuietLog || wanted.contains { $0.fits(entry) } }
+        defer {
+            happened = []
+            why = []
+            lastExpect = now
+        }
+        guard seen.count != wanted.count || !zip(wanted, seen).allSatisfy({ $0.fits($1) }) else { return nil }
+        let showsTime = wanted.contains { $0.at != nil }
+        return failure(
+            at: place, expected: wanted.map(\.text),
+            happened: seen.map { showsTime ? "\($0.text) at \($0.after.milliseconds)ms" : $0.text })
+    }
+
+    func check(variables wanted: [RuleTest.Assigned], _ place: Place) -> RuleTestFailure? {
+        let wrong = wanted.filter { !(engine.value(of: $0.name)?.isSame(as: $0.value) ?? false) }
+        guard !wrong.isEmpty else { return nil }
+        return failure(
+            at: place, expected: wrong.map { "\($0.name) = \($0.value.shown)" },
+            happened: wrong.map { "\($0.name) = \(engine.value(of: $0.name)?.shown ?? "not declared")" })
+    }
+
+    func check(outcomes wanted: [ExpectedOutcome], _ place: Place) -> RuleTestFailure? {
+        let wrong = wanted.filter { outcome(of: $0.rule) != $0.outcome }
+        guard !wrong.isEmpty else { return nil }
+        return failure(
+            at: place, expected: wrong.map { "\($0.rule): \($0.outcome.rawValue)" },
+            happened: wrong.map { "\($0.rule): \(outcome(of: $0.rule).rawValue)" })
+    }
+
+    private func outcome(of rule: String) -> Outcome { outcomes[rule] ?? .notMatched }
+
+    private func failure(at place: Place, expected: [String], happened: [String]) -> RuleTestFailure {
+        let hide = { (text: String) in rules.confidential.reduce(text) { $0.replacing($1, with: "***") } }
+        return RuleTestFailure(
+            place: place, expected: expected.map(hide), happened: happened.map(hide),
+            why: (why + traceLines).suffix(20).map(hide))
+    }
+}
+
+extension Value {
+    fileprivate var shown: String {
+        if case .string(let text) = self { return "\"\(text)\"" }
+        return text ?? "unknown"
+    }
+}
