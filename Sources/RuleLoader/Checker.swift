@@ -42,18 +42,18 @@ struct Checker {
             error("E203", at: node, "\(owner ?? table.name) must be a mapping", hint: "write key: value")
             return nil
         }
-        var fields = Fields(node: node)
+        var fields = Fields(node: node, capacity: entries.count)
         for entry in entries {
-            guard let key = table.keys.first(where: { $0.name == entry.key.text }) else {
+            guard let key = table.key(entry.key.text) else {
                 unknown(entry.key, table, &fields)
                 continue
             }
-            fields.keys[key.name] = entry.key
-            fields.nodes[key.name] = entry.value
-            if case .invalid = entry.value.content { continue }
-            guard !reportsNull(entry) else { continue }
-            fields.values[key.name] = value(entry.value, key.type, key: key.name)
-            if key.isInert, fields.values[key.name] != nil {
+            var value: Fields.Value?
+            if !entry.value.isInvalid, !reportsNull(entry) {
+                value = self.value(entry.value, key.type, key: key.name)
+            }
+            fields.add(entry.key, entry.value, value)
+            if key.isInert, value != nil {
                 warning(
                     "W801", at: entry.key,
                     "\"\(key.name)\" in \(table.name) is accepted but does nothing in this version")

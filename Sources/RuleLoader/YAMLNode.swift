@@ -71,6 +71,10 @@ struct YAMLNode: Sendable {
         return ["", "null", "Null", "NULL"].contains(text)
     }
 
+    var isInvalid: Bool {
+        if case .invalid = content { true } else { false }
+    }
+
     /// The same node, and everything in it, as used through an alias.
     func used(through alias: Alias) -> YAMLNode {
         var node = self
