@@ -1,4 +1,5 @@
 import Diagnostics
+import Expressions
 
 extension Checker {
     mutating func value(_ node: YAMLNode, _ type: ValueType, key: String) -> Fields.Value? {
@@ -8,6 +9,7 @@ extension Checker {
         case .name: name(node, key: key).map { .text(LoadedText(string: $0, isSecret: false)) }
         case .boolean: boolean(node, key: key).map(Fields.Value.boolean)
         case .integer(let range): integer(node, key: key, range).map(Fields.Value.integer)
+        case .number(let range): number(node, key: key, range).map(Fields.Value.number)
         case .duration(let range): duration(node, key: key, range).map(Fields.Value.duration)
         case .word(let words, let planned):
             word(node, key: key, words, planned: planned).map { .text(LoadedText(string: $0, isSecret: false)) }
@@ -94,9 +96,8 @@ extension Checker {
 
     private mutating func secret(_ name: String, _ node: YAMLNode) -> LoadedText? {
         if environment.hasPlaceholders { return confidential("***\(name)***") }
-        defer { diagnostics.append(contentsOf: secrets.takeDiagnostics()) }
         let start = place(of: "!secret", in: node)
-        switch secrets.value(of: name, in: environment) {
+        switch secrets.value(of: name) {
         case .found(let value): return confidential(value)
         case .unreadable: return nil
         case .missing(let hint):
@@ -157,6 +158,27 @@ extension Checker {
                 range.upperBound == .max
                 ? "at least \(range.lowerBound)" : "between \(range.lowerBound) and \(range.upperBound)"
             error("E205", at: node, "\"\(key)\" must be \(bounds), not \(shown(text))")
+            return nil
+        }
+        return value
+    }
+
+    mutating func number(_ node: YAMLNode, key: String, _ range: ClosedRange<Double>) -> Double? {
+        guard let (text, style) = plainScalar(node, key: key, wanted: "a number") else { return nil }
+        guard YAMLNumber.isDecimal(text) else {
+            error(
+                "E203", at: node, "\"\(key)\" must be a number, not \"\(shown(text))\"",
+                hint: YAMLNumber.looksLikeNumber(text) ? "write it with decimal digits only" : nil)
+            return nil
+        }
+        guard style == .plain else {
+            error("E203", at: node, "\"\(key)\" must be a number, not a text", hint: "remove the quotes")
+            return nil
+        }
+        guard let value = Double(text), value.isFinite, range.contains(value) else {
+            let low = Value.number(range.lowerBound).text ?? ""
+            let high = Value.number(range.upperBound).text ?? ""
+            error("E205", at: node, "\"\(key)\" must be between \(low) and \(high), not \(shown(text))")
             return nil
         }
         return value

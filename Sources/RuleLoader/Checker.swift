@@ -4,8 +4,8 @@ import Diagnostics
 /// message: what a bad node contains is not looked at.
 struct Checker {
     let source: SourceText
-    let environment: LoadEnvironment
-    var secrets: Secrets
+    var environment: LoadEnvironment
+    var secrets = Secrets()
     var diagnostics: [Diagnostic] = []
     /// The values that tags brought in.
     private(set) var confidential: Set<String> = []
@@ -23,7 +23,6 @@ struct Checker {
     init(_ source: SourceText, in environment: LoadEnvironment) {
         self.source = source
         self.environment = environment
-        secrets = Secrets(environment.secrets)
     }
 
     /// A value that a tag brought in, which nobody is to see.
@@ -43,18 +42,18 @@ struct Checker {
             error("E203", at: node, "\(owner ?? table.name) must be a mapping", hint: "write key: value")
             return nil
         }
-        var fields = Fields(node: node)
+        var fields = Fields(node: node, capacity: entries.count)
         for entry in entries {
-            guard let key = table.keys.first(where: { $0.name == entry.key.text }) else {
+            guard let key = table.key(entry.key.text) else {
                 unknown(entry.key, table, &fields)
                 continue
             }
-            fields.keys[key.name] = entry.key
-            fields.nodes[key.name] = entry.value
-            if case .invalid = entry.value.content { continue }
-            guard !reportsNull(entry) else { continue }
-            fields.values[key.name] = value(entry.value, key.type, key: key.name)
-            if key.isInert, fields.values[key.name] != nil {
+            var value: Fields.Value?
+            if !entry.value.isInvalid, !reportsNull(entry) {
+                value = self.value(entry.value, key.type, key: key.name)
+            }
+            fields.add(entry.key, entry.value, value)
+            if key.isInert, value != nil {
                 warning(
                     "W801", at: entry.key,
                     "\"\(key.name)\" in \(table.name) is accepted but does nothing in this version")
@@ -105,7 +104,7 @@ struct Checker {
         "\"\(shown(word))\" is part of the language but this version does not do it yet"
     }
 
-    private mutating func reportsNull(_ entry: YAMLNode.Entry) -> Bool {
+    mutating func reportsNull(_ entry: YAMLNode.Entry) -> Bool {
         guard entry.value.isNull else { return false }
         let rest = diagnostics.count < Checker.maximumExactReports ? source.text(from: entry.key.end) : nil
         let isCommented = rest?.first { $0 != ":" && $0 != " " && $0 != "\t" } == "#"
@@ -180,7 +179,7 @@ struct Checker {
     }
 
     /// A word of the file as it may stand in a message: short, on one line.
-    func shown(_ text: String) -> String {
+    static func shown(_ text: String) -> String {
         var short = ""
         for scalar in text.unicodeScalars.prefix(60) {
             let isControl = scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value)
@@ -188,6 +187,8 @@ struct Checker {
         }
         return text.unicodeScalars.count > 60 ? short + "…" : short
     }
+
+    func shown(_ text: String) -> String { Checker.shown(text) }
 
     var hasErrors: Bool { diagnostics.contains { $0.severity == .error } }
 }

@@ -3,16 +3,33 @@
 /// These tables are the single source: what is not in one is refused, and what is in one is checked as it says.
 struct MappingTable: Sendable {
     /// As it stands after "in": `a rule`.
-    var name: String
-    var keys: [Key]
+    let name: String
+    let keys: [Key]
     /// Keys the language has and this version does not do.
-    var planned: [String] = []
+    let planned: [String]
     /// Planned keys that stand in for a required one.
-    var standIns: [String: String] = [:]
+    let standIns: [String: String]
     /// A word from elsewhere, and what to do instead.
-    var foreign: [String: String] = [:]
+    let foreign: [String: String]
     /// Keys that begin so are left alone.
-    var ignoredPrefix: String?
+    let ignoredPrefix: String?
+    /// Places in `keys`.
+    private let places: [String: Int]
+
+    init(
+        name: String, keys: [Key], planned: [String] = [], standIns: [String: String] = [:],
+        foreign: [String: String] = [:], ignoredPrefix: String? = nil
+    ) {
+        self.name = name
+        self.keys = keys
+        self.planned = planned
+        self.standIns = standIns
+        self.foreign = foreign
+        self.ignoredPrefix = ignoredPrefix
+        places = Dictionary(keys.indices.map { (keys[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    func key(_ name: String) -> Key? { places[name].map { keys[$0] } }
 
     struct Key: Sendable {
         var name: String
@@ -40,6 +57,7 @@ enum ValueType: Sendable {
     case text(Templates)
     case boolean
     case integer(ClosedRange<Int>)
+    case number(ClosedRange<Double>)
     case duration(ClosedRange<Duration>)
     /// One of these words; the planned ones are refused as such.
     case word([String], planned: [String] = [])
@@ -70,33 +88,60 @@ struct Fields {
         case text(LoadedText)
         case boolean(Bool)
         case integer(Int)
+        case number(Double)
         case duration(Duration)
         case node
     }
 
+    /// What stands at a key that the table has.
+    private struct Written {
+        var key: YAMLNode.Key
+        var node: YAMLNode
+        /// `nil` when it is wrong, which was said.
+        var value: Value?
+    }
+
     /// The mapping itself.
-    var node: YAMLNode
-    /// Everything written under a key the table has, right or wrong.
-    var nodes: [String: YAMLNode] = [:]
-    var values: [String: Value] = [:]
-    var keys: [String: YAMLNode.Key] = [:]
+    let node: YAMLNode
+    /// Few enough to be looked through.
+    private var written: [Written] = []
     /// Keys that are not there, but are misspelt: silence about what is missing.
     var misspelt: Set<String> = []
 
+    init(node: YAMLNode, capacity: Int) {
+        self.node = node
+        written.reserveCapacity(capacity)
+    }
+
+    mutating func add(_ key: YAMLNode.Key, _ node: YAMLNode, _ value: Value?) {
+        written.append(Written(key: key, node: node, value: value))
+    }
+
+    private func first(_ key: String) -> Written? { written.first { $0.key.text == key } }
+    private func value(_ key: String) -> Value? { first(key)?.value }
+
     func text(_ key: String) -> LoadedText? {
-        if case .text(let value) = values[key] { value } else { nil }
+        if case .text(let value) = value(key) { value } else { nil }
     }
     func string(_ key: String) -> String? { text(key)?.string }
     func boolean(_ key: String) -> Bool? {
-        if case .boolean(let value) = values[key] { value } else { nil }
+        if case .boolean(let value) = value(key) { value } else { nil }
     }
     func integer(_ key: String) -> Int? {
-        if case .integer(let value) = values[key] { value } else { nil }
+        if case .integer(let value) = value(key) { value } else { nil }
+    }
+    func number(_ key: String) -> Double? {
+        if case .number(let value) = value(key) { value } else { nil }
     }
     func duration(_ key: String) -> Duration? {
-        if case .duration(let value) = values[key] { value } else { nil }
+        if case .duration(let value) = value(key) { value } else { nil }
     }
     /// What stands at a key; `nil` when nothing does, or when it was already reported.
-    func node(_ key: String) -> YAMLNode? { values[key] == nil ? nil : nodes[key] }
-    func isWritten(_ key: String) -> Bool { keys[key] != nil || misspelt.contains(key) }
+    func node(_ key: String) -> YAMLNode? {
+        guard let written = first(key), written.value != nil else { return nil }
+        return written.node
+    }
+    /// The key itself, its value right or wrong.
+    func key(_ key: String) -> YAMLNode.Key? { first(key)?.key }
+    func isWritten(_ key: String) -> Bool { first(key) != nil || misspelt.contains(key) }
 }

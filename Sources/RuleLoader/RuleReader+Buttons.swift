@@ -48,7 +48,7 @@ extension RuleReader {
 
     /// Exactly one of the ways to describe a button.
     mutating func readHardware(_ fields: Fields) -> DeclaredButton.Hardware? {
-        let written = MappingTable.hardware.keys.compactMap { key in fields.keys[key.name] }.sorted {
+        let written = MappingTable.hardware.keys.compactMap { key in fields.key(key.name) }.sorted {
             $0.start < $1.start
         }
         if written.count > 1 {

@@ -31,7 +31,10 @@ struct YAMLComposer: ~Copyable {
     private(set) var diagnostics: [Diagnostic] = []
     private var anchors: [String: Composed] = [:]
     private var openAnchors: [String] = []
-    private var nodeCount = 0
+    /// Without what aliases stand for.
+    private(set) var nodeCount = 0
+    /// A `!secret` stands somewhere.
+    private(set) var wantsSecrets = false
     private var expandedCount = 0
     /// Lines on which text goes on from the line before: what they begin with is not indentation.
     private var continuationLines: Set<Int> = []
@@ -235,6 +238,7 @@ extension YAMLComposer {
         guard let name = event.tag else { return }
         if let tag = YAMLNode.Tag(rawValue: name), case .scalar = node.content {
             node.tag = tag
+            if tag == .secret { wantsSecrets = true }
             return
         }
         node.content = .invalid
