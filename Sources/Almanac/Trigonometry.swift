@@ -1,4 +1,4 @@
-/// Angles in degrees, without a C library: pure modules have none. Within 10⁻¹² of it, which for the sun is a nanosecond.
+/// Of angles in degrees. Pure modules have no C library; these are within 10⁻¹² of it, the arcsine near ±90° within 10⁻⁹.
 enum Trigonometry {
     static func sine(_ degrees: Double) -> Double {
         let turned = degrees.remainder(dividingBy: 360)
