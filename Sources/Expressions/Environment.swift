@@ -12,6 +12,8 @@ package struct Environment: Hashable, Sendable {
     package var inputs: [Value] = []
     package var error = ErrorFacts()
     package var now = LocalTime()
+    /// Of a clock that is not to be believed, `in_time` is false.
+    package var clockIsBelievable = true
     package var sun = SunFacts()
     package var brokerIsConnected = false
     package var repetition = RepeatFacts()

@@ -58,6 +58,9 @@ package struct Expression: Hashable, Sendable {
     /// As it was written, for traces.
     package var source: String { String(decoding: program.octets[range], as: UTF8.self).trimmed }
 
+    /// It asks for a time of day with `in_time`.
+    package var hasTimeWindow: Bool { !program.windows.isEmpty }
+
     package func evaluate(in environment: Environment) throws(EvaluationFailure) -> Value {
         let value = try program.value(at: program.root, in: environment)
         if case .string(let text) = value { return .string(try program.limited(text, program.root)) }

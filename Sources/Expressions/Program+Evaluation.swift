@@ -48,7 +48,9 @@ extension Program {
         case .join(let operands): return .string(try joined(operands, index, in: environment))
         case .known(let operand): return .boolean(try value(at: operand, in: environment) != .unknown)
         case .call(let function, let operands): return try call(function, operands, index, in: environment)
-        case .inTime(let window): return .boolean(windows[window].contains(environment.now, sun: environment.sun))
+        case .inTime(let window):
+            return .boolean(
+                environment.clockIsBelievable && windows[window].contains(environment.now, sun: environment.sun))
         }
     }
 

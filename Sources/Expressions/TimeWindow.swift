@@ -40,7 +40,7 @@ package enum Clock: Hashable, Sendable {
     }
 
     /// 0…86 399 999
-    func millisecondOfDay(_ sun: SunFacts) -> Int64 {
+    package func millisecondOfDay(_ sun: SunFacts) -> Int64 {
         let (moment, offset): (Int, Int64) =
             switch self {
             case .time(let second): (second, 0)

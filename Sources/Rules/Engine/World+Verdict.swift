@@ -1,0 +1,148 @@
+import ButtonModel
+import Expressions
+
+extension World {
+    /// Whether a condition holds, and what it saw: `states.lux < 20 is false (states.lux = 31)`. A failure of evaluation is
+    /// false with the failure as its reason.
+    func verdict(
+        on condition: Condition, in environment: Environment, time: UTCTime
+    ) -> (holds: Bool, reason: String, isError: Bool) {
+        switch condition.test {
+        case .time(let window):
+            guard let doubt = doubtAboutTime else {
+                let (holds, reason) = window.verdict(at: environment.now, sun: environment.sun)
+                return (holds, "time: " + reason, false)
+            }
+            return (false, "time: " + doubt, false)
+        case .expression(let expression):
+            let source = condition.source.isEmpty ? expression.source : condition.source
+            do {
+                let holds = try expression.isTrue(in: environment)
+                return (holds, "\(source) is \(holds)" + seen(by: expression, in: environment), false)
+            } catch {
+                let reason = "\(source) is false: \(error.code.rawValue) \(error.message)"
+                return (false, reason + seen(by: expression, in: environment), true)
+            }
+        }
+    }
+
+    /// Whether all hold; what each that was asked saw. The first that does not ends the asking.
+    func verdict(
+        on conditions: [Condition], in environment: Environment, time: UTCTime
+    ) -> (holds: Bool, reasons: [String], hasErrors: Bool) {
+        var reasons: [String] = []
+        for condition in conditions {
+            let verdict = verdict(on: condition, in: environment, time: time)
+            reasons.append(verdict.reason)
+            guard verdict.holds else { return (false, reasons, verdict.isError) }
+        }
+        return (true, reasons, false)
+    }
+
+    private var doubtAboutTime: String? {
+        if clock == nil { return "false, the time is not known yet" }
+        return clockIsBelievable ? nil : "false, the clock is earlier than this program"
+    }
+
+    /// The values an expression read, in parentheses; empty where its text says it all.
+    private func seen(by expression: Expression, in environment: Environment) -> String {
+        var values = expression.reads.compactMap { slot in
+            name(of: slot).flatMap { name in
+                name == expression.source ? nil : "\(name) = \(environment.value(of: slot).shown)"
+            }
+        }
+        values.sort()
+        if expression.hasTimeWindow { values.append("now \(environment.now.shown)") }
+        if expression.hasTimeWindow, let doubtAboutTime { values.append("in_time is " + doubtAboutTime) }
+        return values.isEmpty ? "" : " (" + values.joined(separator: ", ") + ")"
+    }
+
+    /// As the file says it. Results and inputs have their names in another place, and go without.
+    private func name(of slot: Slot) -> String? {
+        func declared<Element>(_ root: String, _ index: Int, in list: [Element], _ name: (Element) -> String) -> String?
+        {
+            list.indices.contains(index) ? root + "." + name(list[index]) : nil
+        }
+        return switch slot {
+        case .trigger(let field): "trigger." + field.rawValue
+        case .state(let index): declared("states", index, in: set.states, \.name)
+        case .variable(let index): declared("variables", index, in: set.variables, \.name)
+        case .button(let index, let field):
+            declared("buttons", index, in: set.buttons, \.name).map { "\($0).\(field.rawValue)" }
+        case .rule(let index, let field):
+            declared("rules", index, in: set.rules, \.id).map { "\($0).\(field.rawValue)" }
+        case .error(let field): "error." + field.rawValue
+        case .now(let field): "now." + field.rawValue
+        case .sun(let field): "sun." + field.rawValue
+        case .broker(let field): "broker." + field.rawValue
+        case .repeat(let field): "repeat." + field.rawValue
+        case .result, .input: nil
+        }
+    }
+}
+
+extension Value {
+    /// For people: texts in quotes, long ones cut.
+    var shown: String {
+        switch self {
+        case .unknown: "unknown"
+        case .string(let text):
+            text.prefix(80).endIndex < text.endIndex ? "\"\(text.prefix(80))…\"" : "\"\(text)\""
+        case .list(let values): "[" + values.prefix(10).map(\.shown).joined(separator: ", ") + "]"
+        case .boolean, .integer, .number, .duration: text ?? ""
+        }
+    }
+}
+
+extension LocalTime {
+    fileprivate var shown: String { Clock.shown(millisecondOfDay: millisecondOfDay) }
+
+    fileprivate var millisecondOfDay: Int64 { (Int64(hour) * 3600 + Int64(minute) * 60 + Int64(second)) * 1000 }
+}
+
+extension Clock {
+    /// `16:17`, with seconds where there are any.
+    fileprivate static func shown(millisecondOfDay: Int64) -> String {
+        func digits(_ value: Int64) -> String { (value < 10 ? "0" : "") + String(value) }
+        let seconds = millisecondOfDay / 1000
+        let time = digits(seconds / 3600) + ":" + digits(seconds / 60 % 60)
+        return seconds % 60 == 0 ? time : time + ":" + digits(seconds % 60)
+    }
+}
+
+extension TimeCondition {
+    /// - Returns: whether the moment is in the window, and both as text: `23:15 is in 16:17…08:46`.
+    fileprivate func verdict(at now: LocalTime, sun: SunFacts) -> (Bool, String) {
+        let moment = now.millisecondOfDay
+        let start = after?.millisecondOfDay(sun) ?? 0
+        let end = before.map { $0.millisecondOfDay(sun) }
+        let isInside: Bool
+        if let after, let before {
+            isInside = TimeWindow(after: after, before: before).contains(now, sun: sun)
+        } else {
+            isInside = start <= moment && end.map { moment < $0 } ?? true
+        }
+        let shownEnd = end.map(Clock.shown(millisecondOfDay:)) ?? "24:00"
+        var text = "\(now.shown) is \(isInside ? "" : "not ")in \(Clock.shown(millisecondOfDay: start))…\(shownEnd)"
+        switch sun.polar {
+        case .neverRises? where after?.mark != nil || before?.mark != nil: text += ", the sun does not rise that day"
+        case .neverSets? where after?.mark != nil || before?.mark != nil: text += ", the sun does not set that day"
+        case .neverRises?, .neverSets?, nil: break
+        }
+        guard isInside, !weekdays.isEmpty else { return (isInside, text) }
+        // After midnight in a window that spans it, it began the day before.
+        let beganYesterday = after != nil && end.map { $0 <= start } ?? false && moment < start
+        let day = beganYesterday ? now.weekday.before : now.weekday
+        guard !weekdays.contains(day) else { return (true, "\(text), which began on \(day.rawValue)") }
+        let wanted = LocalTime.Weekday.allCases.filter(weekdays.contains).map(\.rawValue).joined(separator: ", ")
+        return (false, "\(text), but that began on \(day.rawValue), not \(wanted)")
+    }
+}
+
+extension LocalTime.Weekday {
+    fileprivate var before: LocalTime.Weekday {
+        let days = LocalTime.Weekday.allCases
+        guard let place = days.firstIndex(of: self) else { return self }
+        return days[(place + days.count - 1) % days.count]
+    }
+}
