@@ -27,8 +27,8 @@ func tests(
 }
 
 let daemonImports: [Target.Dependency] = [
-    "Bytes", "ButtonModel", "JSON", "Diagnostics", "BluetoothHost", "Rules", "HomeAssistant", "Hub", "RuleLoader",
-    "Simulator", "Reactor",
+    "Bytes", "ButtonModel", "JSON", "Diagnostics", "BluetoothHost", "Gestures", "Expressions", "Almanac", "Rules",
+    "RuleTesting", "HomeAssistant", "Hub", "RuleLoader", "Simulator", "Reactor",
     "CLinux", "CBluetooth", "CMosquitto", "CSQLite", "CCrypto",
     .product(name: "Logging", package: "swift-log"),
 ]

@@ -1,20 +1,23 @@
 import Diagnostics
 import Hub
+import JSON
 package import RuleLoader
 import Rules
 package import Simulator
 
-/// The rules that are to run.
-struct LoadedRules: Sendable {
-    var rules = RuleSet()
+/// The rules that are to run when the daemon starts.
+struct StartingRules: Sendable {
+    var set = RuleSet()
     /// Why they are not the ones on disk.
     var fault: String?
+    /// What is wrong with those, as `RulesLoaded` has it.
+    var problems: [JSONValue] = []
     /// Warnings and errors as rendered text.
     var notices: [String] = []
-    /// The text of a set without errors, to be kept for a day when there is none.
-    var goodText: [UInt8]?
     /// What runs, as it was written.
     var recorded: RecordedRules?
+    /// It was read from where the user keeps it: to be kept for a day when it is bad.
+    var isGood = false
 }
 
 /// Finds and reads the files a user wrote, and hands their texts to the loader.
@@ -55,7 +58,7 @@ package struct ConfigurationFiles: Sendable {
     }
 
     /// Where the last set without errors is kept.
-    package static func lastGoodRules(in stateDirectory: String) -> String { stateDirectory + "/last-good-rules.yaml" }
+    package static func lastGoodRules(in stateDirectory: String) -> String { stateDirectory + "/last-good-rules.json" }
 
     /// Where the rules are, and whether the configuration names the place.
     package func rulesPath(_ configuration: Configuration, in directory: String) -> (path: String, isNamed: Bool) {
@@ -66,53 +69,43 @@ package struct ConfigurationFiles: Sendable {
     }
 
     /// The set that is to run: the one on disk, or the last good one, or none.
-    func rules(
-        _ configuration: Configuration, in directory: String, stateDirectory: String
-    ) -> LoadedRules {
-        let (path, isNamed) = rulesPath(configuration, in: directory)
+    func startingRules(_ source: RuleSource, stateDirectory: String) -> StartingRules {
         let lastGood = ConfigurationFiles.lastGoodRules(in: stateDirectory)
-        let text: FileText
+        let reading: RuleSource.Reading
         do throws(FileText.Failure) {
-            text = try FileText(reading: path)
+            reading = try source.read()
         } catch {
-            if !isNamed, error == .notFound(path) { return LoadedRules() }
-            return fallBack(to: lastGood, configuration, because: "\(error)", [], of: path)
+            if !source.isNamed, error == .notFound(source.path) { return StartingRules() }
+            return fallBack(to: lastGood, source, because: "\(error)", StartingRules())
         }
-        let loaded = load(text, as: path, configuration)
-        let notices = loaded.diagnostics.isEmpty ? [] : [ConfigurationFiles.report(loaded.diagnostics, on: text)]
-        guard let rules = loaded.value else {
-            let count = loaded.diagnostics.count { $0.severity == .error }
+        let report = DiagnosticReport(reading.loaded.diagnostics, sources: reading.sources).text()
+        var starting = StartingRules(
+            problems: reading.loaded.diagnostics.map(\.json), notices: report.isEmpty ? [] : [report])
+        guard let set = reading.loaded.value else {
+            let count = reading.loaded.diagnostics.count { $0.severity == .error }
             return fallBack(
-                to: lastGood, configuration, because: "\(path) has \(count) error\(count == 1 ? "" : "s")", notices,
-                of: path)
+                to: lastGood, source, because: "\(source.path) has \(count) error\(count == 1 ? "" : "s")", starting)
         }
-        return LoadedRules(
-            rules: rules, notices: notices, goodText: text.octets, recorded: recorded(text, as: path, configuration))
-    }
-
-    private func recorded(_ text: FileText, as path: String, _ configuration: Configuration) -> RecordedRules {
-        RecordedRules(
-            name: path, text: text.octets, allowsRun: configuration.allowsRun, allowsShell: configuration.allowsShell)
+        starting.set = set
+        starting.recorded = reading.recorded
+        starting.isGood = true
+        return starting
     }
 
     private func fallBack(
-        to lastGood: String, _ configuration: Configuration, because reason: String, _ notices: [String],
-        of path: String
-    ) -> LoadedRules {
-        // Secrets belong to the place of the original.
-        guard let text = try? FileText(reading: lastGood), let rules = load(text, as: path, configuration).value else {
-            return LoadedRules(
-                fault: "\(reason): no rule runs. Mend it; tryck check shows the places.", notices: notices)
+        to lastGood: String, _ source: RuleSource, because reason: String, _ starting: StartingRules
+    ) -> StartingRules {
+        var starting = starting
+        guard let text = try? FileText(reading: lastGood).octets, let recorded = RecordedRules(kept: text),
+            let set = source.read(recorded)?.value
+        else {
+            starting.fault = "\(reason): no rule runs. Mend it; tryck check shows the places."
+            return starting
         }
-        return LoadedRules(
-            rules: rules, fault: "\(reason): the last good rules run instead. Mend it; tryck check shows the places.",
-            notices: notices, recorded: recorded(text, as: path, configuration))
-    }
-
-    private func load(_ text: FileText, as path: String, _ configuration: Configuration) -> Loaded<RuleSet> {
-        RuleLoader.rules(
-            SourceFile(name: path, text: text.octets, isReadableByOthers: text.isReadableByOthers),
-            in: loadEnvironment(in: ConfigurationFiles.directory(of: path), configuration))
+        starting.set = set
+        starting.recorded = recorded
+        starting.fault = "\(reason): the last good rules run instead. Mend it; tryck check shows the places."
+        return starting
     }
 
     /// The buttons of `simulated:FILE`; none for other transports.
@@ -139,14 +132,12 @@ package struct ConfigurationFiles: Sendable {
     }
 
     /// What files in this directory may refer to.
-    package func loadEnvironment(in directory: String, _ configuration: Configuration? = nil) -> LoadEnvironment {
+    package func loadEnvironment(in directory: String) -> LoadEnvironment {
         let secretsPath = directory + "/secrets.yaml"
         let secrets = (try? FileText(reading: secretsPath)).map {
             SourceFile(name: secretsPath, text: $0.octets, isReadableByOthers: $0.isReadableByOthers)
         }
-        return LoadEnvironment(
-            secrets: secrets, variables: environment, allowsRun: configuration?.allowsRun ?? true,
-            allowsShell: configuration?.allowsShell ?? true)
+        return LoadEnvironment(secrets: secrets, variables: environment)
     }
 
     private static func report(_ diagnostics: [Diagnostic], on text: FileText) -> String {

@@ -75,7 +75,9 @@ final class Daemon {
     /// Begins everything; from here on the loop does the rest.
     func start() {
         beginRecording()
-        loop.onSignals([SIGTERM, SIGINT]) { [weak self] _ in self?.deliver(.stop) }
+        loop.onSignals([SIGTERM, SIGINT, SIGHUP]) { [weak self] signal in
+            self?.deliver(signal == SIGHUP ? .reloadRules : .stop)
+        }
         loop.onWallClockStep { [weak self] in self?.deliver(.wallClock(Surroundings.wallClock)) }
         deliver(.wallClock(Surroundings.wallClock))
         deliver(.entropy(Surroundings.randomOctets(2048)))
@@ -117,10 +119,15 @@ final class Daemon {
         case .record(let token, let changes): record(changes, token)
         case .sync(let token): sync(token)
         case .subscribe(let topicFilters): mqtt?.subscribe(topicFilters.map { ($0, qos: 1) })
+        case .unsubscribe(let topicFilters): mqtt?.unsubscribe(topicFilters)
+        case .loadRules(let id, let withTests): loadRules(id, withTests: withTests)
         case .publish(let id, let message, let expiry): publish(id, message, expiry)
         case .startProcess(let id, let request):
             processes.start(id, request) { [weak self] in self?.deliver(.processEnded(id, $0)) }
         case .cancelProcess(let id): processes.cancel(id)
+        case .startWebRequest(let id, _):
+            deliver(.webAnswered(id, WebResult(.failed("web hooks are not there yet"), duration: .zero)))
+        case .cancelWebRequest: break
         case .respond(let client, let line): control.send(line.encoded(), to: client)
         case .tell(let clients, let line):
             let octets = line.encoded()

@@ -159,6 +159,8 @@ final class MQTTClient {
         return (code, messageID)
     }
 
+    func unsubscribe(_ topicFilter: String) -> Int32 { mosquitto_unsubscribe_v5(handle, nil, topicFilter, nil) }
+
     // MARK: Setting up
 
     /// The library takes C strings: a NUL would cut them short.

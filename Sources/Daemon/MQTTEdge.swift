@@ -143,6 +143,15 @@ package final class MQTTEdge {
         }
     }
 
+    /// Only while connected: a new connection has no subscriptions.
+    package func unsubscribe(_ topicFilters: [String]) {
+        guard case .connected(let link, _) = state else { return }
+        defer { deliverSoon() }
+        for topicFilter in topicFilters where !topicFilter.utf8.contains(0) {
+            settle(link, link.client.unsubscribe(topicFilter))
+        }
+    }
+
     /// Ends in exactly one `published` or `publishFailed` with this id.
     ///
     /// - Parameters:

@@ -13,9 +13,10 @@ package struct Setup: Sendable {
     package var controlSocket: String
     /// Where all HCI traffic is written to.
     package var capture: String?
+    package var ruleSource: RuleSource
     package var rules: RuleSet
-    /// The rules' text, when it has no errors.
-    package var goodRulesText: [UInt8]?
+    /// The rules are those on disk, without errors.
+    package var rulesAreGood: Bool
     /// Where a recording is to be written, and what it says of the rules.
     package var recordingPath: String?
     package var recordedRules: RecordedRules?
@@ -51,9 +52,10 @@ package struct Setup: Sendable {
 
         capture = options.capture.map { resolve($0, in: base) }
 
-        let loaded = files.rules(configuration, in: directory, stateDirectory: stateDirectory)
-        rules = loaded.rules
-        goodRulesText = loaded.goodText
+        ruleSource = RuleSource(configuration, in: directory, files: files)
+        let loaded = files.startingRules(ruleSource, stateDirectory: stateDirectory)
+        rules = loaded.set
+        rulesAreGood = loaded.isGood
         recordingPath = options.record.map { resolve($0, in: base) }
         recordedRules = loaded.recorded
         warnings += loaded.notices
@@ -71,8 +73,9 @@ package struct Setup: Sendable {
             transport: "\(configuration.transport.word)", hasTransport: configuration.transport != .none,
             maximumConnections: configuration.maximumConnections,
             broker: configuration.broker.word, hasBroker: configuration.broker != .none,
-            allowsRequestsOverMQTT: configuration.control != .none, processEnvironment: names,
-            stateDirectory: stateDirectory, ruleCount: rules.rules.count, ruleFault: loaded.fault,
+            control: MQTTControl(configuration.control), processEnvironment: names,
+            stateDirectory: stateDirectory, builtAt: Version.builtAt, ruleFault: loaded.fault,
+            ruleProblems: loaded.problems,
             simulatedButtons: simulator.map(\.name))
     }
 
@@ -100,6 +103,17 @@ package struct Locations: Sendable {
         stateDirectory = first("STATE_DIRECTORY") ?? (isRoot ? "/var/lib/tryck" : ownState)
         let ownRuntime = environment["XDG_RUNTIME_DIR"].map { $0 + "/tryck" } ?? ownState
         controlSocket = (first("RUNTIME_DIRECTORY") ?? (isRoot ? "/run/tryck" : ownRuntime)) + "/control.sock"
+    }
+}
+
+extension MQTTControl {
+    fileprivate init(_ control: Configuration.Control) {
+        self =
+            switch control {
+            case .none: .none
+            case .settings: .settings
+            case .all: .all
+            }
     }
 }
 

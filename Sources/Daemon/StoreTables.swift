@@ -1,6 +1,7 @@
 import ButtonModel
 import CSQLite
 import Hub
+import Rules
 
 /// The store's values as rows. Every SQL text stands here or in `StoreSchema`.
 extension Database {

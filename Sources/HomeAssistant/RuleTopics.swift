@@ -28,8 +28,9 @@ extension Topics {
         }
     }
 
-    /// Retained; with an empty payload the broker forgets what was there.
+    /// Retained; with an empty payload the broker forgets what was there. It is said anew at every connection, so nobody
+    /// has to acknowledge it.
     package func retained(_ topicName: String, _ payload: [UInt8]) -> MQTTMessage {
-        MQTTMessage(topicName: topicName, payload: payload, qos: 1, retain: true)
+        MQTTMessage(topicName: topicName, payload: payload, qos: 0, retain: true)
     }
 }

@@ -3,8 +3,8 @@ import Glibc
 
 /// A detached thread for one piece of work.
 final class Helper: Sendable {
-    /// Bytes. Resolving a name is the deepest thing done here.
-    private static let stackSize = 256 * 1024
+    /// Bytes. Compiling the deepest expression a rule may have is the deepest thing done here: 650 KiB in a debug build.
+    private static let stackSize = 1024 * 1024
 
     let body: @Sendable () -> Void
 

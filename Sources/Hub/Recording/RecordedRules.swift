@@ -35,6 +35,15 @@ package struct RecordedRules: Hashable, Sendable {
 }
 
 extension RecordedRules {
+    /// As a file of its own; secrets are in it by name only.
+    package var kept: [UInt8] { json.encoded() }
+
+    /// `nil` for what `kept` does not write.
+    package init?(kept octets: [UInt8]) {
+        guard let json = try? JSONValue(parsing: octets), let rules = try? RecordedRules(recorded: json) else { return nil }
+        self = rules
+    }
+
     /// A rules file is UTF-8.
     var json: JSONValue {
         [

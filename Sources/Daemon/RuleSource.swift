@@ -1,0 +1,158 @@
+package import Diagnostics
+package import Hub
+package import JSON
+package import RuleLoader
+package import RuleTesting
+package import Rules
+
+/// Where the rules are, and what they may use. It reads them as often as asked, on any thread.
+package struct RuleSource: Sendable {
+    /// The entry file, as messages call it.
+    package var path: String
+    /// The configuration names it: then it has to be there.
+    package var isNamed: Bool
+    var files: ConfigurationFiles
+    var allowsRun = true, allowsShell = true, allowsHTTP = true
+
+    /// What was read.
+    package struct Reading: Sendable {
+        package var loaded: Loaded<RuleSet>
+        /// By name; for reports.
+        package var sources: [String: [UInt8]]
+        /// The same, for a recording and for a day when they are bad.
+        package var recorded: RecordedRules
+        /// When the tests were asked for, and could be run.
+        package var tests: RuleTestReport?
+
+        /// Directories to look at for changes.
+        package var directories: Set<String> { Set(sources.keys.map { ConfigurationFiles.directory(of: $0) }) }
+    }
+
+    package init(_ configuration: Configuration, in directory: String, files: ConfigurationFiles) {
+        (path, isNamed) = files.rulesPath(configuration, in: directory)
+        self.files = files
+        allowsRun = configuration.allowsRun
+        allowsShell = configuration.allowsShell
+        allowsHTTP = configuration.allowsHTTP
+    }
+
+    /// A file that somebody names, without a configuration.
+    package init(path: String, files: ConfigurationFiles) {
+        self.path = path
+        self.files = files
+        isNamed = true
+    }
+
+    /// - Throws: what is wrong with the entry file itself.
+    package func read(withTests: Bool = false) throws(FileText.Failure) -> Reading {
+        let entry = SourceFile(try FileText(reading: path), named: path, identity: RuleFiles.realPath(path))
+        let directory = ConfigurationFiles.directory(of: path)
+        var environment = files.loadEnvironment(in: directory)
+        environment.allowsRun = allowsRun
+        environment.allowsShell = allowsShell
+        environment.allowsHTTP = allowsHTTP
+        environment.programs = RuleFiles.programs()
+        environment.systemTimeZone = RuleFiles.systemTimeZone(files.environment)
+        var recorded = RecordedRules(
+            files: [.init(name: entry.name, text: entry.text)], allowsRun: allowsRun, allowsShell: allowsShell,
+            allowsHTTP: allowsHTTP, systemTimeZone: environment.systemTimeZone?.name)
+        if let zone = environment.systemTimeZone { recorded.timeZones[zone.name] = zone.octets }
+        let disk = RuleFiles(entry: path)
+        var loader = RuleSetLoader(entry, in: environment)
+        while let want = loader.want {
+            let answer = disk.answer(to: want)
+            recorded.add(answer, to: want)
+            loader.answer(answer)
+        }
+        let loaded = loader.loaded()
+        var sources = Dictionary(recorded.files.map { ($0.name, $0.text) }) { first, _ in first }
+        if let secrets = environment.secrets { sources[secrets.name] = secrets.text }
+        return Reading(
+            loaded: loaded, sources: sources, recorded: recorded,
+            tests: withTests ? loaded.value.map { RuleTestRunner.run($0) } : nil)
+    }
+
+    /// The same rules once more, from what was kept of them. Secrets belong to the place of the original.
+    package func read(_ recorded: RecordedRules) -> Loaded<RuleSet>? {
+        guard let entry = recorded.files.first else { return nil }
+        var environment = files.loadEnvironment(in: ConfigurationFiles.directory(of: path))
+        environment.take(recorded)
+        return RuleLoader.rules(SourceFile(name: entry.name, text: entry.text), in: environment)
+    }
+}
+
+extension RecordedRules {
+    fileprivate mutating func add(_ answer: RuleSetLoader.Answer, to want: RuleSetLoader.Want) {
+        switch (want, answer) {
+        case (.timeZone(let name), .timeZone(let octets?)): timeZones[name] = octets
+        case (_, .files(let read)):
+            for file in read where !files.contains(where: { $0.name == file.name }) {
+                files.append(File(name: file.name, text: file.text))
+            }
+        default: break
+        }
+    }
+}
+
+extension LoadEnvironment {
+    /// The files, and what of the machine they were read with.
+    package mutating func take(_ recorded: RecordedRules) {
+        allowsRun = recorded.allowsRun
+        allowsShell = recorded.allowsShell
+        allowsHTTP = recorded.allowsHTTP
+        timeZones = recorded.timeZones
+        systemTimeZone = recorded.systemTimeZone.flatMap { name in
+            recorded.timeZones[name].map { ZoneFile(name: name, octets: $0) }
+        }
+        for file in recorded.files.dropFirst() { files[file.name] = SourceFile(name: file.name, text: file.text) }
+    }
+}
+
+extension RuleSource.Reading {
+    /// For the hub: the set, unless something is wrong with it.
+    package var result: RulesLoaded {
+        var problems = loaded.diagnostics.map(\.json)
+        var summary = loaded.diagnostics.first { $0.severity == .error }?.line
+        for result in tests?.failures ?? [] {
+            problems.append(result.problem)
+            if summary == nil { summary = "\(result.place): test failed: \(result.name)" }
+        }
+        return RulesLoaded(
+            set: summary == nil ? loaded.value : nil, source: recorded, problems: problems, summary: summary ?? "")
+    }
+}
+
+extension RuleTestResult {
+    fileprivate var problem: JSONValue {
+        let place = failure?.place ?? place
+        return [
+            "code": "test", "severity": "error", "file": .string(place.file), "line": .integer(Int64(place.line)),
+            "column": .integer(Int64(place.column)), "message": .string("test failed: \(name)"),
+            "hint": failure.map { .string($0.text(of: name)) } ?? .null,
+        ]
+    }
+}
+
+extension Diagnostic {
+    /// `rules/home.yaml:14:15: unknown button "kitchn"; did you mean "kitchen"?`
+    package var line: String {
+        "\(file):\(start.line):\(start.column): \(message)" + (hint.map { "; \($0)" } ?? "")
+    }
+
+    /// For editors and programs: the same as the text, in parts.
+    package var json: JSONValue {
+        [
+            "code": .string(code), "severity": .string(severity.rawValue), "file": .string(file),
+            "line": .integer(Int64(start.line)), "column": .integer(Int64(start.column)),
+            "end_line": .integer(Int64(end.line)), "end_column": .integer(Int64(end.column)),
+            "message": .string(message), "hint": hint.map(JSONValue.string) ?? .null,
+            "related": .array(
+                related.map { note in
+                    [
+                        "message": .string(note.message), "file": .string(note.file),
+                        "line": .integer(Int64(note.position.line)), "column": .integer(Int64(note.position.column)),
+                    ]
+                }),
+        ]
+    }
+}
