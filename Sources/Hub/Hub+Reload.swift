@@ -100,7 +100,9 @@ extension Hub {
         stateTopics = Set(set.states.map(\.topicName))
         ruleTopicsChanged(from: before)
         for record in buttons.values {
-            guard let mode = record.triggerMode, engine.refusal(of: mode, for: record.identity.id) != nil else { continue }
+            guard let mode = record.triggerMode, engine.refusal(of: mode, for: record.identity.id) != nil else {
+                continue
+            }
             let id = record.identity.id
             buttons[id]?.triggerMode = nil
             self.record([.triggerMode(id, nil)])

@@ -57,7 +57,8 @@ extension Hub {
         let data = (try? JSONValue(parsing: payload)) ?? .null
         let answer: RequestAnswer
         switch request {
-        case .run(let rule): answer = self.answer(.run, ["id": .string(rule), "conditions": data["conditions"] ?? true], at: now)
+        case .run(let rule):
+            answer = self.answer(.run, ["id": .string(rule), "conditions": data["conditions"] ?? true], at: now)
         case .setEnabled(let rule):
             guard let isEnabled = data.boolValue else {
                 answer = .error("the payload is true or false")
@@ -77,7 +78,8 @@ extension Hub {
 
     private func unknownRule(_ id: String) -> String {
         let near = Suggestions.nearest(to: id, among: engine.set.rules.map(\.id))
-        return "there is no rule \"\(id)\"" + (near.map { "; did you mean \"\($0)\"?" } ?? "; \"tryck rules\" lists them")
+        return "there is no rule \"\(id)\""
+            + (near.map { "; did you mean \"\($0)\"?" } ?? "; \"tryck rules\" lists them")
     }
 
     private mutating func run(_ rule: Rule, _ data: JSONValue, at now: Instant) -> RequestAnswer {

@@ -146,7 +146,8 @@ extension RuleStatistics {
         let sorted = durations.sorted()
         if let longest = sorted.last {
             members.append(.init("p50_ms", .integer(sorted[sorted.count / 2].milliseconds)))
-            members.append(.init("p95_ms", .integer(sorted[min(sorted.count - 1, sorted.count * 95 / 100)].milliseconds)))
+            members.append(
+                .init("p95_ms", .integer(sorted[min(sorted.count - 1, sorted.count * 95 / 100)].milliseconds)))
             members.append(.init("max_ms", .integer(longest.milliseconds)))
         }
         return .object(members)

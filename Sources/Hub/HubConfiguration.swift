@@ -38,7 +38,8 @@ package struct HubConfiguration: Hashable, Sendable {
         transport: String = "none", hasTransport: Bool = true, maximumConnections: Int? = nil,
         broker: String = "none", hasBroker: Bool = true,
         control: MQTTControl = .settings, processEnvironment: [String] = [], stateDirectory: String = "/",
-        builtAt: UTCTime = UTCTime(milliseconds: 0), ruleFault: String? = nil, ruleProblems: [JSONValue] = [], simulatedButtons: [String] = []
+        builtAt: UTCTime = UTCTime(milliseconds: 0), ruleFault: String? = nil, ruleProblems: [JSONValue] = [],
+        simulatedButtons: [String] = []
     ) {
         self.version = version
         self.baseTopic = baseTopic

@@ -145,7 +145,9 @@ extension RuleState {
         self.init()
         for member in json["variables"]?.objectValue ?? [] { variables[member.name] = Value(stored: member.value) }
         for member in json["cycles"]?.objectValue ?? [] { cycles[member.name] = CyclePosition(stored: member.value) }
-        for member in json["enabled"]?.objectValue ?? [] { enabled[member.name] = EnabledOverride(stored: member.value) }
+        for member in json["enabled"]?.objectValue ?? [] {
+            enabled[member.name] = EnabledOverride(stored: member.value)
+        }
         cooldowns = (json["cooldowns"]?.arrayValue ?? []).compactMap { Cooldown(stored: $0) }
         waiting = (json["waiting"]?.arrayValue ?? []).compactMap { WaitingRun(stored: $0) }
     }

@@ -20,7 +20,8 @@ struct Happened {
         switch action {
         case .publish(let publish): "publish \(publish.topicName) \(String(decoding: publish.payload, as: UTF8.self))"
         case .process(let process) where process.isShell:
-            "shell " + (process.arguments.dropFirst(2).prefix(1) + process.arguments.dropFirst(4))
+            "shell "
+                + (process.arguments.dropFirst(2).prefix(1) + process.arguments.dropFirst(4))
                 .joined(separator: " ")
         case .process(let process): "run " + process.arguments.joined(separator: " ")
         case .http(let request):
@@ -48,8 +49,10 @@ extension ExpectedEffect {
         case (.http(let url, let method, let headers, let body), .http(let request)):
             return fits(url, request.url) && fits(method, request.method) && fits(body, request.body)
                 && headers.allSatisfy { wanted in
-                    request.headers.contains { $0.lowercased().hasPrefix("\(wanted.name.lowercased()): ")
-                        && $0.dropFirst(wanted.name.count + 2) == wanted.value }
+                    request.headers.contains {
+                        $0.lowercased().hasPrefix("\(wanted.name.lowercased()): ")
+                            && $0.dropFirst(wanted.name.count + 2) == wanted.value
+                    }
                 }
         case (.log(let level, let message), .log(let happenedLevel, let happenedMessage)):
             return fits(level, happenedLevel) && fits(message, happenedMessage)
@@ -116,7 +119,8 @@ extension JSONValue {
         case (.array(let left), .array(let right)):
             left.count == right.count && zip(left, right).allSatisfy { $0.isSame(as: $1) }
         case (.object(let left), .object(let right)):
-            left.count == right.count && left.allSatisfy { member in other[member.name].map { member.value.isSame(as: $0) } ?? false }
+            left.count == right.count
+                && left.allSatisfy { member in other[member.name].map { member.value.isSame(as: $0) } ?? false }
         default: self == other
         }
     }

@@ -28,7 +28,7 @@ struct Stage {
     var now = Instant(sinceBoot: .seconds(3600))
     private let start: (utc: UTCTime, at: Instant)
     private(set) var brokerIsOnline: Bool
-    private var buttons: Buttons
+    private(set) var buttons: Buttons
     /// What a restart finds.
     private var state = RuleState()
     private var nextRun: UInt64 = 1

@@ -7,7 +7,8 @@ enum StatePayload {
         if let whole = values[""] { return Array((whole.stringValue ?? whole.description).utf8) }
         var root = JSONValue.object([])
         for (pointer, value) in values.sorted(by: { $0.key < $1.key }) {
-            let path = pointer.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map { (name) -> String in
+            let path = pointer.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map {
+                (name) -> String in
                 String(name).replacing("~1", with: "/").replacing("~0", with: "~")
             }
             root = put(value, at: path[...], in: root)

@@ -15,7 +15,12 @@ struct Tryck: ParsableCommand {
         version: Version.string,
         groupedSubcommands: [
             CommandGroup(name: "Start", subcommands: [RunCommand.self, DemoCommand.self]),
-            CommandGroup(name: "Rules", subcommands: [CheckCommand.self]),
+            CommandGroup(
+                name: "Rules",
+                subcommands: [
+                    CheckCommand.self, TestCommand.self, ExplainCommand.self, RulesCommand.self, RuleCommand.self,
+                    ReloadCommand.self,
+                ]),
             CommandGroup(
                 name: "Buttons",
                 subcommands: [PairCommand.self, ButtonsCommand.self, ButtonCommand.self, WatchCommand.self]),

@@ -40,7 +40,9 @@ extension RecordedRules {
 
     /// `nil` for what `kept` does not write.
     package init?(kept octets: [UInt8]) {
-        guard let json = try? JSONValue(parsing: octets), let rules = try? RecordedRules(recorded: json) else { return nil }
+        guard let json = try? JSONValue(parsing: octets), let rules = try? RecordedRules(recorded: json) else {
+            return nil
+        }
         self = rules
     }
 

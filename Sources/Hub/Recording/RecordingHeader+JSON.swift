@@ -55,7 +55,8 @@ extension HubConfiguration {
             "maximum_connections": maximumConnections.map { JSONValue($0) } ?? .null,
             "broker": .string(broker), "has_broker": .bool(hasBroker),
             "control": .string(control.rawValue), "state_directory": .string(stateDirectory),
-            "built_at_ms": JSONValue(builtAt.milliseconds), "rule_fault": ruleFault.map { .string(redaction($0)) } ?? .null,
+            "built_at_ms": JSONValue(builtAt.milliseconds),
+            "rule_fault": ruleFault.map { .string(redaction($0)) } ?? .null,
             "simulated_buttons": .array(simulatedButtons.map(JSONValue.string)),
         ]
     }
@@ -146,7 +147,8 @@ extension StoredButton {
 extension StoredRun {
     fileprivate var json: JSONValue {
         [
-            "id": JSONValue(id), "rule": .string(rule), "button": button.map { JSONValue($0) } ?? .null, "cursor": event.json,
+            "id": JSONValue(id), "rule": .string(rule), "button": button.map { JSONValue($0) } ?? .null,
+            "cursor": event.json,
             "started_at_ms": JSONValue(startedAt.milliseconds),
         ]
     }

@@ -3,7 +3,7 @@ import Diagnostics
 import RuleLoader
 import Rules
 
-/// A file and what the loader said of it.
+/// A configuration or a rule set, and what the loader said of it.
 struct CheckedFile: Sendable {
     /// What a file that was named on the command line is.
     enum Kind: Hashable, Sendable {
@@ -11,11 +11,15 @@ struct CheckedFile: Sendable {
         case rules
     }
 
+    /// Of a rule set, the entry file.
     var name: String
-    var text: [UInt8]
+    /// The texts, by the names the diagnostics call them.
+    var sources: [String: [UInt8]]
     var diagnostics: [Diagnostic]
     /// `5 rules, 2 buttons`: what a file without errors holds.
     var content: String?
+    /// Of rules without errors.
+    var set: RuleSet?
 
     /// Only rules have a version; everything else that is called like a configuration, or begins like one, is one.
     static func kind(name: String, text: [UInt8]) -> Kind {
@@ -26,28 +30,30 @@ struct CheckedFile: Sendable {
     }
 
     init(configuration file: FileText, named name: String, _ loaded: Loaded<Configuration>) {
-        self.init(name: name, text: file.octets, diagnostics: loaded.diagnostics)
+        self.name = name
+        sources = [name: file.octets]
+        diagnostics = loaded.diagnostics
         content = loaded.value == nil ? nil : "the configuration"
     }
 
-    init(rules file: FileText, named name: String, _ loaded: Loaded<RuleSet>) {
-        self.init(name: name, text: file.octets, diagnostics: loaded.diagnostics)
-        content = loaded.value.map { rules in
-            let ruleCount = Quantity.count(Int64(rules.rules.count), "rule")
-            return "\(ruleCount), \(Quantity.count(Int64(rules.buttons.count), "button"))"
+    init(rules reading: RuleSource.Reading, named name: String) {
+        self.name = name
+        sources = reading.sources
+        diagnostics = reading.loaded.diagnostics
+        set = reading.loaded.value
+        content = set.map { rules in
+            let parts = [
+                Quantity.count(Int64(rules.rules.count), "rule"), Quantity.count(Int64(rules.buttons.count), "button"),
+                rules.tests.isEmpty ? nil : Quantity.count(Int64(rules.tests.count), "test"),
+            ]
+            return parts.compactMap(\.self).joined(separator: ", ")
         }
     }
 
     /// What is wrong with the files, as people see it; empty when nothing is.
     static func report(_ files: [CheckedFile], style: Style) -> String {
-        let sources = Dictionary(files.map { ($0.name, $0.text) }) { first, _ in first }
+        let sources = files.map(\.sources).reduce(into: [:]) { $0.merge($1) { first, _ in first } }
         return DiagnosticReport(files.flatMap(\.diagnostics), sources: sources).text(colour: style.usesColour)
-    }
-
-    private init(name: String, text: [UInt8], diagnostics: [Diagnostic]) {
-        self.name = name
-        self.text = text
-        self.diagnostics = diagnostics
     }
 
     private static let configurationKeys: Set<String> = [

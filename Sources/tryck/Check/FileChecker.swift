@@ -1,6 +1,7 @@
 import Daemon
 import Diagnostics
 import RuleLoader
+import Rules
 
 /// Reads the files that a daemon would read, and has them checked.
 struct FileChecker {
@@ -12,17 +13,34 @@ struct FileChecker {
         self.workingDirectory = workingDirectory
     }
 
-    /// One file: rules, or a configuration and its rules.
-    func check(_ path: String) throws(Failure) -> [CheckedFile] {
+    static var here: FileChecker {
+        FileChecker(environment: Surroundings.environment, workingDirectory: Surroundings.workingDirectory)
+    }
+
+    /// Rules, or a configuration and its rules. Without a path, what a daemon started here would use.
+    func check(_ path: String?) throws(Failure) -> [CheckedFile] {
+        guard let path else { return try checkDefault() }
         let text = try read(path)
         switch CheckedFile.kind(name: path, text: text.octets) {
-        case .rules: return [checkRules(text, path, configuration: nil)]
+        case .rules: return [try checkRules(RuleSource(path: path, files: files), path)]
         case .configuration: return try checkConfiguration(text, path)
         }
     }
 
-    /// What a daemon started here would use.
-    func checkDefault() throws(Failure) -> [CheckedFile] {
+    /// The rules of `check`, for a command that cannot do without them.
+    ///
+    /// - Throws: `Failure` with status 1 and the report when there are errors.
+    func rules(_ path: String?) throws(Failure) -> RuleSet {
+        let checked = try check(path)
+        if let set = checked.compactMap(\.set).last { return set }
+        guard checked.contains(where: { !$0.diagnostics.isEmpty }) else {
+            throw Failure(.configuration, "There are no rules here. Say where they are: rules/home.yaml")
+        }
+        Output.standardError.write(text: CheckedFile.report(checked, style: Output.standardError.style))
+        throw Failure.silent(.no)
+    }
+
+    private func checkDefault() throws(Failure) -> [CheckedFile] {
         guard let path = files.configurationPath(nil) else {
             throw Failure(
                 .configuration,
@@ -33,24 +51,29 @@ struct FileChecker {
 
     private func checkConfiguration(_ text: FileText, _ path: String) throws(Failure) -> [CheckedFile] {
         let directory = ConfigurationFiles.directory(of: path)
-        let loaded = RuleLoader.configuration(source(text, path), in: files.loadEnvironment(in: directory))
+        let loaded = RuleLoader.configuration(
+            SourceFile(name: path, text: text.octets, isReadableByOthers: text.isReadableByOthers),
+            in: files.loadEnvironment(in: directory))
         let checked = CheckedFile(configuration: text, named: path, loaded)
         // Without it nobody knows where the rules are.
         guard let configuration = loaded.value else { return [checked] }
-        let rules = files.rulesPath(configuration, in: directory)
+        var source = RuleSource(configuration, in: directory, files: files)
+        source.path = relative(source.path)
         do throws(FileText.Failure) {
-            let text = try FileText(reading: rules.path)
-            return [checked, checkRules(text, relative(rules.path), configuration: configuration)]
-        } catch .notFound where !rules.isNamed {
+            return [checked, CheckedFile(rules: try source.read(), named: source.path)]
+        } catch .notFound where !source.isNamed {
             return [checked]
         } catch {
             throw Failure(.configuration, "\(error). \(path) names it under rules:; create it, or change the name.")
         }
     }
 
-    private func checkRules(_ text: FileText, _ path: String, configuration: Configuration?) -> CheckedFile {
-        let environment = files.loadEnvironment(in: ConfigurationFiles.directory(of: path), configuration)
-        return CheckedFile(rules: text, named: path, RuleLoader.rules(source(text, path), in: environment))
+    private func checkRules(_ source: RuleSource, _ path: String) throws(Failure) -> CheckedFile {
+        do throws(FileText.Failure) {
+            return CheckedFile(rules: try source.read(), named: path)
+        } catch {
+            throw Failure(.configuration, "\(error). Give the path of a rules file or of a tryck.yaml.")
+        }
     }
 
     private func read(_ path: String) throws(Failure) -> FileText {
@@ -59,10 +82,6 @@ struct FileChecker {
         } catch {
             throw Failure(.configuration, "\(error). Give the path of a rules file or of a tryck.yaml.")
         }
-    }
-
-    private func source(_ text: FileText, _ name: String) -> SourceFile {
-        SourceFile(name: name, text: text.octets, isReadableByOthers: text.isReadableByOthers)
     }
 
     private func relative(_ path: String) -> String {

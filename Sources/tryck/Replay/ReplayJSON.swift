@@ -5,11 +5,11 @@ import JSON
 enum ReplayJSON {
     static func line(_ occurrence: ReplayRun.Occurrence) -> String {
         switch occurrence {
-        case .began(let header):
+        case .began(let header, let ruleCount):
             let configuration = header.configuration
             return text([
                 "time": .string("\(header.startedAt)"), "kind": "start", "version": .string(configuration.version),
-                "rules": .integer(Int64(configuration.ruleCount)),
+                "rules": .integer(Int64(ruleCount)),
                 "buttons": .integer(Int64(header.stored.buttons.count)),
             ])
         case .told(let line, let time):

@@ -20,7 +20,7 @@ import Rules
 /// A failure's sentence goes on from the file's name.
 struct ReplayRun {
     enum Occurrence: Hashable, Sendable {
-        case began(RecordingHeader)
+        case began(RecordingHeader, ruleCount: Int)
         /// A line of the live stream.
         case told(JSONValue, at: UTCTime)
     }
@@ -64,8 +64,7 @@ struct ReplayRun {
         switch parsed {
         case .header(let header):
             cut = nil
-            try begin(header)
-            return [.began(header)]
+            return [.began(header, ruleCount: try begin(header))]
         case .input(let input):
             if let cut { throw Self.failure(cut.failure, cut.line) }
             guard let now = session?.now else { throw Self.failure(.notARecording, line) }
@@ -73,7 +72,7 @@ struct ReplayRun {
             guard input.at >= now else { throw Self.failure(.badMember("at_ns"), line) }
             session?.now = input.at
             if case .wallClock(let utc) = input.input { session?.clock = (utc, input.at) }
-            return consider(session?.hub.replay(input) ?? [])
+            return consider(session?.hub.replay(try Self.loading(input)) ?? [])
         }
     }
 
@@ -89,22 +88,35 @@ struct ReplayRun {
         return counts
     }
 
-    private mutating func begin(_ header: RecordingHeader) throws(Failure) {
-        var hub = Hub(replaying: header, rules: try Self.load(header.rules))
+    /// - Returns: how many rules there are.
+    private mutating func begin(_ header: RecordingHeader) throws(Failure) -> Int {
+        let set = try Self.load(header.rules)
+        var hub = Hub(replaying: header, rules: set)
         let start = Instant(nanoseconds: 0)
         _ = hub.handle(.controlLine(Self.watcher, Array(#"{"request":"watch"}"#.utf8)), at: start)
         session = Session(hub: hub, clock: (header.startedAt, start))
+        return set.rules.count
     }
 
     private static func load(_ rules: RecordedRules?) throws(Failure) -> RuleSet {
         guard let rules else { return RuleSet() }
-        let loaded = RuleLoader.rules(
-            SourceFile(name: rules.name, text: rules.text),
-            in: LoadEnvironment(
-                allowsRun: rules.allowsRun, allowsShell: rules.allowsShell, hasPlaceholders: true))
+        guard let entry = rules.files.first else { return RuleSet() }
+        var environment = LoadEnvironment(hasPlaceholders: true)
+        environment.take(rules)
+        let loaded = RuleLoader.rules(SourceFile(name: entry.name, text: entry.text), in: environment)
         if let set = loaded.value { return set }
-        let report = DiagnosticReport(loaded.diagnostics, sources: [rules.name: rules.text]).text()
+        let sources = Dictionary(rules.files.map { ($0.name, $0.text) }) { first, _ in first }
+        let report = DiagnosticReport(loaded.diagnostics, sources: sources).text()
         throw Failure(.configuration, "this version cannot read the rules of the recording:\n\(report)")
+    }
+
+    /// The input, with the rules it brought.
+    private static func loading(_ input: RecordedInput) throws(Failure) -> RecordedInput {
+        guard let rules = input.rulesToLoad, case .rulesLoaded(let id, var loaded) = input.input else { return input }
+        var input = input
+        loaded.set = try load(rules)
+        input.input = .rulesLoaded(id, loaded)
+        return input
     }
 
     private mutating func consider(_ effects: [Hub.Effect]) -> [Occurrence] {

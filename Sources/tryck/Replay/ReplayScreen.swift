@@ -10,7 +10,7 @@ struct ReplayScreen: Sendable {
     mutating func text(_ occurrence: ReplayRun.Occurrence, style: Style) -> String {
         let lines =
             switch occurrence {
-            case .began(let header): lines(header)
+            case .began(let header, let ruleCount): lines(header, ruleCount: ruleCount)
             case .told(let line, let time): lines(line, at: time, style: style)
             }
         return ReplayScreen.text(lines, style)
@@ -30,10 +30,10 @@ struct ReplayScreen: Sendable {
         lines.map { $0.rendered(style) + "\n" }.joined()
     }
 
-    private mutating func lines(_ header: RecordingHeader) -> [Line] {
+    private mutating func lines(_ header: RecordingHeader, ruleCount: Int) -> [Line] {
         let (start, configuration) = (header.startedAt.dayAndTime, header.configuration)
         defer { day = start.day }
-        let rules = Quantity.count(Int64(configuration.ruleCount), "rule")
+        let rules = Quantity.count(Int64(ruleCount), "rule")
         let buttons = Quantity.count(Int64(header.stored.buttons.count), "button")
         return (day.isEmpty ? [] : [""]) + [
             Line("tryckd \(configuration.version)", .strong)

@@ -1,4 +1,5 @@
 import ButtonModel
+import Expressions
 
 /// Numbers as people read them.
 enum Quantity {
@@ -6,6 +7,9 @@ enum Quantity {
     static func seconds(milliseconds: Int64) -> String {
         "\(tenths(max(0, milliseconds), per: 1000)) s"
     }
+
+    /// `500ms`, `1s`, as rules write it.
+    static func duration(_ duration: Duration) -> String { DurationText.text(milliseconds: duration.milliseconds) }
 
     /// `2.95 V`.
     static func volts(millivolts: Int64) -> String {

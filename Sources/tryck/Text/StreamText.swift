@@ -56,8 +56,7 @@ enum StreamText {
         case "completed": text.append("done", .good)
         case "failed": text.append("failed", .bad)
         case "step_failed":
-            let number = (line["step"]?.integerValue ?? 0) + 1
-            text.append("action \(number) failed: \(line.text("reason")) (\(line.text("code")))", .bad)
+            text.append("\(line.text("step")) failed: \(line.text("reason")) (\(line.text("code")))", .bad)
         case "dropped_queued": text.append("did not run: the press is too old (dropped_queued)", .doubtful)
         case "dropped_rate": text.append("did not run: too often (dropped_rate)", .doubtful)
         case "dropped_busy": text.append("did not run: still busy with the last press (dropped_busy)", .doubtful)

@@ -8,19 +8,15 @@ struct CheckCommand: ParsableCommand {
         commandName: "check",
         abstract: "Check rules without running them.",
         discussion: """
-            Names every mistake with its file, line and column, and says how to mend it. Needs no daemon. The exit \
-            status is 0 without errors, 1 with errors, 78 when a file cannot be read.
+            Names every mistake with its file, line and column, and says how to mend it; then, for each button, how its \
+            presses are read, how long a click waits, and because of which rule. Needs no daemon. The exit status is 0 \
+            without errors, 1 with errors, 78 when a file cannot be read.
 
               tryck check rules/home.yaml
-              tryck check --strict && sudo systemctl restart tryck
+              tryck check --strict && tryck reload
             """)
 
-    @Argument(
-        help: ArgumentHelp(
-            """
-            A rules file, or a tryck.yaml, which is checked with its rules. Otherwise the tryck.yaml a daemon started \
-            here would use.
-            """))
+    @Argument(help: RulesArgument.help)
     var path: String?
 
     @Flag(help: "Let warnings give exit status 1, too.")
@@ -29,9 +25,7 @@ struct CheckCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let checker = FileChecker(
-            environment: Surroundings.environment, workingDirectory: Surroundings.workingDirectory)
-        let checked = try path.map { (path) throws(Failure) in try checker.check(path) } ?? checker.checkDefault()
+        let checked = try FileChecker.here.check(path)
         let diagnostics = checked.flatMap(\.diagnostics)
         if output.json {
             Output.standardOutput.write(line: JSONValue.array(diagnostics.map(\.json)).description)
@@ -48,6 +42,16 @@ struct CheckCommand: ParsableCommand {
         for file in checked {
             guard let content = file.content else { continue }
             output.write(Line("\(style.checkMark) ", .good) + (file.name, .strong) + ": \(content)")
+            if let set = file.set { output.write(ListeningText.lines(set)) }
         }
     }
+}
+
+/// The argument of commands that read rules without a daemon.
+enum RulesArgument {
+    static let help = ArgumentHelp(
+        """
+        A rules file, or a tryck.yaml, which is read with its rules. Otherwise the tryck.yaml a daemon started here \
+        would use.
+        """)
 }

@@ -1,0 +1,52 @@
+import ButtonModel
+import Daemon
+import Expressions
+import Gestures
+import Rules
+
+/// `click`, `clicks_3`, `rotate_clockwise`: an event of a declared button, as a command line says it.
+enum EventWord {
+    static func event(
+        _ word: String, of button: String, queued: String?, in set: RuleSet
+    ) throws(Failure) -> SimulatedEvent {
+        guard set.buttons.contains(where: { $0.name == button }) else {
+            throw Failure(.usage, GivenValues.unknown("button", button, among: set.buttons.map(\.name)))
+        }
+        guard let event = event(word) else {
+            throw Failure(
+                .usage,
+                "there is no event \"\(word)\"; there are click, double_click, clicks_3 … clicks_8, hold, "
+                    + "hold_release, down, up, swipe_left … and rotate_clockwise …")
+        }
+        var simulated = SimulatedEvent(button: button, event: event)
+        if let queued {
+            do throws(DurationText.Fault) {
+                simulated.age = .milliseconds(try DurationText.milliseconds(queued))
+            } catch {
+                throw Failure(.usage, "--queued takes an age such as 5s: \"\(queued)\" \(error.message)")
+            }
+            simulated.wasQueued = true
+            simulated.wasQueuedLast = true
+        }
+        return simulated
+    }
+
+    private static func event(_ word: String) -> TriggerEvent? {
+        if let swipe = SwipeDirection(rawValue: word) { return .swipe(swipe) }
+        if let rotation = RotationDirection(rawValue: word) {
+            return .rotate(rotation, collect: TriggerEvent.standardCollect)
+        }
+        switch word {
+        case "down": return .down
+        case "up": return .up
+        case "click": return .click
+        case "double_click": return .doubleClick
+        case "hold": return .hold(after: nil)
+        case "hold_release": return .holdRelease
+        default:
+            guard word.hasPrefix("clicks_"), let count = Int(word.dropFirst("clicks_".count)), (1...8).contains(count)
+            else { return nil }
+            return .pattern(Array(repeating: .short, count: count))
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import Almanac
+import ButtonModel
+import Daemon
+import Expressions
+import Rules
+
+/// The words of a command line as values of a rule set.
+enum GivenValues {
+    static func given(
+        at time: String?, states: [String], variables: [String], in set: RuleSet
+    ) throws(Failure) -> RuleTest.Given {
+        var given = RuleTest.Given()
+        let now = Surroundings.wallClock
+        given.now = try time.map { (text) throws(Failure) in try moment(text, now, in: set) } ?? now
+        for text in states {
+            let (name, value) = try pair(text, "--state")
+            guard let state = set.states.first(where: { $0.name == name }) else {
+                throw Failure(.usage, unknown("state", name, among: set.states.map(\.name)))
+            }
+            given.states.append(.init(name, try typed(value, state.type, name)))
+        }
+        for text in variables {
+            let (name, value) = try pair(text, "--variable")
+            guard let variable = set.variables.first(where: { $0.name == name }) else {
+                throw Failure(.usage, unknown("variable", name, among: set.variables.map(\.name)))
+            }
+            given.variables.append(.init(name, try typed(value, variable.type, name)))
+        }
+        return given
+    }
+
+    static func unknown(_ kind: String, _ name: String, among names: [String]) -> String {
+        let near = Suggestions.nearest(to: name, among: names).map { "; did you mean \"\($0)\"?" }
+        return "there is no \(kind) \"\(name)\" in the rules" + (near ?? "")
+    }
+
+    private static func pair(_ text: String, _ option: String) throws(Failure) -> (String, String) {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2 else { throw Failure(.usage, "\(option) takes name=value, not \"\(text)\"") }
+        return (String(parts[0]), String(parts[1]))
+    }
+
+    private static func typed(_ text: String, _ type: ExpressionType.Scalar, _ name: String) throws(Failure) -> Value {
+        let value: Value? =
+            switch type {
+            case .boolean: ["true": .boolean(true), "false": .boolean(false)][text]
+            case .integer: Int64(text).map { .integer($0) }
+            case .number: Double(text).flatMap { $0.isFinite ? .number($0) : nil }
+            case .string: .string(text)
+            case .duration: nil
+            }
+        guard let value else { throw Failure(.usage, "\(name) is a \(type.rawValue), and \"\(text)\" is none") }
+        return value
+    }
+
+    /// `23:15` of today, or `2026-01-10 23:15`, in the rules' zone.
+    private static func moment(_ text: String, _ now: UTCTime, in set: RuleSet) throws(Failure) -> UTCTime {
+        let today = set.timeZone.localTime(at: now)
+        var day = [today.year, today.month, today.day]
+        var time = Substring(text)
+        if let space = text.firstIndex(of: " ") {
+            day = text[..<space].split(separator: "-").compactMap { Int($0) }
+            time = text[text.index(after: space)...]
+        }
+        let clock = time.split(separator: ":").compactMap { Int($0) }
+        guard day.count == 3, clock.count == 2 || clock.count == 3 else {
+            throw Failure(.usage, "--at takes 23:15 or \"2026-01-10 23:15\", not \"\(text)\"")
+        }
+        let moments = set.timeZone.moments(
+            year: day[0], month: day[1], day: day[2], hour: clock[0], minute: clock[1],
+            second: clock.count == 3 ? clock[2] : 0)
+        guard let moment = moments.first else {
+            throw Failure(.usage, "\(text) does not exist in \(set.timeZone.name)")
+        }
+        return moment
+    }
+}

@@ -1,0 +1,42 @@
+import JSON
+import Rules
+
+/// What `tryck explain` prints.
+///
+///     ✓ hall_click         rules/home.yaml:64:5
+///     ✗ goodnight          rules/home.yaml:92:5  dropped_conditions
+///         not variables.guest is false (variables.guest = true)
+enum ExplanationText {
+    static func lines(_ explanation: Explanation, style: Style) -> [Line] {
+        let width = explanation.verdicts.map(\.rule.columns).max() ?? 0
+        var lines: [Line] = []
+        for verdict in explanation.verdicts {
+            let runs = verdict.stoppedBy == nil
+            lines.append(
+                Line("\(runs ? style.checkMark : style.cross) ", runs ? .good : .bad)
+                    + (verdict.rule.padded(to: width + 2), .strong) + ("\(verdict.place)  ", .faint)
+                    + (verdict.stoppedBy?.rawValue ?? "runs"))
+            lines += verdict.reasons.map { Line("    \($0)", .faint) }
+        }
+        if lines.isEmpty { lines.append(Line("no rule waits for that")) }
+        for rule in explanation.notConsidered {
+            lines.append(Line("  \(rule) is a fallback and is not asked, since another rule runs", .faint))
+        }
+        return lines
+    }
+
+    static func json(_ explanation: Explanation) -> JSONValue {
+        [
+            "rules": .array(
+                explanation.verdicts.map { verdict in
+                    [
+                        "id": .string(verdict.rule), "runs": .bool(verdict.stoppedBy == nil),
+                        "stopped_by": verdict.stoppedBy.map { .string($0.rawValue) } ?? .null,
+                        "reasons": .array(verdict.reasons.map { .string($0) }),
+                        "place": .string(verdict.place.description),
+                    ]
+                }),
+            "not_considered": .array(explanation.notConsidered.map { .string($0) }),
+        ]
+    }
+}
