@@ -271,6 +271,11 @@ enum NameRules {
         "rules", "results", "inputs", "error", "now", "sun", "broker", "repeat",
     ]
 
+    /// Whether `checkName` has nothing against it.
+    static func isDeclarable(_ text: String) -> Bool {
+        isName(text) && !reserved.contains(text) && otherMeaning(of: text) == nil
+    }
+
     static func isName(_ text: String) -> Bool {
         guard let first = text.utf8.first, (0x61...0x7A).contains(first), text.utf8.count <= 64 else { return false }
         return text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x5F }

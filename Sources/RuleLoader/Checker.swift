@@ -37,10 +37,11 @@ struct Checker {
     /// Checks a mapping against its table. `nil` when it is no mapping at all.
     ///
     /// - Parameter owner: how messages about missing keys call this mapping: `"publish"`, `rule "x"`.
-    mutating func fields(_ node: YAMLNode, _ table: MappingTable, owner: String? = nil) -> Fields? {
+    mutating func fields(_ node: YAMLNode, _ table: MappingTable, owner: Owner? = nil) -> Fields? {
         guard case .mapping(let entries) = node.content else {
             if case .invalid = node.content { return nil }
-            error("E203", at: node, "\(owner ?? table.name) must be a mapping", hint: "write key: value")
+            let owner = owner.map { description(of: $0) } ?? table.name
+            error("E203", at: node, "\(owner) must be a mapping", hint: "write key: value")
             return nil
         }
         var fields = Fields(node: node, capacity: entries.count)
@@ -61,9 +62,27 @@ struct Checker {
             }
         }
         for key in table.keys where key.isRequired && !fields.isWritten(key.name) {
-            missing(key.name, in: fields, owner: owner ?? table.name)
+            missing(key.name, in: fields, owner: owner.map { description(of: $0) } ?? table.name)
         }
         return fields
+    }
+
+    /// Whose keys a mapping holds. Its text is put together only when there is something to say.
+    struct Owner: ExpressibleByStringInterpolation {
+        var kind: String
+        var name: String?
+
+        init(stringLiteral kind: String) { self.kind = kind }
+
+        init(_ kind: String, named name: String?) {
+            self.kind = kind
+            self.name = name
+        }
+    }
+
+    /// `rule "x"`
+    private func description(of owner: Owner) -> String {
+        owner.name.map { "\(owner.kind) \"\(shown($0))\"" } ?? owner.kind
     }
 
     /// A required key is missing (E202), said at the first key of its mapping.
@@ -152,6 +171,12 @@ struct Checker {
         add(.warning, code, node.start, node.end, node.alias, message, hint, [])
     }
 
+    mutating func warning(
+        _ code: String, from start: SourcePosition, to end: SourcePosition, _ message: String, hint: String? = nil
+    ) {
+        add(.warning, code, start, end, nil, message, hint, [])
+    }
+
     private mutating func add(
         _ severity: Diagnostic.Severity, _ code: String, _ start: SourcePosition, _ end: SourcePosition,
         _ alias: YAMLNode.Alias?, _ message: String, _ hint: String?, _ notes: [Diagnostic.Note]
@@ -168,9 +193,9 @@ struct Checker {
         diagnostics.append(diagnostic)
     }
 
-    func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
+    func nearest(to word: String, among candidates: @autoclosure () -> some Sequence<String>) -> String? {
         guard diagnostics.count < Checker.maximumExactReports else { return nil }
-        return Suggestions.nearest(to: word, among: candidates)
+        return Suggestions.nearest(to: word, among: candidates())
     }
 
     /// Where `mark` stands inside a node; the node's start when that would take too long to find.

@@ -143,5 +143,9 @@ struct Fields {
     }
     /// The key itself, its value right or wrong.
     func key(_ key: String) -> YAMLNode.Key? { first(key)?.key }
+    /// Of those that are written, the last in the file.
+    func last(of keys: [String]) -> YAMLNode.Key? {
+        keys.compactMap { key($0) }.max { $0.start < $1.start }
+    }
     func isWritten(_ key: String) -> Bool { first(key) != nil || misspelt.contains(key) }
 }
