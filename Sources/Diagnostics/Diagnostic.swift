@@ -1,10 +1,21 @@
 /// A place in a file a user wrote. Lines and columns count from 1; columns count Unicode scalars.
+///
+/// Half the size of what it shows: a tree of a large file has a million of them.
 public struct SourcePosition: Hashable, Comparable, Sendable {
-    public var line, column: Int
+    private var storedLine, storedColumn: UInt32
 
     public init(line: Int, column: Int) {
-        self.line = line
-        self.column = column
+        storedLine = UInt32(clamping: line)
+        storedColumn = UInt32(clamping: column)
+    }
+
+    public var line: Int {
+        get { Int(storedLine) }
+        set { storedLine = UInt32(clamping: newValue) }
+    }
+    public var column: Int {
+        get { Int(storedColumn) }
+        set { storedColumn = UInt32(clamping: newValue) }
     }
 
     public static func < (left: SourcePosition, right: SourcePosition) -> Bool {

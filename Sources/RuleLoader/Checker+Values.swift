@@ -96,9 +96,8 @@ extension Checker {
 
     private mutating func secret(_ name: String, _ node: YAMLNode) -> LoadedText? {
         if environment.hasPlaceholders { return confidential("***\(name)***") }
-        defer { diagnostics.append(contentsOf: secrets.takeDiagnostics()) }
         let start = place(of: "!secret", in: node)
-        switch secrets.value(of: name, in: environment) {
+        switch secrets.value(of: name) {
         case .found(let value): return confidential(value)
         case .unreadable: return nil
         case .missing(let hint):

@@ -4,8 +4,8 @@ import Diagnostics
 /// message: what a bad node contains is not looked at.
 struct Checker {
     let source: SourceText
-    let environment: LoadEnvironment
-    var secrets: Secrets
+    var environment: LoadEnvironment
+    var secrets = Secrets()
     var diagnostics: [Diagnostic] = []
     /// The values that tags brought in.
     private(set) var confidential: Set<String> = []
@@ -23,7 +23,6 @@ struct Checker {
     init(_ source: SourceText, in environment: LoadEnvironment) {
         self.source = source
         self.environment = environment
-        secrets = Secrets(environment.secrets)
     }
 
     /// A value that a tag brought in, which nobody is to see.
@@ -124,7 +123,7 @@ struct Checker {
         "\"\(shown(word))\" is part of the language but this version does not do it yet"
     }
 
-    private mutating func reportsNull(_ entry: YAMLNode.Entry) -> Bool {
+    mutating func reportsNull(_ entry: YAMLNode.Entry) -> Bool {
         guard entry.value.isNull else { return false }
         let rest = diagnostics.count < Checker.maximumExactReports ? source.text(from: entry.key.end) : nil
         let isCommented = rest?.first { $0 != ":" && $0 != " " && $0 != "\t" } == "#"
@@ -205,7 +204,7 @@ struct Checker {
     }
 
     /// A word of the file as it may stand in a message: short, on one line.
-    func shown(_ text: String) -> String {
+    static func shown(_ text: String) -> String {
         var short = ""
         for scalar in text.unicodeScalars.prefix(60) {
             let isControl = scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value)
@@ -213,6 +212,8 @@ struct Checker {
         }
         return text.unicodeScalars.count > 60 ? short + "…" : short
     }
+
+    func shown(_ text: String) -> String { Checker.shown(text) }
 
     var hasErrors: Bool { diagnostics.contains { $0.severity == .error } }
 }

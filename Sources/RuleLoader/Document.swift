@@ -6,6 +6,7 @@ struct Document {
     /// `nil` when the file says nothing, or cannot be read.
     var root: YAMLNode?
     var checker: Checker
+    private(set) var nodeCount = 0
     /// The file the program was given; false for one that another includes.
     var isEntry = true
     /// The file and everything it includes was read. If not, a name that seems to be unknown may be declared in what is
@@ -14,7 +15,8 @@ struct Document {
     /// What the tests of this file reload, by the text they write. What could not be found is already reported.
     var reloads: [String: ReloadedSet] = [:]
 
-    init(_ file: SourceFile, in environment: LoadEnvironment) {
+    /// - Parameter secrets: what `secrets.yaml` says, when a file of the set already wanted to know.
+    init(_ file: SourceFile, in environment: LoadEnvironment, secrets: inout Secrets?) {
         switch SourceText.reading(file) {
         case .failure(let fault):
             checker = Checker(SourceText.empty(named: file.name), in: environment)
@@ -24,9 +26,22 @@ struct Document {
             checker = Checker(source, in: environment)
             var composer = YAMLComposer(source)
             root = composer.compose()
+            nodeCount = composer.nodeCount
             checker.diagnostics = composer.diagnostics
             isWhole = root != nil || !checker.hasErrors
             if let node = root, node.isNull { root = nil }
+            guard composer.wantsSecrets else { return }
+            if secrets == nil {
+                let read = Secrets(in: environment)
+                checker.diagnostics += read.diagnostics
+                secrets = read
+            }
+            checker.secrets = secrets ?? Secrets()
         }
+    }
+
+    init(_ file: SourceFile, in environment: LoadEnvironment) {
+        var secrets: Secrets?
+        self.init(file, in: environment, secrets: &secrets)
     }
 }

@@ -85,9 +85,11 @@ package struct Loaded<Value: Sendable>: Sendable {
 
 /// Texts to values, or to diagnostics that point at the line. It opens nothing: what it may look at comes in.
 package enum RuleLoader {
-    /// A rules file.
-    package static func rules(_ file: SourceFile, in environment: LoadEnvironment) -> Loaded<RuleSet> {
-        RuleReader.load([Document(file, in: environment)])
+    /// A set of rules all of whose files are in the environment.
+    package static func rules(_ entry: SourceFile, in environment: LoadEnvironment) -> Loaded<RuleSet> {
+        var loader = RuleSetLoader(entry, in: environment)
+        while let want = loader.want { loader.answer(environment.answer(to: want)) }
+        return loader.loaded()
     }
 
     /// `tryck.yaml`.
@@ -100,5 +102,19 @@ package enum RuleLoader {
     /// The buttons of a simulator file.
     package static func simulator(_ file: SourceFile) -> Loaded<[SimulatorButton]> {
         SimulatorReader.load(file)
+    }
+}
+
+extension LoadEnvironment {
+    fileprivate func answer(to want: RuleSetLoader.Want) -> RuleSetLoader.Answer {
+        switch want {
+        case .timeZone(let name): return .timeZone(timeZones[name])
+        case .files(let pattern, let origin):
+            let path = PathPattern.path(pattern.text, besides: origin)
+            if path.hasPrefix("../") { return .isOutside }
+            guard !pattern.isLiteral else { return files[path].map { .files([$0]) } ?? .noSuchFile }
+            let found = files.values.filter { PathPattern(path).matches($0.name) }
+            return found.count > RuleSetLoader.maximumFiles ? .tooManyFiles : .files(found)
+        }
     }
 }

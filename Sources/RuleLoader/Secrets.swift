@@ -1,6 +1,7 @@
 import Diagnostics
 
-/// `secrets.yaml`: a flat mapping of name to text, read when the first `!secret` asks for it.
+/// `secrets.yaml`: a flat mapping of name to text. It is read once for all files of a set, and only when a `!secret`
+/// stands in one of them.
 struct Secrets {
     enum Answer {
         case found(String)
@@ -9,69 +10,80 @@ struct Secrets {
         case unreadable
     }
 
-    private let file: SourceFile?
-    private var values: [String: String]?
+    /// What is wrong with the file. Nothing of what it says is in the messages.
+    private(set) var diagnostics: [Diagnostic] = []
+    private(set) var fileName = "secrets.yaml"
+    private var isThere = false
+    private var values: [String: String] = [:]
     private var wrongNames: Set<String> = []
     private var isUnreadable = false
-    private var diagnostics: [Diagnostic] = []
 
-    init(_ file: SourceFile?) { self.file = file }
+    /// No secrets, since nobody asks for any.
+    init() {}
 
-    var fileName: String { file?.name ?? "secrets.yaml" }
-
-    mutating func takeDiagnostics() -> [Diagnostic] {
-        defer { diagnostics = [] }
-        return diagnostics
-    }
-
-    mutating func value(of name: String, in environment: LoadEnvironment) -> Answer {
-        guard let file else { return .missing(hint: "there is no secrets.yaml beside the file") }
-        if values == nil { load(file, in: environment) }
-        if let value = values?[name] { return .found(value) }
-        if isUnreadable || wrongNames.contains(name) { return .unreadable }
-        let near = Suggestions.nearest(to: name, among: (values ?? [:]).keys.sorted())
-        return .missing(hint: near.map { "did you mean \"\($0)\"?" })
-    }
-
-    private mutating func load(_ file: SourceFile, in environment: LoadEnvironment) {
-        var values: [String: String] = [:]
-        defer { self.values = values }
+    init(in environment: LoadEnvironment) {
+        guard let file = environment.secrets, !environment.hasPlaceholders else { return }
+        isThere = true
+        fileName = file.name
         var withoutSecrets = environment
         withoutSecrets.secrets = nil
-        let document = Document(file, in: withoutSecrets)
-        var checker = document.checker
-        defer {
-            diagnostics = checker.diagnostics.map { diagnostic in
-                var diagnostic = diagnostic
-                diagnostic.isConfidential = true
-                return diagnostic
-            }
-        }
+        var document = Document(file, in: withoutSecrets)
         if file.isReadableByOthers {
-            checker.diagnostics.append(
+            document.checker.diagnostics.append(
                 Diagnostic(
                     severity: .warning, code: "W703", file: file.name, start: .start, end: .start,
                     message: "\(file.name) can be read by other users", hint: "chmod 600 \(file.name)"))
         }
+        read(&document)
+        diagnostics = document.checker.diagnostics.map { $0.withoutContent }
+    }
+
+    func value(of name: String) -> Answer {
+        guard isThere else { return .missing(hint: "there is no secrets.yaml beside the file") }
+        if let value = values[name] { return .found(value) }
+        if isUnreadable || wrongNames.contains(name) { return .unreadable }
+        let near = Suggestions.nearest(to: name, among: values.keys.sorted())
+        return .missing(hint: near.map { "did you mean \"\($0)\"?" })
+    }
+
+    private mutating func read(_ document: inout Document) {
         guard let root = document.root else {
-            isUnreadable = checker.hasErrors
+            isUnreadable = document.checker.hasErrors
             return
         }
         guard case .mapping(let entries) = root.content else {
-            checker.error("E203", at: root, "secrets must be a mapping of name to text")
+            document.checker.error("E203", at: root, "secrets must be a mapping of name to text")
             isUnreadable = true
             return
         }
         for entry in entries {
-            if entry.value.isNull {
-                checker.error(
-                    "E114", at: entry.key, "\"\(entry.key.text)\" has no value", hint: "remove the key or give it one")
-                wrongNames.insert(entry.key.text)
-            } else if let text = checker.text(entry.value, key: entry.key.text, .areText) {
-                values[entry.key.text] = text.string
+            let name = entry.key.text
+            if document.checker.reportsNull(entry) {
+                wrongNames.insert(name)
+            } else if let text = document.checker.text(entry.value, key: name, .areText) {
+                values[name] = text.string
             } else {
-                wrongNames.insert(entry.key.text)
+                wrongNames.insert(name)
             }
         }
+    }
+}
+
+extension Diagnostic {
+    /// Without the line, and without the words of it that some messages quote.
+    fileprivate var withoutContent: Diagnostic {
+        var diagnostic = self
+        diagnostic.isConfidential = true
+        switch code {
+        case "E105":
+            diagnostic.message = "unknown tag"
+            diagnostic.hint = "quote text that begins with !"
+        case "E106":
+            diagnostic.message = "alias is not defined"
+            diagnostic.hint = "quote text that begins with *"
+        case "E111": diagnostic.message = "put quotes around the template"
+        default: break
+        }
+        return diagnostic
     }
 }

@@ -35,10 +35,17 @@ struct YAMLNode: Sendable {
         case literal = "!literal"
     }
 
-    /// Where a node that was written elsewhere is used.
-    struct Alias: Sendable {
-        var name: String
-        var start, end: SourcePosition
+    /// Where a node that was written elsewhere is used. One object for all that is below the node, which has room for
+    /// no more than a reference.
+    final class Alias: Sendable {
+        let name: String
+        let start, end: SourcePosition
+
+        init(name: String, start: SourcePosition, end: SourcePosition) {
+            self.name = name
+            self.start = start
+            self.end = end
+        }
     }
 
     var content: Content
@@ -46,6 +53,17 @@ struct YAMLNode: Sendable {
     var start, end: SourcePosition
     /// The positions are those of the definition.
     var alias: Alias?
+
+    /// What stands under a key of a mapping.
+    subscript(key: String) -> YAMLNode? {
+        guard case .mapping(let entries) = content else { return nil }
+        return entries.first { $0.key.text == key }?.value
+    }
+
+    /// The entries of a list; none of anything else.
+    var elements: [YAMLNode] {
+        if case .sequence(let nodes) = content { nodes } else { [] }
+    }
 
     /// A key without a value, or a null spelled out.
     var isNull: Bool {

@@ -1,0 +1,214 @@
+import Diagnostics
+
+/// The files of one rule set and which of them includes which.
+///
+/// Files are read in the order in which they are found; what order they have as a set is settled when all are there.
+/// Bounds: `RuleSetLoader.maximumFiles` files and as many entries of `include`, `maximumSize` octets and
+/// `maximumNodes` nodes in all of them. At the first that is crossed nothing more is read.
+struct IncludeGraph {
+    static let maximumSize = 64 << 20
+    static let maximumNodes = 2 * YAMLComposer.maximumNodes
+
+    /// An entry of an `include`.
+    struct Inclusion {
+        var file: Int
+        /// Where it is written.
+        var node: YAMLNode
+        var pattern: PathPattern
+        /// The name of the file it stands in.
+        var origin: String
+    }
+
+    private struct File {
+        var document: Document
+        var name: String
+        var children: [Child] = []
+    }
+
+    private struct Child {
+        var file: Int
+        var node: YAMLNode
+        var isGlob: Bool
+    }
+
+    private struct Request: Hashable {
+        var pattern: PathPattern
+        var directory: Substring
+    }
+
+    private let environment: LoadEnvironment
+    private var files: [File] = []
+    private var numbers: [String: Int] = [:]
+    private var inclusions: [Inclusion] = []
+    private var answered = 0
+    /// What was found for what is asked again by another file of the same directory.
+    private var found: [Request: [Int]] = [:]
+    private var secrets: Secrets?
+    private var size = 0
+    private var nodeCount = 0
+
+    init(_ entry: SourceFile, in environment: LoadEnvironment) {
+        self.environment = environment
+        _ = add(entry, isEntry: true)
+    }
+
+    /// What is to be found next; `nil` when everything is there.
+    var next: Inclusion? { answered < inclusions.count ? inclusions[answered] : nil }
+
+    /// - Parameter answer: to `next`.
+    mutating func answer(_ answer: RuleSetLoader.Answer) {
+        guard let inclusion = next else { return }
+        answered += 1
+        let text = "include \"\(Checker.shown(inclusion.pattern.text))\""
+        switch answer {
+        case .files(let files) where files.isEmpty && !inclusion.pattern.isLiteral:
+            self.files[inclusion.file].document.checker.warning("W706", at: inclusion.node, "\(text) matches no file")
+        case .files(let files) where !files.isEmpty: include(files, inclusion)
+        case .files, .noSuchFile: fail(inclusion, "E308", "\(text) was not found")
+        case .isOutside:
+            fail(
+                inclusion, "E308", "\(text) leaves the configuration directory",
+                hint: "what is included stands beside the entry file or below")
+        case .tooManyFiles: stop(inclusion, "more than \(RuleSetLoader.maximumFiles) files in one set")
+        case .cannotBeRead(let reason): fail(inclusion, "E308", "\(text) cannot be read: \(reason)")
+        case .timeZone: preconditionFailure("no zone was asked for")
+        }
+        skipWhatIsKnown()
+    }
+
+    // MARK: Reading
+
+    private mutating func include(_ files: [SourceFile], _ inclusion: Inclusion) {
+        let isGlob = !inclusion.pattern.isLiteral
+        var children: [Int] = []
+        for file in files {
+            if let secrets = environment.secrets, identity(of: secrets) == identity(of: file) {
+                guard isGlob else { return fail(inclusion, "E308", "\(secrets.name) is read only through !secret") }
+                continue
+            }
+            guard let number = numbers[identity(of: file)] ?? read(file, inclusion) else { return }
+            children.append(number)
+        }
+        found[request(for: inclusion)] = children
+        connect(inclusion, to: children)
+    }
+
+    private mutating func connect(_ inclusion: Inclusion, to children: [Int]) {
+        let isGlob = !inclusion.pattern.isLiteral
+        files[inclusion.file].children += children.map { Child(file: $0, node: inclusion.node, isGlob: isGlob) }
+    }
+
+    private mutating func skipWhatIsKnown() {
+        while let inclusion = next, let children = found[request(for: inclusion)] {
+            answered += 1
+            connect(inclusion, to: children)
+        }
+    }
+
+    private func request(for inclusion: Inclusion) -> Request {
+        let slash = inclusion.origin.utf8.lastIndex(of: UInt8(ascii: "/"))
+        return Request(pattern: inclusion.pattern, directory: slash.map { inclusion.origin[..<$0] } ?? "")
+    }
+
+    private func identity(of file: SourceFile) -> String { file.identity ?? file.name }
+
+    /// A file that was not read before, unless it is too much.
+    private mutating func read(_ file: SourceFile, _ inclusion: Inclusion) -> Int? {
+        if files.count >= RuleSetLoader.maximumFiles {
+            stop(inclusion, "more than \(RuleSetLoader.maximumFiles) files in one set")
+        } else if size + file.text.count > IncludeGraph.maximumSize {
+            stop(inclusion, "the files of one set are longer than \(IncludeGraph.maximumSize >> 20) MiB together")
+        } else if nodeCount >= IncludeGraph.maximumNodes {
+            stop(inclusion, "more than \(IncludeGraph.maximumNodes) values in one set")
+        } else {
+            return add(file, isEntry: false)
+        }
+        return nil
+    }
+
+    private mutating func add(_ file: SourceFile, isEntry: Bool) -> Int {
+        var document = Document(file, in: environment, secrets: &secrets)
+        document.isEntry = isEntry
+        size += file.text.count
+        nodeCount += document.nodeCount
+        let number = files.count
+        let inclusions = document.inclusions(of: number)
+        numbers[identity(of: file)] = number
+        files.append(File(document: document, name: file.name))
+        for inclusion in inclusions {
+            guard self.inclusions.count < RuleSetLoader.maximumFiles else {
+                stop(inclusion, "more than \(RuleSetLoader.maximumFiles) includes in one set")
+                break
+            }
+            self.inclusions.append(inclusion)
+        }
+        return number
+    }
+
+    private mutating func fail(_ inclusion: Inclusion, _ code: String, _ message: String, hint: String? = nil) {
+        files[inclusion.file].document.isWhole = false
+        files[inclusion.file].document.checker.error(code, at: inclusion.node, message, hint: hint)
+    }
+
+    private mutating func stop(_ inclusion: Inclusion, _ message: String) {
+        fail(inclusion, "E112", message)
+        answered = inclusions.count
+    }
+
+    // MARK: Order
+
+    /// Each file once: before those it includes, and those by the octets of their names. What leads in a circle is
+    /// reported (E307).
+    consuming func documents() -> [Document] {
+        var order = [0]
+        var isPlaced = files.map { _ in false }
+        isPlaced[0] = true
+        // The way to the file that is being looked at, and which of its children are still to come.
+        var way: [(file: Int, children: ArraySlice<Child>)] = [(0, children(of: 0))]
+        while let (file, children) = way.last {
+            guard let child = children.first else {
+                way.removeLast()
+                continue
+            }
+            way[way.count - 1].children = children.dropFirst()
+            if let start = way.firstIndex(where: { $0.file == child.file }) {
+                guard !child.isGlob else { continue }
+                let names = (way[start...].map(\.file) + [child.file]).map { files[$0].name }
+                let shown = names.count <= 6 ? names : names.prefix(3) + ["…"] + names.suffix(2)
+                files[file].document.checker.error(
+                    "E307", at: child.node, "files include each other: " + shown.joined(separator: " → "))
+            } else if !isPlaced[child.file] {
+                isPlaced[child.file] = true
+                order.append(child.file)
+                way.append((child.file, self.children(of: child.file)))
+            }
+        }
+        return order.map { files[$0].document }
+    }
+
+    private func children(of file: Int) -> ArraySlice<Child> {
+        files[file].children.enumerated().sorted { left, right in
+            let (first, second) = (files[left.element.file].name.utf8, files[right.element.file].name.utf8)
+            guard left.element.file != right.element.file else { return left.offset < right.offset }
+            return first.lexicographicallyPrecedes(second)
+        }.map(\.element)[...]
+    }
+}
+
+extension Document {
+    /// What stands under `include`; what is wrong there is reported.
+    fileprivate mutating func inclusions(of file: Int) -> [IncludeGraph.Inclusion] {
+        guard let node = root?["include"], !node.isNull else { return [] }
+        var inclusions: [IncludeGraph.Inclusion] = []
+        for node in checker.oneOrMany(node, empty: "an empty list includes nothing") {
+            let text = checker.text(node, key: "include", .areForbidden)?.string
+            if let text, !text.isEmpty, !text.utf8.contains(0) {
+                inclusions.append(.init(file: file, node: node, pattern: PathPattern(text), origin: checker.source.name))
+                continue
+            }
+            if text != nil { checker.error("E203", at: node, "\"include\" must name a file") }
+            isWhole = false
+        }
+        return inclusions
+    }
+}
