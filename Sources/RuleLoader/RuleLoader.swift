@@ -8,33 +8,64 @@ package struct SourceFile: Sendable {
     package var text: [UInt8]
     /// Other users of the machine can read it; matters for `secrets.yaml`.
     package var isReadableByOthers: Bool
+    /// What tells whether two names mean one file, such as its path without links; `nil`: the name does.
+    package var identity: String?
 
-    package init(name: String, text: [UInt8], isReadableByOthers: Bool = false) {
+    package init(name: String, text: [UInt8], isReadableByOthers: Bool = false, identity: String? = nil) {
         self.name = name
         self.text = text
         self.isReadableByOthers = isReadableByOthers
+        self.identity = identity
     }
 }
 
 /// What a file may refer to besides itself.
 package struct LoadEnvironment: Sendable {
-    /// `secrets.yaml` beside the file, if there is one.
+    /// The compiled rules of a time zone (RFC 8536), and what it is called.
+    package struct ZoneFile: Hashable, Sendable {
+        package var name: String
+        package var octets: [UInt8]
+
+        package init(name: String, octets: [UInt8]) {
+            self.name = name
+            self.octets = octets
+        }
+    }
+
+    /// `secrets.yaml` beside the entry file, if there is one.
     package var secrets: SourceFile?
     /// For `!env_var`.
     package var variables: [String: String]
-    /// Whether rules may start programs, and use the shell. A rule that does what is forbidden is an error.
-    package var allowsRun, allowsShell: Bool
+    /// Whether rules may start programs, use the shell, and call web hooks. A rule that does what is forbidden is an
+    /// error.
+    package var allowsRun, allowsShell, allowsHTTP: Bool
+    /// The programs of the fixed search path, by name; `nil`: nobody looks whether a rule's program is there.
+    package var programs: Set<String>?
+    /// Compiled time zones by name (RFC 8536), as far as they are at hand.
+    package var timeZones: [String: [UInt8]]
+    /// What holds where no `timezone` is written; `nil`: UTC.
+    package var systemTimeZone: ZoneFile?
+    /// Files that `include` and `reload` find, by the name the entry file's name leads to. For rule sets that are not on
+    /// a disk.
+    package var files: [String: SourceFile]
     /// Each `!secret` and `!env_var` stands for a value nobody knows here: `***name***` is taken instead.
     package var hasPlaceholders: Bool
 
     package init(
         secrets: SourceFile? = nil, variables: [String: String] = [:], allowsRun: Bool = true,
-        allowsShell: Bool = true, hasPlaceholders: Bool = false
+        allowsShell: Bool = true, allowsHTTP: Bool = true, programs: Set<String>? = nil,
+        timeZones: [String: [UInt8]] = [:], systemTimeZone: ZoneFile? = nil, files: [String: SourceFile] = [:],
+        hasPlaceholders: Bool = false
     ) {
         self.secrets = secrets
         self.variables = variables
         self.allowsRun = allowsRun
         self.allowsShell = allowsShell
+        self.allowsHTTP = allowsHTTP
+        self.programs = programs
+        self.timeZones = timeZones
+        self.systemTimeZone = systemTimeZone
+        self.files = files
         self.hasPlaceholders = hasPlaceholders
     }
 }
