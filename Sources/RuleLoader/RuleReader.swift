@@ -9,7 +9,7 @@ struct RuleReader {
     /// The entry file first, then what it includes.
     private(set) var documents: [Document]
     /// The document that is being read.
-    private(set) var current = 0
+    var current = 0
     var set = RuleSet()
     /// Every declared name, for expressions: a rule's or a script's own scope begins as a copy.
     var scope = Scope()
