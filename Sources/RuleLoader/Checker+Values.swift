@@ -4,7 +4,7 @@ import Expressions
 extension Checker {
     mutating func value(_ node: YAMLNode, _ type: ValueType, key: String) -> Fields.Value? {
         switch type {
-        case .anything: .node
+        case .template, .anything: .node
         case .text(let templates): text(node, key: key, templates).map(Fields.Value.text)
         case .name: name(node, key: key).map { .text(LoadedText(string: $0, isSecret: false)) }
         case .boolean: boolean(node, key: key).map(Fields.Value.boolean)

@@ -123,13 +123,23 @@ struct Checker {
         "\"\(shown(word))\" is part of the language but this version does not do it yet"
     }
 
-    mutating func reportsNull(_ entry: YAMLNode.Entry) -> Bool {
+    /// Whether a key has no value, which is said (E114).
+    mutating func reportsNull(_ entry: YAMLNode.Entry, hint: String? = nil) -> Bool {
         guard entry.value.isNull else { return false }
         let rest = diagnostics.count < Checker.maximumExactReports ? source.text(from: entry.key.end) : nil
         let isCommented = rest?.first { $0 != ":" && $0 != " " && $0 != "\t" } == "#"
         error(
             "E114", at: entry.key, "\"\(shown(entry.key.text))\" has no value",
-            hint: isCommented ? "# begins a comment; quote the text" : "remove the key or give it one")
+            hint: isCommented ? "# begins a comment; quote the text" : hint ?? "remove the key or give it one")
+        return true
+    }
+
+    /// The same for an entry of a list.
+    mutating func reportsNullEntry(_ node: YAMLNode, hint: String? = nil) -> Bool {
+        guard node.isNull else { return false }
+        error(
+            "E114", from: node.start, to: node.start.advanced(by: 1), alias: node.alias, "this entry has no value",
+            hint: hint)
         return true
     }
 
@@ -137,12 +147,7 @@ struct Checker {
     mutating func oneOrMany(_ node: YAMLNode, emptyCode: String = "E212", empty message: String) -> [YAMLNode] {
         guard case .sequence(let nodes) = node.content else { return [node] }
         if nodes.isEmpty { error(emptyCode, from: node.start, to: node.start.advanced(by: 1), message) }
-        return nodes.filter { node in
-            if node.isNull {
-                error("E114", from: node.start, to: node.start.advanced(by: 1), "this entry has no value")
-            }
-            return !node.isNull
-        }
+        return nodes.filter { !reportsNullEntry($0) }
     }
 
     // MARK: Reports

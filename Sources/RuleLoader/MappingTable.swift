@@ -61,6 +61,8 @@ enum ValueType: Sendable {
     case duration(ClosedRange<Duration>)
     /// One of these words; the planned ones are refused as such.
     case word([String], planned: [String] = [])
+    /// Text that may hold expressions; what they may name depends on the place.
+    case template
     /// Read by code of its own.
     case anything
 

@@ -251,7 +251,7 @@ extension RuleReader {
             reader.scripts[name] = index
             reader.set.scripts.append(Script(name: name, inputs: inputs, place: reader.place(entry.key)))
             reader.contents.scripts.append(entry.value)
-            if let actions = fields.node("actions") { found.append((index, reader.current, actions)) }
+            found.append((index, reader.current, entry.value))
             return true
         }
         unread += found

@@ -26,6 +26,7 @@ extension RuleReader {
         let conditions = fields.node("conditions").map { self.conditions($0, key: "conditions", in: scope) } ?? []
         let id = fields.string("id") ?? ""
         var context = StepContext(owner: .rule(id), scope: scope, path: "actions", isHeld: held.allowsRepeat)
+        context.otherEvent = held.other
         let steps = fields.node("actions").map { self.steps($0, key: "actions", &context) } ?? []
         var onError: [Step] = []
         if let node = fields.node("on_error") {
@@ -33,11 +34,11 @@ extension RuleReader {
             for name in context.scope.results.keys { context.scope.results[name] = .notOnEveryPath }
             context.scope.absent[.error] = nil
             context.path = "on_error"
+            context.isStopped = false
             onError = self.steps(node, key: "on_error", &context)
         }
         let limits = readLimits(fields)
         guard let index else { return }
-        if held.isCertain { otherEvents[index] = held.other }
         var rule = set.rules[index]
         rule.alias = fields.string("alias")
         rule.isEnabled = fields.boolean("enabled") ?? true

@@ -11,7 +11,6 @@ extension RuleReader {
 
     mutating func checkSet(_ graph: ScriptGraph) {
         checkLongPresses()
-        checkHeldScripts(graph)
         guard !documents.contains(where: \.checker.hasErrors) else { return }
         warnOfUnusedButtons()
         warnOfSlowClicks()
@@ -41,31 +40,6 @@ extension RuleReader {
 
     private func rule(of use: ButtonUses.Use) -> String {
         use.rule.map { " (rule \(set.rules[$0].id))" } ?? ""
-    }
-
-    /// What repeats while a button is held is only for rules that start with a button held, wherever it is written
-    /// (E505). Rules that write it themselves were told.
-    private mutating func checkHeldScripts(_ graph: ScriptGraph) {
-        var repeats = set.scripts.map { script in
-            var repeats = false
-            for step in script.steps {
-                step.forEach { if case .repeat(let step) = $0.action, step.extent == .whileHeld { repeats = true } }
-            }
-            return repeats
-        }
-        for script in graph.order where graph.calls[script].contains(where: { repeats[$0] }) { repeats[script] = true }
-        for (index, calls) in graph.calledByRules.enumerated() where calls.contains(where: { repeats[$0] }) {
-            guard let other = otherEvents[index] else { continue }
-            for step in set.rules[index].steps + set.rules[index].onError {
-                step.forEach { step in
-                    guard case .script(let script, _) = step.action, repeats[script] else { return }
-                    report(
-                        .error, "E505", at: step,
-                        "\"\(set.scripts[script].name)\" repeats while held, which needs a rule triggered only by hold or "
-                            + "down", hint: "this rule also has \(other)")
-                }
-            }
-        }
     }
 
     // MARK: Warnings
@@ -146,23 +120,18 @@ extension RuleReader {
                 longest.duration == delays.total
                 ? "presses during the \(total) delay are dropped (mode: single)"
                 : "presses during \(total) of delays are dropped (mode: single)"
-            report(.warning, "W705", at: longest.step, message, hint: "did you mean mode: restart?")
+            warn("W705", at: longest.step, message, hint: "did you mean mode: restart?")
         }
     }
 
     // MARK: Places
 
-    private mutating func report(
-        _ severity: Diagnostic.Severity, _ code: String, at step: Step, _ message: String, hint: String
-    ) {
+    private mutating func warn(_ code: String, at step: Step, _ message: String, hint: String) {
         guard let document = document(of: step.place) else { return }
         current = document
         let start = SourcePosition(line: step.place.line, column: step.place.column)
         let end = start.advanced(by: step.action.word.unicodeScalars.count)
-        switch severity {
-        case .error: checker.error(code, from: start, to: end, message, hint: hint)
-        case .warning: checker.warning(code, from: start, to: end, message, hint: hint)
-        }
+        checker.warning(code, from: start, to: end, message, hint: hint)
     }
 
     private func document(of place: Place) -> Int? {

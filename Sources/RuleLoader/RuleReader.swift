@@ -38,8 +38,6 @@ struct RuleReader {
     var memberCount = 0
     /// What triggers say, for the checks that need all of them.
     var uses = ButtonUses()
-    /// By place in `set.rules`: the first event that is neither `hold` nor `down`.
-    var otherEvents: [Int: String] = [:]
     var contents = SetFingerprints()
 
     /// What stands at the top of one document.
