@@ -4,7 +4,7 @@ import Expressions
 extension Checker {
     mutating func value(_ node: YAMLNode, _ type: ValueType, key: String) -> Fields.Value? {
         switch type {
-        case .anything: .node
+        case .template, .anything: .node
         case .text(let templates): text(node, key: key, templates).map(Fields.Value.text)
         case .name: name(node, key: key).map { .text(LoadedText(string: $0, isSecret: false)) }
         case .boolean: boolean(node, key: key).map(Fields.Value.boolean)
@@ -269,6 +269,11 @@ enum NameRules {
         "any", "all", "none", "and", "or", "not", "in", "if", "else", "trigger", "states", "variables", "buttons",
         "rules", "results", "inputs", "error", "now", "sun", "broker", "repeat",
     ]
+
+    /// Whether `checkName` has nothing against it.
+    static func isDeclarable(_ text: String) -> Bool {
+        isName(text) && !reserved.contains(text) && otherMeaning(of: text) == nil
+    }
 
     static func isName(_ text: String) -> Bool {
         guard let first = text.utf8.first, (0x61...0x7A).contains(first), text.utf8.count <= 64 else { return false }

@@ -3,12 +3,27 @@ import Diagnostics
 /// The text of one file, checked to be text, and where its lines are.
 struct SourceText: Sendable {
     static let maximumSize = 16 << 20
+    /// How much of a line messages look at.
+    private static let maximumExcerpt = 4096
+    /// How far into a node a place is looked for.
+    private static let maximumSearch = 1 << 20
 
     let name: String
     /// UTF-8 without a byte order mark.
     let octets: [UInt8]
-    /// Offsets of the first octet of each line. LF, CR and CRLF end a line.
-    private let lineStarts: [Int]
+    private let lines: LineStarts
+    /// Just behind the last character.
+    private let end: SourcePosition
+
+    private init(name: String, octets: [UInt8], lines: LineStarts) {
+        self.name = name
+        self.octets = octets
+        self.lines = lines
+        let last = lines.start(of: lines.count, in: octets)
+        end = SourcePosition(line: lines.count, column: octets[last...].scalarCount + 1)
+    }
+
+    static func empty(named name: String) -> SourceText { SourceText(name: name, octets: [], lines: LineStarts()) }
 
     /// - Returns: the text, or what is wrong with it: too long (E112), or not text (E110).
     static func reading(_ file: SourceFile) -> Result<SourceText, SourceFault> {
@@ -17,110 +32,89 @@ struct SourceText: Sendable {
         }
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let octets = file.text.starts(with: mark) ? Array(file.text.dropFirst(mark.count)) : file.text
-        guard String(validating: octets, as: UTF8.self) != nil else {
-            let (text, offset) = validPrefix(of: octets)
-            var place = SourcePosition.start
-            _ = scan(text, &place)
+        do throws(UTF8.ValidationError) {
+            _ = try UTF8Span(validating: octets.span)
+        } catch {
+            let offset = error.byteOffsets.lowerBound
+            let (lines, _) = LineStarts.scan(octets[..<offset])
             let byte = offset + (file.text.count - octets.count)
-            return .failure(SourceFault(code: "E110", message: "not UTF-8 at byte \(byte)", position: place))
+            return .failure(
+                SourceFault(
+                    code: "E110", message: "not UTF-8 at byte \(byte)", position: lines.position(of: offset, in: octets)
+                ))
         }
-        var place = SourcePosition.start
-        switch scan(octets, &place) {
-        case .success(let lineStarts):
-            return .success(SourceText(name: file.name, octets: octets, lineStarts: lineStarts))
-        case .failure(let fault): return .failure(fault)
+        let (lines, fault) = LineStarts.scan(octets[...])
+        if let fault {
+            let position = lines.position(of: fault.offset, in: octets)
+            return .failure(SourceFault(code: "E110", message: fault.message, position: position))
         }
+        return .success(SourceText(name: file.name, octets: octets, lines: lines))
     }
 
-    /// Counts lines and columns of valid UTF-8, up to its end or to the first character that may not stand in a
-    /// file. Some programs end a line at U+2028 and U+2029 and some do not, so positions would depend on the reader.
-    private static func scan(_ octets: [UInt8], _ place: inout SourcePosition) -> Result<[Int], SourceFault> {
-        var lineStarts = [0]
-        // The three octets before this one.
-        var before: UInt32 = 0
-        for (offset, octet) in octets.enumerated() {
-            before = before << 8 | UInt32(octet)
-            let isReturnBefore = before >> 8 & 0xFF == 0x0D
-            switch octet {
-            case 0x20...0x7E, 0x09, 0xC0...: place.column += 1
-            case 0x0A where isReturnBefore: lineStarts[lineStarts.count - 1] = offset + 1
-            case 0x0A, 0x0D:
-                lineStarts.append(offset + 1)
-                place = SourcePosition(line: place.line + 1, column: 1)
-            case 0x80...:
-                guard let fault = fault(endingWith: before & 0xFF_FFFF) else { continue }
-                place.column -= 1
-                return .failure(SourceFault(code: "E110", message: fault, position: place))
-            default:
-                let message = "control character \(name(of: UInt32(octet)))"
-                return .failure(SourceFault(code: "E110", message: message, position: place))
-            }
-        }
-        return .success(lineStarts)
-    }
-
-    private static func fault(endingWith octets: UInt32) -> String? {
-        switch octets {
-        case 0xE280A8, 0xE280A9, 0xEFBBBF, 0xEFBFBE, 0xEFBFBF:
-            let value = (octets >> 16 & 0xF) << 12 | (octets >> 8 & 0x3F) << 6 | octets & 0x3F
-            return "character \(name(of: value)) is not allowed; write it as an escape"
-        default:
-            guard octets & 0xFFFF >= 0xC280, octets & 0xFFFF <= 0xC29F else { return nil }
-            return "control character \(name(of: octets & 0xFF))"
-        }
-    }
-
-    private static func name(of scalar: UInt32) -> String {
-        let digits = String(scalar, radix: 16, uppercase: true)
-        return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
-    }
-
-    private static func validPrefix(of octets: [UInt8]) -> (octets: [UInt8], count: Int) {
-        var parser = Unicode.UTF8.ForwardParser()
-        var rest = octets.makeIterator()
-        var count = 0
-        while case .valid(let scalar) = parser.parseScalar(from: &rest) { count += scalar.count }
-        return (Array(octets.prefix(count)), count)
-    }
-
-    static func empty(named name: String) -> SourceText { SourceText(name: name, octets: [], lineStarts: [0]) }
-
-    var lineCount: Int { lineStarts.count }
+    var lineCount: Int { lines.count }
 
     /// The octets of a line without its end; empty for a line that is not there.
     func line(_ number: Int) -> ArraySlice<UInt8> {
-        guard number >= 1, number <= lineStarts.count else { return [] }
-        let start = lineStarts[number - 1]
-        var end = number < lineStarts.count ? lineStarts[number] : octets.count
-        while end > start, octets[end - 1] == 0x0A || octets[end - 1] == 0x0D { end -= 1 }
-        return octets[start..<end]
+        guard number >= 1, number <= lineCount else { return [] }
+        return octets[lines.start(of: number, in: octets)...].prefix { $0 != 0x0A && $0 != 0x0D }
     }
 
-    /// The text of a line from a column on.
+    /// The text of a line from a column on; of a very long one, its beginning.
     func text(from position: SourcePosition) -> Substring.UnicodeScalarView {
-        let scalars = String(decoding: line(position.line), as: UTF8.self)[...].unicodeScalars
-        return scalars.dropFirst(max(0, position.column - 1))
+        let rest = line(position.line).dropScalars(position.column - 1)
+        var excerpt = rest.prefix(SourceText.maximumExcerpt)
+        if excerpt.count < rest.count {
+            // The last character may have been cut.
+            while let octet = excerpt.last, octet & 0xC0 == 0x80 { excerpt.removeLast() }
+            excerpt = excerpt.dropLast()
+        }
+        return String(decoding: excerpt, as: UTF8.self)[...].unicodeScalars
     }
 
     /// The place, or the end of the text when it lies behind that: libyaml ends every text with a line.
-    func clamped(_ position: SourcePosition) -> SourcePosition {
-        guard position.line > lineCount else { return position }
-        return SourcePosition(line: lineCount, column: text(from: SourcePosition(line: lineCount, column: 1)).count + 1)
-    }
+    func clamped(_ position: SourcePosition) -> SourcePosition { position.line > lineCount ? end : position }
 
-    /// Where `word` stands for the first time between two places.
+    /// Where `word` stands for the first time between two places; `nil` too when that is far from the first.
     func find(_ word: String, from start: SourcePosition, to end: SourcePosition) -> SourcePosition? {
-        var position = start
-        while position.line <= min(end.line, lineCount) {
-            var rest = text(from: position)
-            while !rest.isEmpty, position < end {
-                if rest.starts(with: word.unicodeScalars) { return position }
-                rest.removeFirst()
-                position.column += 1
-            }
-            position = SourcePosition(line: position.line + 1, column: 1)
+        guard start < end else { return nil }
+        let word = Array(word.utf8)
+        var rest = octets[offset(of: start)..<max(offset(of: start), offset(of: end))].prefix(SourceText.maximumSearch)
+        while let place = rest.firstIndex(where: { $0 == word.first }) {
+            rest = rest[place...]
+            if rest.starts(with: word) { return lines.position(of: place, in: octets) }
+            rest.removeFirst()
         }
         return nil
+    }
+
+    /// The first tab among the blanks that begin a line, of each line that has more than blanks.
+    func forEachIndentationTab(_ body: (SourcePosition) -> Void) {
+        guard octets.contains(0x09) else { return }
+        var place = SourcePosition.start
+        var tab: SourcePosition?
+        var isIndentation = true
+        var before: UInt8 = 0
+        for octet in octets {
+            switch octet {
+            case 0x0A where before == 0x0D: break
+            case 0x0A, 0x0D:
+                place = SourcePosition(line: place.line + 1, column: 1)
+                tab = nil
+                isIndentation = true
+            case 0x09, 0x20:
+                if octet == 0x09, isIndentation, tab == nil { tab = place }
+                place.column += 1
+            default:
+                if isIndentation, let tab { body(tab) }
+                isIndentation = false
+            }
+            before = octet
+        }
+    }
+
+    private func offset(of position: SourcePosition) -> Int {
+        guard position.line >= 1, position.line <= lineCount else { return octets.count }
+        return line(position.line).dropScalars(position.column - 1).startIndex
     }
 }
 

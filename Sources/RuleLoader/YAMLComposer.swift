@@ -9,35 +9,38 @@ struct YAMLComposer: ~Copyable {
     static let maximumNodes = 500_000
     static let maximumExpansion = 100_000
 
+    /// After so many mistakes no more are collected.
+    static let maximumReports = 10_000
+
     /// Reading cannot go on; the reason is in `diagnostics`.
     private struct Stop: Error {}
 
-    /// A node, the levels of mappings and lists in it, and how many nodes it is.
-    private struct Composed {
-        var node: YAMLNode
-        var height = 0
-        var size = 1
-
-        /// Counts a child in and hands its node on.
-        mutating func adding(_ child: Composed) -> YAMLNode {
-            height = max(height, child.height + 1)
-            size += child.size
-            return child.node
-        }
+    /// What a name after `&` stands for, from its node's beginning on.
+    private enum Anchor {
+        /// Its node is being read; the number tells it from an older one of the same name.
+        case open(Int)
+        /// The node, the levels of mappings and lists in it, and how many nodes it is.
+        case complete(YAMLNode, height: Int, size: Int)
     }
 
     private let source: SourceText
     private var events: YAMLEvents
     private(set) var diagnostics: [Diagnostic] = []
-    private var anchors: [String: Composed] = [:]
-    private var openAnchors: [String] = []
+    private var anchors: [String: Anchor] = [:]
+    private var anchorCount = 0
+    /// The children of the lists and mappings that are open, the innermost's last: so each array is made once, in its
+    /// own size.
+    private var nodes: [YAMLNode] = []
+    private var entries: [YAMLNode.Entry] = []
+    /// The key under which the next value stands, lists skipped.
+    private var key = ""
     /// Without what aliases stand for.
     private(set) var nodeCount = 0
     /// A `!secret` stands somewhere.
     private(set) var wantsSecrets = false
     private var expandedCount = 0
-    /// Lines on which text goes on from the line before: what they begin with is not indentation.
-    private var continuationLines: Set<Int> = []
+    /// Lines on which text goes on from the line before: what they begin with is not indentation. In order.
+    private var continuationLines: [ClosedRange<Int>] = []
 
     init(_ source: SourceText) {
         self.source = source
@@ -46,7 +49,7 @@ struct YAMLComposer: ~Copyable {
 
     /// The root of the file's one document; `nil` when the file says nothing, or cannot be read.
     mutating func compose() -> YAMLNode? {
-        do {
+        do throws(Stop) {
             _ = try next()
             let event = try next()
             guard case .documentStart(let hasTagDirectives) = event.kind else { return nil }
@@ -59,7 +62,7 @@ struct YAMLComposer: ~Copyable {
                     "E104", after.start, after.start.advanced(by: 3), "only one document per file", "remove this ---")
             }
             reportTabs()
-            return root.node
+            return root
         } catch {
             return nil
         }
@@ -83,120 +86,171 @@ struct YAMLComposer: ~Copyable {
         }
     }
 
-    private mutating func node(_ event: YAMLEvent, depth: Int, isKey: Bool = false) throws(Stop) -> Composed {
+    private mutating func node(_ event: YAMLEvent, depth: Int, isKey: Bool = false) throws(Stop) -> YAMLNode {
         nodeCount += 1
         guard nodeCount <= YAMLComposer.maximumNodes else {
             throw stop("E112", event, "more than \(YAMLComposer.maximumNodes) values in one file")
         }
-        if let anchor = event.anchor { openAnchors.append(anchor) }
-        var composed: Composed
+        var number: Int?
+        if let anchor = event.anchor {
+            anchorCount += 1
+            number = anchorCount
+            anchors[anchor] = .open(anchorCount)
+        }
+        var node: YAMLNode
         switch event.kind {
         case .alias(let name): return try alias(name, event, depth: depth)
         case .scalar(let text, let style):
             if event.end.line > event.start.line {
-                continuationLines.formUnion(event.start.line + 1...event.end.line)
+                continuationLines.append(event.start.line + 1...event.end.line)
             }
-            composed = Composed(node: YAMLNode(content: .scalar(text, style), start: event.start, end: event.end))
-        case .sequenceStart: composed = try sequence(event, depth: depth)
-        case .mappingStart(let isFlow): composed = try mapping(event, isFlow: isFlow, isKey: isKey, depth: depth)
+            node = YAMLNode(content: .scalar(text, style), start: event.start, end: event.end)
+        case .sequenceStart: node = try sequence(event, depth: depth)
+        case .mappingStart(let isFlow): node = try mapping(event, isFlow: isFlow, isKey: isKey, depth: depth)
         default: preconditionFailure("libyaml's grammar lets only a node begin here")
         }
-        resolveTag(of: &composed.node, event)
-        if let anchor = event.anchor {
-            openAnchors.removeLast()
-            anchors[anchor] = composed
+        if event.tag != nil { resolveTag(of: &node, event) }
+        if let anchor = event.anchor, case .open(let latest)? = anchors[anchor], latest == number {
+            let extent = node.extent
+            anchors[anchor] = .complete(node, height: extent.height, size: extent.size)
         }
-        return composed
+        return node
     }
 
-    private mutating func sequence(_ event: YAMLEvent, depth: Int) throws(Stop) -> Composed {
+    private mutating func sequence(_ event: YAMLEvent, depth: Int) throws(Stop) -> YAMLNode {
         try checkDepth(depth, event)
-        var composed = Composed(node: YAMLNode(content: .invalid, start: event.start, end: event.end), height: 1)
-        var nodes: [YAMLNode] = []
+        let first = nodes.count
+        let key = self.key
+        var end = event.end
         while true {
             let event = try next()
             if case .sequenceEnd = event.kind {
-                composed.node.end = max(composed.node.end, event.end)
+                end = max(end, event.end)
                 break
             }
-            nodes.append(composed.adding(try node(event, depth: depth + 1)))
+            self.key = key
+            nodes.append(try node(event, depth: depth + 1))
         }
-        composed.node.content = .sequence(nodes)
-        return composed
+        let children = Array(nodes[first...])
+        nodes.removeSubrange(first...)
+        return YAMLNode(content: .sequence(children), start: event.start, end: end)
     }
 
-    private mutating func mapping(_ event: YAMLEvent, isFlow: Bool, isKey: Bool, depth: Int) throws(Stop) -> Composed {
+    private mutating func mapping(_ event: YAMLEvent, isFlow: Bool, isKey: Bool, depth: Int) throws(Stop) -> YAMLNode {
         try checkDepth(depth, event)
-        var composed = Composed(node: YAMLNode(content: .invalid, start: event.start, end: event.end), height: 1)
-        var entries: [YAMLNode.Entry] = []
+        let first = entries.count
         var merges: [YAMLNode.Entry] = []
         var isTemplate = false
-        var positions: [String: SourcePosition] = [:]
+        var names = WrittenNames()
+        var end = event.end
         while true {
-            let event = try next()
-            if case .mappingEnd = event.kind {
-                composed.node.end = max(composed.node.end, event.end)
+            let keyEvent = try next()
+            if case .mappingEnd = keyEvent.kind {
+                end = max(end, keyEvent.end)
                 break
             }
-            let keyNode = composed.adding(try node(event, depth: depth + 1, isKey: true))
-            let value = composed.adding(try node(try next(), depth: depth + 1))
+            let keyNode = try node(keyEvent, depth: depth + 1, isKey: true)
             guard case .scalar(let text, let style) = keyNode.content, style != .block, keyNode.tag == nil,
                 keyNode.alias == nil
             else {
+                _ = try node(try next(), depth: depth + 1)
                 // `{{ x }}` without quotes arrives as a mapping whose key is a mapping.
-                if isFlow, entries.isEmpty, diagnostics.count < Checker.maximumExactReports,
-                    source.text(from: composed.node.start).starts(with: "{{".unicodeScalars)
+                if isFlow, first == entries.count, diagnostics.count < Checker.maximumExactReports,
+                    source.text(from: event.start).starts(with: "{{".unicodeScalars)
                 {
                     isTemplate = true
-                } else if case .invalid = keyNode.content {
-                    continue
-                } else {
+                } else if !keyNode.isInvalid {
                     report("E109", keyNode.start, keyNode.end, "a key must be simple text")
                 }
                 continue
             }
-            let key = YAMLNode.Key(text: text, isPlain: style == .plain, start: keyNode.start, end: keyNode.end)
-            if let first = positions.updateValue(key.start, forKey: text) {
-                positions[text] = first
-                let note = Diagnostic.Note(message: "first", file: source.name, position: first)
-                report("E103", key.start, key.end, "\"\(text)\" appears twice in this mapping", notes: [note])
-            } else if text == "<<", key.isPlain {
-                merges.append(.init(key: key, value: value))
+            key = text
+            let entry = YAMLNode.Entry(
+                key: .init(text: text, isPlain: style == .plain, start: keyNode.start, end: keyNode.end),
+                value: try node(try next(), depth: depth + 1))
+            if let before = names.insert(entry.key, besides: entries[first...], merges) {
+                let note = Diagnostic.Note(message: "first", file: source.name, position: before)
+                report(
+                    "E103", entry.key.start, entry.key.end,
+                    "\"\(Checker.shown(text))\" appears twice in this mapping", notes: [note])
+            } else if text == "<<", entry.key.isPlain {
+                merges.append(entry)
             } else {
-                entries.append(.init(key: key, value: value))
+                entries.append(entry)
             }
         }
-        if isTemplate, isKey {
-            composed.node.content = .mapping([])
-        } else if isTemplate {
-            reportUnquotedTemplate(composed.node)
-        } else {
-            composed.node.content = .mapping(merging(merges, into: entries))
-        }
-        return composed
+        var children = Array(entries[first...])
+        entries.removeSubrange(first...)
+        if !merges.isEmpty { children = merging(merges, into: children) }
+        let node = YAMLNode(content: .mapping(isTemplate ? [] : children), start: event.start, end: end)
+        guard isTemplate, !isKey else { return node }
+        reportUnquotedTemplate(node)
+        return YAMLNode(content: .invalid, start: event.start, end: end)
     }
 
-    private func isOpen(_ anchor: String) -> Bool { openAnchors.contains(anchor) }
-
-    private mutating func alias(_ name: String, _ event: YAMLEvent, depth: Int) throws(Stop) -> Composed {
-        guard !isOpen(name) else { throw stop("E107", event, "this alias contains itself") }
-        guard var target = anchors[name] else {
+    private mutating func alias(_ name: String, _ event: YAMLEvent, depth: Int) throws(Stop) -> YAMLNode {
+        switch anchors[name] {
+        case .open: throw stop("E107", event, "this alias contains itself")
+        case nil:
             throw stop(
-                "E106", event, "alias *\(name) is not defined",
+                "E106", event, "alias *\(Checker.shown(name)) is not defined",
                 "anchors must come earlier in the same file; quote it if it is text")
+        case .complete(let node, let height, let size):
+            expandedCount += size
+            guard expandedCount <= YAMLComposer.maximumExpansion else {
+                throw stop("E107", event, "aliases expand to more than \(YAMLComposer.maximumExpansion) nodes")
+            }
+            if height > 0 { try checkDepth(depth + height - 1, event) }
+            return node.used(through: YAMLNode.Alias(name: name, start: event.start, end: event.end))
         }
-        expandedCount += target.size
-        guard expandedCount <= YAMLComposer.maximumExpansion else {
-            throw stop("E107", event, "aliases expand to more than \(YAMLComposer.maximumExpansion) nodes")
-        }
-        if target.height > 0 { try checkDepth(depth + target.height - 1, event) }
-        target.node = target.node.used(through: .init(name: name, start: event.start, end: event.end))
-        return target
     }
 
     private mutating func checkDepth(_ depth: Int, _ event: YAMLEvent) throws(Stop) {
         guard depth > YAMLComposer.maximumDepth else { return }
         throw stop("E112", event, "nested more than \(YAMLComposer.maximumDepth) levels deep")
+    }
+}
+
+/// The keys of one mapping, to tell whether one comes twice. A few are looked through, many are hashed.
+private struct WrittenNames {
+    private static let few = 12
+    private var places: [String: SourcePosition] = [:]
+
+    /// Where the key stands already, if it does.
+    mutating func insert(
+        _ key: YAMLNode.Key, besides entries: ArraySlice<YAMLNode.Entry>, _ merges: [YAMLNode.Entry]
+    ) -> SourcePosition? {
+        guard entries.count >= WrittenNames.few else {
+            return entries.first { $0.key.text == key.text }?.key.start
+                ?? merges.first { $0.key.text == key.text }?.key.start
+        }
+        if places.isEmpty {
+            for entry in entries + merges { places[entry.key.text] = entry.key.start }
+        }
+        if let before = places[key.text] { return before }
+        places[key.text] = key.start
+        return nil
+    }
+}
+
+extension YAMLNode {
+    /// Levels of mappings and lists, and the number of nodes, keys included.
+    fileprivate var extent: (height: Int, size: Int) {
+        var extent = (height: 0, size: 1)
+        func add(_ node: YAMLNode) {
+            let child = node.extent
+            extent.height = max(extent.height, child.height)
+            extent.size += child.size
+        }
+        switch content {
+        case .scalar, .invalid: return extent
+        case .sequence(let nodes): for node in nodes { add(node) }
+        case .mapping(let entries):
+            for entry in entries { add(entry.value) }
+            extent.size += entries.count
+        }
+        extent.height += 1
+        return extent
     }
 }
 
@@ -270,6 +324,7 @@ extension YAMLComposer {
         _ code: String, _ start: SourcePosition, _ end: SourcePosition, _ message: String, _ hint: String? = nil,
         notes: [Diagnostic.Note] = []
     ) {
+        guard diagnostics.count < YAMLComposer.maximumReports else { return }
         diagnostics.append(
             Diagnostic(
                 severity: .error, code: code, file: source.name, start: start, end: end, message: message, hint: hint,
@@ -295,15 +350,11 @@ extension YAMLComposer {
 
     /// libyaml takes a tab for a space between brackets and before comments; people's editors do not show it.
     private mutating func reportTabs() {
-        for number in 1...source.lineCount where !continuationLines.contains(number) {
-            let line = source.line(number)
-            guard let first = line.first, first == 0x20 || first == 0x09 else { continue }
-            let indentation = line.prefix { $0 == 0x20 || $0 == 0x09 }
-            guard indentation.count < line.count, let tab = indentation.firstIndex(of: 0x09) else { continue }
-            let position = SourcePosition(line: number, column: tab - line.startIndex + 1)
-            report(
-                "E102", position, position.advanced(by: 1), "a tab is used for indentation",
-                "YAML allows only spaces")
+        var rest = continuationLines[...]
+        source.forEachIndentationTab { tab in
+            while let lines = rest.first, lines.upperBound < tab.line { rest.removeFirst() }
+            if let lines = rest.first, lines.contains(tab.line) { return }
+            report("E102", tab, tab.advanced(by: 1), "a tab is used for indentation", "YAML allows only spaces")
         }
     }
 }

@@ -1,0 +1,118 @@
+import Diagnostics
+
+/// Where the lines of a text begin. LF, CR and CRLF end a line.
+///
+/// Only every sixty-fourth is kept, so that a file of nothing but line ends needs no more room than another.
+struct LineStarts: Sendable {
+    private static let stride = 64
+
+    private(set) var count = 1
+    /// Offsets of the first octet of lines 1, 65, 129, …
+    private var marks: [UInt32] = [0]
+
+    /// Reads valid UTF-8 up to its end, or to the first character that may not stand in a file.
+    ///
+    /// Some programs end a line at U+2028 and U+2029 and some do not, so positions would depend on the reader.
+    static func scan(_ octets: ArraySlice<UInt8>) -> (LineStarts, fault: (offset: Int, message: String)?) {
+        var lines = LineStarts()
+        var fault: (offset: Int, message: String)?
+        octets.withUnsafeBufferPointer { octets in
+            var offset = 0
+            while offset < octets.count {
+                let octet = octets[offset]
+                offset += 1
+                if octet >= 0x20, octet < 0x7F { continue }
+                switch octet {
+                case 0x0A, 0x0D:
+                    if octet == 0x0D, offset < octets.count, octets[offset] == 0x0A { offset += 1 }
+                    if lines.count % LineStarts.stride == 0 { lines.marks.append(UInt32(truncatingIfNeeded: offset)) }
+                    lines.count += 1
+                case 0x09: continue
+                // Only characters that begin so can be among those that are not allowed.
+                case 0..<0x20, 0x7F, 0xC2, 0xE2, 0xEF:
+                    guard let message = message(about: octets[(offset - 1)...].prefix(3)) else { continue }
+                    fault = (offset - 1, message)
+                    return
+                default: continue
+                }
+            }
+        }
+        return (lines, fault)
+    }
+
+    /// What is wrong with a character; `nil` if it may stand in a file.
+    private static func message(about octets: Slice<UnsafeBufferPointer<UInt8>>) -> String? {
+        guard let scalar = String(decoding: octets, as: UTF8.self).unicodeScalars.first else { return nil }
+        let digits = String(scalar.value, radix: 16, uppercase: true)
+        let name = "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+        return switch scalar.value {
+        case 0..<0x20, 0x7F...0x9F: "control character \(name)"
+        case 0x2028, 0x2029, 0xFEFF, 0xFFFE, 0xFFFF: "character \(name) is not allowed; write it as an escape"
+        default: nil
+        }
+    }
+
+    /// The offset of the first octet of a line.
+    ///
+    /// - Parameter number: 1…`count`.
+    func start(of number: Int, in octets: [UInt8]) -> Int {
+        let (mark, rest) = (number - 1).quotientAndRemainder(dividingBy: LineStarts.stride)
+        guard marks.indices.contains(mark) else { return octets.count }
+        var offset = Int(marks[mark])
+        for _ in 0..<rest { offset = LineStarts.next(after: offset, in: octets) }
+        return offset
+    }
+
+    func position(of offset: Int, in octets: [UInt8]) -> SourcePosition {
+        var mark = marks.startIndex
+        var end = marks.endIndex
+        while end - mark > 1 {
+            let middle = (mark + end) / 2
+            if Int(marks[middle]) <= offset { mark = middle } else { end = middle }
+        }
+        var number = mark * LineStarts.stride + 1
+        var start = Int(marks[mark])
+        while number < count {
+            let next = LineStarts.next(after: start, in: octets)
+            guard next <= offset else { break }
+            start = next
+            number += 1
+        }
+        return SourcePosition(line: number, column: octets[start..<max(start, offset)].scalarCount + 1)
+    }
+
+    private static func next(after start: Int, in octets: [UInt8]) -> Int {
+        var offset = start
+        while offset < octets.count, octets[offset] != 0x0A, octets[offset] != 0x0D { offset += 1 }
+        guard offset < octets.count else { return offset }
+        let isPair = octets[offset] == 0x0D && offset + 1 < octets.count && octets[offset + 1] == 0x0A
+        return offset + (isPair ? 2 : 1)
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// Of valid UTF-8.
+    var scalarCount: Int {
+        withUnsafeBufferPointer { octets in
+            var count = 0
+            for octet in octets { count &+= octet & 0xC0 == 0x80 ? 0 : 1 }
+            return count
+        }
+    }
+
+    /// What follows so many characters of valid UTF-8.
+    func dropScalars(_ count: Int) -> ArraySlice<UInt8> {
+        var rest = self
+        var left = count
+        // Long lines are counted by the block, which is much faster than by the character.
+        while left >= 1024, rest.count >= 1024 {
+            left -= rest.prefix(1024).scalarCount
+            rest = rest.dropFirst(1024)
+        }
+        while let octet = rest.first, left > 0 || octet & 0xC0 == 0x80 {
+            if octet & 0xC0 != 0x80 { left -= 1 }
+            rest.removeFirst()
+        }
+        return rest
+    }
+}
