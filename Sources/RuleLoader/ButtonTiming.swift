@@ -49,11 +49,9 @@ extension ButtonUses.Wanted {
         guard !hasOwnTimes, patterns.keys.allSatisfy({ $0 == [.short] || $0 == [.short, .short] }),
             stages.keys.allSatisfy({ $0 == nil || $0 == button.holdAfter })
         else { return nil }
-        var gestures: Set<Gesture> = []
-        if patterns[[.short]] != nil { gestures.insert(.click) }
-        if patterns[[.short, .short]] != nil { gestures.insert(.doubleClick) }
-        if hold != nil { gestures.insert(.hold) }
-        return TriggerMode(serving: gestures)
+        return Vocabulary(
+            patterns: Set(patterns.keys), usesHoldRelease: hold != nil
+        ).mode
     }
 
     /// What a click waits for, and because of which rule.
