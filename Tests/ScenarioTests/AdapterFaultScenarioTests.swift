@@ -35,10 +35,8 @@ struct AdapterFaultScenarioTests {
     }
 
     /// Late presses count here, so that one that is lost or handled twice shows.
-    private static var rules: RuleSet {
-        var rules = PressScenarioTests.rules
-        for index in rules.buttons.indices { rules.buttons[index].queued = .accept }
-        return rules
+    private static var rules: HouseRules {
+        PressScenarioTests.rules.acceptingLate
     }
 
     private static func status(_ house: inout Household) -> JSONValue {
@@ -134,12 +132,8 @@ struct AdapterFaultScenarioTests {
         "six buttons and room for few: whoever is pressed is heard within as many turns as it takes",
         arguments: [0, 1, 2, 3] as [UInt8], [1, 2, 8])
     func crowd(places: UInt8, links: Int) {
-        let rules = RuleSet(
-            buttons: Self.crowd.map {
-                DeclaredButton(
-                    name: $0.name, hardware: .address(ButtonID($0.address ?? BluetoothAddress(rawValue: 0))),
-                    queued: .accept)
-            })
+        let declarations = Self.crowd.map { "  \($0.name): \($0.address ?? BluetoothAddress(rawValue: 0))\n" }
+        let rules = HouseRules("version: 1\ndefaults: {queued: accept}\nbuttons:\n" + declarations.joined())
         // Two seconds a turn, and two for the button to be found and to speak.
         let turns = places < 2 ? 2 * (Self.crowd.count - 1) : (Self.crowd.count + Int(places) - 3) / (Int(places) - 1)
         let patience = Duration.seconds(2 * (Int64(turns) + 1))

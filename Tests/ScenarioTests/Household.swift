@@ -39,7 +39,9 @@ struct Household {
     var syncsAreSlow = false
 
     private let descriptions: [SimulatedButtonDescription]
-    private let rules: RuleSet
+    private let rules: HouseRules
+    /// What a reload finds.
+    var rulesOnDisk: HouseRules?
     private let seam: RecordingSeam?
     private let configuration: HubConfiguration
     private var random: SeededGenerator
@@ -60,7 +62,7 @@ struct Household {
     static let hallID = ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0002))
 
     init(
-        _ buttons: [SimulatedButtonDescription] = [kitchen, hall], rules: RuleSet = RuleSet(), seed: UInt64 = 1,
+        _ buttons: [SimulatedButtonDescription] = [kitchen, hall], rules: HouseRules = .none, seed: UInt64 = 1,
         controller: VirtualController.Configuration? = nil, recordedAt seam: RecordingSeam? = nil
     ) {
         self.seam = seam
@@ -70,8 +72,8 @@ struct Household {
         store = Store()
         configuration = HubConfiguration(
             version: "test", extraTrustRoots: [SimulatorRoot.publicKey], transport: "simulated:test",
-            broker: "mqtt://test", ruleCount: rules.rules.count, simulatedButtons: buttons.map(\.name))
-        hub = Hub(configuration, stored: store.state, rules: rules)
+            broker: "mqtt://test", simulatedButtons: buttons.map(\.name))
+        hub = Hub(configuration, stored: store.state, rules: rules.set)
         world =
             if let controller {
                 SimulatedWorld(buttons, seed: seed, at: now, controller: controller)
@@ -103,7 +105,7 @@ struct Household {
 
     /// The process dies at this instant and starts again; the store keeps what was recorded.
     mutating func crash() {
-        hub = Hub(configuration, stored: store.state, rules: rules)
+        hub = Hub(configuration, stored: store.state, rules: rules.set)
         hubTimer = nil
         hubInputs = []
         slowSyncs = []
@@ -258,7 +260,14 @@ struct Household {
             journal.append("sync")
             guard !failedRecords.contains(token) else { break }
             if syncsAreSlow { slowSyncs.append(token) } else { give(.synced(token, true)) }
-        case .subscribe: break
+        case .subscribe, .unsubscribe: break
+        case .loadRules(let id, _):
+            let found = rulesOnDisk ?? rules
+            give(.rulesLoaded(id, RulesLoaded(set: found.set, source: found.recorded)))
+        case .startWebRequest(let id, let request):
+            journal.append("\(request.method) \(request.url)")
+            give(.webAnswered(id, WebResult(.answered(status: 200, body: []), duration: .milliseconds(1))))
+        case .cancelWebRequest: break
         case .publish(let id, let message, _):
             journal.append("publish \(message.topicName)")
             guard brokerIsUp else { return give(.publishFailed(id, "the broker is gone")) }
@@ -320,6 +329,7 @@ struct Store {
                 state.runs.append(run)
                 state.nextRun = max(state.nextRun, run.id + 1)
             case .runEnded(let id): state.runs.removeAll { $0.id == id }
+            case .rules(let change): state.rules.apply(change)
             case .advertisingConfigured(let id, let value): update(id) { $0.isAdvertisingConfigured = value }
             case .battery(let id, let millivolts, let at, let isLow):
                 update(id) {

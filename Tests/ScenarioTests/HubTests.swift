@@ -85,10 +85,15 @@ struct HubTests {
 
     @Test("a run that a crash cut off is reported as interrupted, and not repeated")
     func interrupted() {
-        let rule = Rule(
-            id: "slow", triggers: [Trigger(buttons: [.any], events: [.raw(.down)])],
-            actions: [.process(ProcessAction(arguments: ["sleep", "60"]))])
-        var house = Household(rules: RuleSet(rules: [rule]))
+        var house = Household(
+            rules: """
+                version: 1
+                rules:
+                  - id: slow
+                    triggers: {button: any, event: down}
+                    actions:
+                      - run: [sleep, 60]
+                """)
         house.pairAll()
         house.programsEnd = false
         house.press("kitchen", .click)
@@ -104,13 +109,18 @@ struct HubTests {
     @Test("a secret is shown nowhere, and used where it belongs")
     func secrets() {
         let secret = "hunter2"
-        let rule = Rule(
-            id: "tell", triggers: [Trigger(buttons: [.any], events: [.raw(.down)])],
-            actions: [
-                .publish(PublishAction(topicName: "door", payload: Array("code \(secret)".utf8))),
-                .process(ProcessAction(arguments: ["open", secret])), .log(.info, "it is \(secret)"),
-            ])
-        var house = Household(rules: RuleSet(rules: [rule], confidential: [secret]))
+        var rules: HouseRules = """
+            version: 1
+            rules:
+              - id: tell
+                triggers: {button: any, event: down}
+                actions:
+                  - publish: {topic: door, payload: code hunter2}
+                  - run: [open, hunter2]
+                  - log: it is hunter2
+            """
+        rules.set.confidential = [secret]
+        var house = Household(rules: rules)
         house.pairAll()
         house.ask(#"{"request":"watch"}"#)
         house.press("kitchen", .click)

@@ -9,27 +9,30 @@ import Testing
 
 @Suite("A press, from the radio to the broker")
 struct PressScenarioTests {
-    static let rules = RuleSet(
-        buttons: [
-            DeclaredButton(name: "kitchen", hardware: .address(Household.kitchenID)),
-            DeclaredButton(name: "hall", hardware: .address(Household.hallID)),
-        ],
-        rules: [
-            rule("kitchen_toggle", .gesture(.click), on: "kitchen", [publish("lamp/kitchen/set", "TOGGLE")]),
-            rule(
-                "kitchen_scene", .gesture(.doubleClick), on: "kitchen",
-                [.process(ProcessAction(arguments: ["notify", "scene"])), publish("lamp/kitchen/scene", "1")]),
-            rule("hall_dim", .gesture(.hold), on: "hall", [publish("lamp/hall/dim", "start")]),
-            rule("hall_dim_end", .gesture(.holdRelease), on: "hall", [publish("lamp/hall/dim", "stop")]),
-        ])
-
-    static func rule(_ id: String, _ event: TriggerEvent, on button: String, _ actions: [Action]) -> Rule {
-        Rule(id: id, triggers: [Trigger(buttons: [.named(button)], events: [event])], actions: actions)
-    }
-
-    static func publish(_ topicName: String, _ payload: String) -> Action {
-        .publish(PublishAction(topicName: topicName, payload: Array(payload.utf8)))
-    }
+    static let rules: HouseRules = """
+        version: 1
+        buttons:
+          kitchen: 80:E4:DA:00:00:01
+          hall: 80:E4:DA:00:00:02
+        rules:
+          - id: kitchen_toggle
+            triggers: {button: kitchen, event: click}
+            actions:
+              - publish: {topic: lamp/kitchen/set, payload: TOGGLE}
+          - id: kitchen_scene
+            triggers: {button: kitchen, event: double_click}
+            actions:
+              - run: [notify, scene]
+              - publish: {topic: lamp/kitchen/scene, payload: 1}
+          - id: hall_dim
+            triggers: {button: hall, event: hold}
+            actions:
+              - publish: {topic: lamp/hall/dim, payload: start}
+          - id: hall_dim_end
+            triggers: {button: hall, event: hold_release}
+            actions:
+              - publish: {topic: lamp/hall/dim, payload: stop}
+        """
 
     /// Both buttons paired, and nothing remembered of how.
     static func house(seed: UInt64 = 1) -> Household {

@@ -29,12 +29,12 @@ struct RecordingScenarioTests {
         return .putButton(button)
     }
 
-    static func replay(_ recording: [JSONValue], rules: RuleSet) throws -> [Hub.Effect] {
+    static func replay(_ recording: [JSONValue], rules: HouseRules) throws -> [Hub.Effect] {
         var hub: Hub?
         var effects: [Hub.Effect] = []
         for line in recording {
             switch try RecordingLine(parsing: line.encoded()) {
-            case .header(let header): hub = Hub(replaying: header, rules: rules)
+            case .header(let header): hub = Hub(replaying: header, rules: rules.set)
             case .input(let input): effects += hub?.replay(input) ?? []
             }
         }
@@ -42,7 +42,7 @@ struct RecordingScenarioTests {
     }
 
     static func expectSame(
-        _ house: Household, rules: RuleSet, sourceLocation: SourceLocation = #_sourceLocation
+        _ house: Household, rules: HouseRules, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         let recorded = visible(house.recordedEffects)
         let replayed = visible(try replay(house.recording, rules: rules))
@@ -57,8 +57,7 @@ struct RecordingScenarioTests {
     @Test(
         "everything that happens in a house happens again: pairing, presses, an outage, a crash, a late press, the end")
     func wholeSession() throws {
-        var rules = PressScenarioTests.rules
-        for index in rules.buttons.indices { rules.buttons[index].queued = .accept }
+        let rules = PressScenarioTests.rules.acceptingLate
         var house = Household(rules: rules, recordedAt: .reports)
         house.ask(#"{"request":"watch"}"#)
         house.pairAll()
@@ -189,20 +188,11 @@ struct RecordingScenarioTests {
         #expect(timeless(replayed) == timeless(house.recordedEffects))
     }
 
-    @Test("the rules of a test's recording are those of the test")
-    func rulesOfTest() throws {
-        let rules = PressScenarioTests.rules
-        let text = try #require(rules.recorded)
-        let loaded = RuleLoader.rules(SourceFile(name: text.name, text: text.text), in: LoadEnvironment())
-        #expect(loaded.diagnostics.filter { $0.severity == .error } == [])
-        #expect(loaded.value == rules)
-    }
-
     @Test("no pairing key is in a recording, and no secret of the rules, however it came in")
     func secrets() throws {
         let secret = #"hunt"er\2"#
         var rules = PressScenarioTests.rules
-        rules.confidential = [secret]
+        rules.set.confidential = [secret]
         var house = Household(rules: rules, recordedAt: .reports)
         house.pairAll()
         house.crash()

@@ -1,8 +1,6 @@
-import Rules
-
 extension RuleState {
     /// What a store would have after the change.
-    mutating func apply(_ change: RuleStateChange) {
+    package mutating func apply(_ change: RuleStateChange) {
         switch change {
         case .variable(let name, let value): variables[name] = value
         case .cycle(let key, let position): cycles[key] = position
