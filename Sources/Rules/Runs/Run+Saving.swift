@@ -1,0 +1,233 @@
+import ButtonModel
+import Expressions
+import JSON
+
+/// A run as it is kept while it waits, and brought back after a restart.
+///
+///     {"wait": "delay", "frames": [["actions", 2], ["branch", 0, 1]], "locals": [{"results": [], "inputs": []}],
+///      "next": 3, "elapsed": 120000000000, "delayed": 300000000000, "started": 1768475700000, "dry": false}
+///
+/// Times are nanoseconds, the wall clock is milliseconds. What a later version may have written, or a damaged store, is
+/// not understood as a whole: half a run is worse than none.
+extension Run {
+    /// Where it waits, if it is in `delay` or `wait` and nothing else is going on; `nil` otherwise.
+    func saved(in world: World, at now: Instant) -> WaitingRun? {
+        let (word, until): (String, Instant)
+        switch waiting {
+        case .delay(let instant): (word, until) = ("delay", instant)
+        case .condition(_, let instant, _): (word, until) = ("wait", instant)
+        case nil, .answer, .retry, .tick: return nil
+        }
+        guard world.set.rules.indices.contains(rule) else { return nil }
+        var members: [JSONValue.Member] = [
+            .init("wait", .string(word)),
+            .init("frames", .array(frames.map { $0.saved(at: now) })),
+            .init("locals", .array(locals.map(\.saved))),
+            .init("next", .integer(Int64(nextStep))),
+            .init("elapsed", .integer((now - startedAt).nanoseconds)),
+            .init("delayed", .integer(delayed.nanoseconds)),
+            .init("started", .integer(trace.startedAt.milliseconds)),
+            .init("dry", .bool(isDryRun)),
+        ]
+        if let error {
+            members.append(.init("error", .array([.string(error.code), .string(error.message), .string(error.step)])))
+        }
+        return WaitingRun(
+            run: id, rule: trace.rule, fingerprint: world.set.rules[rule].fingerprint, occurrence: occurrence,
+            endsAt: world.wallClock(at: now) + (until - now), saved: JSONValue.object(members).description)
+    }
+
+    /// From what `saved` gave; `nil` if it cannot be understood. With it the wait goes on for `remaining`.
+    ///
+    /// A button that was held then may have been let go since: what was repeated while it was held ends with the
+    /// iteration it was in. What a `wait` waits for may have come meanwhile, so it looks at once.
+    init?(_ waiting: WaitingRun, rule: Int, remaining: Duration, in world: World, at now: Instant) {
+        guard world.set.rules.indices.contains(rule), world.set.rules[rule].id == waiting.rule,
+            world.set.rules[rule].fingerprint == waiting.fingerprint,
+            let saved = try? JSONValue(parsing: waiting.saved), let isDryRun = saved["dry"]?.boolValue,
+            let started = saved["started"]?.integerValue, let elapsed = saved["elapsed"]?.duration,
+            let delayed = saved["delayed"]?.duration, delayed <= StepValues.longestDelay,
+            let next = saved["next"]?.integerValue, let nextStep = Int(exactly: next),
+            (0...Int.max / 2).contains(nextStep),
+            let savedFrames = saved["frames"]?.arrayValue, savedFrames.count <= 2 * Run.maximumDepth,
+            let savedLocals = saved["locals"]?.arrayValue
+        else { return nil }
+        self.init(waiting.run, rule: rule, waiting.occurrence, isDryRun: isDryRun, in: world, at: now)
+        startedAt = now - elapsed
+        trace.startedAt = UTCTime(milliseconds: started)
+        self.delayed = delayed
+        self.nextStep = nextStep
+        frames = savedFrames.compactMap { Frame(saved: $0, at: now) }
+        locals = savedLocals.compactMap { Locals(saved: $0) }
+        guard frames.count == savedFrames.count, locals.count == savedLocals.count,
+            locals.count == 1 + frames.count(where: { $0.part == .script }), let step = currentStep(in: world)
+        else { return nil }
+        if let error = saved["error"] {
+            guard let texts = error.arrayValue?.map(\.stringValue), texts.count == 3, let code = texts[0],
+                let message = texts[1], let name = texts[2]
+            else { return nil }
+            self.error = ErrorFacts(code: code, message: message, step: name)
+        }
+        guard (error != nil) == (frames.first?.part == .onError) else { return nil }
+
+        let until = now + max(.zero, remaining)
+        switch (saved["wait"]?.stringValue, step.action) {
+        case ("delay", .delay): self.waiting = .delay(until: until)
+        case ("wait", .wait): self.waiting = .condition(since: now, until: until, looksAt: now)
+        default: return nil
+        }
+        let time = DurationText.text(milliseconds: max(.zero, remaining).milliseconds)
+        note(step, "goes on after a restart, \(time) left", at: now)
+        release()
+    }
+}
+
+extension Frame {
+    /// Further than this nobody counts.
+    private static let maximumCount: Int64 = 1 << 30
+
+    fileprivate func saved(at now: Instant) -> JSONValue {
+        let position = JSONValue.integer(Int64(position))
+        switch part {
+        case .actions: return ["actions", position]
+        case .onError: return ["on_error", position]
+        case .branch(let index): return ["branch", position, .integer(Int64(index))]
+        case .otherwise: return ["otherwise", position]
+        case .entry(let index): return ["entry", position, .integer(Int64(index))]
+        case .script: return ["script", position]
+        case .iteration(let repetition):
+            return [
+                "iteration", position, .integer(repetition.index), .integer(repetition.tick),
+                .integer((now - repetition.startedAt).nanoseconds), .bool(repetition.isWhileHeld),
+                .bool(repetition.isReleased),
+            ]
+        }
+    }
+
+    fileprivate init?(saved: JSONValue, at now: Instant) {
+        guard let fields = saved.arrayValue, let word = fields.first?.stringValue,
+            let position = Frame.count(fields, 1)
+        else { return nil }
+        self.init(part: .actions, position: Int(position))
+        switch (word, fields.count) {
+        case ("actions", 2): part = .actions
+        case ("on_error", 2): part = .onError
+        case ("otherwise", 2): part = .otherwise
+        case ("script", 2): part = .script
+        case ("branch", 3):
+            guard let index = Frame.count(fields, 2) else { return nil }
+            part = .branch(Int(index))
+        case ("entry", 3):
+            guard let index = Frame.count(fields, 2) else { return nil }
+            part = .entry(Int(index))
+        case ("iteration", 7):
+            guard let index = Frame.count(fields, 2), let tick = Frame.count(fields, 3),
+                let elapsed = fields[4].duration, let isWhileHeld = fields[5].boolValue,
+                let isReleased = fields[6].boolValue
+            else { return nil }
+            part = .iteration(
+                Repetition(
+                    startedAt: now - elapsed, index: index, tick: tick, isWhileHeld: isWhileHeld,
+                    isReleased: isReleased))
+        default: return nil
+        }
+    }
+
+    private static func count(_ fields: [JSONValue], _ index: Int) -> Int64? {
+        guard fields.indices.contains(index), let count = fields[index].integerValue else { return nil }
+        return (0...maximumCount).contains(count) ? count : nil
+    }
+}
+
+extension Locals {
+    fileprivate var saved: JSONValue {
+        ["results": .array(results.map { $0?.saved ?? .null }), "inputs": .array(inputs.map(\.saved))]
+    }
+
+    fileprivate init?(saved: JSONValue) {
+        guard let results = saved["results"]?.arrayValue, results.count <= Locals.maximumResults,
+            let inputs = saved["inputs"]?.arrayValue
+        else { return nil }
+        self.init(resultCount: 0)
+        for result in results {
+            if result == .null {
+                self.results.append(nil)
+            } else {
+                guard let facts = ResultFacts(saved: result) else { return nil }
+                self.results.append(facts)
+            }
+        }
+        for input in inputs {
+            guard let value = Value(saved: input) else { return nil }
+            self.inputs.append(value)
+        }
+    }
+}
+
+extension ResultFacts {
+    fileprivate var saved: JSONValue {
+        [
+            .bool(isOK), .integer(status), .string(stdout), .string(stderr), .string(body),
+            .integer(duration.nanoseconds),
+        ]
+    }
+
+    fileprivate init?(saved: JSONValue) {
+        guard let fields = saved.arrayValue, fields.count == 6, let isOK = fields[0].boolValue,
+            let status = fields[1].integerValue, let stdout = fields[2].stringValue,
+            let stderr = fields[3].stringValue, let body = fields[4].stringValue, let duration = fields[5].duration
+        else { return nil }
+        self.init()
+        self.isOK = isOK
+        self.status = status
+        self.stdout = stdout
+        self.stderr = stderr
+        self.body = body
+        self.duration = duration
+    }
+}
+
+extension Value {
+    /// With its type: JSON alone does not tell `2` from `2.0`, nor a duration from its text.
+    fileprivate var saved: JSONValue {
+        switch self {
+        case .unknown: .null
+        case .boolean(let value): .bool(value)
+        case .string(let text): .string(text)
+        case .integer(let value): ["integer", .integer(value)]
+        case .number(let value): ["number", .number(value)]
+        case .duration(let milliseconds): ["duration", .integer(milliseconds)]
+        case .list(let values): ["list", .array(values.map(\.saved))]
+        }
+    }
+
+    fileprivate init?(saved: JSONValue) {
+        switch saved {
+        case .null: self = .unknown
+        case .bool(let value): self = .boolean(value)
+        case .string(let text): self = .string(text)
+        case .array(let fields):
+            guard fields.count == 2, let word = fields[0].stringValue else { return nil }
+            switch (word, fields[1]) {
+            case ("integer", .integer(let value)): self = .integer(value)
+            case ("number", .number(let value)): self = .number(value)
+            case ("number", .integer(let value)): self = .number(Double(value))
+            case ("duration", .integer(let milliseconds)): self = .duration(milliseconds: milliseconds)
+            case ("list", .array(let elements)):
+                let values = elements.compactMap { Value(saved: $0) }
+                guard values.count == elements.count else { return nil }
+                self = .list(values)
+            default: return nil
+            }
+        case .integer, .number, .object: return nil
+        }
+    }
+}
+
+extension JSONValue {
+    /// Nanoseconds, not below zero.
+    fileprivate var duration: Duration? {
+        guard let nanoseconds = integerValue, nanoseconds >= 0 else { return nil }
+        return .nanoseconds(nanoseconds)
+    }
+}

@@ -1,0 +1,146 @@
+import ButtonModel
+import Expressions
+
+// MARK: Until
+
+extension Run {
+    /// How often a `wait` looks that asks for the time: nothing else says that a minute is over.
+    static let lookInterval = Duration.seconds(1)
+
+    /// Goes on if what the run waits for holds, fails if its time is up. What cannot be evaluated does not hold.
+    mutating func look(in world: inout World, at now: Instant, _ effects: inout [Effect]) {
+        guard case .condition(let since, let until, let looksAt) = waiting, let step = currentStep(in: world),
+            case .wait(let expression, let timeout) = step.action
+        else {
+            waiting = nil
+            return
+        }
+        let environment = environment(in: &world, at: now)
+        let condition = Condition(.expression(expression), source: expression.source, place: step.place)
+        let verdict = world.verdict(on: condition, in: environment, time: world.wallClock(at: now))
+        if verdict.holds {
+            waiting = nil
+            note(step, verdict.reason, at: now)
+            completed(in: world, at: now, after: now - since)
+        } else if until <= now {
+            waiting = nil
+            note(step, verdict.reason, at: now)
+            let time = DurationText.text(milliseconds: timeout.milliseconds)
+            failed(
+                step, StepFailure("R821", "\(expression.source) did not hold within \(time)"), in: world, at: now,
+                &effects)
+        } else if let looksAt, looksAt <= now {
+            waiting = .condition(
+                since: since, until: until, looksAt: expression.readsTheTime ? now + Run.lookInterval : nil)
+        }
+    }
+}
+
+extension Expression {
+    /// It may change by time alone.
+    var readsTheTime: Bool {
+        hasTimeWindow
+            || reads.contains {
+                switch $0 {
+                case .now, .sun, .button(_, .lastEventAge), .rule(_, .lastRunAge), .repeat(.elapsed): true
+                case .trigger, .state, .variable, .button, .rule, .result, .input, .error, .broker, .repeat: false
+                }
+            }
+    }
+}
+
+// MARK: - Repeat
+
+extension Run {
+    /// A press that is over, or was over before we heard of it, holds nothing.
+    mutating func enter(_ step: RepeatStep, of outer: Step, in world: World, at now: Instant) {
+        if step.extent == .whileHeld {
+            guard !occurrence.facts.wasQueued else {
+                note(outer, "nothing is repeated: the press was queued", at: now)
+                return advance()
+            }
+            guard world.isHeld(occurrence) else {
+                note(outer, "nothing is repeated: the button is not held", at: now)
+                return advance()
+            }
+        }
+        note(outer, "begins to repeat", at: now)
+        enter(.iteration(Repetition(startedAt: now, isWhileHeld: step.extent == .whileHeld)))
+    }
+
+    /// Ticks are counted from the first iteration. One that is due as an iteration ends is not skipped.
+    mutating func iterationEnded(_ repetition: Repetition, in world: World, at now: Instant) {
+        guard let (outer, step) = repeatAround(in: world) else { return leave() }
+        if repetition.isReleased { return leave(outer, "ends: released", at: now) }
+        if case .count(let count) = step.extent, repetition.index + 1 >= count {
+            return leave(outer, "ends after \(count)", at: now)
+        }
+        let limit = repetition.startedAt + step.limit
+        guard now < limit else { return leave(outer, "ends at its limit", at: now) }
+        let every = max(1, step.every.nanoseconds)
+        let elapsed = max(0, (now - repetition.startedAt).nanoseconds)
+        let tick = max(repetition.tick + 1, elapsed / every + (elapsed % every == 0 ? 0 : 1))
+        let instant = repetition.startedAt + .nanoseconds(tick.multipliedSaturating(by: every))
+        guard instant <= now else {
+            waiting = .tick(at: min(instant, limit))
+            return
+        }
+        beginIteration(repetition, tick: tick)
+    }
+
+    /// A tick, or the limit, is there.
+    mutating func tick(in world: World, at now: Instant) {
+        waiting = nil
+        guard case .iteration(let repetition)? = frames.last?.part, let (outer, step) = repeatAround(in: world) else {
+            return leave()
+        }
+        guard now < repetition.startedAt + step.limit else { return leave(outer, "ends at its limit", at: now) }
+        // When the timer was late, the ticks that it missed are skipped.
+        let tick = max(0, (now - repetition.startedAt).nanoseconds) / max(1, step.every.nanoseconds)
+        beginIteration(repetition, tick: max(tick, repetition.tick + 1))
+    }
+
+    private mutating func beginIteration(_ repetition: Repetition, tick: Int64) {
+        var next = repetition
+        next.index += 1
+        next.tick = tick
+        frames[frames.count - 1] = Frame(part: .iteration(next))
+    }
+
+    mutating func release() {
+        for index in frames.indices {
+            guard case .iteration(var repetition) = frames[index].part, repetition.isWhileHeld else { continue }
+            repetition.isReleased = true
+            frames[index].part = .iteration(repetition)
+        }
+    }
+
+    /// If it stands between two iterations there is nothing to be finished.
+    mutating func endReleasedRepeat(in world: World, at now: Instant) {
+        guard case .tick = waiting, case .iteration(let repetition)? = frames.last?.part, repetition.isReleased else {
+            return
+        }
+        waiting = nil
+        guard let (outer, _) = repeatAround(in: world) else { return leave() }
+        leave(outer, "ends: released", at: now)
+    }
+
+    /// The step whose iteration the innermost frame is.
+    private func repeatAround(in world: World) -> (Step, RepeatStep)? {
+        guard let step = world.set.step(in: rule, at: frames.dropLast()), case .repeat(let repetition) = step.action
+        else { return nil }
+        return (step, repetition)
+    }
+
+    private mutating func leave(_ step: Step, _ text: String, at now: Instant) {
+        note(step, text, at: now)
+        leave()
+    }
+}
+
+extension Int64 {
+    fileprivate func multipliedSaturating(by other: Int64) -> Int64 {
+        let (product, overflow) = multipliedReportingOverflow(by: other)
+        return overflow ? .max : product
+    }
+}

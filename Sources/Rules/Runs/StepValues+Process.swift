@@ -1,0 +1,70 @@
+import ButtonModel
+import Expressions
+
+extension StepValues {
+    /// Octets of one argument, and of all of them; the same for what is added to the environment.
+    static let maximumArgumentLength = 65_536
+    static let maximumArgumentsLength = 131_072
+
+    /// What a value brings stays an argument: it cannot become an option, nor end where it does not.
+    ///
+    /// The words after the script of a `shell` step are held to the same rules, since scripts pass them on.
+    ///
+    /// - Throws: R811 for a value that begins with `-` where it could be an option, R812 for one with a NUL, R804 for
+    ///   what is too long.
+    /// - Source: rule language, 8.
+    func action(_ step: ProcessStep) throws(StepFailure) -> ProcessAction {
+        var arguments: [String] = []
+        var optionsHaveEnded = false
+        for template in step.arguments {
+            let argument = try text(template)
+            if template.literal != nil {
+                // A word of the rule's own may begin another command, with options of its own.
+                optionsHaveEnded = argument == "--"
+            } else if !optionsHaveEnded, case .expression(let expression, _)? = template.parts.first,
+                argument.utf8.first == UInt8(ascii: "-")
+            {
+                throw StepFailure(
+                    "R811", "{{ \(expression.source) }} begins with - and would be an option; write \"--\" before it")
+            }
+            arguments.append(argument)
+        }
+        try check(arguments, "argument")
+        return ProcessAction(
+            arguments: arguments, environment: try variables(of: step), directory: step.directory,
+            standardInput: Array(try text(step.standardInput).utf8), isShell: step.isShell)
+    }
+
+    /// What is said of the event, then the step's own.
+    private func variables(of step: ProcessStep) throws(StepFailure) -> [String] {
+        let trigger = environment.trigger
+        var variables = [
+            "TRYCK_RULE=\(rule)",
+            "TRYCK_BUTTON=\(trigger.button)",
+            "TRYCK_UUID=\(trigger.uuid)",
+            "TRYCK_SERIAL=\(trigger.serial)",
+            "TRYCK_EVENT=\(trigger.event)",
+            "TRYCK_CLICKS=\(trigger.clicks)",
+            "TRYCK_STEPS=\(trigger.steps)",
+            "TRYCK_QUEUED=\(trigger.wasQueued)",
+            "TRYCK_AGE_MS=\(trigger.age.milliseconds)",
+        ]
+        for variable in step.environment { variables.append("\(variable.name)=\(try text(variable.value))") }
+        try check(variables, "variable")
+        return variables
+    }
+
+    private func check(_ texts: [String], _ noun: String) throws(StepFailure) {
+        var total = 0
+        for text in texts {
+            guard !text.utf8.contains(0) else { throw StepFailure("R812", "a value with a NUL cannot be an \(noun)") }
+            guard text.utf8.count <= StepValues.maximumArgumentLength else {
+                throw StepFailure("R804", "one \(noun) is longer than 64 KiB")
+            }
+            total += text.utf8.count
+        }
+        guard total <= StepValues.maximumArgumentsLength else {
+            throw StepFailure("R804", "the \(noun)s together are longer than 128 KiB")
+        }
+    }
+}

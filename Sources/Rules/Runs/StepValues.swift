@@ -1,0 +1,113 @@
+import ButtonModel
+import Expressions
+import JSON
+
+/// The values of one step at one moment: templates become what is sent, each value made fit for where it lands.
+///
+/// - Source: rule language, 7.6 and 8.
+struct StepValues {
+    /// Octets of a topic name: MQTT 3.1.1, 1.5.3.
+    static let maximumTopicLength = 65_535
+    /// A run waits at most so long in all its delays together.
+    static let longestDelay = Duration.seconds(7 * 86_400)
+
+    let environment: Environment
+    let rule: String
+
+    func text(_ template: Template) throws(StepFailure) -> String {
+        do { return try template.text(in: environment) } catch { throw StepFailure(error) }
+    }
+
+    func value(_ template: ValueTemplate) throws(StepFailure) -> Value {
+        switch template {
+        case .value(let value): return value
+        case .template(let template): return try value(template)
+        }
+    }
+
+    private func value(_ template: Template) throws(StepFailure) -> Value {
+        do { return try template.value(in: environment) } catch { throw StepFailure(error) }
+    }
+
+    /// - Throws: R803 for what is no duration, is below zero, or is longer than a run may wait.
+    func delay(_ template: Template) throws(StepFailure) -> Duration {
+        let value = try value(template)
+        let duration: Duration
+        switch value {
+        case .duration(let milliseconds): duration = .milliseconds(milliseconds)
+        case .string(let text):
+            do {
+                duration = .milliseconds(try DurationText.milliseconds(text))
+            } catch {
+                throw StepFailure("R803", "\(text.utf8.count > 40 ? "a long text" : "\"\(text)\"") \(error.message)")
+            }
+        case .unknown, .boolean, .integer, .number, .list:
+            throw StepFailure("R803", "\(value.text ?? "what is unknown") is not a duration")
+        }
+        guard duration >= .zero else { throw StepFailure("R803", "a delay cannot be \(value.text ?? "negative")") }
+        guard duration <= StepValues.longestDelay else { throw StepValues.tooLong }
+        return duration
+    }
+
+    static let tooLong = StepFailure("R803", "the delays of one run are at most 7 days together")
+}
+
+// MARK: - What is sent
+
+extension StepValues {
+    /// - Throws: R831 for a value that changes the topic's levels, R804 for one that is too long.
+    func action(_ step: PublishStep) throws(StepFailure) -> PublishAction {
+        let topicName = try text(step.topicName)
+        guard !topicName.isEmpty else { throw StepFailure("R831", "the topic is empty") }
+        guard topicName.utf8.count <= StepValues.maximumTopicLength else {
+            throw StepFailure("R804", "the topic is longer than 65535 octets")
+        }
+        return PublishAction(
+            topicName: topicName, payload: try octets(step.payload), qos: step.qos, retain: step.retain,
+            maximumAge: step.maximumAge)
+    }
+
+    /// JSON says so itself, unless the step has a `Content-Type` of its own.
+    ///
+    /// - Throws: R832 for a value that would end a header line.
+    func action(_ step: HTTPStep) throws(StepFailure) -> HTTPAction {
+        var headers: [String] = []
+        for header in step.headers { headers.append("\(header.name): \(try text(header.value))") }
+        if case .json = step.body, !step.headers.contains(where: { $0.name.lowercased() == "content-type" }) {
+            headers.append("Content-Type: application/json")
+        }
+        return HTTPAction(
+            url: try text(step.url), method: step.method, headers: headers, body: try octets(step.body))
+    }
+
+    private func octets(_ content: Content) throws(StepFailure) -> [UInt8] {
+        switch content {
+        case .nothing: return []
+        case .text(let template): return Array(try text(template).utf8)
+        case .json(let template):
+            var room = Limits.textLength
+            return try json(template, &room).encoded()
+        }
+    }
+
+    /// - Parameter room: octets that values may still bring; what stands in the file is not counted.
+    private func json(_ template: JSONTemplate, _ room: inout Int) throws(StepFailure) -> JSONValue {
+        switch template {
+        case .value(let value): return value
+        case .template(let template):
+            let value: JSONValue
+            do { value = try template.json(in: environment) } catch { throw StepFailure(error) }
+            room -= value.encoded().count
+            guard room >= 0 else { throw StepFailure("R804", "the values in the JSON are longer than 64 KiB") }
+            return value
+        case .array(let elements):
+            var values: [JSONValue] = []
+            for element in elements { values.append(try json(element, &room)) }
+            return .array(values)
+        case .object(let members):
+            var values: [JSONValue.Member] = []
+            for member in members { values.append(JSONValue.Member(member.name, try json(member.value, &room))) }
+            return .object(values)
+        }
+    }
+}

@@ -1,0 +1,307 @@
+import ButtonModel
+import Expressions
+import JSON
+import TestSupport
+import Testing
+
+@testable import Rules
+
+@Suite("What the steps of a run do")
+struct RunStepTests {
+    @Test("a message is done when the broker has it, and then the next step begins")
+    func publish() throws {
+        var talk = Transcript<RunInWorld>(
+            try .publish("lamp/{{ trigger.button }}/set", "{{ states.lux }}"), try .run("/bin/true"))
+        talk.when(.begin, expect: .perform(0, .message("lamp/hall/set", "30")))
+        #expect(talk.timer == nil)
+        talk.when(.finished(0, .completed()), expect: .perform(1, .program("/bin/true")))
+        talk.when(.finished(1, .completed()))
+        #expect(talk.result == .completed)
+    }
+
+    @Test("leaves of JSON keep their types, and a value cannot end a string")
+    func json() throws {
+        let json = JSONTemplate.object([
+            .init("state", .value("ON")), .init("lux", .template(try RunKit.text("{{ states.lux + 0.5 }}"))),
+            .init("late", .template(try RunKit.text("{{ trigger.queued }}"))),
+            .init("names", .array([.template(try RunKit.text("<{{ variables.name }}>"))])),
+        ])
+        var talk = Transcript<RunInWorld>(try .publish("lamp/set", json: json))
+        talk.given(.variable(RunKit.name, .string(#"a", "b": "c"#)))
+        talk.when(
+            .begin,
+            expect: .perform(
+                0, .message("lamp/set", #"{"state":"ON","lux":30.5,"late":false,"names":["<a\", \"b\": \"c>"]}"#)))
+    }
+
+    @Test("a request has the values in its URL percent-encoded, and says that it brings JSON")
+    func http() throws {
+        let body = Content.json(.object([.init("from", .template(try RunKit.text("{{ trigger.button }}")))]))
+        var talk = Transcript<RunInWorld>(
+            try .http("https://example.net/{{ variables.name }}?x=1", headers: ["X-Event": "{{ trigger.event }}"], body: body))
+        talk.given(.variable(RunKit.name, .string("a/b&c")))
+        talk.when(
+            .begin,
+            expect: .perform(
+                0,
+                .http(
+                    HTTPAction(
+                        url: "https://example.net/a%2Fb%26c?x=1", method: "POST",
+                        headers: ["X-Event: double_click", "Content-Type: application/json"],
+                        body: Array(#"{"from":"hall"}"#.utf8)))))
+        talk.when(.finished(0, .completed(ResultFacts(status: 204))))
+        #expect(talk.result == .completed)
+    }
+
+    @Test("a content type that the step gives is the only one")
+    func contentType() throws {
+        var talk = Transcript<RunInWorld>(
+            try .http(
+                "https://example.net/", headers: ["content-type": "application/ld+json"], body: .json(.value([:]))))
+        talk.when(
+            .begin,
+            expect: .perform(
+                0,
+                .http(
+                    HTTPAction(
+                        url: "https://example.net/", method: "POST", headers: ["content-type: application/ld+json"],
+                        body: Array("{}".utf8)))))
+    }
+
+    @Test("a run of nothing but log lines is over at once")
+    func log() throws {
+        var talk = Transcript<RunInWorld>(try .log("{{ trigger.clicks }} clicks"), try .log("done"))
+        talk.when(.begin, expect: .perform(0, .said("2 clicks")), .perform(1, .said("done")))
+        #expect(talk.result == .completed)
+    }
+
+    @Test("a step that is not enabled is passed over")
+    func disabled() throws {
+        var talk = Transcript<RunInWorld>(try .log("no").disabled(), try .log("yes"))
+        talk.when(.begin, expect: .perform(0, .said("yes")))
+    }
+
+    @Test("the result of a program is there for the steps behind it")
+    func results() throws {
+        var talk = Transcript<RunInWorld>(
+            try .run("/bin/date").saving(), try .log("{{ results.answer.ok }} {{ results.answer.stdout }}"))
+        talk.given(.begin)
+        talk.when(
+            .finished(0, .completed(ResultFacts(stdout: "noon"))), expect: .perform(1, .said("true noon")))
+    }
+
+    @Test("stop ends the run, from inside too, and well")
+    func stop() throws {
+        var talk = Transcript<RunInWorld>(
+            try .choose(("states.lux > 20", [try .log("bright"), try .stop("no need"), try .log("no")])),
+            try .log("no"))
+        talk.when(.begin, expect: .perform(0, .said("bright")))
+        #expect(talk.result == .completed)
+    }
+
+    @Test("the first branch that holds is taken, else the default, else none")
+    func choose() throws {
+        let choose = try Step.choose(
+            ("states.lux < 20", [try .log("dark")]), ("states.lux < 50", [try .log("dim")]),
+            otherwise: [try .log("bright")])
+        for (lux, word) in [(10, "dark"), (20, "dim"), (50, "bright")] {
+            var talk = Transcript<RunInWorld>(choose, try .log("behind"))
+            talk.given(.state(RunKit.lux, .integer(Int64(lux))))
+            talk.when(.begin, expect: .perform(0, .said(word)), .perform(1, .said("behind")))
+        }
+        var talk = Transcript<RunInWorld>(try .choose(("states.lux < 20", [try .log("dark")])), try .log("behind"))
+        talk.when(.begin, expect: .perform(0, .said("behind")))
+    }
+
+    @Test("the conditions of a branch are judged when it is reached, with a failure as false")
+    func branches() throws {
+        var talk = Transcript<RunInWorld>(
+            try .set(RunKit.volume, "{{ 80 }}"),
+            try .choose(
+                ("integer(variables.name) > 0", [try .log("no")]), ("variables.volume == 80", [try .log("loud")])))
+        talk.when(.begin, expect: .perform(0, .said("loud")))
+        #expect(talk.result == .completed)
+    }
+
+    @Test("a rule is enabled and disabled by the engine, the last word for each")
+    func enable() {
+        var talk = Transcript<RunInWorld>(Step(.enable([1], true)), Step(.enable([1, 0], false)))
+        talk.when(.begin)
+        #expect(talk.machine.world.changed == [.enable(1, false), .enable(0, false)])
+    }
+
+    @Test("in a dry run nothing is performed, assigned, moved or enabled, and all is traced")
+    func dryRun() throws {
+        var talk = Transcript<RunInWorld>(
+            try .publish("lamp/set"), try .run("/bin/date").saving(), try .http("https://example.net/"),
+            try .choose(("results.answer.ok", [try .log("ok {{ results.answer.stdout }}")])),
+            try .set(RunKit.volume, "{{ 80 }}"), .cycle([try .log("one")], [try .log("two")]),
+            Step(.enable([1], false)), try .delay("1s"), isDryRun: true)
+        let world = talk.machine.world
+        talk.when(.begin)
+        talk.whenTimerFires(after: .seconds(1))
+        #expect(talk.result == .completed)
+        #expect(talk.machine.world.variables == world.variables)
+        #expect(talk.machine.world.cycles.isEmpty)
+        #expect(talk.machine.world.changed.isEmpty)
+        #expect(
+            talk.trace == [
+                "actions[0].publish: publish lamp/set on, not performed", "actions[1].run: run /bin/date, not performed",
+                "actions[2].http: http POST https://example.net/, not performed",
+                "actions[3].choose: branch 1 true (results.answer.ok is true)", ": info: ok ",
+                "actions[4].set: volume = 80, not assigned", "actions[5].cycle: entry 1 of 2", ": info: one",
+                "actions[6].disable: other", "actions[7].delay: waits 1s", "actions[7].delay: completed",
+            ])
+    }
+}
+
+@Suite("Variables that a run sets")
+struct RunSetTests {
+    @Test("all values are taken before any is assigned")
+    func together() throws {
+        let swap = Step(
+            .set([
+                Assignment(variable: 3, value: try RunKit.value("{{ variables.volume }}")),
+                Assignment(variable: RunKit.volume, value: try RunKit.value("{{ variables.volume + 1 }}")),
+                Assignment(variable: 4, value: try RunKit.value("{{ variables.volume }}")),
+            ]))
+        let other = DeclaredVariable(name: "old", type: .integer, initial: .integer(0))
+        var talk = Transcript<RunInWorld>(swap, variables: [other, other])
+        talk.when(.begin)
+        #expect(talk.machine.world.variables[RunKit.volume] == .integer(31))
+        #expect(talk.machine.world.variables[3...] == [.integer(30), .integer(30)])
+    }
+
+    @Test("a number is clamped to what the variable may hold")
+    func clamped() throws {
+        var talk = Transcript<RunInWorld>(try .set(RunKit.volume, "{{ variables.volume + 99 }}"))
+        talk.when(.begin)
+        #expect(talk.machine.world.variables[RunKit.volume] == .integer(100))
+        #expect(talk.machine.world.changed == [.variable(RunKit.volume)])
+    }
+
+    @Test("a value that is not among the variable's is R803, and nothing of the step is assigned")
+    func values() throws {
+        let step = Step(
+            .set([
+                Assignment(variable: RunKit.volume, value: .value(.integer(1))),
+                Assignment(variable: RunKit.scene, value: try RunKit.value("{{ trigger.event }}")),
+            ]))
+        var talk = Transcript<RunInWorld>(step)
+        talk.when(
+            .begin,
+            expect: .failed(
+                "actions[0].set", "R803", "scene cannot be double_click: it must be one of day, night"))
+        #expect(talk.machine.world.variables[RunKit.volume] == .integer(30))
+        #expect(talk.machine.world.changed.isEmpty)
+        #expect(talk.result == .failed)
+    }
+}
+
+@Suite("Cycles")
+struct RunCycleTests {
+    /// What a run says that begins in this world, and the world it leaves.
+    private func said(_ set: RuleSet, in world: inout World, at now: Instant) -> [String] {
+        var run = Run(RunKit.id, rule: 0, RunKit.occurrence, isDryRun: false, in: world, at: now)
+        var effects: [RuleEngine.Effect] = []
+        run.begin(in: &world, at: now, &effects)
+        return effects.compactMap { if case .perform(_, .log(_, let text), _, _) = $0 { text } else { nil } }
+    }
+
+    @Test("each run does the next entry, after the last the first")
+    func turns() throws {
+        let set = RunKit.set([.cycle([try .log("one")], [try .log("two"), try .log("and")], [try .log("three")])])
+        let now = Instant(sinceBoot: .zero)
+        var world = RunKit.world(set, at: now)
+        #expect(said(set, in: &world, at: now) == ["one"])
+        #expect(world.changed == [.cycle("hall/actions[0].cycle")])
+        #expect(world.cycles["hall/actions[0].cycle"] == CyclePosition(next: 1, at: RunKit.noon))
+        #expect(said(set, in: &world, at: now) == ["two", "and"])
+        #expect(said(set, in: &world, at: now) == ["three"])
+        #expect(said(set, in: &world, at: now) == ["one"])
+    }
+
+    @Test("it begins again when it was left alone for long enough, and not before")
+    func reset() throws {
+        let set = RunKit.set([
+            .cycle([try .log("one")], [try .log("two")], [try .log("three")], resetAfter: .seconds(60))
+        ])
+        let start = Instant(sinceBoot: .zero)
+        var world = RunKit.world(set, at: start)
+        #expect(said(set, in: &world, at: start) == ["one"])
+        #expect(said(set, in: &world, at: start + .milliseconds(59_999)) == ["two"])
+        #expect(said(set, in: &world, at: start + .milliseconds(119_999)) == ["one"])
+    }
+
+    @Test("a position beyond the entries there are now begins again")
+    func shortened() throws {
+        let set = RunKit.set([.cycle([try .log("one")], [try .log("two")])])
+        let now = Instant(sinceBoot: .zero)
+        for next in [2, 99, -1] {
+            var world = RunKit.world(set, at: now)
+            world.cycles["hall/actions[0].cycle"] = CyclePosition(next: next, at: RunKit.noon)
+            #expect(said(set, in: &world, at: now) == ["one"])
+        }
+    }
+
+    @Test("that of a script is the same whoever calls it")
+    func script() throws {
+        let script = Script(name: "scenes", steps: [.cycle([try .log("one")], [try .log("two")])])
+        let set = RunKit.set([.script(0), .script(0)], scripts: [script])
+        let now = Instant(sinceBoot: .zero)
+        var world = RunKit.world(set, at: now)
+        #expect(said(set, in: &world, at: now) == ["one", "two"])
+        #expect(world.changed == [.cycle("scenes.actions[0].cycle")])
+    }
+}
+
+@Suite("Scripts")
+struct RunScriptTests {
+    @Test("a script sees what it is given, and its own value for what it is not")
+    func inputs() throws {
+        let script = Script(
+            name: "light", inputs: [.init(name: "lamp", type: .string, fallback: .string("porch"))],
+            steps: [try .publish("{{ inputs.lamp }}/set")])
+        var talk = Transcript<RunInWorld>(
+            .script(0, with: try RunKit.value("{{ trigger.button }}")), .script(0, with: nil), scripts: [script])
+        talk.when(.begin, expect: .perform(0, .message("hall/set")))
+        talk.when(.finished(0, .completed()), expect: .perform(1, .message("porch/set")))
+    }
+
+    @Test("a script and its caller do not see each other's results")
+    func results() throws {
+        let script = Script(
+            name: "ask", inputs: [],
+            steps: [
+                try .choose(("known(results.answer.stdout)", [try .log("no")])),
+                try .run("/bin/b").saving(), try .log("inside {{ results.answer.stdout }}"),
+            ], resultCount: 1)
+        var talk = Transcript<RunInWorld>(
+            try .run("/bin/a").saving(), .script(0), try .log("outside {{ results.answer.stdout }}"),
+            scripts: [script])
+        talk.given(.begin)
+        talk.when(.finished(0, .completed(ResultFacts(stdout: "a"))), expect: .perform(1, .program("/bin/b")))
+        talk.when(
+            .finished(1, .completed(ResultFacts(stdout: "b"))), expect: .perform(2, .said("inside b")),
+            .perform(3, .said("outside a")))
+        #expect(talk.result == .completed)
+    }
+
+    @Test("scripts inside one another are bounded, whatever the loader let through")
+    func depth() {
+        let endless = Script(name: "endless", steps: [.script(0)])
+        var talk = Transcript<RunInWorld>(.script(0), scripts: [endless])
+        talk.when(
+            .begin, expect: .failed("endless.actions[0].script", "R804", "more than 64 steps inside one another"))
+        #expect(talk.result == .failed)
+    }
+
+    @Test("so is what they do without waiting")
+    func breadth() {
+        let scripts = (0..<30).map { Script(name: "s\($0)", steps: [.script($0 + 1), .script($0 + 1)]) }
+        var talk = Transcript<RunInWorld>(.script(0), scripts: scripts + [Script(name: "last")])
+        let effects = talk.given(.begin)
+        #expect(effects.count == 1)
+        #expect(talk.machine.run.result == .failed)
+    }
+}

@@ -1,0 +1,93 @@
+import ButtonModel
+import Expressions
+import TestSupport
+import Testing
+
+@testable import Rules
+
+/// One run and the world around it, as a machine that tests can talk to.
+struct RunInWorld: StateMachine {
+    enum Input {
+        case begin
+        case handedOver(Int)
+        case finished(Int, StepOutcome)
+        case timerFired
+        /// What a state holds from now on.
+        case state(Int, Value)
+        case variable(Int, Value)
+        case released
+        case cancel
+    }
+
+    var world: World
+    var run: Run
+
+    mutating func handle(_ input: Input, at now: Instant) -> [RuleEngine.Effect] {
+        var effects: [RuleEngine.Effect] = []
+        switch input {
+        case .begin: run.begin(in: &world, at: now, &effects)
+        case .handedOver(let step): run.handedOver(id(step), in: &world, at: now, &effects)
+        case .finished(let step, let outcome): run.stepFinished(id(step), outcome, in: &world, at: now, &effects)
+        case .timerFired: run.timerFired(in: &world, at: now, &effects)
+        case .state(let place, let value):
+            world.states[place] = value
+            run.worldChanged(in: &world, at: now, &effects)
+        case .variable(let place, let value):
+            world.variables[place] = value
+            run.worldChanged(in: &world, at: now, &effects)
+        case .released:
+            world.held = []
+            run.released(in: &world, at: now, &effects)
+        case .cancel: run.cancel(in: &world, at: now, &effects)
+        }
+        return effects
+    }
+
+    private func id(_ index: Int) -> StepID { StepID(run: run.id, index: index) }
+}
+
+extension RuleEngine.Effect {
+    static func perform(_ index: Int, _ action: Action) -> RuleEngine.Effect {
+        .perform(StepID(run: RunKit.id, index: index), action, rule: RunKit.rule, RunKit.occurrence)
+    }
+
+    static func cancel(_ index: Int) -> RuleEngine.Effect { .cancel(StepID(run: RunKit.id, index: index)) }
+
+    static func failed(_ step: String, _ code: String, _ message: String, isFinal: Bool = true) -> RuleEngine.Effect {
+        .stepFailed(
+            RunKit.id, rule: RunKit.rule, step: step, Place(), code: code, message: message, isFinal: isFinal)
+    }
+}
+
+extension Transcript<RunInWorld> {
+    init(
+        _ steps: Step..., onError: [Step] = [], scripts: [Script] = [], variables: [DeclaredVariable] = [],
+        occurrence: Occurrence = RunKit.occurrence, isDryRun: Bool = false
+    ) {
+        self.init(
+            set: RunKit.set(steps, onError: onError, scripts: scripts, variables: variables), occurrence: occurrence,
+            isDryRun: isDryRun)
+    }
+
+    init(set: RuleSet, occurrence: Occurrence = RunKit.occurrence, isDryRun: Bool = false) {
+        let start = Instant(sinceBoot: .seconds(100))
+        let world = RunKit.world(set, at: start)
+        let run = Run(RunKit.id, rule: 0, occurrence, isDryRun: isDryRun, in: world, at: start)
+        self.init(RunInWorld(world: world, run: run), at: start)
+    }
+
+    var result: RunResult? { machine.run.result }
+    /// From now.
+    var timer: Duration? { machine.run.deadline.map { $0 - now } }
+    var trace: [String] { machine.run.trace.lines.map { "\($0.step): \($0.text)" } }
+
+    /// Goes on to the run's deadline.
+    mutating func whenTimerFires(
+        after wait: Duration, expect effects: RuleEngine.Effect..., sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(timer == wait, sourceLocation: sourceLocation)
+        self.wait(wait)
+        let happened = given(.timerFired)
+        #expect(happened == effects, sourceLocation: sourceLocation)
+    }
+}
