@@ -25,8 +25,9 @@ struct RuleIndex: Sendable {
         var identity: ButtonIdentity
         /// The declarations that mean it, by their places in `RuleSet.buttons`; the first gives it its name.
         var declared: [Int] = []
-        /// Without the rules for `any`.
+        /// Without the rules for `any`; so is `uses`.
         var table: Table = [:]
+        var uses: [(event: TriggerEvent, rule: Int)] = []
         var vocabulary: Vocabulary
     }
 
@@ -40,6 +41,7 @@ struct RuleIndex: Sendable {
     /// Rules for `any` concern buttons nobody has declared as well.
     private var anyTable: Table = [:]
     private var anyEvents: Set<TriggerEvent> = []
+    private var usesOfAny: [(event: TriggerEvent, rule: Int)] = []
 
     init(_ set: RuleSet) {
         for (number, rule) in set.rules.enumerated() {
@@ -49,6 +51,7 @@ struct RuleIndex: Sendable {
                 else { continue }
                 anyTable.add(Match(rule: number, trigger: place, parts: parts), for: events)
                 anyEvents.formUnion(events)
+                usesOfAny += events.map { ($0, number) }
             }
         }
     }
@@ -94,6 +97,18 @@ extension RuleIndex {
             defer { last = match.rule }
             return match.rule != last
         }
+    }
+
+    /// All that rules wait for on a button, each event with every rule that does; chords have no part in it.
+    func events(of button: ButtonID) -> [(event: TriggerEvent, rule: Int)] {
+        (places[button].map { entries[$0].uses } ?? []) + usesOfAny
+    }
+
+    /// The chord that makes this button's gestures wait longest, and its first rule.
+    func firstChord(of button: ButtonID) -> (Chord, rule: Int)? {
+        chords.indices.filter { chords[$0].members.contains(button) }
+            .max { chords[$0].within < chords[$1].within }
+            .flatMap { chord in rulesOfChords[chord].first.map { (chords[chord], $0.rule) } }
     }
 
     private func holdAfter(_ place: Int?) -> Duration {
@@ -145,7 +160,10 @@ extension RuleIndex {
                     for id in means {
                         guard let place = places[id] else { continue }
                         entries[place].table.add(match, for: events)
-                        for event in events { entries[place].vocabulary.add(event) }
+                        for event in events {
+                            entries[place].vocabulary.add(event)
+                            entries[place].uses.append((event, number))
+                        }
                     }
                 }
             }

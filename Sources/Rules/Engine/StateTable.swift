@@ -7,17 +7,13 @@ struct StateTable: Sendable {
     /// A longer text is no value.
     static let maximumLength = 65_536
 
-    private struct Received: Sendable {
-        var value: Value
-        /// When it becomes unknown; `nil`: never.
-        var expiry: Instant?
-    }
-
     private let declared: [DeclaredState]
     private let pointers: [JSONPointer?]
     private let placesOfTopics: [String: [Int]]
     /// By place; `nil` is unknown.
-    private var received: [Received?]
+    private var received: [Value?]
+    /// When they become unknown, by place.
+    private var expiries = DeadlineTable<Int>()
 
     init(_ declared: [DeclaredState]) {
         self.declared = declared
@@ -32,10 +28,10 @@ struct StateTable: Sendable {
     /// By place: what was received, else the fallback.
     func value(at place: Int) -> Value {
         guard declared.indices.contains(place) else { return .unknown }
-        return received[place]?.value ?? declared[place].fallback ?? .unknown
+        return received[place] ?? declared[place].fallback ?? .unknown
     }
 
-    var nextDeadline: Instant? { received.lazy.compactMap { $0?.expiry }.min() }
+    var nextDeadline: Instant? { expiries.earliest }
 
     /// - Returns: the places of the states this was for.
     mutating func receive(_ payload: [UInt8], on topicName: String, at now: Instant) -> [Int] {
@@ -59,15 +55,17 @@ struct StateTable: Sendable {
     mutating func set(_ value: Value, _ place: Int, _ now: Instant) {
         guard declared.indices.contains(place) else { return }
         let state = declared[place]
-        received[place] = value.converted(to: state.type).map { value in
-            Received(value: value, expiry: state.maximumAge.map { now + $0 })
-        }
+        received[place] = value.converted(to: state.type)
+        expiries.set(place, received[place] == nil ? nil : state.maximumAge.map { now + $0 })
     }
 
     /// - Returns: the places of the states that are too old now.
     mutating func expire(at now: Instant) -> [Int] {
-        let expired = received.indices.filter { received[$0]?.expiry.map { $0 <= now } ?? false }
-        for place in expired { received[place] = nil }
+        let expired = expiries.due(at: now)
+        for place in expired {
+            received[place] = nil
+            expiries.set(place, nil)
+        }
         return expired
     }
 
@@ -91,11 +89,10 @@ struct StateTable: Sendable {
                 continue
             }
             received[place] = old.received[before]
-            let age = old.declared[before].maximumAge
-            guard age != state.maximumAge else { continue }
+            guard received[place] != nil else { continue }
             // Of what had no end the arrival is not known: it counts from now.
-            let arrival = received[place]?.expiry.flatMap { expiry in age.map { expiry - $0 } } ?? now
-            received[place]?.expiry = state.maximumAge.map { arrival + $0 }
+            let arrival = old.expiries[before].flatMap { expiry in old.declared[before].maximumAge.map { expiry - $0 } }
+            expiries.set(place, state.maximumAge.map { (arrival ?? now) + $0 })
         }
         return missing.sorted()
     }

@@ -24,7 +24,7 @@ struct TraceArchive: Sendable {
         lines += trace.cost
         if traces(of: trace.rule).count > TraceArchive.maximumPerRule { dropFirst(of: trace.rule) }
         if lines > TraceArchive.maximumLines { makeRoom() }
-        if order.count > 2 * count + 1000 { order.removeAll { !has($0) } }
+        if order.count > 2 * count + 1000 { order = order.filter(has) }
     }
 
     mutating func forget(_ rule: String) {
