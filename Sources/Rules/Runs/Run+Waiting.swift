@@ -116,13 +116,14 @@ extension Run {
     }
 
     /// If it stands between two iterations there is nothing to be finished.
-    mutating func endReleasedRepeat(in world: World, at now: Instant) {
+    mutating func endReleasedRepeat(in world: World, at now: Instant) -> Bool {
         guard case .tick = waiting, case .iteration(let repetition)? = frames.last?.part, repetition.isReleased else {
-            return
+            return false
         }
         waiting = nil
-        guard let (outer, _) = repeatAround(in: world) else { return leave() }
-        leave(outer, "ends: released", at: now)
+        if let (outer, _) = repeatAround(in: world) { note(outer, "ends: released", at: now) }
+        leave()
+        return true
     }
 
     /// The step whose iteration the innermost frame is.

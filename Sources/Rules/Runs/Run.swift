@@ -167,8 +167,7 @@ extension Run {
     /// The button was let go, or its link was lost: `repeat: while: held` ends after what it is doing.
     mutating func released(in world: inout World, at now: Instant, _ effects: inout [Effect]) {
         release()
-        endReleasedRepeat(in: world, at: now)
-        proceed(in: &world, at: now, &effects)
+        if endReleasedRepeat(in: world, at: now) { proceed(in: &world, at: now, &effects) }
     }
 
     /// `on_error` does not run.

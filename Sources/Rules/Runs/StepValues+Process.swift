@@ -50,14 +50,16 @@ extension StepValues {
             "TRYCK_AGE_MS=\(trigger.age.milliseconds)",
         ]
         for variable in step.environment { variables.append("\(variable.name)=\(try text(variable.value))") }
-        try check(variables, "variable")
+        try check(variables, "environment variable")
         return variables
     }
 
     private func check(_ texts: [String], _ noun: String) throws(StepFailure) {
         var total = 0
         for text in texts {
-            guard !text.utf8.contains(0) else { throw StepFailure("R812", "a value with a NUL cannot be an \(noun)") }
+            guard !text.utf8.contains(0) else {
+                throw StepFailure("R812", "a value with a NUL cannot be part of an \(noun)")
+            }
             guard text.utf8.count <= StepValues.maximumArgumentLength else {
                 throw StepFailure("R804", "one \(noun) is longer than 64 KiB")
             }

@@ -38,7 +38,9 @@ struct RunStepTests {
     func http() throws {
         let body = Content.json(.object([.init("from", .template(try RunKit.text("{{ trigger.button }}")))]))
         var talk = Transcript<RunInWorld>(
-            try .http("https://example.net/{{ variables.name }}?x=1", headers: ["X-Event": "{{ trigger.event }}"], body: body))
+            try .http(
+                "https://example.net/{{ variables.name }}?x=1", headers: ["X-Event": "{{ trigger.event }}"], body: body)
+        )
         talk.given(.variable(RunKit.name, .string("a/b&c")))
         talk.when(
             .begin,
@@ -146,9 +148,10 @@ struct RunStepTests {
         #expect(talk.machine.world.changed.isEmpty)
         #expect(
             talk.trace == [
-                "actions[0].publish: publish lamp/set on, not performed", "actions[1].run: run /bin/date, not performed",
+                "actions[0].publish: publish lamp/set on, not performed",
+                "actions[1].run: run /bin/date, not performed",
                 "actions[2].http: http POST https://example.net/, not performed",
-                "actions[3].choose: branch 1 true (results.answer.ok is true)", ": info: ok ",
+                "actions[3].choose: branch 1 true: results.answer.ok is true", ": info: ok ",
                 "actions[4].set: volume = 80, not assigned", "actions[5].cycle: entry 1 of 2", ": info: one",
                 "actions[6].disable: other", "actions[7].delay: waits 1s", "actions[7].delay: completed",
             ])

@@ -1,0 +1,314 @@
+import ButtonModel
+import Expressions
+import JSON
+import TestSupport
+import Testing
+
+@testable import Rules
+
+@Suite("Values that cannot land where they should")
+struct RunValueFailureTests {
+    struct Case: CustomTestStringConvertible, Sendable {
+        var code: String
+        var message: String
+        /// What `variables.name` holds.
+        var name = ""
+        var step: @Sendable () throws -> Step
+        var testDescription: String { code + " " + message }
+
+        init(_ code: String, _ message: String, name: String = "", _ step: @escaping @Sendable () throws -> Step) {
+            self.code = code
+            self.message = message
+            self.name = name
+            self.step = step
+        }
+    }
+
+    static let long = String(repeating: "x", count: 65_536)
+
+    static let cases = [
+        Case("R801", "states.door is unknown") { try .publish("a", "{{ states.door }}") },
+        Case("R801", "states.door is unknown") {
+            try .publish("a", json: .template(try RunKit.text("{{ states.door }}")))
+        },
+        Case("R802", "division by zero") { try .log("{{ 1 // (states.lux - 30) }}") },
+        Case("R803", "\"soon\" is not a duration", name: "soon") { try .delay("{{ variables.name }}") },
+        Case("R803", "a long text is not a duration", name: long) { try .delay("{{ variables.name }}") },
+        Case("R803", "30 is not a duration") { try .delay("{{ states.lux }}") },
+        Case("R803", "what is unknown is not a duration") { try .delay("{{ states.door }}") },
+        Case("R803", "a delay cannot be -1s") { try .delay("{{ -1s }}") },
+        Case("R803", "the delays of one run are at most 7 days together") { try .delay("{{ 7d + 1ms }}") },
+        Case("R804", "the text is longer than 64 KiB", name: long) { try .log("{{ variables.name }}!") },
+        Case("R804", "the topic is longer than 65535 octets", name: long) { try .publish("{{ variables.name }}") },
+        Case("R804", "the values in the JSON are longer than 64 KiB", name: long) {
+            try .publish("a", json: .array([.template(try RunKit.text("{{ variables.name }}"))]))
+        },
+        Case("R804", "the arguments together are longer than 128 KiB", name: long) {
+            try .run("/bin/echo", "{{ variables.name }}", "{{ variables.name }}")
+        },
+        Case("R804", "the environment variables together are longer than 128 KiB", name: String(long.dropLast(2))) {
+            try .run("/bin/echo", env: ["A": "{{ variables.name }}", "B": "{{ variables.name }}"])
+        },
+        Case("R811", "{{ variables.name }} begins with - and would be an option; write \"--\" before it", name: "-x") {
+            try .run("/bin/rm", "{{ variables.name }}")
+        },
+        Case("R812", "a value with a NUL cannot be part of an argument", name: "a\0b") {
+            try .run("/bin/echo", "{{ variables.name }}")
+        },
+        Case("R812", "a value with a NUL cannot be part of an environment variable", name: "a\0b") {
+            try .run("/bin/echo", env: ["NAME": "{{ variables.name }}"])
+        },
+        Case("R831", "a value with / cannot be part of a topic", name: "a/b") {
+            try .publish("lamp/{{ variables.name }}")
+        },
+        Case("R831", "an empty value cannot be part of a topic") { try .publish("lamp/{{ variables.name }}") },
+        Case("R832", "a value with a line break or a NUL cannot be part of a header", name: "a\r\nb") {
+            try .http("https://example.net/", headers: ["X": "{{ variables.name }}"])
+        },
+    ]
+
+    @Test("such a value ends the run before anything is done, and is not tried again", arguments: cases)
+    func values(of failing: Case) throws {
+        var talk = Transcript<RunInWorld>(try failing.step().named("it").retrying(3), try .log("no"))
+        talk.given(.variable(RunKit.name, .string(failing.name)))
+        talk.when(.begin, expect: .failed("it", failing.code, failing.message))
+        #expect(talk.result == .failed)
+    }
+}
+
+@Suite("Steps that fail")
+struct RunFailureTests {
+    static let failure = StepOutcome.failed(code: "R822", message: "exit status 1")
+
+    @Test("a step that fails ends the run")
+    func failure() throws {
+        var talk = Transcript<RunInWorld>(try .run("/bin/false"), try .log("no"))
+        talk.given(.begin)
+        talk.when(.finished(0, Self.failure), expect: .failed("actions[0].run", "R822", "exit status 1"))
+        #expect(talk.result == .failed)
+        talk.when(.finished(0, .completed()))
+        talk.when(.cancel)
+    }
+
+    @Test("the first line of a message is the message")
+    func oneLine() throws {
+        var talk = Transcript<RunInWorld>(try .run("/bin/false"))
+        talk.given(.begin)
+        talk.when(
+            .finished(0, .failed(code: "R822", message: "exit status 1: no such file\nusage: …")),
+            expect: .failed("actions[0].run", "R822", "exit status 1: no such file"))
+    }
+
+    @Test("a program and a request are given up when their time is over, not before")
+    func timeout() throws {
+        for (step, word, wait) in [
+            (try Step.run("/bin/sleep"), "run", 30), (try Step.http("https://example.net/"), "http", 10),
+        ] {
+            var talk = Transcript<RunInWorld>(step)
+            talk.given(.begin)
+            #expect(talk.timer == .seconds(wait))
+            talk.wait(.seconds(wait) - .milliseconds(1))
+            talk.when(.timerFired)
+            talk.wait(.milliseconds(1))
+            talk.when(
+                .timerFired, expect: .cancel(0),
+                .failed("actions[0].\(word)", "R821", "\(word) did not finish within \(wait)s"))
+            #expect(talk.result == .failed)
+        }
+    }
+
+    @Test("the time of a message begins when it is handed over, once")
+    func messageTimeout() throws {
+        var talk = Transcript<RunInWorld>(try .publish("a").within(.seconds(2)))
+        talk.given(.begin)
+        talk.wait(.seconds(60))
+        talk.when(.timerFired)
+        talk.when(.handedOver(1))
+        talk.when(.handedOver(0))
+        talk.wait(.seconds(1))
+        talk.when(.handedOver(0))
+        talk.whenTimerFires(
+            after: .seconds(1), expect: .cancel(0),
+            .failed("actions[0].publish", "R821", "publish did not finish within 2s"))
+    }
+
+    @Test("a message that the broker was away for fails as it is told")
+    func offline() throws {
+        var talk = Transcript<RunInWorld>(try .publish("a"))
+        talk.given(.begin)
+        talk.when(
+            .finished(0, .failed(code: "R824", message: "the broker was away for 5s")),
+            expect: .failed("actions[0].publish", "R824", "the broker was away for 5s"))
+    }
+
+    @Test(
+        "an answer is judged by its status",
+        arguments: [(200, true), (299, true), (300, false), (304, true), (404, false), (199, false), (0, false)])
+    func status(_ status: Int, isExpected: Bool) throws {
+        var talk = Transcript<RunInWorld>(
+            try .http("https://example.net/", expect: [.family(2), .exactly(304)]).saving().continuing(),
+            try .log("{{ results.answer.ok }} {{ results.answer.status }} {{ results.answer.body }}"))
+        talk.given(.begin)
+        let answer = RunInWorld.Input.finished(0, .completed(ResultFacts(status: Int64(status), body: "hello")))
+        if isExpected {
+            talk.when(answer, expect: .perform(1, .said("true \(status) hello")))
+        } else {
+            talk.when(
+                answer,
+                expect: .failed(
+                    "actions[0].http", "R823", "the server answered \(status), not 2xx or 304", isFinal: false),
+                .perform(1, .said("false \(status) hello")))
+        }
+    }
+
+    @Test("with continue_on_error a failure is reported and saved, and the run goes on")
+    func continuing() throws {
+        var talk = Transcript<RunInWorld>(
+            try .run("/bin/false").continuing().saving(),
+            try .log("{{ results.answer.ok }} {{ results.answer.status }} {{ results.answer.stderr }}"))
+        talk.given(.begin)
+        talk.when(
+            .finished(
+                0, .failed(code: "R822", message: "exit status 3", ResultFacts(isOK: true, status: 3, stderr: "oh"))),
+            expect: .failed("actions[0].run", "R822", "exit status 3", isFinal: false),
+            .perform(1, .said("false 3 oh")))
+        #expect(talk.result == .completed)
+    }
+
+    @Test("what fails inside a step with continue_on_error ends that step alone")
+    func continuingAround() throws {
+        let script = Script(name: "light", steps: [try .run("/bin/false"), try .log("no")])
+        var talk = Transcript<RunInWorld>(
+            .count(3, every: .seconds(1), try .choose(("true", [.script(0), try .log("no")]))).continuing(),
+            try .log("behind"), scripts: [script])
+        talk.given(.begin)
+        talk.when(
+            .finished(0, Self.failure),
+            expect: .failed("light.actions[0].run", "R822", "exit status 1", isFinal: false),
+            .perform(1, .said("behind")))
+        #expect(talk.result == .completed)
+    }
+
+    @Test("stray answers change nothing")
+    func stray() throws {
+        var talk = Transcript<RunInWorld>(try .run("/bin/a"), try .run("/bin/b"))
+        talk.given(.begin)
+        talk.when(.finished(1, .completed()))
+        talk.when(.finished(0, .completed()), expect: .perform(1, .program("/bin/b")))
+        talk.when(.finished(0, .completed()))
+        talk.when(.handedOver(1))
+        #expect(talk.timer == .seconds(30))
+    }
+}
+
+@Suite("Retry")
+struct RunRetryTests {
+    @Test("each wait is longer than the one before, and the last failure counts")
+    func backOff() throws {
+        var talk = Transcript<RunInWorld>(try .run("/bin/a").retrying(3, after: .milliseconds(500), backOff: 3))
+        talk.when(.begin, expect: .perform(0, .program("/bin/a")))
+        for (attempt, wait) in [500, 1500, 4500].enumerated() {
+            talk.when(.finished(attempt, RunFailureTests.failure))
+            talk.whenTimerFires(after: .milliseconds(wait), expect: .perform(attempt + 1, .program("/bin/a")))
+        }
+        talk.when(
+            .finished(3, .failed(code: "R822", message: "exit status 9")),
+            expect: .failed("actions[0].run", "R822", "exit status 9"))
+    }
+
+    @Test("an attempt that goes well ends it")
+    func success() throws {
+        var talk = Transcript<RunInWorld>(try .publish("a").retrying(3), try .log("done"))
+        talk.given(.begin)
+        talk.given(.finished(0, .failed(code: "R824", message: "away")))
+        talk.whenTimerFires(after: .seconds(1), expect: .perform(1, .message("a")))
+        talk.when(.finished(0, .completed()))
+        talk.when(.finished(1, .completed()), expect: .perform(2, .said("done")))
+    }
+
+    @Test("a timeout is tried again too, with the values of the first attempt")
+    func timeout() throws {
+        var talk = Transcript<RunInWorld>(try .run("/bin/a", "{{ states.lux }}").within(.seconds(2)).retrying(1))
+        talk.given(.begin)
+        talk.given(.state(RunKit.lux, .integer(31)))
+        talk.whenTimerFires(after: .seconds(2), expect: .cancel(0))
+        talk.whenTimerFires(after: .seconds(1), expect: .perform(1, .program("/bin/a", "30")))
+        talk.whenTimerFires(
+            after: .seconds(2), expect: .cancel(1), .failed("actions[0].run", "R821", "run did not finish within 2s"))
+    }
+
+    @Test("the waits are bounded, whatever the factor")
+    func bound() {
+        let retry = Retry(count: 10, delay: .seconds(3 * 86_400), backOff: 10)
+        #expect(Run.wait(before: 1, by: retry) == .seconds(3 * 86_400))
+        #expect(Run.wait(before: 10, by: retry) == .seconds(7 * 86_400))
+    }
+
+    @Test("a run that has waited for seven days waits no more")
+    func total() throws {
+        var talk = Transcript<RunInWorld>(
+            try .delay("6d"), try .run("/bin/a").retrying(2, after: .seconds(86_400), backOff: 1))
+        talk.given(.begin)
+        talk.whenTimerFires(after: .seconds(6 * 86_400), expect: .perform(0, .program("/bin/a")))
+        talk.when(.finished(0, RunFailureTests.failure))
+        talk.whenTimerFires(after: .seconds(86_400), expect: .perform(1, .program("/bin/a")))
+        talk.when(
+            .finished(1, RunFailureTests.failure), expect: .failed("actions[1].run", "R822", "exit status 1"))
+    }
+}
+
+@Suite("on_error")
+struct RunOnErrorTests {
+    @Test("it sees what failed, and the run has failed all the same")
+    func facts() throws {
+        let script = Script(name: "light", steps: [try .run("/bin/false").named("the lamp")])
+        var talk = Transcript<RunInWorld>(
+            .script(0), try .log("no"),
+            onError: [
+                try .log("{{ error.code }} {{ error.message }} {{ error.step }}"), try .delay("1s"), try .log("over"),
+            ], scripts: [script])
+        talk.given(.begin)
+        talk.when(
+            .finished(0, RunFailureTests.failure), expect: .failed("the lamp", "R822", "exit status 1"),
+            .perform(1, .said("R822 exit status 1 the lamp")))
+        #expect(talk.result == nil)
+        talk.whenTimerFires(after: .seconds(1), expect: .perform(2, .said("over")))
+        #expect(talk.result == .failed)
+    }
+
+    @Test("a failure inside ends it, and it does not run again")
+    func failure() throws {
+        var talk = Transcript<RunInWorld>(
+            try .run("/bin/a"), onError: [try .run("/bin/b").continuing(), try .run("/bin/c"), try .log("no")])
+        talk.given(.begin)
+        talk.when(
+            .finished(0, RunFailureTests.failure), expect: .failed("actions[0].run", "R822", "exit status 1"),
+            .perform(1, .program("/bin/b")))
+        talk.when(
+            .finished(1, RunFailureTests.failure),
+            expect: .failed("on_error[0].run", "R822", "exit status 1", isFinal: false),
+            .perform(2, .program("/bin/c")))
+        talk.when(
+            .finished(2, RunFailureTests.failure), expect: .failed("on_error[1].run", "R822", "exit status 1"))
+        #expect(talk.result == .failed)
+    }
+
+    @Test("stop in it does not make the run a good one")
+    func stop() throws {
+        var talk = Transcript<RunInWorld>(try .run("/bin/a"), onError: [try .stop("enough"), try .log("no")])
+        talk.given(.begin)
+        talk.when(.finished(0, RunFailureTests.failure), expect: .failed("actions[0].run", "R822", "exit status 1"))
+        #expect(talk.result == .failed)
+    }
+
+    @Test("a run that succeeds, or is cancelled, has none")
+    func others() throws {
+        var good = Transcript<RunInWorld>(try .run("/bin/a"), onError: [try .log("no")])
+        good.given(.begin)
+        good.when(.finished(0, .completed()))
+        var cancelled = Transcript<RunInWorld>(try .run("/bin/a"), onError: [try .log("no")])
+        cancelled.given(.begin)
+        cancelled.when(.cancel, expect: .cancel(0))
+        #expect(cancelled.result == .cancelled)
+    }
+}

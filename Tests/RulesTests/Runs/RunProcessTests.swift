@@ -1,0 +1,90 @@
+import ButtonModel
+import Expressions
+import TestSupport
+import Testing
+
+@testable import Rules
+
+@Suite("The arguments of a program")
+struct RunProcessTests {
+    /// Whether this is performed when the name is `-rf`.
+    private func isPerformed(_ step: Step) -> Bool {
+        var talk = Transcript<RunInWorld>(step)
+        talk.given(.variable(RunKit.name, .string("-rf")))
+        return talk.given(.begin).contains { if case .perform = $0 { true } else { false } }
+    }
+
+    @Test("a value that begins with - is an option, wherever it could be one")
+    func options() throws {
+        #expect(!isPerformed(try .run("/bin/rm", "{{ variables.name }}")))
+        #expect(!isPerformed(try .run("/bin/rm", "{{ variables.name }}.txt")))
+        #expect(!isPerformed(try .run("/bin/rm", "{{ '' }}-x")))
+        #expect(!isPerformed(try .run("/bin/rm", "{{ trigger.steps }}")))
+        #expect(isPerformed(try .run("/bin/rm", "file {{ variables.name }}")))
+        #expect(isPerformed(try .run("/bin/rm", "-{{ variables.name }}")))
+    }
+
+    @Test("behind a literal -- it is none, until another word of the rule's own")
+    func endOfOptions() throws {
+        #expect(isPerformed(try .run("/bin/rm", "--", "{{ variables.name }}")))
+        #expect(isPerformed(try .run("/bin/rm", "--", "a{{ states.lux }}", "{{ variables.name }}")))
+        #expect(!isPerformed(try .run("sudo", "--", "rm", "{{ variables.name }}")))
+        #expect(isPerformed(try .run("sudo", "--", "rm", "--", "{{ variables.name }}")))
+        #expect(!isPerformed(try .run("/bin/rm", "{{ '--' }}", "{{ variables.name }}")))
+    }
+
+    @Test("one entry is one argument, whatever it contains")
+    func words() throws {
+        var talk = Transcript<RunInWorld>(try .run("/bin/say", "{{ variables.name }}", stdin: "<{{ variables.name }}>"))
+        talk.given(.variable(RunKit.name, .string("a b; $(reboot) \"c\n")))
+        talk.when(
+            .begin,
+            expect: .perform(
+                0, .program("/bin/say", "a b; $(reboot) \"c\n", stdin: "<a b; $(reboot) \"c\n>")))
+    }
+
+    @Test("the words behind a script are held to the same rules")
+    func shell() throws {
+        func shell(_ arguments: String...) throws -> Step {
+            let fixed = ["/bin/sh", "-c", "rm -r \"$1\"", "sh"].map { Template(literal: $0) }
+            return Step(
+                .process(ProcessStep(arguments: fixed + (try arguments.map { try RunKit.text($0) }), isShell: true)))
+        }
+        #expect(!isPerformed(try shell("{{ variables.name }}")))
+        #expect(isPerformed(try shell("--", "{{ variables.name }}")))
+    }
+
+    @Test("a program hears of the event, and then what the step says")
+    func environment() throws {
+        var talk = Transcript<RunInWorld>(
+            try .run("/bin/env", env: ["LUX": "{{ states.lux }}", "TRYCK_RULE": "mine"]), occurrence: RunKit.late)
+        let effects = talk.given(.begin)
+        guard case .perform(_, .process(let process), _, _)? = effects.first else {
+            Issue.record("nothing was performed")
+            return
+        }
+        #expect(
+            process.environment == [
+                "TRYCK_RULE=hall", "TRYCK_BUTTON=hall", "TRYCK_UUID=00112233445566778899aabbccddeeff",
+                "TRYCK_SERIAL=BA00-K00001", "TRYCK_EVENT=double_click", "TRYCK_CLICKS=2", "TRYCK_STEPS=-3",
+                "TRYCK_QUEUED=true", "TRYCK_AGE_MS=2500", "LUX=30", "TRYCK_RULE=mine",
+            ])
+    }
+
+    @Test("64 KiB are taken as one argument, and 128 KiB in all")
+    func bounds() throws {
+        let step = try Step.run("/b", "{{ variables.name }}", "{{ slice(variables.name, 2, 70000) }}")
+        var talk = Transcript<RunInWorld>(step)
+        talk.given(.variable(RunKit.name, .string(String(repeating: "x", count: 65_536))))
+        #expect(talk.given(.begin).count == 1)
+        #expect(talk.result == nil)
+    }
+
+    @Test("what stands in the rule may be one argument of 64 KiB and no longer")
+    func literal() throws {
+        for (count, isTaken) in [(65_536, true), (65_537, false)] {
+            let long = Template(literal: String(repeating: "x", count: count))
+            #expect(isPerformed(Step(.process(ProcessStep(arguments: [long])))) == isTaken)
+        }
+    }
+}

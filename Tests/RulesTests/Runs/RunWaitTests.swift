@@ -1,0 +1,145 @@
+import ButtonModel
+import Expressions
+import TestSupport
+import Testing
+
+@testable import Rules
+
+@Suite("Runs that wait")
+struct RunWaitTests {
+    @Test("a delay takes its time, and no answer or change shortens it")
+    func delay() throws {
+        var talk = Transcript<RunInWorld>(try .delay("1m30s"), try .log("on"))
+        talk.when(.begin)
+        talk.when(.finished(0, .completed()))
+        talk.when(.state(RunKit.lux, .integer(1)))
+        talk.when(.released)
+        talk.wait(.milliseconds(89_999))
+        talk.when(.timerFired)
+        talk.whenTimerFires(after: .milliseconds(1), expect: .perform(0, .said("on")))
+    }
+
+    @Test("a delay is a duration, or a text that is one", arguments: ["{{ 2s * 3 }}", "{{ variables.name }}", "6s"])
+    func durations(_ text: String) throws {
+        var talk = Transcript<RunInWorld>(try .delay(text))
+        talk.given(.variable(RunKit.name, .string("6s")))
+        talk.given(.begin)
+        #expect(talk.timer == .seconds(6))
+    }
+
+    @Test("all delays of a run together are at most seven days")
+    func total() throws {
+        var talk = Transcript<RunInWorld>(try .delay("3d12h"), try .delay("3d12h"), try .delay("1ms"))
+        talk.given(.begin)
+        talk.whenTimerFires(after: .seconds(302_400))
+        talk.whenTimerFires(
+            after: .seconds(302_400),
+            expect: .failed("actions[2].delay", "R803", "the delays of one run are at most 7 days together"))
+    }
+
+    @Test("a wait is over the moment it holds")
+    func until() throws {
+        var talk = Transcript<RunInWorld>(try .wait("states.door == 'open'", .seconds(25)), try .log("open"))
+        talk.when(.begin)
+        #expect(talk.machine.run.isWaitingForWorld)
+        talk.when(.state(RunKit.door, .string("closed")))
+        talk.when(.state(RunKit.door, .string("open")), expect: .perform(0, .said("open")))
+        #expect(!talk.machine.run.isWaitingForWorld)
+    }
+
+    @Test("it does not wait for what holds already")
+    func already() throws {
+        var talk = Transcript<RunInWorld>(try .wait("states.lux == 30", .seconds(25)), try .log("done"))
+        talk.when(.begin, expect: .perform(0, .said("done")))
+    }
+
+    @Test("what does not hold in time is R821")
+    func timeout() throws {
+        var talk = Transcript<RunInWorld>(try .wait("states.door == 'open'", .seconds(25)))
+        talk.given(.begin)
+        talk.whenTimerFires(
+            after: .seconds(25),
+            expect: .failed("actions[0].wait", "R821", "states.door == 'open' did not hold within 25s"))
+    }
+
+    @Test("what cannot be evaluated does not hold yet")
+    func failure() throws {
+        var talk = Transcript<RunInWorld>(try .wait("integer(variables.name) > 3", .seconds(25)), try .log("on"))
+        talk.when(.begin)
+        talk.when(.variable(RunKit.name, .string("4")), expect: .perform(0, .said("on")))
+    }
+
+    @Test("what depends on the time is looked at every second")
+    func time() throws {
+        var talk = Transcript<RunInWorld>(
+            .count(1, every: .seconds(1), try .wait("repeat.elapsed >= 2s", .seconds(25)), try .log("on")))
+        talk.when(.begin)
+        talk.whenTimerFires(after: .seconds(1))
+        talk.whenTimerFires(after: .seconds(1), expect: .perform(0, .said("on")))
+    }
+}
+
+@Suite("Runs that are cancelled")
+struct RunCancelTests {
+    /// What a cancel leads to, and nothing after it.
+    private func expectCancelled(
+        _ talk: inout Transcript<RunInWorld>, _ effects: RuleEngine.Effect...,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(talk.given(.cancel) == effects, sourceLocation: sourceLocation)
+        #expect(talk.result == .cancelled, sourceLocation: sourceLocation)
+        #expect(talk.timer == nil, sourceLocation: sourceLocation)
+        #expect(!talk.machine.run.isWaitingForWorld && !talk.machine.run.isRepeatingWhileHeld)
+        talk.wait(.seconds(10_000))
+        talk.when(.cancel, sourceLocation: sourceLocation)
+        talk.when(.timerFired, sourceLocation: sourceLocation)
+        talk.when(.begin, sourceLocation: sourceLocation)
+        talk.when(.finished(0, .completed()), sourceLocation: sourceLocation)
+        talk.when(.state(RunKit.door, .string("open")), sourceLocation: sourceLocation)
+        talk.when(.released, sourceLocation: sourceLocation)
+    }
+
+    private static func begun(_ steps: Step...) throws -> Transcript<RunInWorld> {
+        var talk = Transcript<RunInWorld>(set: RunKit.set(steps + [try .log("no")], onError: [try .log("no")]))
+        talk.given(.begin)
+        return talk
+    }
+
+    @Test("in what was performed: it is given up")
+    func performed() throws {
+        for step in [try Step.publish("a"), try .run("/bin/a"), try .http("https://example.net/")] {
+            var talk = try Self.begun(step)
+            expectCancelled(&talk, .cancel(0))
+        }
+    }
+
+    @Test("in a delay, and in a wait")
+    func waits() throws {
+        var delay = try Self.begun(try .delay("1s"))
+        expectCancelled(&delay)
+        var wait = try Self.begun(try .wait("states.door == 'open'", .seconds(9)))
+        expectCancelled(&wait)
+    }
+
+    @Test("between two attempts")
+    func retry() throws {
+        var talk = try Self.begun(try .run("/bin/a").retrying(2))
+        talk.given(.finished(0, RunFailureTests.failure))
+        expectCancelled(&talk)
+    }
+
+    @Test("between two iterations, and in one")
+    func repetition() throws {
+        var between = try Self.begun(.whileHeld(every: .seconds(1), try .log("tick")))
+        expectCancelled(&between)
+        var inside = try Self.begun(.count(9, every: .seconds(1), try .run("/bin/a")))
+        expectCancelled(&inside, .cancel(0))
+    }
+
+    @Test("in on_error")
+    func onError() throws {
+        var talk = Transcript<RunInWorld>(try .delay("{{ -1s }}"), onError: [try .delay("1s"), try .log("no")])
+        talk.given(.begin)
+        expectCancelled(&talk)
+    }
+}
