@@ -42,7 +42,7 @@ extension Run {
             }
             facts.isOK = true
             save(facts, of: step)
-            completed(in: world, at: now, after: now - attempt.startedAt)
+            completed(in: world, at: now, after: now - attempt.startedAt, with: facts)
         case .failed(let code, let message, let facts):
             attemptFailed(attempt, StepFailure(code, message, facts), of: step, in: world, at: now, &effects)
         }
@@ -103,12 +103,15 @@ extension Run {
 extension Run {
     /// The step went well.
     ///
-    /// - Parameter duration: of what was waited for, for people.
-    mutating func completed(in world: World, at now: Instant, after duration: Duration? = nil) {
+    /// - Parameters:
+    ///   - duration: of what was waited for, for people.
+    ///   - facts: what came of it, for people.
+    mutating func completed(
+        in world: World, at now: Instant, after duration: Duration? = nil, with facts: ResultFacts = ResultFacts()
+    ) {
         if let step = currentStep(in: world) {
-            note(
-                step, "completed" + (duration.map { " in \(DurationText.text(milliseconds: $0.milliseconds))" } ?? ""),
-                at: now)
+            let time = duration.map { " in \(DurationText.text(milliseconds: $0.milliseconds))" } ?? ""
+            note(step, "completed" + time + Run.remark(on: facts, of: step), at: now)
         }
         advance()
     }
@@ -121,7 +124,9 @@ extension Run {
         var facts = failure.facts ?? ResultFacts()
         facts.isOK = false
         save(facts, of: step)
-        note(step, "\(failure.code) \(failure.message)", at: now)
+        let isTold = failure.message.contains(Run.firstLine(of: facts.stderr))
+        note(
+            step, "\(failure.code) \(failure.message)" + (isTold ? "" : Run.remark(on: facts, of: step)), at: now)
 
         let continuing = frames.indices.reversed().first { depth in
             world.set.step(in: rule, at: frames[...depth])?.continuesOnError ?? false

@@ -10,6 +10,9 @@ import JSON
 /// Times are nanoseconds, the wall clock is milliseconds. What a later version may have written, or a damaged store, is
 /// not understood as a whole: half a run is worse than none.
 extension Run {
+    /// Octets. A run that has read more than this from programs and servers does not outlive the process.
+    static let maximumSavedLength = 1 << 20
+
     /// Where it waits, if it is in `delay` or `wait` and nothing else is going on; `nil` otherwise.
     func saved(in world: World, at now: Instant) -> WaitingRun? {
         let (word, until): (String, Instant)
@@ -32,9 +35,11 @@ extension Run {
         if let error {
             members.append(.init("error", .array([.string(error.code), .string(error.message), .string(error.step)])))
         }
+        let saved = JSONValue.object(members).description
+        guard saved.utf8.count <= Run.maximumSavedLength else { return nil }
         return WaitingRun(
             run: id, rule: trace.rule, fingerprint: world.set.rules[rule].fingerprint, occurrence: occurrence,
-            endsAt: world.wallClock(at: now) + (until - now), saved: JSONValue.object(members).description)
+            endsAt: world.wallClock(at: now) + (until - now), saved: saved)
     }
 
     /// From what `saved` gave; `nil` if it cannot be understood. With it the wait goes on for `remaining`.

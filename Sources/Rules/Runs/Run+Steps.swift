@@ -152,10 +152,10 @@ extension Run {
                 on: branch.conditions, in: values.environment, time: world.wallClock(at: now))
             let name = isIf ? "if" : "branch \(index + 1)"
             let reasons = verdict.reasons.joined(separator: "; ")
-            note(step, "\(name) \(verdict.holds)" + (reasons.isEmpty ? "" : " (\(reasons))"), at: now)
+            note(step, "\(name) \(verdict.holds)" + (reasons.isEmpty ? "" : ": \(reasons)"), at: now)
             if verdict.holds { return enter(.branch(index)) }
         }
-        if !isIf { note(step, otherwise.isEmpty ? "no branch" : "default", at: now) }
+        if !otherwise.isEmpty { note(step, isIf ? "else" : "default", at: now) }
         enter(.otherwise)
     }
 

@@ -1,4 +1,5 @@
 import ButtonModel
+import Expressions
 
 extension Step {
     /// What people are told: its alias, else its path.
@@ -22,6 +23,19 @@ extension Run {
         guard length <= longestShown else { return "(\(length) octets)" }
         return String(text.map { $0.isNewline ? " " : $0 })
     }
+
+    /// What a program complained of, or a server answered.
+    static func remark(on facts: ResultFacts, of step: Step) -> String {
+        switch step.action {
+        case .process:
+            let line = firstLine(of: facts.stderr)
+            return line.isEmpty ? "" : ": \(shown(line))"
+        case .http: return facts.status == 0 ? "" : ": status \(facts.status)"
+        case .publish, .delay, .wait, .set, .cycle, .repeat, .choose, .script, .enable, .log, .stop: return ""
+        }
+    }
+
+    static func firstLine(of text: String) -> String { String(text.prefix { !$0.isNewline }) }
 
     /// What an action is about. Of a request neither headers nor body, of a program neither environment nor input.
     static func summary(of action: Action) -> String {

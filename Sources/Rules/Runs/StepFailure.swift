@@ -12,7 +12,7 @@ struct StepFailure: Error, Hashable, Sendable {
     /// - Parameter message: of several lines the first counts.
     init(_ code: String, _ message: String, _ facts: ResultFacts? = nil) {
         self.code = code
-        self.message = String(message.prefix { !$0.isNewline })
+        self.message = Run.firstLine(of: message)
         self.facts = facts
     }
 

@@ -150,6 +150,17 @@ struct RunResumeTests {
         #expect(retry.machine.run.saved(in: retry.machine.world, at: retry.now) == nil)
     }
 
+    @Test("a run that has read a megabyte is not kept")
+    func length() throws {
+        for (count, isKept) in [(1_048_000, true), (1_049_000, false)] {
+            var talk = Transcript<RunInWorld>(try .run("/bin/a").saving(), try .delay("1s"))
+            talk.given(.begin)
+            let facts = ResultFacts(stdout: String(repeating: "x", count: count))
+            talk.given(.finished(0, .completed(facts)))
+            #expect((talk.machine.run.saved(in: talk.machine.world, at: talk.now) != nil) == isKept)
+        }
+    }
+
     @Test("a run of another rule, or of the rule as it was, does not come back")
     func otherRules() throws {
         var before = Transcript<RunInWorld>(try .delay("1s"))

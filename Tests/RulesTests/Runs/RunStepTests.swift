@@ -151,7 +151,7 @@ struct RunStepTests {
                 "actions[0].publish: publish lamp/set on, not performed",
                 "actions[1].run: run /bin/date, not performed",
                 "actions[2].http: http POST https://example.net/, not performed",
-                "actions[3].choose: branch 1 true (results.answer.ok is true)", ": info: ok ",
+                "actions[3].choose: branch 1 true: results.answer.ok is true", ": info: ok ",
                 "actions[4].set: volume = 80, not assigned", "actions[5].cycle: entry 1 of 2", ": info: one",
                 "actions[6].disable: other", "actions[7].delay: waits 1s", "actions[7].delay: completed",
             ])

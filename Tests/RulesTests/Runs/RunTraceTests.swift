@@ -27,7 +27,7 @@ struct RunTraceTests {
         talk.given(.state(RunKit.lux, .integer(3)))
         #expect(
             talk.trace == [
-                "actions[0].choose: branch 1 false (states.lux < 20 is false (states.lux = 30))",
+                "actions[0].choose: branch 1 false: states.lux < 20 is false (states.lux = 30)",
                 "actions[0].choose: default", ": script light", "lamp on: publish lamp/set on",
                 "lamp on: completed in 12ms", "actions[1].set: volume = 80", "actions[2].run: run /bin/a two words",
                 "actions[2].run: R822 exit status 1; once more in 1s", "actions[2].run: completed in 0s",
@@ -41,6 +41,25 @@ struct RunTraceTests {
         #expect(trace.duration == .milliseconds(4012))
         #expect(trace.result == .completed)
         #expect(trace.startedAt == RunKit.noon)
+    }
+
+    @Test("what a program complained of, and what a server answered, are told once")
+    func remarks() throws {
+        var talk = Transcript<RunInWorld>(
+            try .run("/bin/a"), try .run("/bin/b").continuing(), try .run("/bin/c").continuing(),
+            try .http("https://example.net/"))
+        talk.given(.begin)
+        talk.given(.finished(0, .completed(ResultFacts(stderr: "careful\nmore"))))
+        let facts = ResultFacts(status: 3, stderr: "no such file\nusage")
+        talk.given(.finished(1, .failed(code: "R822", message: "exit status 3", facts)))
+        talk.given(.finished(2, .failed(code: "R822", message: "exit status 3: no such file", facts)))
+        talk.given(.finished(3, .completed(ResultFacts(status: 204))))
+        let answers = talk.trace.enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
+        #expect(
+            answers == [
+                "actions[0].run: completed in 0s: careful", "actions[1].run: R822 exit status 3: no such file",
+                "actions[2].run: R822 exit status 3: no such file", "actions[3].http: completed in 0s: status 204",
+            ])
     }
 
     @Test("at most 200 lines are kept, and the others counted")
