@@ -145,7 +145,7 @@ let package = Package(
             "ButtonModel"),
         tests(
             "CommandLineTests", "tryck", "Daemon", "Hub", "Diagnostics", "ButtonModel", "JSON", "Simulator",
-            .product(name: "ArgumentParser", package: "swift-argument-parser"), resources: [.copy("Golden"), .copy("Examples")]),
+            .product(name: "ArgumentParser", package: "swift-argument-parser"), resources: [.copy("Golden")]),
         tests("ArchitectureTests"),
         fuzzing,
         tests(

@@ -99,14 +99,5 @@ extension Hub {
         advanceRules(.reloaded(set), at: now)
         stateTopics = Set(set.states.map(\.topicName))
         ruleTopicsChanged(from: before)
-        for record in buttons.values {
-            guard let mode = record.triggerMode, engine.refusal(of: mode, for: record.identity.id) != nil else {
-                continue
-            }
-            let id = record.identity.id
-            buttons[id]?.triggerMode = nil
-            self.record([.triggerMode(id, nil)])
-            log(.warning, "\(label(of: id)): the rules need more than the mode \(mode.rawValue); it is auto again")
-        }
     }
 }

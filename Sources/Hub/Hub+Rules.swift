@@ -107,6 +107,9 @@ extension Hub {
                     startedAt: occurrence.at), at: now)
         case .variableChanged(let name, let value): publishVariable(name, value)
         case .enabledChanged(let rule, let isEnabled): publishEnabled(rule, isEnabled)
+        case .triggerModeDropped(let button):
+            buttons[button]?.triggerMode = nil
+            record([.triggerMode(button, nil)])
         case .subscribe(let topicNames): if case .connected = broker { effects.append(.subscribe(topicNames)) }
         case .unsubscribe(let topicNames): if case .connected = broker { effects.append(.unsubscribe(topicNames)) }
         case .log(let level, let message): log(level, message)

@@ -8,11 +8,11 @@ extension Buttons {
         guard let id = id(of: event.button) else { return [] }
         switch event.event {
         case .down, .up, .pattern, .hold, .holdRelease:
-            return recognised(event, at: now).map { [.recognised($0)] } ?? []
+            return recognised(event, at: now).map { [.given(.recognised($0))] } ?? []
         case .swipe(let direction): return [moved(id, event, .swipe(direction))]
         case .rotate(let direction, _): return [moved(id, event, .rotation(steps: event.signedSteps(direction)))]
-        case .connected: return [.linkChanged(id, isConnected: true)]
-        case .disconnected: return [.linkChanged(id, isConnected: false)]
+        case .connected: return [.given(.linkChanged(id, isConnected: true))]
+        case .disconnected: return [.given(.linkChanged(id, isConnected: false))]
         case .batteryLow: return [.batteryLow(id)]
         }
     }

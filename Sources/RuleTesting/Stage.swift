@@ -2,7 +2,6 @@ import Almanac
 import ButtonModel
 import Expressions
 import Gestures
-import JSON
 import Rules
 
 /// One test while it runs: the engine, and everything around it that a test plays.
@@ -32,8 +31,8 @@ struct Stage {
     /// What a restart finds.
     private var state = RuleState()
     private var nextRun: UInt64 = 1
-    /// By topic: what the broker retains.
-    private var topicValues: [String: [String: JSONValue]] = [:]
+    /// The broker is outside: they outlive a restart.
+    private var states: [String: Value] = [:]
     private var pending: [Pending] = []
     private var order = 0
     private var waiting: [WaitingMessage] = []
@@ -132,7 +131,7 @@ struct Stage {
 
     private mutating func take(_ effect: RuleEngine.Effect, _ inputs: inout [RuleEngine.Input]) {
         switch effect {
-        case .recognised, .variableChanged, .enabledChanged, .subscribe, .unsubscribe, .log: break
+        case .recognised, .variableChanged, .enabledChanged, .triggerModeDropped, .subscribe, .unsubscribe, .log: break
         case .started(let run, let rule, _):
             nextRun = max(nextRun, run.rawValue + 1)
             outcomes[rule] = .started
@@ -225,18 +224,10 @@ struct Stage {
     }
 
     private mutating func setStates(_ values: [RuleTest.Assigned]) {
-        var topicNames: [String] = []
         for value in values {
-            guard let state = rules.states.first(where: { $0.name == value.name }) else { continue }
-            topicValues[state.topicName, default: [:]][state.pointer] = value.value.json
-            if !topicNames.contains(state.topicName) { topicNames.append(state.topicName) }
+            states[value.name] = value.value
+            feed(.given(.state(value.name, value.value)))
         }
-        for topicName in topicNames { sendState(topicName) }
-    }
-
-    private mutating func sendState(_ topicName: String) {
-        guard let values = topicValues[topicName] else { return }
-        feed(.message(topicName: topicName, payload: StatePayload.octets(of: values)))
     }
 
     private mutating func setBroker(_ isOnline: Bool) {
@@ -279,7 +270,7 @@ struct Stage {
         now = now + duration
         engine = RuleEngine(rules, state: state, nextRun: RunID(rawValue: nextRun))
         boot()
-        for topicName in topicValues.keys.sorted() { sendState(topicName) }
+        for (name, value) in states.sorted(by: { $0.key < $1.key }) { feed(.given(.state(name, value))) }
     }
 
     // MARK: Coverage

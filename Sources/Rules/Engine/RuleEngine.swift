@@ -52,8 +52,6 @@ package struct RuleEngine: Sendable {
         /// What one notification of a button brought.
         case pressed([ButtonEvent])
         case moved(ButtonMovement)
-        /// As if it had been recognised: from a rule test.
-        case recognised(Recognised)
         /// Its link came or went. Only what changes is an event, and the first `true` of each button after the start is none.
         case linkChanged(ButtonID, isConnected: Bool)
         /// Percent.
