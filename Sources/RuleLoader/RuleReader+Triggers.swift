@@ -90,7 +90,7 @@ extension RuleReader {
         var node: YAMLNode
     }
 
-    private mutating func readEvents(_ fields: Fields) -> [WrittenEvent] {
+    mutating func readEvents(_ fields: Fields, owner: String = "a trigger") -> [WrittenEvent] {
         let keys = ["event", "clicks", "pattern"]
         let written = keys.filter { fields.key($0) != nil }
         guard written.count <= 1 else {
@@ -100,7 +100,7 @@ extension RuleReader {
         }
         guard let key = written.first else {
             if keys.allSatisfy({ !fields.misspelt.contains($0) }) {
-                checker.missing("event", in: fields, owner: "a trigger")
+                checker.missing("event", in: fields, owner: owner)
             }
             return []
         }
