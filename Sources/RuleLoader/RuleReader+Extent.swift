@@ -27,7 +27,8 @@ extension RuleReader {
                     extent.delay += delay
                 }
             case .cycle(let entries, _): extent.add(extentOfOne(of: entries))
-            case .choose(let branches, let otherwise, _): extent.add(extentOfOne(of: branches.map(\.steps) + [otherwise]))
+            case .choose(let branches, let otherwise, _):
+                extent.add(extentOfOne(of: branches.map(\.steps) + [otherwise]))
             case .repeat(let repetition):
                 extent.add(self.extent(of: repetition.steps))
                 extent.delay += repetition.limit

@@ -58,7 +58,9 @@ extension RuleReader {
             for entry in entries {
                 switch entry.key.text {
                 case "script":
-                    if let script = scripts[entry.value.scalarText] { calls.append(.init(script: script, node: entry.value)) }
+                    if let script = scripts[entry.value.scalarText] {
+                        calls.append(.init(script: script, node: entry.value))
+                    }
                 case "then", "else", "choose", "default", "cycle", "repeat", "steps", "actions":
                     collectCalls(in: entry.value, &calls)
                 default: break
@@ -106,7 +108,8 @@ extension RuleReader {
             "E306", at: node, "unknown script \"\(checker.shown(name))\"",
             hint: isCommand
                 ? "for a command write shell:"
-                : near.map { "did you mean \"\($0)\"?" } ?? "scripts are declared under scripts:; for a command write shell:"
+                : near.map { "did you mean \"\($0)\"?" }
+                    ?? "scripts are declared under scripts:; for a command write shell:"
         )
     }
 
@@ -121,7 +124,8 @@ extension RuleReader {
             guard case .mapping(let entries) = with.content else {
                 if !with.isInvalid {
                     checker.error(
-                        "E203", at: with, "\"with\" must be a mapping of input to value", hint: "write with: {lamp: hall}")
+                        "E203", at: with, "\"with\" must be a mapping of input to value",
+                        hint: "write with: {lamp: hall}")
                 }
                 return nil
             }
