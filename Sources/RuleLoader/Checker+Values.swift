@@ -146,14 +146,20 @@ extension Checker {
         guard YAMLNumber.isInteger(text) else {
             error(
                 "E203", at: node, "\"\(key)\" must be a whole number, not \"\(shown(text))\"",
-                hint: YAMLNumber.looksLikeNumber(text) ? "write it with decimal digits only" : nil)
+                hint: YAMLNumber.looksLikeNumber(text) && !YAMLNumber.isDecimal(text)
+                    ? "write it with decimal digits only" : nil)
             return nil
         }
         guard style == .plain else {
             error("E203", at: node, "\"\(key)\" must be a number, not a text", hint: "remove the quotes")
             return nil
         }
-        guard let value = Int(text), range.contains(value) else {
+        let number = Int(text)
+        guard number != nil || range != .min ... .max else {
+            error("E205", at: node, "\(shown(text)) is too large for a whole number")
+            return nil
+        }
+        guard let value = number, range.contains(value) else {
             let bounds =
                 range.upperBound == .max
                 ? "at least \(range.lowerBound)" : "between \(range.lowerBound) and \(range.upperBound)"

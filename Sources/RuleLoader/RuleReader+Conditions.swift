@@ -68,7 +68,8 @@ extension RuleReader {
         }
         if let node = fields.node("weekday") {
             time.weekdays = weekdays(node)
-            source.append(LocalTime.Weekday.allCases.filter(time.weekdays.contains).map(\.rawValue).joined(separator: " "))
+            source.append(
+                LocalTime.Weekday.allCases.filter(time.weekdays.contains).map(\.rawValue).joined(separator: " "))
         }
         if let after = time.after, after == time.before, let node = fields.node("before") {
             checker.error(

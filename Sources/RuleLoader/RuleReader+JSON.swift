@@ -27,7 +27,7 @@ extension RuleReader {
             if node.holdsTemplate {
                 return template(node, key: "json", in: scope, expecting: .json).map(JSONTemplate.template)
             }
-            return value(node, key: "json").map { .value($0.json) }
+            return value(node, key: "json", takesNull: true).map { .value($0.json) }
         }
     }
 

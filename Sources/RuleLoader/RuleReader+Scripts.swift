@@ -60,7 +60,9 @@ extension RuleReader {
             for entry in entries {
                 switch entry.key.text {
                 case "script":
-                    if let script = entry.value.scalar.flatMap({ scripts[$0] }) { calls.append(.init(script: script, node: entry.value)) }
+                    if let script = entry.value.scalar.flatMap({ scripts[$0] }) {
+                        calls.append(.init(script: script, node: entry.value))
+                    }
                 case "then", "else", "choose", "default", "cycle", "repeat", "steps", "actions":
                     collectCalls(in: entry.value, &calls)
                 default: break
@@ -108,7 +110,8 @@ extension RuleReader {
             "E306", at: node, "unknown script \"\(checker.shown(name))\"",
             hint: isCommand
                 ? "for a command write shell:"
-                : near.map { "did you mean \"\($0)\"?" } ?? "scripts are declared under scripts:; for a command write shell:"
+                : near.map { "did you mean \"\($0)\"?" }
+                    ?? "scripts are declared under scripts:; for a command write shell:"
         )
     }
 
@@ -123,7 +126,8 @@ extension RuleReader {
             guard case .mapping(let entries) = with.content else {
                 if !with.isInvalid {
                     checker.error(
-                        "E203", at: with, "\"with\" must be a mapping of input to value", hint: "write with: {lamp: hall}")
+                        "E203", at: with, "\"with\" must be a mapping of input to value",
+                        hint: "write with: {lamp: hall}")
                 }
                 return nil
             }

@@ -107,7 +107,8 @@ extension RuleReader {
             return nil
         }
         guard let fields = checker.fields(node, .step) else { return nil }
-        let key = checker.action(of: RuleReader.actionKeys, in: fields, "a step", hint: RuleReader.missingAction(fields))
+        let key = checker.action(
+            of: RuleReader.actionKeys, in: fields, "a step", hint: RuleReader.missingAction(fields))
         guard let key else { return nil }
         guard checkCompanions(of: key, in: fields), let value = fields.node(key.text) else { return nil }
         var common = CommonKeys(
@@ -225,7 +226,8 @@ extension RuleReader {
         guard let node = fields.node("retry") else { return isGood }
         if let written = node.scalar {
             checker.error(
-                "E203", at: node, "\"retry\" must be a mapping", hint: "write retry: {count: \(checker.shown(written))}")
+                "E203", at: node, "\"retry\" must be a mapping", hint: "write retry: {count: \(checker.shown(written))}"
+            )
             return false
         }
         guard let retry = checker.fields(node, .retry, owner: "\"retry\""), let count = retry.integer("count") else {

@@ -102,7 +102,9 @@ extension MappingTable {
             Key("json", .anything, "any YAML, sent as JSON"),
             Key("expect", .anything, "a status such as `204`, a family such as `2xx`, or several"),
         ],
-        foreign: ["payload": "use body:", "data": "use json:", "header": "use headers:", "content_type": "use headers:"])
+        foreign: [
+            "payload": "use body:", "data": "use json:", "header": "use headers:", "content_type": "use headers:",
+        ])
 
     static let httpMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
@@ -113,8 +115,10 @@ extension MappingTable {
             Key("timeout", .duration(.zero ... .longest), required: true, "then the step fails"),
         ],
         foreign: [
-            "seconds": "for a time write delay: 10s; a wait has until: and timeout:", "minutes": "for a time write delay: 5m; a wait has until: and timeout:",
-            "milliseconds": "for a time write delay: 500ms; a wait has until: and timeout:", "for": "use until: and timeout:", "condition": "use until:",
+            "seconds": "for a time write delay: 10s; a wait has until: and timeout:",
+            "minutes": "for a time write delay: 5m; a wait has until: and timeout:",
+            "milliseconds": "for a time write delay: 500ms; a wait has until: and timeout:",
+            "for": "use until: and timeout:", "condition": "use until:",
         ])
 
     static let cycle = MappingTable(
