@@ -55,11 +55,11 @@ extension RuleReader {
         var source: [String] = []
         if let node = fields.node("after") {
             time.after = clock(node, key: "after", in: scope)
-            source.append("after \(node.scalarText)")
+            source.append("after \(node.scalar ?? "")")
         }
         if let node = fields.node("before") {
             time.before = clock(node, key: "before", in: scope)
-            source.append("before \(node.scalarText)")
+            source.append("before \(node.scalar ?? "")")
         }
         if let node = fields.node("weekday") {
             time.weekdays = weekdays(node)
@@ -133,12 +133,5 @@ extension RuleReader {
             return "write \(day)"
         }
         return checker.nearest(to: text, among: days).map { "did you mean \"\($0)\"?" }
-    }
-}
-
-extension YAMLNode {
-    /// The text of a scalar; empty for others.
-    var scalarText: String {
-        if case .scalar(let text, _) = content { text } else { "" }
     }
 }

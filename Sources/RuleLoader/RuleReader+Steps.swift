@@ -40,15 +40,14 @@ extension RuleReader {
     mutating func steps(_ node: YAMLNode, key: String, _ context: inout StepContext) -> [Step] {
         context.isStopped = false
         let steps = list(node, key: key, &context)
-        let extent = extent(of: steps)
-        if extent.count > RuleReader.maximumStepsOfRule {
+        let count = stepCount(of: steps)
+        guard count <= RuleReader.maximumStepsOfRule else {
             checker.error(
                 "E205", at: node,
-                "\(extent.count) steps, with those of the scripts they call, are more than "
-                    + "\(RuleReader.maximumStepsOfRule)")
+                "\(count) steps, with those of the scripts they call, are more than \(RuleReader.maximumStepsOfRule)")
             return []
         }
-        if extent.delay > RuleReader.maximumDelay {
+        if LiteralDelays(of: steps, scripts: scriptDelays).total > RuleReader.maximumDelay {
             checker.error("E205", at: node, "one run may wait at most 7d in its delays")
         }
         return steps
@@ -107,7 +106,9 @@ extension RuleReader {
                 hint: "only an entry of a cycle may be a list of steps")
             return nil
         }
-        guard let fields = checker.fields(node, .step), let key = actionKey(of: fields) else { return nil }
+        guard let fields = checker.fields(node, .step) else { return nil }
+        let key = checker.action(of: RuleReader.actionKeys, in: fields, "a step", hint: RuleReader.missingAction(fields))
+        guard let key else { return nil }
         guard checkCompanions(of: key, in: fields), let value = fields.node(key.text) else { return nil }
         var common = CommonKeys(
             alias: fields.string("alias"), isEnabled: fields.boolean("enabled") ?? true,
@@ -131,33 +132,9 @@ extension RuleReader {
             place: Place(file: checker.source.name, line: key.start.line, column: key.start.column))
     }
 
-    /// The one action of a step, or a report.
-    private mutating func actionKey(of fields: Fields) -> YAMLNode.Key? {
-        var written = RuleReader.actionKeys.compactMap(fields.key)
-        if written.count > 1 { written.sort { $0.start < $1.start } }
-        guard let key = written.first else {
-            // An unknown key was probably meant to be the action.
-            if fields.misspelt.isEmpty, case .mapping(let entries) = fields.node.content,
-                entries.allSatisfy({ fields.key($0.key.text) != nil })
-            {
-                let (start, end) = checker.firstKey(of: fields.node)
-                let companion = RuleReader.companions.first { fields.key($0.key) != nil }
-                checker.error(
-                    "E213", from: start, to: end, alias: fields.node.alias, "a step needs exactly one action",
-                    hint: companion.map { "\"\($0.key)\" belongs beside \"\($0.action)\"" }
-                        ?? "add publish:, run:, shell: or another action")
-            }
-            return nil
-        }
-        guard written.count == 1 else {
-            checker.error(
-                "E213", from: key.start, to: key.end, alias: key.alias,
-                "a step needs exactly one action; this one has "
-                    + written.map { "\"\($0.text)\"" }.joined(separator: " and "),
-                hint: "begin each step with its own -")
-            return nil
-        }
-        return key
+    private static func missingAction(_ fields: Fields) -> String {
+        companions.first { fields.key($0.key) != nil }.map { "\"\($0.key)\" belongs beside \"\($0.action)\"" }
+            ?? "add publish:, run:, shell: or another action"
     }
 
     private mutating func checkCompanions(of key: YAMLNode.Key, in fields: Fields) -> Bool {

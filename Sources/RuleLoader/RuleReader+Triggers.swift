@@ -90,7 +90,7 @@ extension RuleReader {
         var node: YAMLNode
     }
 
-    private mutating func readEvents(_ fields: Fields) -> [WrittenEvent] {
+    mutating func readEvents(_ fields: Fields, owner: String = "a trigger") -> [WrittenEvent] {
         let keys = ["event", "clicks", "pattern"]
         let written = keys.filter { fields.key($0) != nil }
         guard written.count <= 1 else {
@@ -101,7 +101,7 @@ extension RuleReader {
         guard let key = written.first else {
             // Without a button, what the mapping was meant to be is said already.
             if fields.key("button") != nil, keys.allSatisfy({ !fields.misspelt.contains($0) }) {
-                checker.missing("event", in: fields, owner: "a trigger")
+                checker.missing("event", in: fields, owner: owner)
             }
             return []
         }
