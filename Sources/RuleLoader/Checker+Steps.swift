@@ -4,16 +4,57 @@ import Diagnostics
 extension Checker {
     /// The text of a scalar that has a form of its own: no tag, no template.
     mutating func word(_ node: YAMLNode, key: String, wanted: String) -> String? {
+        guard !node.isInvalid, !refusesTemplate(node, key: key) else { return nil }
         if case .scalar(let text, _) = node.content, node.tag == nil { return text }
-        guard !node.isInvalid else { return nil }
         let found = node.tag.map { "; \($0.rawValue) gives text" } ?? ", not \(kind(of: node))"
         error("E203", at: node, "\"\(key)\" must be \(wanted)\(found)")
         return nil
     }
 
+    /// The one key of a mapping that says what it does; none or several are reported.
+    mutating func action(
+        of names: [String], in fields: Fields, _ owner: String, code: String = "E213", hint: @autoclosure () -> String?
+    ) -> YAMLNode.Key? {
+        var first: YAMLNode.Key?
+        var others: [YAMLNode.Key] = []
+        for name in names {
+            guard let key = fields.key(name) else { continue }
+            if first == nil { first = key } else { others.append(key) }
+        }
+        guard let first else {
+            // A key that is unknown was probably meant to be it.
+            guard fields.misspelt.isEmpty, knowsAllKeys(of: fields) else { return nil }
+            let (start, end) = firstKey(of: fields.node)
+            error(
+                code, from: start, to: end, alias: fields.node.alias, "\(owner) needs exactly one action",
+                hint: hint())
+            return nil
+        }
+        guard others.isEmpty else {
+            let keys = ([first] + others).sorted { $0.start < $1.start }
+            error(
+                code, at: keys[0], "\(owner) needs exactly one action",
+                hint: "this one has " + keys.map { "\"\($0.text)\"" }.joined(separator: " and "))
+            return nil
+        }
+        return first
+    }
+
+    func knowsAllKeys(of fields: Fields) -> Bool {
+        guard case .mapping(let entries) = fields.node.content else { return false }
+        return entries.allSatisfy { fields.key($0.key.text) != nil }
+    }
+
+    /// Whether a template stands where none may, which is said (E407).
+    mutating func refusesTemplate(_ node: YAMLNode, key: String) -> Bool {
+        guard node.holdsTemplate else { return false }
+        refuse("E407", templateIn: node, "no template is allowed in \"\(key)\"")
+        return true
+    }
+
     /// Points at the braces of a template where there may be none.
     mutating func refuse(_ code: String, templateIn node: YAMLNode, _ message: String, hint: String? = nil) {
-        let mark = node.scalarText.contains("{{") ? "{{" : "{%"
+        let mark = node.scalar?.contains("{{") == true ? "{{" : "{%"
         let start = place(of: mark, in: node)
         error(code, from: start, to: start.advanced(by: 2), alias: node.alias, message, hint: hint)
     }

@@ -25,7 +25,7 @@ extension Checker {
                 error("E203", at: node, "\"\(key)\" must be \(wanted); \(tag.rawValue) gives text")
                 return nil
             }
-            return (text, style)
+            return refusesTemplate(node, key: key) ? nil : (text, style)
         case .sequence, .mapping:
             error("E203", at: node, "\"\(key)\" must be \(wanted), not \(kind(of: node))")
             return nil
@@ -146,14 +146,20 @@ extension Checker {
         guard YAMLNumber.isInteger(text) else {
             error(
                 "E203", at: node, "\"\(key)\" must be a whole number, not \"\(shown(text))\"",
-                hint: YAMLNumber.looksLikeNumber(text) ? "write it with decimal digits only" : nil)
+                hint: YAMLNumber.looksLikeNumber(text) && !YAMLNumber.isDecimal(text)
+                    ? "write it with decimal digits only" : nil)
             return nil
         }
         guard style == .plain else {
             error("E203", at: node, "\"\(key)\" must be a number, not a text", hint: "remove the quotes")
             return nil
         }
-        guard let value = Int(text), range.contains(value) else {
+        let number = Int(text)
+        guard number != nil || range != .min ... .max else {
+            error("E205", at: node, "\(shown(text)) is too large for a whole number")
+            return nil
+        }
+        guard let value = number, range.contains(value) else {
             let bounds =
                 range.upperBound == .max
                 ? "at least \(range.lowerBound)" : "between \(range.lowerBound) and \(range.upperBound)"
@@ -215,7 +221,8 @@ extension Checker {
         }
         error(
             "E204", at: node, "\"\(key)\" must be \(list), not \"\(shown(text))\"",
-            hint: nearest(to: text, among: words + planned).map { "did you mean \($0)?" })
+            hint: words.first { $0.lowercased() == text.lowercased() }.map { "write \($0)" }
+                ?? nearest(to: text, among: words + planned).map { "did you mean \($0)?" })
         return nil
     }
 

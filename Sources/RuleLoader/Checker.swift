@@ -74,7 +74,7 @@ struct Checker {
         init(stringLiteral kind: String) { self.kind = kind }
 
         init(_ kind: String, named name: String?) {
-            self.kind = kind
+            self.kind = name == nil ? "a " + kind : kind
             self.name = name
         }
     }
@@ -120,7 +120,7 @@ struct Checker {
     }
 
     func notYet(_ word: String) -> String {
-        "\"\(shown(word))\" is part of the language but this version does not do it yet"
+        "\"\(shown(word))\" is reserved for a later version and does not work yet"
     }
 
     /// Whether a key has no value, which is said (E114).

@@ -40,6 +40,11 @@ extension RuleReader {
     private mutating func timeCondition(
         _ node: YAMLNode, in scope: Scope
     ) -> (condition: TimeCondition, source: String)? {
+        if let written = node.scalar {
+            checker.error(
+                "E203", at: node, "\"time\" must be a mapping", hint: "write time: {after: \(checker.shown(written))}")
+            return nil
+        }
         guard let fields = checker.fields(node, .time, owner: "\"time\"") else { return nil }
         let keys = ["after", "before", "weekday"]
         guard keys.contains(where: fields.isWritten) else {
@@ -55,15 +60,16 @@ extension RuleReader {
         var source: [String] = []
         if let node = fields.node("after") {
             time.after = clock(node, key: "after", in: scope)
-            source.append("after \(node.scalarText)")
+            source.append("after \(node.scalar ?? "")")
         }
         if let node = fields.node("before") {
             time.before = clock(node, key: "before", in: scope)
-            source.append("before \(node.scalarText)")
+            source.append("before \(node.scalar ?? "")")
         }
         if let node = fields.node("weekday") {
             time.weekdays = weekdays(node)
-            source.append(LocalTime.Weekday.allCases.filter(time.weekdays.contains).map(\.rawValue).joined(separator: " "))
+            source.append(
+                LocalTime.Weekday.allCases.filter(time.weekdays.contains).map(\.rawValue).joined(separator: " "))
         }
         if let after = time.after, after == time.before, let node = fields.node("before") {
             checker.error(
@@ -132,12 +138,5 @@ extension RuleReader {
             return "write \(day)"
         }
         return checker.nearest(to: text, among: days).map { "did you mean \"\($0)\"?" }
-    }
-}
-
-extension YAMLNode {
-    /// The text of a scalar; empty for others.
-    var scalarText: String {
-        if case .scalar(let text, _) = content { text } else { "" }
     }
 }

@@ -29,7 +29,8 @@ extension RuleReader {
             let before = self[keyPath: names].declare(
                 key.text, as: noun, in: checker.source.name, at: key.start)
             if isName, let before {
-                checker.error("E303", at: key, "\"\(key.text)\" is already a \(before.noun), at \(before.text)")
+                checker.error(
+                    "E303", at: key, "\"\(key.text)\" is already the name of a \(before.noun), at \(before.text)")
             }
             guard !entry.value.isNull else {
                 checker.error(
@@ -216,21 +217,23 @@ extension RuleReader {
         let minimum = fields.number("min")
         let maximum = fields.number("max")
         guard written.allSatisfy({ fields.number($0.text) != nil }) else { return false }
-        if let minimum, let maximum, minimum > maximum, let node = fields.node("max") {
-            checker.error(
-                "E205", at: node, "\"max\" must be at least the \"min\", \(Value.number(minimum).text ?? "")")
+        if let minimum, let maximum, minimum > maximum, let key = fields.last(of: ["min", "max"]) {
+            checker.error("E205", at: key, "\"max\" is less than \"min\"")
             return false
         }
-        guard let initial, let number = initial.double, let node = fields.node("initial") else { return true }
-        if let minimum, number < minimum {
-            checker.error("E205", at: node, "\"initial\" must be at least \(Value.number(minimum).text ?? "")")
-            return false
-        }
-        if let maximum, number > maximum {
-            checker.error("E205", at: node, "\"initial\" must be at most \(Value.number(maximum).text ?? "")")
-            return false
-        }
-        return true
+        guard let initial, let number = initial.double, let node = fields.node("initial"),
+            number < minimum ?? number || number > maximum ?? number
+        else { return true }
+        let low = minimum.flatMap { Value.number($0).text }
+        let high = maximum.flatMap { Value.number($0).text }
+        let bounds =
+            switch (low, high) {
+            case (let low?, let high?): "between \(low) and \(high)"
+            case (let low?, nil): "at least \(low)"
+            case (nil, let high): "at most \(high ?? "")"
+            }
+        checker.error("E205", at: node, "\"initial\" must be \(bounds), not \(initial.text ?? "")")
+        return false
     }
 
     // MARK: Scripts

@@ -77,7 +77,7 @@ extension RuleReader {
         default:
             let hint =
                 text == "true" || text == "false"
-                ? "drop, accept or {max_age: …}; for runs one after another write mode: queued"
+                ? "for runs one after another write mode: queued"
                 : checker.nearest(to: text, among: ["drop", "accept"]).map { "did you mean \($0)?" }
             checker.error(
                 "E204", at: node, "\"queued\" must be drop, accept or {max_age: …}, not \"\(checker.shown(text))\"",

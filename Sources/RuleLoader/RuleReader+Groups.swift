@@ -80,7 +80,8 @@ extension RuleReader {
         let names = circle.prefix(20).map { list[$0].name }.joined(separator: " → ")
         checker.error(
             "E307", at: node,
-            circle.count == 2 ? "group contains itself: \(names)" : "groups contain each other: \(names)")
+            circle.count == 2
+                ? "group \"\(list[first].name)\" contains itself" : "groups contain each other: \(names)")
     }
 
     /// A name that is no button and no group (E301). Nothing is said of one whose declaration is wrong.

@@ -22,12 +22,12 @@ extension RuleReader {
                 members.append(.init(entry.key.text, value))
             }
             return members.count == nodes.count ? RuleReader.object(members) : nil
-        case .scalar(let text, _):
+        case .scalar:
             if node.isNull { return .value(.null) }
-            if node.tag == nil, text.hasTemplateMark {
+            if node.holdsTemplate {
                 return template(node, key: "json", in: scope, expecting: .json).map(JSONTemplate.template)
             }
-            return value(node, key: "json").map { .value($0.json) }
+            return value(node, key: "json", takesNull: true).map { .value($0.json) }
         }
     }
 

@@ -10,7 +10,7 @@ extension RuleReader {
         var unread: [Int: (document: Int, node: YAMLNode)] = [:]
         for (script, document, node) in nodes {
             unread[script] = (document, node)
-            if let actions = node.entry("actions") { collectCalls(in: actions, &calls[script]) }
+            if let actions = node["actions"] { collectCalls(in: actions, &calls[script]) }
         }
         let dependencies = Dependencies(calls.map { $0.map(\.script) })
         var forbidden: [Int: Set<Int>] = [:]
@@ -22,6 +22,7 @@ extension RuleReader {
             report(circle, at: call.node)
             forbidden[caller, default: []].insert(called)
         }
+        scriptDelays = Array(repeating: LiteralDelays(of: []), count: set.scripts.count)
         for script in dependencies.order {
             guard let (document, node) = unread[script] else { continue }
             current = document
@@ -36,7 +37,7 @@ extension RuleReader {
 
     private mutating func readSteps(of index: Int, _ node: YAMLNode, forbidden: Set<Int>) {
         let name = set.scripts[index].name
-        guard let actions = node.entry("actions"), !actions.isNull else { return }
+        guard let actions = node["actions"], !actions.isNull else { return }
         var context = StepContext(owner: .script(name), scope: scope, path: "\(name).actions")
         context.forbiddenScripts = forbidden
         context.scope.absent[.inputs] = nil
@@ -46,6 +47,7 @@ extension RuleReader {
         for name in wrongInputs[index] ?? [] { context.scope.leaveOut(name, of: .inputs) }
         set.scripts[index].steps = steps(actions, key: "actions", &context)
         set.scripts[index].resultCount = context.resultCount
+        scriptDelays[index] = LiteralDelays(of: set.scripts[index].steps, scripts: scriptDelays)
     }
 
     /// Scripts that are called from steps, in the order of the file.
@@ -58,7 +60,9 @@ extension RuleReader {
             for entry in entries {
                 switch entry.key.text {
                 case "script":
-                    if let script = scripts[entry.value.scalarText] { calls.append(.init(script: script, node: entry.value)) }
+                    if let script = entry.value.scalar.flatMap({ scripts[$0] }) {
+                        calls.append(.init(script: script, node: entry.value))
+                    }
                 case "then", "else", "choose", "default", "cycle", "repeat", "steps", "actions":
                     collectCalls(in: entry.value, &calls)
                 default: break
@@ -106,7 +110,8 @@ extension RuleReader {
             "E306", at: node, "unknown script \"\(checker.shown(name))\"",
             hint: isCommand
                 ? "for a command write shell:"
-                : near.map { "did you mean \"\($0)\"?" } ?? "scripts are declared under scripts:; for a command write shell:"
+                : near.map { "did you mean \"\($0)\"?" }
+                    ?? "scripts are declared under scripts:; for a command write shell:"
         )
     }
 
@@ -121,7 +126,8 @@ extension RuleReader {
             guard case .mapping(let entries) = with.content else {
                 if !with.isInvalid {
                     checker.error(
-                        "E203", at: with, "\"with\" must be a mapping of input to value", hint: "write with: {lamp: hall}")
+                        "E203", at: with, "\"with\" must be a mapping of input to value",
+                        hint: "write with: {lamp: hall}")
                 }
                 return nil
             }
@@ -167,7 +173,7 @@ extension RuleReader {
     private mutating func argument(
         _ node: YAMLNode, for input: Script.Input, in scope: Scope
     ) -> ValueTemplate? {
-        if node.tag == nil, node.scalarText.hasTemplateMark {
+        if node.holdsTemplate {
             let type = ExpressionType(input.type)
             return template(node, key: input.name, in: scope, expecting: .type(type)).map(ValueTemplate.template)
         }
@@ -180,13 +186,5 @@ extension RuleReader {
             return nil
         }
         return .value(value)
-    }
-}
-
-extension YAMLNode {
-    /// What stands at a key of a mapping.
-    func entry(_ key: String) -> YAMLNode? {
-        guard case .mapping(let entries) = content else { return nil }
-        return entries.first { $0.key.text == key }?.value
     }
 }

@@ -9,12 +9,12 @@ extension RuleReader {
     /// A rule that waits longer than this loses presses.
     private static let maximumSilence = Duration.seconds(10)
 
-    mutating func checkSet(_ graph: ScriptGraph) {
+    mutating func checkSet() {
         checkLongPresses()
         guard !documents.contains(where: \.checker.hasErrors) else { return }
         warnOfUnusedButtons()
         warnOfSlowClicks()
-        warnOfLongDelays(graph)
+        warnOfLongDelays()
     }
 
     // MARK: Holds
@@ -107,11 +107,9 @@ extension RuleReader {
 
     private static func buttons(_ count: Int) -> String { count == 1 ? "1 button" : "\(count) buttons" }
 
-    private mutating func warnOfLongDelays(_ graph: ScriptGraph) {
-        var scripts = [LiteralDelays](repeating: LiteralDelays(of: []), count: set.scripts.count)
-        for script in graph.order { scripts[script] = LiteralDelays(of: set.scripts[script].steps, scripts: scripts) }
+    private mutating func warnOfLongDelays() {
         for rule in set.rules where rule.mode == .single {
-            let delays = LiteralDelays(of: rule.steps, scripts: scripts)
+            let delays = LiteralDelays(of: rule.steps, scripts: scriptDelays)
             // Who ignores presses for longer anyway loses none by waiting.
             guard delays.total > RuleReader.maximumSilence, delays.total > rule.cooldown, let longest = delays.longest
             else { continue }

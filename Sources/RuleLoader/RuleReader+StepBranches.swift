@@ -49,7 +49,8 @@ extension RuleReader {
         guard case .sequence(let nodes) = node.content else {
             if !node.isInvalid {
                 checker.error(
-                    "E203", at: node, "\"choose\" must be a list of branches", hint: "write - if: … and then: … for each")
+                    "E203", at: node, "\"choose\" must be a list of branches",
+                    hint: "write - if: … and then: … for each")
             }
             return nil
         }
@@ -76,7 +77,8 @@ extension RuleReader {
 
     mutating func cycle(_ node: YAMLNode, _ context: inout StepContext) -> StepAction? {
         if case .sequence = node.content {
-            checker.error("E203", at: node, "\"cycle\" must be a mapping, not a list", hint: "write cycle: {steps: […]}")
+            checker.error(
+                "E203", at: node, "\"cycle\" must be a mapping, not a list", hint: "write cycle: {steps: […]}")
             return nil
         }
         guard let fields = checker.fields(node, .cycle, owner: "\"cycle\""), let steps = fields.node("steps") else {
@@ -124,7 +126,8 @@ extension RuleReader {
         }
         guard let extent, let every = fields.duration("every") else { return nil }
         return .repeat(
-            RepeatStep(extent: extent, every: every, limit: fields.duration("limit") ?? .seconds(15), steps: body.steps))
+            RepeatStep(extent: extent, every: every, limit: fields.duration("limit") ?? .seconds(15), steps: body.steps)
+        )
     }
 
     private mutating func extent(of fields: Fields) -> RepeatStep.Extent? {

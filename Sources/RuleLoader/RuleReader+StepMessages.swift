@@ -34,7 +34,8 @@ extension RuleReader {
         switch (fields.key(text), fields.key("json")) {
         case (let written?, let json?):
             checker.error(
-                "E210", at: written.start < json.start ? json : written, "give either \"\(text)\" or \"json\", not both")
+                "E210", at: written.start < json.start ? json : written, "give either \"\(text)\" or \"json\", not both"
+            )
             return nil
         case (nil, nil): return .nothing
         case (_?, nil):
@@ -90,7 +91,8 @@ extension RuleReader {
         guard case .mapping(let entries) = node.content else {
             if !node.isInvalid {
                 checker.error(
-                    "E203", at: node, "\"headers\" must be a mapping of name to text", hint: "write headers: {Name: value}")
+                    "E203", at: node, "\"headers\" must be a mapping of name to text",
+                    hint: "write headers: {Name: value}")
             }
             return nil
         }
@@ -134,7 +136,9 @@ extension RuleReader {
     /// `204`, `2xx`, or a list of them.
     private mutating func statuses(_ node: YAMLNode) -> [ExpectedStatus] {
         checker.oneOrMany(node, empty: "an empty list of statuses never matches").compactMap { node in
-            guard let text = checker.word(node, key: "expect", wanted: "a status such as 204 or 2xx") else { return nil }
+            guard let text = checker.word(node, key: "expect", wanted: "a status such as 204 or 2xx") else {
+                return nil
+            }
             if YAMLNumber.isInteger(text), let status = Int(text) {
                 if (100...599).contains(status) { return .exactly(status) }
                 checker.error("E205", at: node, "\"expect\" must be between 100 and 599, not \(checker.shown(text))")

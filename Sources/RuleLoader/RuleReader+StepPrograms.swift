@@ -56,7 +56,7 @@ extension RuleReader {
 
     /// The name of a program holds no template.
     private mutating func checkProgram(_ node: YAMLNode) -> Bool {
-        guard node.tag == nil, node.scalarText.hasTemplateMark else { return true }
+        guard node.holdsTemplate else { return true }
         checker.refuse(
             "E506", templateIn: node, "the program name must be literal",
             hint: "choose between programs with if: or choose:")
@@ -217,9 +217,7 @@ extension RuleReader {
             return false
         }
         let node = entry.value
-        if RuleReader.literalVariables.contains(name) || name.hasPrefix("LD_"), node.tag == nil,
-            node.scalarText.hasTemplateMark
-        {
+        if RuleReader.literalVariables.contains(name) || name.hasPrefix("LD_"), node.holdsTemplate {
             checker.refuse(
                 "E407", templateIn: node, "no template is allowed in \"\(name)\"",
                 hint: "it decides which programs and libraries are started")

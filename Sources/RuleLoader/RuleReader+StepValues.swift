@@ -6,9 +6,9 @@ extension RuleReader {
     // MARK: delay and wait
 
     mutating func delay(_ node: YAMLNode, in scope: Scope) -> StepAction? {
-        guard node.tag == nil, case .scalar(let text, _) = node.content, text.hasTemplateMark else {
-            guard checker.duration(node, key: "delay", .zero ... RuleReader.maximumDelay) != nil else { return nil }
-            return .delay(Template(literal: node.scalarText))
+        guard node.holdsTemplate else {
+            guard checker.duration(node, key: "delay", .zero...RuleReader.maximumDelay) != nil else { return nil }
+            return .delay(Template(literal: node.scalar ?? ""))
         }
         guard let template = template(node, key: "delay", in: scope, expecting: .anything) else { return nil }
         // Text around an expression, or an expression that gives text, is read as a duration when it is there.
@@ -39,7 +39,8 @@ extension RuleReader {
         guard case .mapping(let entries) = node.content else {
             if !node.isInvalid {
                 checker.error(
-                    "E203", at: node, "\"set\" must be a mapping of variable to value", hint: "write set: {name: value}")
+                    "E203", at: node, "\"set\" must be a mapping of variable to value", hint: "write set: {name: value}"
+                )
             }
             return nil
         }
@@ -73,7 +74,7 @@ extension RuleReader {
     private mutating func assigned(
         _ node: YAMLNode, key: String, _ type: ExpressionType, in scope: Scope, values: [Value]
     ) -> ValueTemplate? {
-        if node.tag == nil, node.scalarText.hasTemplateMark {
+        if node.holdsTemplate {
             return template(node, key: key, in: scope, expecting: .type(type)).map(ValueTemplate.template)
         }
         guard case .scalar(let wanted) = type.kind, let written = value(node, key: key) else { return nil }
@@ -83,15 +84,18 @@ extension RuleReader {
                 hint: RuleReader.conversionHint(node, written, to: wanted))
             return nil
         }
-        guard values.isEmpty || values.contains(where: value.isSame) else {
-            let words = values.compactMap(\.text)
-            checker.error(
-                "E204", at: node,
-                "\"\(key)\" must be \(Checker.list(words)), not \"\(checker.shown(node.scalarText))\"",
-                hint: checker.nearest(to: node.scalarText, among: words).map { "did you mean \($0)?" })
-            return nil
-        }
-        return .value(value)
+        return isAmong(values, value, node, key: key) ? .value(value) : nil
+    }
+
+    /// Whether a variable may hold the value (E204).
+    mutating func isAmong(_ values: [Value], _ value: Value, _ node: YAMLNode, key: String) -> Bool {
+        guard !values.isEmpty, !values.contains(where: value.isSame) else { return true }
+        let words = values.compactMap(\.text)
+        let written = node.scalar ?? ""
+        checker.error(
+            "E204", at: node, "\"\(key)\" must be \(Checker.list(words)), not \"\(checker.shown(written))\"",
+            hint: checker.nearest(to: written, among: words).map { "did you mean \($0)?" })
+        return false
     }
 
     static func conversionHint(
@@ -103,7 +107,7 @@ extension RuleReader {
             (.string(let text), .boolean) where text == "true" || text == "false":
             "remove the quotes"
         case (.boolean, .string), (.integer, .string), (.number, .string):
-            "put it in quotes: \"\(node.scalarText)\""
+            "put it in quotes: \"\(node.scalar ?? "")\""
         default: nil
         }
     }

@@ -40,15 +40,14 @@ extension RuleReader {
     mutating func steps(_ node: YAMLNode, key: String, _ context: inout StepContext) -> [Step] {
         context.isStopped = false
         let steps = list(node, key: key, &context)
-        let extent = extent(of: steps)
-        if extent.count > RuleReader.maximumStepsOfRule {
+        let count = stepCount(of: steps)
+        guard count <= RuleReader.maximumStepsOfRule else {
             checker.error(
                 "E205", at: node,
-                "\(extent.count) steps, with those of the scripts they call, are more than "
-                    + "\(RuleReader.maximumStepsOfRule)")
+                "\(count) steps, with those of the scripts they call, are more than \(RuleReader.maximumStepsOfRule)")
             return []
         }
-        if extent.delay > RuleReader.maximumDelay {
+        if LiteralDelays(of: steps, scripts: scriptDelays).total > RuleReader.maximumDelay {
             checker.error("E205", at: node, "one run may wait at most 7d in its delays")
         }
         return steps
@@ -107,7 +106,10 @@ extension RuleReader {
                 hint: "only an entry of a cycle may be a list of steps")
             return nil
         }
-        guard let fields = checker.fields(node, .step), let key = actionKey(of: fields) else { return nil }
+        guard let fields = checker.fields(node, .step) else { return nil }
+        let key = checker.action(
+            of: RuleReader.actionKeys, in: fields, "a step", hint: RuleReader.missingAction(fields))
+        guard let key else { return nil }
         guard checkCompanions(of: key, in: fields), let value = fields.node(key.text) else { return nil }
         var common = CommonKeys(
             alias: fields.string("alias"), isEnabled: fields.boolean("enabled") ?? true,
@@ -131,33 +133,9 @@ extension RuleReader {
             place: Place(file: checker.source.name, line: key.start.line, column: key.start.column))
     }
 
-    /// The one action of a step, or a report.
-    private mutating func actionKey(of fields: Fields) -> YAMLNode.Key? {
-        var written = RuleReader.actionKeys.compactMap(fields.key)
-        if written.count > 1 { written.sort { $0.start < $1.start } }
-        guard let key = written.first else {
-            // An unknown key was probably meant to be the action.
-            if fields.misspelt.isEmpty, case .mapping(let entries) = fields.node.content,
-                entries.allSatisfy({ fields.key($0.key.text) != nil })
-            {
-                let (start, end) = checker.firstKey(of: fields.node)
-                let companion = RuleReader.companions.first { fields.key($0.key) != nil }
-                checker.error(
-                    "E213", from: start, to: end, alias: fields.node.alias, "a step needs exactly one action",
-                    hint: companion.map { "\"\($0.key)\" belongs beside \"\($0.action)\"" }
-                        ?? "add publish:, run:, shell: or another action")
-            }
-            return nil
-        }
-        guard written.count == 1 else {
-            checker.error(
-                "E213", from: key.start, to: key.end, alias: key.alias,
-                "a step needs exactly one action; this one has "
-                    + written.map { "\"\($0.text)\"" }.joined(separator: " and "),
-                hint: "begin each step with its own -")
-            return nil
-        }
-        return key
+    private static func missingAction(_ fields: Fields) -> String {
+        companions.first { fields.key($0.key) != nil }.map { "\"\($0.key)\" belongs beside \"\($0.action)\"" }
+            ?? "add publish:, run:, shell: or another action"
     }
 
     private mutating func checkCompanions(of key: YAMLNode.Key, in fields: Fields) -> Bool {
@@ -231,7 +209,7 @@ extension RuleReader {
             common.timeout = fields.duration("timeout") ?? defaults.timeout ?? own
         } else {
             for key in ["timeout", "retry"] {
-                guard let written = fields.key(key) else { continue }
+                guard fields.key(key) != nil, let written = fields.last(of: [key, action.text]) else { continue }
                 let hint: String? =
                     switch (key, action.text) {
                     case ("timeout", "wait"): "write it inside wait, beside until:"
@@ -246,6 +224,12 @@ extension RuleReader {
             return isGood
         }
         guard let node = fields.node("retry") else { return isGood }
+        if let written = node.scalar {
+            checker.error(
+                "E203", at: node, "\"retry\" must be a mapping", hint: "write retry: {count: \(checker.shown(written))}"
+            )
+            return false
+        }
         guard let retry = checker.fields(node, .retry, owner: "\"retry\""), let count = retry.integer("count") else {
             return false
         }
@@ -258,9 +242,10 @@ extension RuleReader {
     private mutating func saved(
         _ fields: Fields, _ action: YAMLNode.Key, isEnabled: Bool, _ context: inout StepContext
     ) -> Int? {
-        guard let key = fields.key("save_as") else { return nil }
+        guard fields.key("save_as") != nil, let second = fields.last(of: ["save_as", action.text]) else { return nil }
         guard ["run", "shell", "http"].contains(action.text) else {
-            checker.error("E210", at: key, "\"save_as\" goes with run, shell and http, not with \"\(action.text)\"")
+            checker.error(
+                "E210", at: second, "\"save_as\" goes with run, shell and http, not with \"\(action.text)\"")
             return nil
         }
         guard let name = fields.string("save_as"), let node = fields.node("save_as") else { return nil }

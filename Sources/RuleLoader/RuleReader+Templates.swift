@@ -10,7 +10,7 @@ extension RuleReader {
         inserting insertion: Insertion = .plain
     ) -> Template? {
         guard let text = checker.text(node, key: key, .areText)?.string else { return nil }
-        guard node.tag == nil, text.hasTemplateMark else { return Template(literal: text) }
+        guard node.holdsTemplate else { return Template(literal: text) }
         do {
             return try Template(compiling: text, in: scope, expecting: wanted, inserting: insertion)
         } catch {
@@ -50,6 +50,11 @@ extension RuleReader {
             checker.error(problem.code, from: start, to: end, alias: node.alias, problem.message, hint: problem.hint)
         }
     }
+}
+
+extension YAMLNode {
+    /// Its text is to be compiled; under a tag nothing is.
+    var holdsTemplate: Bool { tag == nil && scalar?.hasTemplateMark == true }
 }
 
 extension String {

@@ -90,7 +90,7 @@ extension RuleReader {
         var node: YAMLNode
     }
 
-    private mutating func readEvents(_ fields: Fields) -> [WrittenEvent] {
+    mutating func readEvents(_ fields: Fields, owner: String = "a trigger") -> [WrittenEvent] {
         let keys = ["event", "clicks", "pattern"]
         let written = keys.filter { fields.key($0) != nil }
         guard written.count <= 1 else {
@@ -99,8 +99,9 @@ extension RuleReader {
             return []
         }
         guard let key = written.first else {
-            if keys.allSatisfy({ !fields.misspelt.contains($0) }) {
-                checker.missing("event", in: fields, owner: "a trigger")
+            // Without a button, what the mapping was meant to be is said already.
+            if fields.key("button") != nil, keys.allSatisfy({ !fields.misspelt.contains($0) }) {
+                checker.missing("event", in: fields, owner: owner)
             }
             return []
         }
@@ -128,10 +129,10 @@ extension RuleReader {
     }
 
     /// `for` and `collect` say more about what the events are, if all of them are of that kind.
-    private mutating func apply(_ key: String, _ kind: String, to events: inout [WrittenEvent], _ fields: Fields) {
-        guard fields.key(key) != nil else { return }
+    private mutating func apply(_ name: String, _ kind: String, to events: inout [WrittenEvent], _ fields: Fields) {
+        guard fields.key(name) != nil else { return }
         for index in events.indices {
-            switch (events[index].event, key) {
+            switch (events[index].event, name) {
             case (.hold, "for"):
                 if let duration = fields.duration("for") { events[index].event = .hold(after: duration) }
             case (.rotate(let direction, _), "collect"):
@@ -139,8 +140,8 @@ extension RuleReader {
                     events[index].event = .rotate(direction, collect: duration)
                 }
             default:
-                if let key = fields.last(of: [key, "event", "clicks", "pattern"]) {
-                    checker.error("E210", at: key, "\"\(key)\" goes only with \(kind)")
+                if let key = fields.last(of: [name, "event", "clicks", "pattern"]) {
+                    checker.error("E210", at: key, "\"\(name)\" goes only with \(kind)")
                 }
                 return
             }

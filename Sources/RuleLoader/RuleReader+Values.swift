@@ -15,7 +15,9 @@ extension RuleReader {
 
     /// A value whose spelling says its type: `true`, `3`, `2.5`, `"3"`. What other readers of YAML see otherwise is no
     /// value here (E208).
-    mutating func value(_ node: YAMLNode, key: String) -> Value? {
+    ///
+    /// - Parameter takesNull: `null` may stand here; it is read elsewhere.
+    mutating func value(_ node: YAMLNode, key: String, takesNull: Bool = false) -> Value? {
         guard case .scalar(let text, .plain) = node.content, node.tag == nil else {
             return checker.text(node, key: key, .areForbidden).map { .string($0.string) }
         }
@@ -24,12 +26,12 @@ extension RuleReader {
         case "false": return .boolean(false)
         default: break
         }
-        if YAMLNumber.isInteger(text) { return value(node, key: key, .integer) }
-        if YAMLNumber.isDecimal(text) { return value(node, key: key, .number) }
+        if YAMLNumber.isDecimal(text) { return number(text, node) }
         if let meaning = NameRules.otherMeaning(of: text) {
             checker.error(
                 "E208", at: node, "\(text) could be text or \(meaning) here",
-                hint: meaning == "null" ? "write \"\(text)\" in quotes" : "write \"\(text)\" in quotes, or \(meaning)")
+                hint: meaning == "null" && !takesNull
+                    ? "write \"\(text)\" in quotes" : "write \"\(text)\" in quotes, or \(meaning)")
             return nil
         }
         if YAMLNumber.looksLikeNumber(text) {
@@ -39,6 +41,17 @@ extension RuleReader {
             return nil
         }
         return checker.text(node, key: key, .areForbidden).map { .string($0.string) }
+    }
+
+    private mutating func number(_ text: String, _ node: YAMLNode) -> Value? {
+        if YAMLNumber.isInteger(text) {
+            if let value = Int64(text) { return .integer(value) }
+        } else if let value = Double(text), value.isFinite {
+            return .number(value)
+        }
+        checker.error(
+            "E205", at: node, "\(checker.shown(text)) is too large for a number", hint: "quote it if it is a text")
+        return nil
     }
 
     /// `20/1m`

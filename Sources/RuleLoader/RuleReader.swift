@@ -39,6 +39,8 @@ struct RuleReader {
     /// What triggers say, for the checks that need all of them.
     var uses = ButtonUses()
     var contents = SetFingerprints()
+    /// By place in `set.scripts`.
+    var scriptDelays: [LiteralDelays] = []
 
     /// What stands at the top of one document.
     private struct Part {
@@ -100,7 +102,7 @@ struct RuleReader {
             reader.readTests(node)
         }
         let graph = ScriptGraph(set)
-        checkSet(graph)
+        checkSet()
         if !documents.contains(where: \.checker.hasErrors) { setFingerprints(graph) }
     }
 

@@ -1,4 +1,0 @@
-// Until tests are read.
-extension RuleReader {
-    mutating func readTests(_ node: YAMLNode) {}
-}
