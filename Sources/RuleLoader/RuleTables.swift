@@ -1,3 +1,5 @@
+import Expressions
+
 extension Duration {
     static let longest = DurationText.longest
 }

@@ -184,7 +184,7 @@ struct YAMLComposer: ~Copyable {
         if !merges.isEmpty { children = merging(merges, into: children) }
         let node = YAMLNode(content: .mapping(isTemplate ? [] : children), start: event.start, end: end)
         guard isTemplate, !isKey else { return node }
-        reportUnquotedTemplate(node)
+        diagnostics.append(source.unquotedTemplate(at: event.start))
         return YAMLNode(content: .invalid, start: event.start, end: end)
     }
 
@@ -301,20 +301,26 @@ extension YAMLComposer {
             return report("E105", event.start, event.end, "unknown tag")
         }
         let start = source.find("!", from: event.start, to: event.end) ?? event.start
-        let written = source.text(from: start).prefix { $0 != " " && $0 != "," && $0 != "]" && $0 != "}" }
-        let end = start.advanced(by: written.count)
+        let text = source.text(from: start).prefix { $0 != " " && $0 != "," && $0 != "]" && $0 != "}" }
+        let end = start.advanced(by: text.count)
+        let written = Checker.shown(String(Substring(text)))
         if YAMLNode.Tag(rawValue: name) != nil {
             report("E105", start, end, "\(name) stands before a single text")
-        } else if name == "!include" {
+        } else if YAMLComposer.expressionKeys.contains(key) {
             report(
-                "E105", start, end, "unknown tag !include",
-                "the top-level include: is part of the language but this version does not do it yet")
+                "E105", start, end, "\(written) is read as a tag",
+                "write not, and quote an expression that begins with !")
+        } else if name == "!include" {
+            report("E105", start, end, "unknown tag !include", "use the top-level include: list")
         } else {
             report(
-                "E105", start, end, "unknown tag \(String(Substring(written)))",
+                "E105", start, end, "unknown tag \(written)",
                 "the tags are !secret, !env_var and !literal; quote text that begins with !")
         }
     }
+
+    /// Where expressions stand, in which `!` is no tag but a slip.
+    private static let expressionKeys: Set<String> = ["conditions", "if", "until"]
 }
 
 // MARK: - Reports
@@ -339,13 +345,6 @@ extension YAMLComposer {
     private mutating func reportTagDirective(before event: YAMLEvent) {
         let position = source.find("%TAG", from: .start, to: event.end) ?? event.start
         report("E113", position, position.advanced(by: 4), "%TAG directives are not supported")
-    }
-
-    private mutating func reportUnquotedTemplate(_ node: YAMLNode) {
-        let end = source.find("}}", from: node.start, to: node.end.advanced(by: 1))?.advanced(by: 2) ?? node.end
-        let width = node.start.line == end.line ? end.column - node.start.column : 2
-        let text = String(Substring(source.text(from: node.start).prefix(width)))
-        report("E111", node.start, node.start.advanced(by: width), "put quotes around the template: \"\(text)\"")
     }
 
     /// libyaml takes a tab for a space between brackets and before comments; people's editors do not show it.
