@@ -134,7 +134,7 @@ let package = Package(
             "JSON", resources: [.copy("Golden"), .copy("Examples")]),
         tests("HomeAssistantTests", "HomeAssistant", "ButtonModel", "JSON"),
         tests("ButtonsTests", "Buttons", "BluetoothHost", "Flic", "ButtonModel", "Simulator"),
-        tests("HubTests", "Hub", "Buttons", "Flic", "Rules", "ButtonModel", "JSON"),
+        tests("HubTests", "Hub", "Buttons", "Flic", "Expressions", "Rules", "ButtonModel", "JSON"),
         tests("SimulatorTests", "Simulator", "BluetoothHost", "Flic", "ButtonModel", "Bytes"),
         tests(
             "ScenarioTests", "Hub", "Simulator", "RuleLoader", "Rules", "Diagnostics", "ButtonModel", "JSON",
