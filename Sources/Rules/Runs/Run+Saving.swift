@@ -56,7 +56,7 @@ extension Run {
             let delayed = saved["delayed"]?.duration, delayed <= StepValues.longestDelay,
             let next = saved["next"]?.integerValue, let nextStep = Int(exactly: next),
             (0...Int.max / 2).contains(nextStep),
-            let savedFrames = saved["frames"]?.arrayValue, savedFrames.count <= 2 * Run.maximumDepth,
+            let savedFrames = saved["frames"]?.arrayValue,
             let savedLocals = saved["locals"]?.arrayValue
         else { return nil }
         self.init(waiting.run, rule: rule, waiting.occurrence, isDryRun: isDryRun, in: world, at: now)

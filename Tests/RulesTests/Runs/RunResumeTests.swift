@@ -239,7 +239,7 @@ struct RunResumeTests {
             #"{"wait":"delay","frames":[["actions",0]],"locals":[{"results":[],"inputs":[]}],"next":0,"left":0,"elapsed":0,"delayed":0,"started":0,"dry":false,"error":["a"]}"#,
         ])
     func notation(_ saved: String) throws {
-        let set = RunKit.set([try .delay("1s")])
+        let set = RunKit.set([try .delay("1s")], onError: [try .delay("1s")])
         let now = Instant(sinceBoot: .zero)
         let world = RunKit.world(set, at: now)
         var waiting = WaitingRun(
