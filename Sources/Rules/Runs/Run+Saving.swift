@@ -60,7 +60,9 @@ extension Run {
             let savedLocals = saved["locals"]?.arrayValue
         else { return nil }
         self.init(waiting.run, rule: rule, waiting.occurrence, isDryRun: isDryRun, in: world, at: now)
-        let keptAt = now - max(.zero, left - remaining)
+        // A clock that was set back does not make the wait longer than it was.
+        let remaining = max(.zero, min(remaining, left))
+        let keptAt = now - (left - remaining)
         startedAt = keptAt - elapsed
         trace.startedAt = UTCTime(milliseconds: started)
         self.delayed = delayed
@@ -78,13 +80,13 @@ extension Run {
         }
         guard (error != nil) == (frames.first?.part == .onError) else { return nil }
 
-        let until = now + max(.zero, remaining)
+        let until = now + remaining
         switch (saved["wait"]?.stringValue, step.action) {
         case ("delay", .delay): self.waiting = .delay(until: until)
         case ("wait", .wait): self.waiting = .condition(since: now, until: until, looksAt: now)
         default: return nil
         }
-        let time = DurationText.text(milliseconds: max(.zero, remaining).milliseconds)
+        let time = DurationText.text(milliseconds: remaining.milliseconds)
         note(step, "goes on after a restart, \(time) left", at: now)
         release()
     }

@@ -80,6 +80,25 @@ struct RunValueFailureTests {
     }
 }
 
+@Suite("Values as long as they may be")
+struct RunValueBoundTests {
+    private func begin(_ step: Step, _ count: Int) -> [RuleEngine.Effect] {
+        var talk = Transcript<RunInWorld>(step)
+        talk.given(.variable(RunKit.name, .string(String(repeating: "x", count: count))))
+        return talk.given(.begin)
+    }
+
+    @Test("a topic of 65 535 octets, JSON with 64 KiB of values, a delay of 7 days")
+    func bounds() throws {
+        let topic = String(repeating: "x", count: 65_535)
+        #expect(begin(try .publish("{{ variables.name }}"), 65_535) == [.perform(0, .message(topic))])
+        let json = JSONTemplate.template(try RunKit.text("{{ variables.name }}"))
+        let text = String(repeating: "x", count: 65_534)
+        #expect(begin(try .publish("a", json: json), 65_534) == [.perform(0, .message("a", "\"\(text)\""))])
+        #expect(begin(try .delay("{{ 7d }}"), 0) == [])
+    }
+}
+
 @Suite("Steps that fail")
 struct RunFailureTests {
     static let failure = StepOutcome.failed(code: "R822", message: "exit status 1")

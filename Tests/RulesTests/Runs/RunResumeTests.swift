@@ -153,6 +153,17 @@ struct RunResumeTests {
         after.whenTimerFires(after: .zero, expect: .perform(0, .said("on")))
     }
 
+    @Test("a clock that was set back makes no wait longer")
+    func clockSetBack() throws {
+        var before = Transcript<RunInWorld>(try .delay("1h"), try .log("off"))
+        before.given(.begin)
+        let world = before.machine.world
+        let waiting = try #require(before.machine.run.saved(in: world, at: before.now))
+        let run = try #require(Run(waiting, rule: 0, remaining: .seconds(1_700_000_000), in: world, at: before.now))
+        var after = Transcript(RunInWorld(world: world, run: run), at: before.now)
+        after.whenTimerFires(after: .seconds(3600), expect: .perform(0, .said("off")))
+    }
+
     @Test("only delays and waits are kept")
     func others() throws {
         for step in [try Step.run("/bin/a"), .count(2, every: .seconds(1)), try .log("done")] {
