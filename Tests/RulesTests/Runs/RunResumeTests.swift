@@ -146,6 +146,7 @@ struct RunResumeTests {
     func overdue() throws {
         var before = Transcript<RunInWorld>(try .delay("1s"), try .log("on"))
         before.given(.begin)
+        before.wait(.seconds(2))
         let waiting = try #require(before.machine.run.saved(in: before.machine.world, at: before.now))
         let run = try #require(
             Run(waiting, rule: 0, remaining: .seconds(-60), in: before.machine.world, at: before.now))
