@@ -122,7 +122,8 @@ let package = Package(
             resources: [.copy("Vectors"), .copy("Golden")]),
         tests("GesturesTests", "Gestures", "ButtonModel", "JSON"),
         tests("ExpressionsTests", "Expressions", "ButtonModel", "JSON"),
-        tests("AlmanacTests", "Almanac", "Expressions", "ButtonModel"),
+        tests(
+            "AlmanacTests", "Almanac", "Expressions", "ButtonModel", resources: [.copy("Zones"), .copy("Tables")]),
         tests("RulesTests", "Rules", "Gestures", "Expressions", "Almanac", "ButtonModel", "JSON"),
         tests(
             "RuleLoaderTests", "RuleLoader", "Rules", "Diagnostics", "ButtonModel", "JSON", resources: [.copy("Golden")]

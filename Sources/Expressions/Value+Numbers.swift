@@ -1,6 +1,6 @@
 extension Value {
     /// A number, or text that is one: digits with a sign, a point and an exponent as other programs write them.
-    var anyNumber: Double? {
+    package var anyNumber: Double? {
         switch self {
         case .integer(let value): Double(value)
         case .number(let value): value
@@ -10,7 +10,7 @@ extension Value {
     }
 
     /// The same where nothing stands after the point, or only zeros.
-    var wholeNumber: Int64? {
+    package var wholeNumber: Int64? {
         switch self {
         case .integer(let value): value
         case .number(let value): Int64(exactly: value)

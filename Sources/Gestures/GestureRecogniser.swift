@@ -2,7 +2,8 @@ package import ButtonModel
 
 /// Presses, turns and swipes of all buttons to gestures: one gesture for each press train, by longest match.
 ///
-/// The interface; to be written.
+/// Each button has a row here, each of its parts a `PressMachine`. What is left to this type are the timers of all of
+/// them and the chords (`GestureRecogniser+Chords.swift`), the only thing in which buttons meet.
 package struct GestureRecogniser: Sendable {
     package enum Input: Hashable, Sendable {
         case event(ButtonEvent)
@@ -12,24 +13,103 @@ package struct GestureRecogniser: Sendable {
         case timerFired
     }
 
-    /// When `timerFired` is wanted next. Of an event and a timer at the same instant the caller hands the event in first.
-    package var deadline: Instant? { nil }
+    var rows: [ButtonRow] = []
+    private var places: [ButtonID: Int] = [:]
+    private var others = Vocabulary()
+    private var otherGrammar = Grammar(Vocabulary())
+    var deadlines = DeadlineHeap()
+    var chords: [Chord] = []
+    /// Places in `rows`.
+    var chordMembers: [[Int]] = []
+    var formedChords: [FormedChord] = []
 
     package init() {}
 
+    /// When `timerFired` is wanted next. Of an event and a timer at the same instant the caller hands the event in first.
+    package var deadline: Instant? {
+        formedChords.reduce(deadlines.earliest?.instant) { min($0 ?? $1.firesAt, $1.firesAt) }
+    }
+
     /// What is wanted from now on. Trains under way go on under the new vocabulary; none is lost.
     ///
-    /// - Parameter others: of buttons that have no entry.
+    /// - Parameters:
+    ///   - others: of buttons that have no entry.
+    ///   - chords: one that names fewer than two buttons never forms.
     package mutating func configure(
         _ vocabularies: [ButtonID: Vocabulary], others: Vocabulary, chords: [Chord], at now: Instant
-    ) {}
+    ) {
+        var grammars: [Vocabulary: Grammar] = [:]
+        func grammar(of vocabulary: Vocabulary) -> Grammar {
+            if let known = grammars[vocabulary] { return known }
+            let grammar = Grammar(vocabulary)
+            grammars[vocabulary] = grammar
+            return grammar
+        }
+        self.others = others
+        otherGrammar = grammar(of: others)
+        for row in rows.indices {
+            let vocabulary = vocabularies[rows[row].button] ?? others
+            rows[row].configure(vocabulary, grammar(of: vocabulary), at: now)
+        }
+        for (button, vocabulary) in vocabularies where places[button] == nil {
+            add(ButtonRow(button, vocabulary, grammar(of: vocabulary)))
+        }
+        if chords != self.chords { setChords(chords, at: now) }
+        for row in rows.indices { rearm(row) }
+    }
 
     /// What this completes, in order.
-    package mutating func handle(_ input: Input, at now: Instant) -> [Recognised] { [] }
+    package mutating func handle(_ input: Input, at now: Instant) -> [Recognised] {
+        var output: [Recognised] = []
+        switch input {
+        case .event(let event):
+            let row = row(of: event.button)
+            if rows[row].chords.isEmpty {
+                let machine = rows[row].machine(of: event.part)
+                rows[row].machines[machine].handle(event, at: now, into: &output)
+            } else {
+                handleMember(event, row, at: now, into: &output)
+            }
+            rearm(row)
+        case .moved(let movement):
+            let row = row(of: movement.button)
+            rows[row].moved(movement, at: now, into: &output)
+            rearm(row)
+        case .linkLost(let button):
+            guard let row = places[button] else { return [] }
+            for machine in rows[row].machines.indices {
+                rows[row].machines[machine].linkLost(at: now, into: &output)
+            }
+            endMembership(of: row, at: now, into: &output)
+            rearm(row)
+        case .timerFired:
+            timePassed(at: now, into: &output)
+        }
+        return output
+    }
 
-    /// A text that brings the button's undecided train back after a restart; empty when nothing is under way.
-    package func saved(_ button: ButtonID) -> String { "" }
+    /// One deadline after the other, so that what was due earlier comes first, however late the timer is.
+    private mutating func timePassed(at now: Instant, into output: inout [Recognised]) {
+        while let due = deadline, due <= now {
+            if let chord = formedChords.firstIndex(where: { $0.firesAt <= due }) {
+                fire(formedChords.remove(at: chord), at: due, into: &output)
+            } else if let row = deadlines.earliest?.row {
+                rows[row].timePassed(at: due, into: &output)
+                rearm(row)
+            }
+        }
+    }
 
-    /// From `saved`. The train goes on as queued; what we do not understand is passed over.
-    package mutating func restore(_ button: ButtonID, _ saved: String, at now: Instant) {}
+    mutating func rearm(_ row: Int) { deadlines.set(row, to: rows[row].deadline) }
+
+    mutating func row(of button: ButtonID) -> Int {
+        places[button] ?? add(ButtonRow(button, others, otherGrammar))
+    }
+
+    @discardableResult
+    private mutating func add(_ row: ButtonRow) -> Int {
+        rows.append(row)
+        places[row.button] = rows.count - 1
+        return rows.count - 1
+    }
 }

@@ -5,6 +5,11 @@ package enum PressLength: String, CaseIterable, Hashable, Sendable {
     case short, long
 }
 
+extension [PressLength] {
+    package static let click: [PressLength] = [.short]
+    package static let doubleClick: [PressLength] = [.short, .short]
+}
+
 /// What is wanted of one button, from all rules together, and its times. Everything the recogniser waits for follows
 /// from this; nothing else does.
 package struct Vocabulary: Hashable, Sendable {

@@ -4,7 +4,45 @@ package import Gestures
 
 /// Everything between what the buttons did and what is to be done: gestures, states and variables, gates, runs.
 ///
-/// The interface; to be written.
+/// What the buttons report goes through the recogniser; each thing recognised meets the rules that wait for it on that
+/// button, found in an index. All of them are judged against one snapshot of the world, each by its gates in their order,
+/// before any of them does anything. Then their runs begin, one after another, each up to where it has to wait. Rules
+/// with `fallback` are asked only when no ordinary rule got past its conditions, now or earlier in the same press.
+///
+/// | on                                   | a rule that matches                         | and we                                   |
+/// |--------------------------------------|---------------------------------------------|------------------------------------------|
+/// | event                                | is disabled                                 | stopped(`disabled`)                      |
+/// | event, stored and not to be acted on | any                                         | stopped(`dropped_queued`)                |
+/// | event, stored, `keep: last`          | any                                         | keep it; stop the one kept before        |
+/// | the last stored event, 500 ms without one, or a live event | keeps one             | go on with it at the next gate           |
+/// | event                                | has a condition that does not hold          | stopped(`dropped_conditions`)            |
+/// | event                                | began a run less than `cooldown` ago        | stopped(`dropped_cooldown`)              |
+/// | event                                | began as many runs as `rate_limit` allows   | stopped(`dropped_rate`)                  |
+/// | event                                | `single`, has a run; or 1 000 runs go on    | stopped(`dropped_busy`)                  |
+/// | a turn of a dial                     | `single` or `queued`, has a run             | add it up; an event of its own when the run has ended |
+/// | event                                | `restart`, has a run                        | cancel it, finished(cancelled); started  |
+/// | event                                | `queued`, has a run, and fewer than `max`   | started; the run begins when its turn comes |
+/// | event                                | any, with room for a run                    | started; the run begins                  |
+///
+/// | on                                        | its run                                | and we                              |
+/// |-------------------------------------------|----------------------------------------|-------------------------------------|
+/// | step finished, handed over, timer         | waits for it                           | let it go on; at its end finished   |
+/// | state, variable, button, rule or broker changed | stands in a `wait`               | let it look                         |
+/// | button let go, its link lost, rule disabled | repeats while held                   | let it end its repeat               |
+/// | rule disabled                             | waits its turn                         | finished(cancelled)                 |
+/// | reloaded, its rule is another or gone     | any                                    | cancel it, finished(cancelled)      |
+/// | reloaded, its rule is the same            | any                                    | nothing                             |
+/// | stop                                      | waits, and its rule resumes            | it is kept                          |
+/// | stop                                      | any other                              | cancel it, finished(interrupted)    |
+///
+/// Every other answer is ignored: a run's number is never used again. Messages, a new set, a restart and the first
+/// connection of a button make no rule match.
+///
+/// The effects of one event stand in this order: what was recognised; for each rule in document order, that it was
+/// stopped, or that its run has started; what the runs do, in the order of their starts; the timer. Of an event and a
+/// timer at the same instant the caller hands the event in first.
+///
+/// - Source: rule language, sections 4 to 6 and 13.
 package struct RuleEngine: Sendable {
     package enum Input: Hashable, Sendable {
         /// The wall clock now; at the start, and whenever it was set. Not believed: earlier than the program's build.
@@ -28,12 +66,13 @@ package struct RuleEngine: Sendable {
         /// A new set takes the place of the old one, between two events.
         case reloaded(RuleSet)
         case requested(Request)
+        case given(Given)
         case timerFired
         /// The program ends: nothing is started any more, runs are kept or cut off.
         case stop
     }
 
-    /// What people and other programs may ask. Names are checked by the caller (`rule(named:)`, `variable(named:)`).
+    /// What people and other programs may ask. Names are checked by the caller; what is not there is ignored.
     package enum Request: Hashable, Sendable {
         /// A manual run; `trigger.manual` is true.
         case run(rule: String, ignoringConditions: Bool, isDryRun: Bool)
@@ -44,9 +83,19 @@ package struct RuleEngine: Sendable {
         case setTriggerMode(ButtonID, TriggerMode?)
     }
 
+    /// What a test of the rules says has happened, and what `explain` supposes, without the bytes it would come from.
+    package enum Given: Hashable, Sendable {
+        case recognised(Recognised)
+        /// An event even when nothing has changed.
+        case linkChanged(ButtonID, isConnected: Bool)
+        /// As a message would bring it; `.unknown` for nothing.
+        case state(String, Value)
+    }
+
     package enum Effect: Hashable, Sendable {
         /// Something a button did, for those who listen. It stands before what the rules make of it.
         case recognised(Recognised)
+        /// The run has begun, or with `mode: queued` waits its turn.
         case started(RunID, rule: String, Occurrence)
         case stopped(rule: String, Gate, Occurrence, reason: String)
         /// Carry this out and answer with `stepFinished` (a `log` needs no answer).
@@ -56,12 +105,14 @@ package struct RuleEngine: Sendable {
         /// - Parameter step: its alias or path; `place`: where it stands.
         case stepFailed(RunID, rule: String, step: String, Place, code: String, message: String, isFinal: Bool)
         case finished(RunID, rule: String, RunResult)
-        /// A run of a former process, or one that waited its turn.
+        /// A run of a former process that is not resumed.
         case interrupted(RunID, rule: String, Occurrence)
         case keep(RuleStateChange)
         case variableChanged(String, Value)
         case enabledChanged(rule: String, Bool)
-        /// Topic filters to add and to give up.
+        /// A mode set at run time does not count any more, and need not be kept: it cannot serve the rules.
+        case triggerModeDropped(ButtonID)
+        /// Topic filters to add and to give up. One that is added again wants its retained message again.
         case subscribe([String])
         case unsubscribe([String])
         /// For the log; not what a `log` step says.
@@ -74,67 +125,231 @@ package struct RuleEngine: Sendable {
     package static let maximumRuns = 1000
 
     /// The set that runs now.
-    package private(set) var set: RuleSet
+    package var set: RuleSet { world.set }
+
+    // Everything below is the engine's own; its extensions are in files of their own.
+
+    var world: World
+    var states: StateTable
+    var index: RuleIndex
+    var names: Names
+    var recogniser = GestureRecogniser()
+
+    var identities: [ButtonIdentity] = []
+    var devices: [ButtonID: Device] = [:]
+    /// Set at run time.
+    var modes: [ButtonID: TriggerMode] = [:]
+    var taken: [PressSource: TakenPresses] = [:]
+    var kept = KeptEvents()
+    /// The number of the event that is kept next.
+    var keptCount: UInt64 = 0
+
+    var lanes: [LaneID: Lane] = [:]
+    /// By rule.
+    var records: [RuleRecord]
+    var archive = TraceArchive()
+    var runs: [RunID: Run] = [:]
+    /// Of runs that are in one.
+    var lanesOfRuns: [RunID: LaneID?] = [:]
+    var runDeadlines = DeadlineTable<RunID>()
+    var runsWaitingForWorld: Set<RunID> = []
+    /// Runs that have started and are about to begin.
+    var queue: [Queued] = []
+    /// Runs that wait for their turn, in all lanes.
+    var waitingCount = 0
+    /// Whose runs have ended while a dial was turned.
+    var turnedLanes: [LaneID] = []
+    /// Something that runs may wait for has changed.
+    var worldMoved = false
+    var nextRun: RunID
+
+    /// Of rules, by id.
+    var overrides: [String: EnabledOverride] = [:]
+    /// Variables that ever got a value: the others follow their initial one.
+    var assigned: Set<String> = []
+    /// Values of variables that are not declared now, in case they come back.
+    var shelf: [String: Value] = [:]
+    /// What of the runs is kept now.
+    var keptWaits: [RunID: KeptWait] = [:]
+    /// From a former process, until the time is known.
+    var restored: Restored
+    /// What is to be said at the first input.
+    var greetings: [Effect] = []
+    var timer: Instant?
+    var isStopped = false
 
     /// - Parameters:
     ///   - state: what was kept. What no longer fits is discarded, and said at the first input.
     ///   - nextRun: the number of the first run.
     package init(_ set: RuleSet, state: RuleState = RuleState(), nextRun: RunID = RunID(rawValue: 1)) {
-        self.set = set
+        world = World(set)
+        states = StateTable(set.states)
+        index = RuleIndex(set)
+        names = Names(set)
+        records = Array(repeating: RuleRecord(), count: set.rules.count)
+        restored = Restored(cooldowns: state.cooldowns, waiting: state.waiting.sorted { $0.run < $1.run })
+        self.nextRun = nextRun
+        if let last = restored.waiting.last?.run, last >= nextRun { self.nextRun.rawValue = last.rawValue &+ 1 }
+        restore(state)
+        configure(at: Instant(nanoseconds: 0))
     }
 
-    package mutating func handle(_ input: Input, at now: Instant) -> [Effect] { [] }
+    package mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
+        guard !isStopped else { return [] }
+        var effects = greetings
+        greetings = []
+        world.refreshAges(at: now)
+        switch input {
+        case .wallClock(let time, let isBelievable):
+            clockWasSet(to: time, isBelievable: isBelievable, at: now, &effects)
+        case .buttonsChanged(let identities): buttonsChanged(identities, at: now)
+        case .pressed(let events):
+            for event in events { recognised(recogniser.handle(.event(event), at: now), at: now, &effects) }
+        case .moved(let movement): recognised(recogniser.handle(.moved(movement), at: now), at: now, &effects)
+        case .linkChanged(let button, let isConnected):
+            linkChanged(button, isConnected: isConnected, isAlwaysTold: false, at: now, &effects)
+        case .battery(let button, let percent):
+            devices[button, default: Device()].battery = percent
+            showDevice(button)
+        case .batteryLow(let button): occurred(.batteryLow, "battery_low", of: button, at: now, &effects)
+        case .brokerChanged(let isConnected):
+            worldMoved = worldMoved || world.brokerIsConnected != isConnected
+            world.brokerIsConnected = isConnected
+        case .message(let topicName, let payload): received(payload, on: topicName, at: now)
+        case .handedOver(let step):
+            drive(step.run, at: now, &effects) { $0.handedOver(step, in: &$1, at: now, &$2) }
+        case .stepFinished(let step, let outcome):
+            drive(step.run, at: now, &effects) { $0.stepFinished(step, outcome, in: &$1, at: now, &$2) }
+        case .reloaded(let set): reload(set, at: now, &effects)
+        case .requested(let request): requested(request, at: now, &effects)
+        case .given(let given): self.given(given, at: now, &effects)
+        case .timerFired:
+            timer = nil
+            timerFired(at: now, &effects)
+        case .stop: stop(at: now, &effects)
+        }
+        advance(at: now, &effects)
+        updateTimer(&effects)
+        return effects
+    }
 
-    // MARK: What others ask
+    private mutating func given(_ given: Given, at now: Instant, _ effects: inout [Effect]) {
+        switch given {
+        case .recognised(let recognised): self.recognised(recognised, at: now, &effects)
+        case .linkChanged(let button, let isConnected):
+            linkChanged(button, isConnected: isConnected, isAlwaysTold: true, at: now, &effects)
+        case .state(let name, let value):
+            guard let place = names.states[name] else { return }
+            states.set(value, place, now)
+            show([place])
+        }
+    }
 
-    /// The topics of all states.
-    package var subscriptions: [String] { [] }
-    /// The name the rules have for this button: the first that fits.
-    package func declaredName(of button: ButtonID) -> String? { nil }
-    /// The button that a declared name, a uuid, serial, address or nickname means now.
-    package func button(named name: String) -> ButtonID? { nil }
-    /// The policy for events no rule looks at, such as those for MQTT: the button's, else the default.
-    package func queuedPolicy(of button: ButtonID) -> QueuedPolicy { .standard }
-    package func listening(to button: ButtonID) -> Listening { Listening() }
-    /// What was set at run time, if it can serve the rules; otherwise why not.
-    package func refusal(of mode: TriggerMode, for button: ButtonID) -> String? { nil }
-    /// The undecided train of a button, to be kept with its events.
-    package func savedTrain(of button: ButtonID) -> String { "" }
-    /// Before the first event.
-    package mutating func restoreTrain(of button: ButtonID, _ saved: String, at now: Instant) {}
-
-    package func isEnabled(rule: String) -> Bool? { nil }
-    package func value(of variable: String) -> Value? { nil }
-    package func value(ofState state: String) -> Value? { nil }
-    package func statistics(of rule: String) -> RuleStatistics? { nil }
-    /// The latest outcome since the start.
-    package func latestOutcome(of rule: String) -> Outcome? { nil }
-    /// The last twenty runs, the latest last.
-    package func traces(of rule: String) -> [RunTrace] { [] }
-    /// What the rules would do now, performing nothing.
-    package func explain(_ event: Recognised, at now: Instant) -> Explanation { Explanation() }
+    private mutating func buttonsChanged(_ identities: [ButtonIdentity], at now: Instant) {
+        self.identities = identities
+        let existing = Set(identities.map(\.id))
+        devices = devices.filter { existing.contains($0.key) }
+        taken = taken.filter { existing.contains($0.key.button) }
+        modes = modes.filter { existing.contains($0.key) }
+        world.held = world.held.filter { existing.contains($0.button) }
+        configure(at: now)
+        for place in world.buttons.indices where index.meant[place] == nil { world.buttons[place] = ButtonFacts() }
+        for button in existing { showDevice(button) }
+        worldMoved = true
+    }
 }
 
-/// How a button's presses are read, and what that costs.
-package struct Listening: Hashable, Sendable {
-    /// `nil`: by the rules' own times, from `down` and `up`.
-    package var mode: TriggerMode?
-    package var isFixed: Bool
-    /// How long a click waits after its `down`; `nil`: until the `up`. Zero: not at all.
-    package var clickWait: Duration?
-    /// The rule that makes it wait.
-    package var cause: String?
-    /// The gestures in use: `click`, `clicks_3`, …; what Home Assistant is told besides the four.
-    package var gestures: Set<[PressLength]>
+// MARK: - Time
 
-    package init(
-        mode: TriggerMode? = .clickAndDoubleClickAndHold, isFixed: Bool = false,
-        clickWait: Duration? = .milliseconds(500), cause: String? = nil, gestures: Set<[PressLength]> = []
-    ) {
-        self.mode = mode
-        self.isFixed = isFixed
-        self.clickWait = clickWait
-        self.cause = cause
-        self.gestures = gestures
+extension RuleEngine {
+    /// What has become too old is unknown first. Then runs go on, so that one that ends now makes room for what is
+    /// recognised now.
+    private mutating func timerFired(at now: Instant, _ effects: inout [Effect]) {
+        show(states.expire(at: now))
+        for id in runDeadlines.due(at: now) {
+            drive(id, at: now, &effects) { $0.timerFired(in: &$1, at: now, &$2) }
+        }
+        advance(at: now, &effects)
+        decide(kept.take(silentAt: now), at: now, &effects)
+        recognised(recogniser.handle(.timerFired, at: now), at: now, &effects)
+    }
+
+    private mutating func updateTimer(_ effects: inout [Effect]) {
+        var next = recogniser.deadline
+        for deadline in [kept.nextDeadline, states.nextDeadline, runDeadlines.earliest] {
+            guard let deadline, next.map({ deadline < $0 }) ?? true else { continue }
+            next = deadline
+        }
+        guard next != timer else { return }
+        timer = next
+        effects.append(next.map(Effect.setTimer) ?? .cancelTimer)
+    }
+}
+
+// MARK: - What others ask
+
+extension RuleEngine {
+    /// The places of what has a name.
+    struct Names: Sendable {
+        let rules, variables, states, buttons: [String: Int]
+
+        init(_ set: RuleSet) {
+            func places(_ names: [String]) -> [String: Int] {
+                Dictionary(zip(names, names.indices), uniquingKeysWith: { first, _ in first })
+            }
+            rules = places(set.rules.map(\.id))
+            variables = places(set.variables.map(\.name))
+            states = places(set.states.map(\.name))
+            buttons = places(set.buttons.map(\.name))
+        }
+    }
+
+    /// The topics of all states.
+    package var subscriptions: [String] { states.topics }
+
+    /// The name the rules have for this button: the first that fits.
+    package func declaredName(of button: ButtonID) -> String? { declaration(of: button)?.name }
+
+    func declaration(of button: ButtonID) -> DeclaredButton? {
+        guard let place = index.place(of: button), let first = index.entries[place].declared.first else { return nil }
+        return set.buttons[first]
+    }
+
+    /// The button that a declared name, a uuid, serial, address or nickname means now.
+    package func button(named name: String) -> ButtonID? {
+        if let place = names.buttons[name], let button = index.meant[place] { return button }
+        let address = BluetoothAddress(name).map { ButtonID($0) } ?? ButtonID(name)
+        let ways: [(ButtonIdentity) -> Bool] = [
+            { $0.uuid == name }, { $0.serial == name }, { $0.id == address }, { $0.nickname == name },
+        ]
+        for way in ways {
+            if let identity = identities.first(where: way) { return identity.id }
+        }
+        return nil
+    }
+
+    /// The policy for events no rule looks at, such as those for MQTT: the button's, else the default.
+    package func queuedPolicy(of button: ButtonID) -> QueuedPolicy { declaration(of: button)?.queued ?? set.queued }
+
+    /// The undecided train of a button, to be kept with its events.
+    package func savedTrain(of button: ButtonID) -> String { recogniser.saved(button) }
+    /// Before the first event.
+    package mutating func restoreTrain(of button: ButtonID, _ saved: String, at now: Instant) {
+        recogniser.restore(button, saved, at: now)
+    }
+
+    package func isEnabled(rule: String) -> Bool? { names.rules[rule].map { world.rules[$0].isEnabled } }
+    package func value(of variable: String) -> Value? { names.variables[variable].map { world.variables[$0] } }
+    package func value(ofState state: String) -> Value? { names.states[state].map { world.states[$0] } }
+    package func statistics(of rule: String) -> RuleStatistics? { names.rules[rule].map { records[$0].statistics } }
+    /// The latest outcome since the start; `notMatched` while there is none.
+    package func latestOutcome(of rule: String) -> Outcome? { names.rules[rule].map { records[$0].latest } }
+
+    /// The last twenty runs, the latest last; those that go on stand behind them.
+    package func traces(of rule: String) -> [RunTrace] {
+        let open = names.rules[rule].map { place in
+            runs.values.filter { $0.rule == place }.sorted { $0.id < $1.id }.map(\.trace)
+        }
+        return archive.traces(of: rule) + (open ?? [])
     }
 }

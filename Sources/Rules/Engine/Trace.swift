@@ -72,18 +72,3 @@ package struct Explanation: Hashable, Sendable {
         self.notConsidered = notConsidered
     }
 }
-
-/// What a rule has done since the start.
-package struct RuleStatistics: Hashable, Sendable {
-    /// By outcome; `started` counts all that ever did. Matches are all of them but `completed`, `failed`, `cancelled`, `interrupted`.
-    package var counts: [Outcome: Int]
-    package var conditionErrors: Int
-    /// Durations of the last runs, at most 100, the oldest first.
-    package var durations: [Duration]
-
-    package init() {
-        counts = [:]
-        conditionErrors = 0
-        durations = []
-    }
-}

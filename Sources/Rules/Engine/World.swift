@@ -23,7 +23,7 @@ struct World: Sendable {
     /// What runs changed since the engine last looked: it wakes the runs that wait for them, and keeps them.
     var changed: Set<Change> = []
     /// What is down now, of all buttons there are.
-    var held: Set<HeldPart> = []
+    var held: Set<PressSource> = []
 
     /// When the facts that have ages happened.
     var buttonEvents: [Instant?]
@@ -39,12 +39,6 @@ struct World: Sendable {
         case enable(Int, Bool)
     }
 
-    struct HeldPart: Hashable, Sendable {
-        var button: ButtonID
-        /// Empty for a button of one part.
-        var part: String
-    }
-
     init(_ set: RuleSet) {
         self.set = set
         states = set.states.map { $0.fallback ?? .unknown }
@@ -57,16 +51,20 @@ struct World: Sendable {
         }
         buttonEvents = Array(repeating: nil, count: set.buttons.count)
         ruleStarts = Array(repeating: nil, count: set.rules.count)
-        let reads = set.reads
-        agedButtons = set.buttons.indices.filter { reads.contains(.button($0, .lastEventAge)) }
-        agedRules = set.rules.indices.filter { reads.contains(.rule($0, .lastRunAge)) }
+        var agedButtons: Set<Int> = []
+        var agedRules: Set<Int> = []
+        set.forEachRead { slot in
+            if case .button(let index, .lastEventAge) = slot { agedButtons.insert(index) }
+            if case .rule(let index, .lastRunAge) = slot { agedRules.insert(index) }
+        }
+        self.agedButtons = agedButtons.filter(set.buttons.indices.contains).sorted()
+        self.agedRules = agedRules.filter(set.rules.indices.contains).sorted()
     }
 
     /// Whether this button, or this part of it, is down. An empty part means any.
     func isHeld(_ button: ButtonID?, part: String = "") -> Bool {
-        guard let button, !held.isEmpty else { return false }
-        if part.isEmpty { return held.contains { $0.button == button } }
-        return held.contains(HeldPart(button: button, part: part))
+        guard let button else { return false }
+        return held.contains { $0.button == button && (part.isEmpty || $0.part?.rawValue == part) }
     }
 
     /// Whether what began this is still down.
@@ -170,4 +168,13 @@ extension Value {
         case (.unknown, _), (.boolean, _), (.integer, _), (.number, _), (.string, _), (.duration, _), (.list, _): nil
         }
     }
+}
+
+/// Where presses come from: a button, or one part of it.
+struct PressSource: Hashable, Sendable {
+    var button: ButtonID
+    var part: ButtonPart?
+
+    /// A button has few parts.
+    func hash(into hasher: inout Hasher) { hasher.combine(button) }
 }

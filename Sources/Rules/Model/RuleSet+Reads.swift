@@ -1,89 +1,87 @@
-package import Expressions
+import Expressions
 
 /// What the expressions of a set read, so that nothing is kept ready that nobody asks for.
 extension RuleSet {
-    /// Every slot some rule's conditions or steps read, or some script's.
-    package var reads: Set<Slot> {
-        var reads: Set<Slot> = []
+    /// Calls with every slot a rule's conditions or steps read, or a script's; with some of them often.
+    func forEachRead(_ body: (Slot) -> Void) {
         for rule in rules {
-            for condition in rule.conditions { condition.addReads(to: &reads) }
-            rule.steps.addReads(to: &reads)
-            rule.onError.addReads(to: &reads)
+            for condition in rule.conditions { condition.forEachRead(body) }
+            rule.steps.forEachRead(body)
+            rule.onError.forEachRead(body)
         }
-        for script in scripts { script.steps.addReads(to: &reads) }
-        return reads
+        for script in scripts { script.steps.forEachRead(body) }
     }
 }
 
 extension Condition {
-    fileprivate func addReads(to reads: inout Set<Slot>) {
-        if case .expression(let expression) = test { reads.formUnion(expression.reads) }
+    fileprivate func forEachRead(_ body: (Slot) -> Void) {
+        if case .expression(let expression) = test { expression.reads.forEach(body) }
     }
 }
 
 extension Template {
-    fileprivate func addReads(to reads: inout Set<Slot>) {
-        for case .expression(let expression, _) in parts { reads.formUnion(expression.reads) }
+    fileprivate func forEachRead(_ body: (Slot) -> Void) {
+        for case .expression(let expression, _) in parts { expression.reads.forEach(body) }
     }
 }
 
 extension ValueTemplate {
-    fileprivate func addReads(to reads: inout Set<Slot>) {
-        if case .template(let template) = self { template.addReads(to: &reads) }
+    fileprivate func forEachRead(_ body: (Slot) -> Void) {
+        if case .template(let template) = self { template.forEachRead(body) }
     }
 }
 
 extension JSONTemplate {
-    fileprivate func addReads(to reads: inout Set<Slot>) {
+    fileprivate func forEachRead(_ body: (Slot) -> Void) {
         switch self {
         case .value: break
-        case .template(let template): template.addReads(to: &reads)
-        case .array(let entries): for entry in entries { entry.addReads(to: &reads) }
-        case .object(let members): for member in members { member.value.addReads(to: &reads) }
+        case .template(let template): template.forEachRead(body)
+        case .array(let entries): for entry in entries { entry.forEachRead(body) }
+        case .object(let members): for member in members { member.value.forEachRead(body) }
         }
     }
 }
 
 extension Content {
-    fileprivate func addReads(to reads: inout Set<Slot>) {
+    fileprivate func forEachRead(_ body: (Slot) -> Void) {
         switch self {
         case .nothing: break
-        case .text(let template): template.addReads(to: &reads)
-        case .json(let template): template.addReads(to: &reads)
+        case .text(let template): template.forEachRead(body)
+        case .json(let template): template.forEachRead(body)
         }
     }
 }
 
 extension [Step] {
-    fileprivate func addReads(to reads: inout Set<Slot>) { for step in self { step.addReads(to: &reads) } }
+    fileprivate func forEachRead(_ body: (Slot) -> Void) { for step in self { step.forEachRead(body) } }
 }
 
 extension Step {
-    fileprivate func addReads(to reads: inout Set<Slot>) {
+    fileprivate func forEachRead(_ body: (Slot) -> Void) {
         switch action {
         case .publish(let publish):
-            publish.topicName.addReads(to: &reads)
-            publish.payload.addReads(to: &reads)
+            publish.topicName.forEachRead(body)
+            publish.payload.forEachRead(body)
         case .process(let process):
-            for argument in process.arguments { argument.addReads(to: &reads) }
-            for variable in process.environment { variable.value.addReads(to: &reads) }
-            process.standardInput.addReads(to: &reads)
+            for argument in process.arguments { argument.forEachRead(body) }
+            for variable in process.environment { variable.value.forEachRead(body) }
+            process.standardInput.forEachRead(body)
         case .http(let http):
-            http.url.addReads(to: &reads)
-            for header in http.headers { header.value.addReads(to: &reads) }
-            http.body.addReads(to: &reads)
-        case .delay(let template), .log(_, let template), .stop(let template): template.addReads(to: &reads)
-        case .wait(let expression, _): reads.formUnion(expression.reads)
-        case .set(let assignments): for assignment in assignments { assignment.value.addReads(to: &reads) }
-        case .cycle(let entries, _): for entry in entries { entry.addReads(to: &reads) }
-        case .repeat(let step): step.steps.addReads(to: &reads)
+            http.url.forEachRead(body)
+            for header in http.headers { header.value.forEachRead(body) }
+            http.body.forEachRead(body)
+        case .delay(let template), .log(_, let template), .stop(let template): template.forEachRead(body)
+        case .wait(let expression, _): expression.reads.forEach(body)
+        case .set(let assignments): for assignment in assignments { assignment.value.forEachRead(body) }
+        case .cycle(let entries, _): for entry in entries { entry.forEachRead(body) }
+        case .repeat(let step): step.steps.forEachRead(body)
         case .choose(let branches, let otherwise, _):
             for branch in branches {
-                for condition in branch.conditions { condition.addReads(to: &reads) }
-                branch.steps.addReads(to: &reads)
+                for condition in branch.conditions { condition.forEachRead(body) }
+                branch.steps.forEachRead(body)
             }
-            otherwise.addReads(to: &reads)
-        case .script(_, let values): for value in values { value?.addReads(to: &reads) }
+            otherwise.forEachRead(body)
+        case .script(_, let values): for value in values { value?.forEachRead(body) }
         case .enable: break
         }
     }

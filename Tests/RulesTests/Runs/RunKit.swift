@@ -76,7 +76,7 @@ enum RunKit {
     static func world(_ set: RuleSet, at now: Instant) -> World {
         var world = World(set)
         world.clock = (noon, now)
-        world.held = [World.HeldPart(button: button, part: "")]
+        world.held = [PressSource(button: button)]
         return world
     }
 

@@ -1,0 +1,118 @@
+import ButtonModel
+
+/// Everything of one button that is under way.
+struct ButtonRow: Sendable {
+    /// A live press that is down on a button that chords use.
+    struct Member: Sendable {
+        var since: Instant
+        /// A place in `machines`.
+        var machine: Int
+        /// Until then a chord may form; `nil`: it is held back no longer.
+        var holdsBackUntil: Instant?
+        /// It is in a chord that fired.
+        var isTaken = false
+    }
+
+    let button: ButtonID
+    private(set) var vocabulary: Vocabulary
+    private(set) var grammar: Grammar
+    /// One for each part that was ever pressed.
+    var machines: [PressMachine] = []
+    /// Places in the list of chords.
+    private(set) var chords: [Int] = []
+    /// The longest of them.
+    private(set) var within = Duration.zero
+    var member: Member?
+    /// Ascending.
+    private var collects: [Duration]
+    private var windows: [RotationWindow] = []
+
+    init(_ button: ButtonID, _ vocabulary: Vocabulary, _ grammar: Grammar) {
+        self.button = button
+        self.vocabulary = vocabulary
+        self.grammar = grammar
+        collects = vocabulary.collects.sorted()
+    }
+
+    mutating func configure(_ vocabulary: Vocabulary, _ grammar: Grammar, at now: Instant) {
+        guard vocabulary != self.vocabulary else { return }
+        self.vocabulary = vocabulary
+        self.grammar = grammar
+        collects = vocabulary.collects.sorted()
+        for place in machines.indices { machines[place].configure(grammar, at: now) }
+    }
+
+    /// What a former list of chords held back is free.
+    mutating func configure(chords: [Int], within: Duration, at now: Instant) {
+        let isNew = chords.isEmpty != self.chords.isEmpty
+        self.chords = chords
+        self.within = within
+        member = nil
+        for place in machines.indices {
+            let isHeldBack = machines[place].isHeldBack
+            machines[place].isInChord = !chords.isEmpty
+            machines[place].isHeldBack = false
+            if isNew || isHeldBack { machines[place].configure(grammar, at: now) }
+        }
+    }
+
+    mutating func machine(of part: ButtonPart?) -> Int {
+        if let place = machines.firstIndex(where: { $0.part == part }) { return place }
+        var machine = PressMachine(button: button, part: part, grammar: grammar)
+        machine.isInChord = !chords.isEmpty
+        machines.append(machine)
+        return machines.count - 1
+    }
+
+    mutating func moved(_ movement: ButtonMovement, at now: Instant, into output: inout [Recognised]) {
+        switch movement.kind {
+        case .swipe(let direction):
+            output.append(
+                Recognised(
+                    button: button, part: movement.part, what: .swipe(direction), wasQueued: movement.wasQueued,
+                    wasQueuedLast: movement.wasQueuedLast, age: movement.age, at: now - movement.age,
+                    position: movement.position, slot: movement.slot))
+        case .rotation(let steps):
+            guard steps != 0 else { return }
+            for collect in collects {
+                if let place = windows.firstIndex(where: {
+                    $0.collect == collect && $0.latest.part == movement.part && now < $0.endsAt
+                }) {
+                    windows[place].add(movement, steps: steps, at: now)
+                } else {
+                    windows.append(RotationWindow(movement, steps: steps, collect: collect, at: now))
+                }
+            }
+            closeWindows(at: now, into: &output)
+        }
+    }
+
+    private mutating func closeWindows(at now: Instant, into output: inout [Recognised]) {
+        guard windows.contains(where: { $0.endsAt <= now }) else { return }
+        for window in windows where window.endsAt <= now {
+            if let recognised = window.recognised { output.append(recognised) }
+        }
+        windows.removeAll { $0.endsAt <= now }
+    }
+
+    var deadline: Instant? {
+        var earliest = member?.holdsBackUntil
+        for machine in machines {
+            if let due = machine.deadline { earliest = min(earliest ?? due, due) }
+        }
+        for window in windows { earliest = min(earliest ?? window.endsAt, window.endsAt) }
+        return earliest
+    }
+
+    mutating func timePassed(at now: Instant, into output: inout [Recognised]) {
+        if let end = member?.holdsBackUntil, end <= now { liftHoldBack(at: now, into: &output) }
+        for place in machines.indices { machines[place].timePassed(at: now, into: &output) }
+        closeWindows(at: now, into: &output)
+    }
+
+    mutating func liftHoldBack(at now: Instant, into output: inout [Recognised]) {
+        guard let member else { return }
+        self.member?.holdsBackUntil = nil
+        machines[member.machine].liftHoldBack(at: now, into: &output)
+    }
+}

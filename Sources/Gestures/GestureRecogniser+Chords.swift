@@ -1,0 +1,120 @@
+import ButtonModel
+
+/// A chord whose members are all down, and that fires if they stay.
+struct FormedChord: Hashable, Sendable {
+    /// A place in the list of chords.
+    var chord: Int
+    var firesAt: Instant
+    /// Of the press that came last.
+    var last: Press
+    /// A place in `rows`.
+    var lastRow: Int
+    var lastPart: ButtonPart?
+}
+
+// Chords: buttons that are down together.
+//
+// | a member's live press      | and                                         | then                                           |
+// |----------------------------|---------------------------------------------|------------------------------------------------|
+// | begins                     | another member is not down, or for too long | is held back for the longest `within`          |
+// | begins                     | all are down, each for at most `within`     | the chord of most members forms                |
+// | is in a `down` chord       |                                             | is taken: the chord fires                      |
+// | is in a `hold` chord       |                                             | stays held back until that fires or fails      |
+// | ends, or its link is lost  | in a `hold` chord that has not fired        | all of that chord's presses are free again     |
+// | stays                      | `holdAfter` after the last one began        | is taken: the chord fires                      |
+// | is held back               | `within` is over, and no chord formed       | is free: what it has become by then is given   |
+//
+// A press is in one chord, except that a `down` and a `hold` chord of the same buttons share theirs.
+extension GestureRecogniser {
+    mutating func setChords(_ chords: [Chord], at now: Instant) {
+        self.chords = chords
+        formedChords = []
+        chordMembers = chords.map { chord in Set(chord.members).map { row(of: $0) }.sorted() }
+        for place in rows.indices {
+            let own = chords.indices.filter { chordMembers[$0].contains(place) && chordMembers[$0].count > 1 }
+            rows[place].configure(chords: own, within: own.map { chords[$0].within }.max() ?? .zero, at: now)
+        }
+    }
+
+    mutating func handleMember(
+        _ event: ButtonEvent, _ row: Int, at now: Instant, into output: inout [Recognised]
+    ) {
+        let machine = rows[row].machine(of: event.part)
+        let isMember = rows[row].member?.machine == machine
+        switch event.step {
+        case .down:
+            if isMember { endMembership(of: row, at: now, into: &output) }
+            let joins = !event.wasQueued && rows[row].member == nil
+            rows[row].machines[machine].handle(event, at: now, holdsBack: joins, into: &output)
+            guard joins else { return }
+            rows[row].member = ButtonRow.Member(
+                since: now, machine: machine, holdsBackUntil: now + rows[row].within)
+            formChords(by: row, at: now, into: &output)
+        case .up:
+            rows[row].machines[machine].handle(event, at: now, into: &output)
+            if isMember { endMembership(of: row, at: now, into: &output) }
+        case .hold, .clickTimeout:
+            rows[row].machines[machine].handle(event, at: now, into: &output)
+        }
+    }
+
+    /// Of the chords that are complete with this press those with the most members form.
+    private mutating func formChords(by row: Int, at now: Instant, into output: inout [Recognised]) {
+        guard let member = rows[row].member, let press = rows[row].machines[member.machine].openPress else { return }
+        let complete = rows[row].chords.filter { chord in
+            chordMembers[chord].allSatisfy { isFree($0, within: chords[chord].within, at: now) }
+        }
+        guard let largest = complete.max(by: { chordMembers[$0].count < chordMembers[$1].count }) else { return }
+        let members = chordMembers[largest]
+        for chord in complete where chordMembers[chord] == members {
+            let formed = FormedChord(
+                chord: chord, firesAt: now + chords[chord].holdAfter, last: press, lastRow: row,
+                lastPart: rows[row].machines[member.machine].part)
+            switch chords[chord].event {
+            case .down:
+                fire(formed, at: now, into: &output)
+            case .hold:
+                formedChords.append(formed)
+                for other in members { rows[other].member?.holdsBackUntil = nil }
+            }
+        }
+        for other in members { rearm(other) }
+    }
+
+    private func isFree(_ row: Int, within: Duration, at now: Instant) -> Bool {
+        guard let member = rows[row].member, !member.isTaken, now - member.since <= within,
+            rows[row].machines[member.machine].openPress != nil
+        else { return false }
+        return !formedChords.contains { chordMembers[$0.chord].contains(row) }
+    }
+
+    mutating func fire(_ formed: FormedChord, at now: Instant, into output: inout [Recognised]) {
+        let chord = chords[formed.chord]
+        for row in chordMembers[formed.chord] {
+            guard let member = rows[row].member else { continue }
+            rows[row].machines[member.machine].surrenderPress(into: &output)
+            rows[row].member?.isTaken = true
+            rows[row].member?.holdsBackUntil = nil
+            rearm(row)
+        }
+        output.append(
+            Recognised(
+                button: rows[formed.lastRow].button, part: formed.lastPart, what: .chord(formed.chord),
+                presses: formed.last.number...formed.last.number, at: formed.last.at,
+                heldFor: chord.event == .hold ? chord.holdAfter : .zero))
+    }
+
+    /// The press of a member has ended, as far as chords care: so have the chords that waited for it to stay.
+    mutating func endMembership(of row: Int, at now: Instant, into output: inout [Recognised]) {
+        guard rows[row].member != nil else { return }
+        rows[row].liftHoldBack(at: now, into: &output)
+        rows[row].member = nil
+        for formed in formedChords where chordMembers[formed.chord].contains(row) {
+            for other in chordMembers[formed.chord] where other != row {
+                rows[other].liftHoldBack(at: now, into: &output)
+                rearm(other)
+            }
+        }
+        formedChords.removeAll { chordMembers[$0.chord].contains(row) }
+    }
+}

@@ -1,0 +1,78 @@
+import ButtonModel
+
+/// A vocabulary made ready for walking: its patterns as a prefix tree, its times in a button's ticks.
+struct Grammar: Sendable {
+    struct Node: Sendable {
+        var short: Int?
+        var long: Int?
+        /// What the presses that lead here are, if they are something.
+        var pattern: [PressLength]?
+    }
+
+    /// The root is the first.
+    private(set) var nodes = [Node()]
+    /// Ascending; empty: a first press is never a hold.
+    let holdStages: [Ticks]
+    /// The first press of a train becomes a hold after this long, though no stage may be reached yet.
+    let holdThreshold: Ticks?
+    let holdAfter: Ticks
+    let clickGap: Ticks
+    /// Somebody cares how long a press is.
+    let tellsLongFromShort: Bool
+    /// A click is all that is wanted.
+    let firesOnDown: Bool
+    /// The button's own verdict in this mode gives the same.
+    let verdictMode: TriggerMode?
+    /// By place in `holdStages`, as the vocabulary says them.
+    let stageDurations: [Duration]
+
+    init(_ vocabulary: Vocabulary) {
+        let mode = vocabulary.gestureMode
+        let hasHold = mode?.hasHold ?? vocabulary.usesHold
+        var patterns = vocabulary.patterns
+        if let mode { patterns = mode.hasDoubleClick ? [.click, .doubleClick] : [.click] }
+
+        let stages = vocabulary.holdStages.isEmpty ? [vocabulary.holdAfter] : vocabulary.holdStages.sorted()
+        stageDurations = hasHold ? stages : []
+        holdStages = stageDurations.map { Ticks($0, roundedUp: true) }
+        holdAfter = Ticks(vocabulary.holdAfter, roundedUp: true)
+        holdThreshold = holdStages.first.map { min($0, Ticks(vocabulary.holdAfter, roundedUp: true)) }
+        clickGap = Ticks(vocabulary.clickGap)
+        verdictMode = vocabulary.mode
+        tellsLongFromShort = hasHold || patterns.contains { $0.contains(.long) }
+        firesOnDown = patterns == [.click] && !hasHold
+
+        for pattern in patterns where (1...Vocabulary.maximumPresses).contains(pattern.count) {
+            // A first press that is long is the hold.
+            if hasHold && pattern.first == .long { continue }
+            add(pattern)
+        }
+    }
+
+    private mutating func add(_ pattern: [PressLength]) {
+        var node = 0
+        for length in pattern {
+            if let next = step(from: node, by: length) {
+                node = next
+                continue
+            }
+            switch length {
+            case .short: nodes[node].short = nodes.count
+            case .long: nodes[node].long = nodes.count
+            }
+            node = nodes.count
+            nodes.append(Node())
+        }
+        nodes[node].pattern = pattern
+    }
+
+    func step(from node: Int, by length: PressLength) -> Int? {
+        switch length {
+        case .short: nodes[node].short
+        case .long: nodes[node].long
+        }
+    }
+
+    /// No longer pattern goes through here.
+    func isLeaf(_ node: Int) -> Bool { nodes[node].short == nil && nodes[node].long == nil }
+}

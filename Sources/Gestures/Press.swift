@@ -1,0 +1,34 @@
+import ButtonModel
+
+/// A `down` and, once it came, its `up`.
+struct Press: Hashable, Sendable {
+    /// Counted up for each button and part.
+    var number: UInt64
+    var down: Ticks
+    /// `nil`: it goes on, as far as we were told.
+    var up: Ticks?
+    /// What it counts as; `nil` while that is open.
+    var length: PressLength?
+    /// Any step of it was stored by the button, or it is from before a restart.
+    var wasQueued: Bool
+    var wasQueuedLast: Bool
+    /// That of its oldest step.
+    var age: Duration
+    /// Its `down` on our clock: the earliest that its steps speak for, since delay only makes later.
+    var at: Instant
+
+    /// How long it has lasted, or did.
+    func heldFor(at moment: Ticks) -> Ticks { max(0, (up ?? moment) - down) }
+
+    /// Takes in what a further step says.
+    ///
+    /// - Parameters:
+    ///   - moment: of the step.
+    ///   - arrival: when it happened on our clock, as its arrival and age have it.
+    mutating func note(_ event: ButtonEvent, at moment: Ticks, _ arrival: Instant) {
+        wasQueued = wasQueued || event.wasQueued
+        wasQueuedLast = wasQueuedLast || event.wasQueuedLast
+        age = max(age, event.age)
+        at = min(at, arrival - (moment - down).duration)
+    }
+}

@@ -1,0 +1,423 @@
+import ButtonModel
+
+/// The presses of one button, or of one part of it, on their way to become gestures.
+///
+/// Presses that may still belong together are a *train*. The machine walks the grammar's tree along it and waits only as
+/// long as some longer pattern is possible; then the longest one that was complete on the way is the gesture, and the
+/// presses behind it are a train of their own, with the times they had and the lengths they counted as.
+///
+/// | state     | on                                         | becomes   | and gives                                    |
+/// |-----------|--------------------------------------------|-----------|----------------------------------------------|
+/// | released  | down, at most `clickGap` after the last    | undecided | `down`; the train is one longer              |
+/// | released  | down, later, or the first                  | undecided | what the train was; `down`; a new train      |
+/// | released  | down, where a click is all that is wanted  | spent     | `down`, `click`                              |
+/// | released  | `clickGap` is over                         | released  | what the train was                           |
+/// | released  | up                                         | released  | `up`                                         |
+/// | undecided | the first press reaches a hold's time      | holding   | `hold`, if it is a stage's time              |
+/// | undecided | `holdAfter`, and the tree has `long` here  | long      |                                              |
+/// | undecided | … and nothing behind it                    | spent     | the pattern                                  |
+/// | undecided | up, and the tree goes on                   | released  | `up`                                         |
+/// | undecided | up, and it does not, or `clickGap` is over | released  | `up`, what the train was                     |
+/// | long      | up                                         | released  | `up`; the gap counts from here               |
+/// | holding   | a further stage's time                     | holding   | `hold`                                       |
+/// | holding   | up                                         | released  | `up`, `hold_release` if a stage was reached  |
+/// | spent     | up                                         | released  | `up`                                         |
+/// | undecided | a chord takes the press                    | spent     | what the train was without it                |
+/// | any down  | down: the `up` was never told              | undecided | what the train was without that press        |
+/// | any down  | link lost                                  | the same  | nothing that only time would tell            |
+///
+/// A hold's time is `holdAfter` or the first stage, whichever is earlier.
+///
+/// **Who tells the time.** What a stored event's stamp already decides is decided with that event. Otherwise the
+/// deadlines are instants of our clock, reckoned from the last event; while the button has stored events to tell, they
+/// wait until those have come (`settlesAt`). At one moment a `down` comes before the end of the gap, a hold before the `up`.
+///
+/// **What becomes of a press.** It is in one gesture (a `hold` and its `hold_release` count as one) or in none; in none
+/// only if no pattern of the tree begins with it where the longest match before it ended, if it was let go before the
+/// first stage of a hold, or if its `up` was never told. In the named modes the button's own verdicts take the place of
+/// all this (`PressMachine+Verdict.swift`): with its times they are the same.
+struct PressMachine: Sendable {
+    enum State: Hashable, Sendable {
+        /// The whole train is released.
+        case released
+        /// The last press of the train is down.
+        case undecided
+        /// The last press of the train is down, and counts as long.
+        case long
+        /// It left the train. `fired`: the latest stage that was reported, −1 for none.
+        case holding(Press, fired: Ticks)
+        /// Its gesture is out while it is down.
+        case spent(Press)
+    }
+
+    /// How long stored events that follow each other may take to come.
+    static let silence = Duration.milliseconds(500)
+    /// How long a train waits for a press whose end it was not told when the link was lost.
+    static let patience = Duration.seconds(10)
+
+    let button: ButtonID
+    let part: ButtonPart?
+    var grammar: Grammar
+    /// A chord can take its presses: then the button's verdicts, which know nothing of that, are not asked.
+    var isInChord = false
+
+    var state = State.released
+    /// Ordered; at most one press longer than the longest pattern. All but an open last one have their length.
+    var train: [Press] = []
+    var clock = ButtonClock()
+    var pressCount: UInt64 = 0
+    /// The button's verdicts decide the train under way.
+    var takesVerdicts = false
+    /// While a chord may still take the press that is down.
+    var isHeldBack = false
+    /// The link was lost while a press was down; no event came since.
+    var isCut = false
+    /// Until then our clock decides nothing.
+    var settlesAt: Instant?
+    /// The grammar changed under the train; to be looked at by then.
+    var reviewsAt: Instant?
+
+    init(button: ButtonID, part: ButtonPart?, grammar: Grammar) {
+        self.button = button
+        self.part = part
+        self.grammar = grammar
+        train.reserveCapacity(Vocabulary.maximumPresses)
+    }
+
+    var isIdle: Bool { train.isEmpty && state == .released }
+
+    /// - Parameter holdsBack: a chord may take the press that begins.
+    mutating func handle(
+        _ event: ButtonEvent, at now: Instant, holdsBack: Bool = false, into output: inout [Recognised]
+    ) {
+        review(into: &output)
+        let startsOver = isIdle
+        clock.advance(to: event, at: now, startsOver: startsOver)
+        settlesAt = event.wasQueued && !event.wasQueuedLast ? now + PressMachine.silence : nil
+        isCut = false
+        if startsOver { takesVerdicts = grammar.verdictMode != nil && !isInChord }
+        if event.step != .down { note(event) }
+
+        if takesVerdicts, let mode = grammar.verdictMode {
+            takeVerdict(event, in: mode, into: &output)
+        } else {
+            switch event.step {
+            case .down:
+                dropUnseenPress(into: &output)
+                advance(to: clock.moment, into: &output)
+                // What is left of the train may be nothing.
+                begin(event, holdsBack: holdsBack, into: &output)
+                fireOnDown(into: &output)
+            case .hold:
+                advance(to: clock.moment, into: &output)
+            case .clickTimeout:
+                advance(to: clock.moment, endsGap: true, into: &output)
+            case .up:
+                isHeldBack = false
+                advance(to: clock.moment, into: &output)
+                end(event, into: &output)
+            }
+            if settlesAt == nil { advance(to: clock.arrival.moment, into: &output) }
+        }
+    }
+
+    /// What the button did not tell by now it tells as stored, or never.
+    mutating func linkLost(at now: Instant, into output: inout [Recognised]) {
+        liftHoldBack(at: now, into: &output)
+        isCut = state != .released
+        if settlesAt != nil || (isCut && train.count > 1) { settlesAt = now + PressMachine.patience }
+    }
+
+    // MARK: Presses
+
+    mutating func begin(_ event: ButtonEvent, holdsBack: Bool, into output: inout [Recognised]) {
+        pressCount &+= 1
+        let press = Press(
+            number: pressCount, down: clock.moment, wasQueued: event.wasQueued, wasQueuedLast: event.wasQueuedLast,
+            age: event.age, at: clock.instant)
+        train.append(press)
+        state = .undecided
+        isHeldBack = holdsBack
+        give(.down, press, into: &output)
+    }
+
+    private mutating func end(_ event: ButtonEvent, into output: inout [Recognised]) {
+        switch state {
+        case .released:
+            give(.up, strayPress(event), into: &output)
+        case .undecided, .long:
+            let last = train.count - 1
+            train[last].up = clock.moment
+            let lasted = train[last].heldFor(at: clock.moment)
+            let length = train[last].length ?? (last == 0 && isLong(lasted) ? .long : .short)
+            train[last].length = length
+            state = .released
+            give(.up, train[last], heldFor: lasted.duration, into: &output)
+            settle(isOver: length == .short && lasted > grammar.clickGap, into: &output)
+        case .holding(let press, let fired):
+            state = .released
+            let lasted = press.heldFor(at: clock.moment).duration
+            give(.up, press, heldFor: lasted, into: &output)
+            if fired >= 0 { give(.holdRelease, press, heldFor: lasted, into: &output) }
+        case .spent(let press):
+            state = .released
+            give(.up, press, heldFor: press.heldFor(at: clock.moment).duration, into: &output)
+        }
+    }
+
+    /// Whose `down` we were never told.
+    mutating func strayPress(_ event: ButtonEvent) -> Press {
+        pressCount &+= 1
+        return Press(
+            number: pressCount, down: clock.moment, up: clock.moment, wasQueued: event.wasQueued,
+            wasQueuedLast: event.wasQueuedLast, age: event.age, at: clock.instant)
+    }
+
+    private func isLong(_ span: Ticks) -> Bool { grammar.tellsLongFromShort && span >= grammar.holdAfter }
+
+    private mutating func note(_ event: ButtonEvent) {
+        switch state {
+        case .released, .undecided, .long:
+            guard !train.isEmpty else { return }
+            train[train.count - 1].note(event, at: clock.moment, clock.instant)
+        case .holding(var press, let fired):
+            press.note(event, at: clock.moment, clock.instant)
+            state = .holding(press, fired: fired)
+        case .spent(var press):
+            press.note(event, at: clock.moment, clock.instant)
+            state = .spent(press)
+        }
+    }
+
+    /// A press goes on that must have ended before the one that begins now.
+    mutating func dropUnseenPress(into output: inout [Recognised]) {
+        switch state {
+        case .released:
+            return
+        case .undecided, .long:
+            train.removeLast()
+            state = .released
+            settle(isOver: true, into: &output)
+        case .holding, .spent:
+            state = .released
+        }
+    }
+
+    // MARK: Chords
+
+    /// The press that a chord may take.
+    var openPress: Press? { state == .undecided ? train.last : nil }
+
+    /// The press that is down belongs to a chord.
+    mutating func surrenderPress(into output: inout [Recognised]) {
+        guard state == .undecided, let press = train.popLast() else { return }
+        isHeldBack = false
+        state = .released
+        settle(isOver: true, into: &output)
+        state = .spent(press)
+    }
+
+    /// No chord takes the press any more.
+    mutating func liftHoldBack(at now: Instant, into output: inout [Recognised]) {
+        guard isHeldBack else { return }
+        isHeldBack = false
+        fireOnDown(into: &output)
+        timePassed(at: now, into: &output)
+    }
+
+    // MARK: Gestures
+
+    /// A click that nothing competes with needs not wait for the `up`.
+    private mutating func fireOnDown(into output: inout [Recognised]) {
+        guard grammar.firesOnDown, !isHeldBack, state == .undecided, train.count == 1, let press = train.popLast()
+        else {
+            return
+        }
+        state = .spent(press)
+        give(.pattern(.click), press, into: &output)
+    }
+
+    /// Gives what the train is by now, longest match first, and leaves what may still grow.
+    ///
+    /// - Parameter isOver: no press will be added to it.
+    mutating func settle(isOver: Bool, into output: inout [Recognised]) {
+        while !train.isEmpty {
+            let decided = state == .undecided ? train.count - 1 : train.count
+            let (node, steps, match) = walk(decided)
+            if steps == decided {
+                let mayGrow = decided == 0 || !grammar.isLeaf(node)
+                if mayGrow && (state == .undecided || !isOver) { return }
+            }
+            if let (count, pattern) = match {
+                give(.pattern(pattern), train[count - 1], from: train[0].number, queuedOf: count, into: &output)
+                let last = train[count - 1]
+                train.removeFirst(count)
+                if train.isEmpty, state == .long { state = .spent(last) }
+            } else {
+                dropFirst(into: &output)
+            }
+        }
+    }
+
+    /// Nothing begins with the first press of the train, but perhaps it is a hold that is told now.
+    private mutating func dropFirst(into output: inout [Recognised]) {
+        let press = train.removeFirst()
+        let isHold = press.length == .long && grammar.holdThreshold != nil
+        if train.isEmpty, state == .long {
+            state = isHold ? .holding(press, fired: -1) : .spent(press)
+        } else if isHold, let up = press.up {
+            let fired = giveStages(of: press, after: -1, upTo: up, into: &output)
+            if fired >= 0 {
+                give(.holdRelease, press, heldFor: press.heldFor(at: up).duration, into: &output)
+            }
+        }
+    }
+
+    /// Along the first presses of the train, as far as the tree goes.
+    private func walk(_ count: Int) -> (node: Int, steps: Int, match: (count: Int, pattern: [PressLength])?) {
+        var node = 0
+        var steps = 0
+        var match: (Int, [PressLength])?
+        while steps < count, let length = train[steps].length, let next = grammar.step(from: node, by: length) {
+            node = next
+            steps += 1
+            if let pattern = grammar.nodes[next].pattern { match = (steps, pattern) }
+        }
+        return (node, steps, match)
+    }
+
+    /// - Returns: the latest stage that was given, or `after`.
+    @discardableResult
+    private func giveStages(
+        of press: Press, after: Ticks, upTo moment: Ticks, into output: inout [Recognised]
+    ) -> Ticks {
+        var fired = after
+        for (stage, duration) in zip(grammar.holdStages, grammar.stageDurations)
+        where stage > fired && press.down.addingSaturating(stage) <= moment {
+            give(.hold(after: duration), press, heldFor: duration, into: &output)
+            fired = stage
+        }
+        return fired
+    }
+
+    // MARK: Time
+
+    /// The moment at which time alone decides something.
+    private var decisionMoment: Ticks? {
+        if takesVerdicts { return nil }
+        switch state {
+        case .released:
+            guard let last = train.last else { return nil }
+            return (last.length == .long ? last.up ?? last.down : last.down).addingSaturating(grammar.clickGap)
+        case .undecided:
+            guard !isHeldBack, !isCut, let press = train.last else { return nil }
+            if train.count == 1, let threshold = grammar.holdThreshold {
+                return press.down.addingSaturating(threshold)
+            }
+            let (node, steps, _) = walk(train.count - 1)
+            guard steps == train.count - 1, grammar.nodes[node].long != nil else { return nil }
+            return press.down.addingSaturating(grammar.holdAfter)
+        case .holding(let press, let fired):
+            guard !isCut, let stage = grammar.holdStages.first(where: { $0 > fired }) else { return nil }
+            return press.down.addingSaturating(stage)
+        case .long, .spent:
+            return nil
+        }
+    }
+
+    /// Decides what the button's clock has decided by this moment. Each round ends a train, or takes its press or stage.
+    ///
+    /// - Parameter endsGap: no `down` can come at this very moment.
+    private mutating func advance(to moment: Ticks, endsGap: Bool = false, into output: inout [Recognised]) {
+        while let next = decisionMoment, next < moment || (next == moment && (endsGap || state != .released)) {
+            decide(at: next, into: &output)
+        }
+    }
+
+    private mutating func decide(at moment: Ticks, into output: inout [Recognised]) {
+        switch state {
+        case .released:
+            settle(isOver: true, into: &output)
+        case .undecided:
+            if train.count == 1, grammar.holdThreshold != nil {
+                let press = train.removeLast()
+                let fired = giveStages(of: press, after: -1, upTo: moment, into: &output)
+                state = .holding(press, fired: fired)
+            } else {
+                train[train.count - 1].length = .long
+                state = .long
+                settle(isOver: false, into: &output)
+            }
+        case .holding(let press, let fired):
+            state = .holding(press, fired: giveStages(of: press, after: fired, upTo: moment, into: &output))
+        case .long, .spent:
+            return
+        }
+    }
+
+    /// When `timePassed` is wanted.
+    var deadline: Instant? {
+        if let reviewsAt { return reviewsAt }
+        guard let next = decisionMoment else { return isCut && train.count > 1 ? settlesAt : nil }
+        let due = clock.instant(of: next)
+        return settlesAt.map { max($0, due) } ?? due
+    }
+
+    mutating func timePassed(at now: Instant, into output: inout [Recognised]) {
+        review(into: &output)
+        if let end = settlesAt, end <= now {
+            settlesAt = nil
+            if isCut { giveUpOpenPress(into: &output) }
+        }
+        guard settlesAt == nil else { return }
+        while let next = decisionMoment, clock.instant(of: next) <= now { decide(at: next, into: &output) }
+    }
+
+    /// The presses before one whose end is not told wait no longer for it. It stays, as a train of its own.
+    private mutating func giveUpOpenPress(into output: inout [Recognised]) {
+        guard state == .undecided || state == .long, train.count > 1, var press = train.popLast() else { return }
+        state = .released
+        settle(isOver: true, into: &output)
+        press.length = nil
+        train.append(press)
+        state = .undecided
+    }
+
+    // MARK: Other grammars
+
+    /// The train under way is read by the new grammar from its times, whoever decided so far.
+    mutating func configure(_ grammar: Grammar, at now: Instant) {
+        self.grammar = grammar
+        guard !isIdle else { return }
+        takesVerdicts = false
+        reviewsAt = now
+    }
+
+    private mutating func review(into output: inout [Recognised]) {
+        guard reviewsAt != nil else { return }
+        reviewsAt = nil
+        settle(isOver: false, into: &output)
+        fireOnDown(into: &output)
+    }
+}
+
+extension PressMachine {
+    /// - Parameters:
+    ///   - press: its last one.
+    ///   - first: the number of its first; `nil`: it has only one.
+    ///   - count: it is made of so many presses from the start of the train.
+    func give(
+        _ what: Recognised.What, _ press: Press, from first: UInt64? = nil, queuedOf count: Int = 0,
+        heldFor: Duration = .zero, into output: inout [Recognised]
+    ) {
+        var recognised = Recognised(
+            button: button, part: part, what: what, presses: min(first ?? press.number, press.number)...press.number,
+            wasQueued: press.wasQueued, wasQueuedLast: press.wasQueuedLast, age: max(.zero, press.age), at: press.at,
+            heldFor: heldFor)
+        for other in train.prefix(count) {
+            recognised.wasQueued = recognised.wasQueued || other.wasQueued
+            recognised.wasQueuedLast = recognised.wasQueuedLast || other.wasQueuedLast
+        }
+        output.append(recognised)
+    }
+}

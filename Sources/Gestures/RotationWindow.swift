@@ -1,0 +1,41 @@
+import ButtonModel
+
+/// The steps of one dial since its window opened: the first step opens it, `collect` later it gives their sum.
+struct RotationWindow: Hashable, Sendable {
+    var latest: ButtonMovement
+    var collect: Duration
+    var endsAt: Instant
+    var steps: Int
+    var wasQueued: Bool
+    var wasQueuedLast: Bool
+    /// Of the latest step.
+    var at: Instant
+
+    init(_ movement: ButtonMovement, steps: Int, collect: Duration, at now: Instant) {
+        latest = movement
+        self.collect = collect
+        endsAt = now + max(.zero, collect)
+        self.steps = steps
+        wasQueued = movement.wasQueued
+        wasQueuedLast = movement.wasQueuedLast
+        at = now - movement.age
+    }
+
+    mutating func add(_ movement: ButtonMovement, steps more: Int, at now: Instant) {
+        latest = movement
+        let (sum, overflow) = steps.addingReportingOverflow(more)
+        steps = overflow ? (more < 0 ? -.max : .max) : sum
+        wasQueued = wasQueued || movement.wasQueued
+        wasQueuedLast = wasQueuedLast || movement.wasQueuedLast
+        at = now - movement.age
+    }
+
+    /// `nil` when the dial is back where it was.
+    var recognised: Recognised? {
+        guard steps != 0 else { return nil }
+        return Recognised(
+            button: latest.button, part: latest.part, what: .rotation(steps: steps, collect: collect),
+            wasQueued: wasQueued, wasQueuedLast: wasQueuedLast, age: latest.age, at: at, position: latest.position,
+            slot: latest.slot)
+    }
+}

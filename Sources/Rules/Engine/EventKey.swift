@@ -1,0 +1,62 @@
+import ButtonModel
+import Gestures
+
+/// What the index finds rules by, besides the button. Texts and arrays have no part in it: it is hashed for every event.
+enum EventKey: Hashable, Sendable {
+    case down, up, holdRelease
+    case pattern(PatternCode)
+    /// - Parameter nanoseconds: how long the button is held.
+    case hold(nanoseconds: Int64)
+    /// A hold of the button's own `hold_after`, whatever that is.
+    case standardHold
+    /// A place in the index's list of chords.
+    case chord(Int)
+    case swipe(SwipeDirection)
+    /// - Parameter nanoseconds: of `collect`.
+    case rotate(isClockwise: Bool, nanoseconds: Int64)
+    case connected, disconnected, batteryLow
+
+    init(_ event: TriggerEvent) {
+        self =
+            switch event {
+            case .down: .down
+            case .up: .up
+            case .pattern(let presses): .pattern(PatternCode(presses))
+            case .hold(let after): after.map { .hold(nanoseconds: $0.nanoseconds) } ?? .standardHold
+            case .holdRelease: .holdRelease
+            case .swipe(let direction): .swipe(direction)
+            case .rotate(let direction, let collect):
+                .rotate(isClockwise: direction == .clockwise, nanoseconds: collect.nanoseconds)
+            case .connected: .connected
+            case .disconnected: .disconnected
+            case .batteryLow: .batteryLow
+            }
+    }
+
+    init(_ what: Recognised.What) {
+        self =
+            switch what {
+            case .down: .down
+            case .up: .up
+            case .pattern(let presses): .pattern(PatternCode(presses))
+            case .hold(let after): .hold(nanoseconds: after.nanoseconds)
+            case .holdRelease: .holdRelease
+            case .chord(let place): .chord(place)
+            case .swipe(let direction): .swipe(direction)
+            case .rotation(let steps, let collect):
+                .rotate(isClockwise: steps > 0, nanoseconds: collect.nanoseconds)
+            }
+    }
+}
+
+/// A pattern of at most fifteen presses as one number: a one, then a bit for each press, long ones set.
+struct PatternCode: Hashable, Sendable {
+    let rawValue: UInt16
+
+    /// Patterns have up to eight presses; of longer ones only the last fifteen count.
+    init(_ presses: [PressLength]) {
+        rawValue = presses.reduce(1) { code, press in
+            code & 0x8000 == 0 ? code << 1 | (press == .long ? 1 : 0) : 0x8000 | (code << 1 | (press == .long ? 1 : 0))
+        }
+    }
+}

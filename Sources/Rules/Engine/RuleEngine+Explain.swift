@@ -1,0 +1,47 @@
+package import ButtonModel
+package import Gestures
+
+extension RuleEngine {
+    /// What the rules would do now, performing nothing.
+    package func explain(_ event: Recognised, at now: Instant) -> Explanation {
+        explain(self.event(event, at: now), index.matches(event), at: now)
+    }
+
+    /// The same for `connected`, `disconnected` and `battery_low`; other events come as what was recognised.
+    package func explain(_ event: TriggerEvent, of button: ButtonID, at now: Instant) -> Explanation {
+        let word: String
+        switch event {
+        case .connected: word = "connected"
+        case .disconnected: word = "disconnected"
+        case .batteryLow: word = "battery_low"
+        case .down, .up, .pattern, .hold, .holdRelease, .swipe, .rotate: return Explanation()
+        }
+        return explain(self.event(word, of: button, at: now), index.matches(EventKey(event), of: button), at: now)
+    }
+
+    private func explain(_ event: Event, _ matches: [RuleIndex.Match], at now: Instant) -> Explanation {
+        // A copy: only the ages in it are brought up to date.
+        var engine = self
+        engine.world.refreshAges(at: now)
+        let verdicts = engine.judgeAll(event, matches, .all, at: now)
+        let asked = Set(verdicts.map(\.match.rule))
+        return Explanation(
+            verdicts: verdicts.map { engine.told($0, event, at: now) },
+            notConsidered: matches.filter { !asked.contains($0.rule) }.map { set.rules[$0.rule].id })
+    }
+
+    private func told(_ verdict: Verdict, _ event: Event, at now: Instant) -> Explanation.RuleVerdict {
+        let rule = set.rules[verdict.match.rule]
+        var judgement = verdict.judgement
+        if judgement.isKept {
+            // It runs if it is the last, and then the other gates are asked.
+            var snapshot = snapshot(for: event, at: now)
+            let rest = judge(verdict.match.rule, verdict.occurrence, .ofKept, in: &snapshot, at: now)
+            judgement.stoppedBy = rest.stoppedBy
+            judgement.reasons += rest.reasons.filter { $0.gate != .enabled }
+        }
+        return Explanation.RuleVerdict(
+            rule: rule.id, stoppedBy: judgement.stoppedBy,
+            reasons: judgement.reasons.map { "\($0.gate.name): \($0.text)" }, place: rule.place)
+    }
+}

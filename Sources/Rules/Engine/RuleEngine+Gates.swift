@@ -1,0 +1,153 @@
+import ButtonModel
+import Expressions
+import Gestures
+
+/// Whether a rule may run, and why not: asked the same way when it is to run and when it is to be explained.
+struct Judgement: Sendable {
+    /// `nil`: it runs, or it waits for the last stored event.
+    var stoppedBy: Gate?
+    /// For each gate that was asked, the last being the one that said no.
+    var reasons: [(gate: Gate, text: String)] = []
+    var conditionsHold = false
+    var hasConditionError = false
+    /// `keep: last`: it is decided when no later stored event can come.
+    var isKept = false
+
+    /// Of the gate that said no.
+    var reason: String { stoppedBy == nil ? "" : reasons.last?.text ?? "" }
+}
+
+/// Which gates are asked: for a run that somebody asked for, and for an event that was kept, not all of them.
+struct GatesToAsk: OptionSet, Sendable {
+    let rawValue: UInt8
+
+    static let enabled = GatesToAsk(rawValue: 1)
+    static let queued = GatesToAsk(rawValue: 2)
+    static let conditions = GatesToAsk(rawValue: 4)
+    /// `cooldown` and `rate_limit`.
+    static let pace = GatesToAsk(rawValue: 8)
+    static let mode = GatesToAsk(rawValue: 16)
+
+    static let all: GatesToAsk = [.enabled, .queued, .conditions, .pace, .mode]
+    /// It has passed `queued` and was put aside there.
+    static let ofKept: GatesToAsk = all.subtracting(.queued)
+    static let ofManualRun: GatesToAsk = [.conditions, .mode]
+}
+
+extension RuleEngine {
+    func lane(of rule: Int, _ button: ButtonID?) -> LaneID {
+        LaneID(rule: rule, button: set.rules[rule].scope == .button ? button : nil)
+    }
+
+    /// What the conditions see; it is made once for all rules that an event concerns.
+    func snapshot(for event: Event, at now: Instant) -> Environment {
+        world.environment(for: event.occurrence.facts, time: event.occurrence.at, at: now)
+    }
+
+    /// Asks the gates of one rule in their order, up to the first that says no. Changes nothing.
+    func judge(
+        _ rule: Int, _ occurrence: Occurrence, _ gates: GatesToAsk, in snapshot: inout Environment, at now: Instant
+    ) -> Judgement {
+        var judgement = Judgement()
+        func pass(_ gate: Gate, _ holds: Bool, _ text: @autoclosure () -> String) -> Bool {
+            judgement.reasons.append((gate, text()))
+            if !holds { judgement.stoppedBy = gate }
+            return holds
+        }
+        let declared = set.rules[rule]
+        let lane = lanes[lane(of: rule, occurrence.button)]
+
+        if gates.contains(.enabled) {
+            guard pass(.enabled, world.rules[rule].isEnabled, textOfEnabled(declared, world.rules[rule].isEnabled))
+            else { return judgement }
+        }
+        if gates.contains(.queued) {
+            let policy = policy(of: declared, occurrence.button)
+            let facts = occurrence.facts
+            let admits = policy.admits(queued: facts.wasQueued, age: facts.age)
+            guard pass(.queued, admits, policy.text(admits: admits, facts)) else { return judgement }
+            if facts.wasQueued, case .limited(_, keepLast: true) = policy {
+                judgement.isKept = true
+                return judgement
+            }
+        }
+        if gates.contains(.conditions) {
+            snapshot.trigger.id = occurrence.facts.id
+            let verdict = world.verdict(on: declared.conditions, in: snapshot, time: occurrence.at)
+            judgement.hasConditionError = verdict.hasErrors
+            let reasons = verdict.reasons.isEmpty ? "none" : verdict.reasons.joined(separator: "; ")
+            guard pass(.conditions, verdict.holds, reasons) else { return judgement }
+        }
+        judgement.conditionsHold = true
+        if gates.contains(.pace) {
+            let left = lane?.cooldownEnd.map { $0 - now } ?? .zero
+            guard pass(.cooldown, left <= .zero, left <= .zero ? "over" : "for another \(left.text)") else {
+                return judgement
+            }
+            let count = lane?.rate.count(declared.rateLimit, at: now) ?? 0
+            let hasRoom = lane?.rate.hasRoom(declared.rateLimit, at: now) ?? true
+            let limit = "\(declared.rateLimit.count) runs in \(declared.rateLimit.per.text)"
+            guard pass(.rateLimit, hasRoom, "\(count) of \(limit)") else { return judgement }
+        }
+        if gates.contains(.mode) {
+            let busy = busy(declared, lane)
+            _ = pass(.mode, busy == nil, busy ?? "\(declared.mode.rawValue)")
+        }
+        return judgement
+    }
+
+    /// Why no run can begin or wait its turn; `nil`: one can.
+    func busy(_ rule: Rule, _ lane: Lane?) -> String? {
+        let running = lane?.running.count ?? 0
+        let waiting = lane?.waiting.count ?? 0
+        switch rule.mode {
+        case .single where running > 0: return "single: a run is going on"
+        case .queued where running + waiting >= rule.maximum: return "queued: \(rule.maximum) runs go on or wait"
+        case .parallel where running >= rule.maximum: return "parallel: \(rule.maximum) runs go on"
+        case .restart where running > 0: return nil
+        case .single, .restart, .queued, .parallel:
+            return runCount < RuleEngine.maximumRuns ? nil : "\(RuleEngine.maximumRuns) runs go on"
+        }
+    }
+
+    /// The rule's, then the button's, then the set's.
+    func policy(of rule: Rule, _ button: ButtonID?) -> QueuedPolicy {
+        rule.queued ?? button.map { queuedPolicy(of: $0) } ?? set.queued
+    }
+
+    private func textOfEnabled(_ rule: Rule, _ isEnabled: Bool) -> String {
+        (isEnabled ? "enabled" : "disabled") + (isEnabled == rule.isEnabled ? "" : " at run time")
+    }
+}
+
+extension QueuedPolicy {
+    fileprivate func text(admits: Bool, _ facts: TriggerFacts) -> String {
+        guard facts.wasQueued else { return "not stored by the button" }
+        switch self {
+        case .drop: return "stored by the button, which is dropped"
+        case .accept: return "stored by the button \(facts.age.text), which is accepted"
+        case .limited(let maximumAge, let keepLast):
+            let age = "stored by the button \(facts.age.text), at most \(maximumAge.text)"
+            return admits && keepLast ? age + ", and the last of them runs" : age
+        }
+    }
+}
+
+extension Duration {
+    /// As the language writes it.
+    var text: String { DurationText.text(milliseconds: milliseconds) }
+}
+
+extension Gate {
+    /// Its name, as in the list of gates.
+    var name: String {
+        switch self {
+        case .enabled: "enabled"
+        case .queued: "queued"
+        case .conditions: "conditions"
+        case .cooldown: "cooldown"
+        case .rateLimit: "rate_limit"
+        case .mode: "mode"
+        }
+    }
+}

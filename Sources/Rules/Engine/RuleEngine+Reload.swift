@@ -1,0 +1,183 @@
+import ButtonModel
+import Expressions
+
+// A new set in the place of the old one, between two events.
+//
+// What is the same in both goes on as if nothing had happened: rules with their runs, counters, cooldowns and positions
+// in cycles, states with their values, trains of presses that are undecided. What has changed begins anew.
+extension RuleEngine {
+    mutating func reload(_ new: RuleSet, at now: Instant, _ effects: inout [Effect]) {
+        let places = unchangedRules(in: new)
+        endChangedRules(places, at: now, &effects)
+        forgetCycles(of: new, places, &effects)
+        let old = world
+        world = World(new)
+        moveRules(from: old, to: places)
+        let before = Names(old.set)
+        names = Names(new)
+        moveOverrides(from: old, before, &effects)
+        moveVariables(from: old, before, &effects)
+        moveStates(at: now, &effects)
+        world.brokerIsConnected = old.brokerIsConnected
+        world.held = old.held
+        world.clock = old.clock
+        world.clockIsBelievable = old.clockIsBelievable
+        index = RuleIndex(new)
+        configure(at: now)
+        let count = modes.count
+        dropModesThatCannotServe(&effects)
+        if modes.count != count { configure(at: now) }
+        for identity in identities { showDevice(identity.id) }
+        world.refreshAges(at: now)
+        worldMoved = true
+    }
+
+    /// The new places of the rules that say what they said, by their old ones.
+    private func unchangedRules(in new: RuleSet) -> [Int: Int] {
+        var places: [Int: Int] = [:]
+        for (place, rule) in new.rules.enumerated() {
+            guard let before = names.rules[rule.id], set.rules[before].saysTheSame(as: rule) else { continue }
+            places[before] = place
+        }
+        return places
+    }
+
+    /// Under the old set: their steps are still to be found.
+    private mutating func endChangedRules(_ places: [Int: Int], at now: Instant, _ effects: inout [Effect]) {
+        for kept in kept.move(to: places) {
+            stop(kept.match.rule, .queued, occurrence(of: kept), "its rule was changed by a reload", &effects)
+        }
+        for (id, lane) in lanes.sorted(by: { LaneID.comesFirst($0.key, $1.key) }) where places[id.rule] == nil {
+            cancelWaiting(in: id, as: .cancelled, &effects)
+            guard let end = lane.cooldownEnd, end > now else { continue }
+            // It is over: nothing of the rule is left.
+            effects.append(
+                .keep(
+                    .cooldown(
+                        Cooldown(rule: set.rules[id.rule].id, button: id.button, endsAt: world.wallClock(at: now)))))
+        }
+        for id in runs.keys.sorted() where runs[id].map({ places[$0.rule] == nil }) ?? false {
+            cancel(id, at: now, &effects)
+        }
+        turnedLanes = []
+        for (place, rule) in set.rules.enumerated() where places[place] == nil { archive.forget(rule.id) }
+    }
+
+    /// Of rules and of scripts that are gone or changed.
+    private mutating func forgetCycles(of new: RuleSet, _ places: [Int: Int], _ effects: inout [Effect]) {
+        guard !world.cycles.isEmpty else { return }
+        let kept = Set(places.keys.map { set.rules[$0].id })
+        let scripts = Set(new.scripts)
+        let keptScripts = Set(set.scripts.filter(scripts.contains).map(\.name))
+        for key in world.cycles.keys.sorted() {
+            let isKept =
+                if let slash = key.firstIndex(of: "/") {
+                    kept.contains(String(key[..<slash]))
+                } else {
+                    keptScripts.contains(String(key.prefix { $0 != "." }))
+                }
+            guard !isKept else { continue }
+            world.cycles[key] = nil
+            effects.append(.keep(.cycle(key, nil)))
+        }
+    }
+}
+
+// MARK: - What moves
+
+extension RuleEngine {
+    private mutating func moveRules(from old: World, to places: [Int: Int]) {
+        world.cycles = old.cycles
+        let oldRecords = records
+        records = Array(repeating: RuleRecord(), count: set.rules.count)
+        for (before, place) in places {
+            world.rules[place] = old.rules[before]
+            world.ruleStarts[place] = old.ruleStarts[before]
+            records[place] = oldRecords[before]
+        }
+        func moved(_ lane: LaneID) -> LaneID? { places[lane.rule].map { LaneID(rule: $0, button: lane.button) } }
+        var movedLanes: [LaneID: Lane] = [:]
+        for (id, var lane) in lanes {
+            guard let place = moved(id) else { continue }
+            lane.turned = lane.turned.mapValues { turned in
+                var turned = turned
+                turned.match.rule = place.rule
+                return turned
+            }
+            movedLanes[place] = lane
+        }
+        lanes = movedLanes
+        lanesOfRuns = lanesOfRuns.mapValues { $0.flatMap(moved) }
+        for id in Array(runs.keys) {
+            if let place = runs[id].flatMap({ places[$0.rule] }) { runs[id]?.rule = place }
+        }
+    }
+
+    /// What was set at run time holds until the value in the file changes.
+    private mutating func moveOverrides(from old: World, _ before: Names, _ effects: inout [Effect]) {
+        for id in overrides.keys.sorted() {
+            let isInForce = names.rules[id].map { set.rules[$0].isEnabled == overrides[id]?.inFile } ?? false
+            guard !isInForce else { continue }
+            overrides[id] = nil
+            effects.append(.keep(.enabled(rule: id, nil)))
+        }
+        for (place, rule) in set.rules.enumerated() {
+            let isEnabled = overrides[rule.id]?.isEnabled ?? rule.isEnabled
+            world.rules[place].isEnabled = isEnabled
+            guard let was = before.rules[rule.id], old.rules[was].isEnabled != isEnabled else { continue }
+            effects.append(.enabledChanged(rule: rule.id, isEnabled))
+        }
+    }
+
+    private mutating func moveVariables(from old: World, _ before: Names, _ effects: inout [Effect]) {
+        for (place, variable) in old.set.variables.enumerated()
+        where names.variables[variable.name] == nil && assigned.remove(variable.name) != nil {
+            if variable.isPersisted, shelf.count < RuleEngine.maximumShelf {
+                shelf[variable.name] = old.variables[place]
+            }
+        }
+        for (place, variable) in set.variables.enumerated() {
+            let was = before.variables[variable.name]
+            if let was, assigned.contains(variable.name) {
+                take(old.variables[was], for: place, &effects)
+                noteInitial(of: variable, old.set.variables[was], place, &effects)
+            } else if let stored = shelf.removeValue(forKey: variable.name) {
+                take(stored, for: place, &effects)
+            }
+            guard let was, old.variables[was] != world.variables[place] else { continue }
+            effects.append(.variableChanged(variable.name, world.variables[place]))
+        }
+    }
+
+    private func noteInitial(
+        of variable: DeclaredVariable, _ before: DeclaredVariable, _ place: Int, _ effects: inout [Effect]
+    ) {
+        guard assigned.contains(variable.name), variable.initial != before.initial,
+            let value = world.variables[place].text, let initial = variable.initial.text
+        else { return }
+        effects.append(
+            .log(
+                .info,
+                "variable \(variable.name) keeps its value \(value), though its initial value is \(initial) now; to change it, "
+                    + "publish the new value to variables/\(variable.name)/set"))
+    }
+
+    private mutating func moveStates(at now: Instant, _ effects: inout [Effect]) {
+        let before = states
+        states = StateTable(set.states)
+        let missing = states.takeOver(before, at: now)
+        show(Array(set.states.indices))
+        let wanted = Set(states.topics)
+        let unwanted = before.topics.filter { !wanted.contains($0) }
+        if !unwanted.isEmpty { effects.append(.unsubscribe(unwanted)) }
+        // Also where the topic is subscribed to already: its retained message is for the new state, too.
+        if !missing.isEmpty { effects.append(.subscribe(missing)) }
+    }
+}
+
+extension Rule {
+    /// Without a fingerprint it is looked at as a whole.
+    fileprivate func saysTheSame(as other: Rule) -> Bool {
+        fingerprint == other.fingerprint && (!fingerprint.isEmpty || self == other)
+    }
+}

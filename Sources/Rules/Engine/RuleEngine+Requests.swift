@@ -1,0 +1,138 @@
+package import ButtonModel
+import Expressions
+import Gestures
+
+// What people and other programs ask.
+extension RuleEngine {
+    mutating func requested(_ request: Request, at now: Instant, _ effects: inout [Effect]) {
+        switch request {
+        case .run(let id, let ignoringConditions, let isDryRun):
+            guard let rule = names.rules[id] else { return }
+            run(rule, ignoringConditions: ignoringConditions, isDryRun: isDryRun, at: now, &effects)
+        case .setEnabled(let id, let isEnabled):
+            guard let rule = names.rules[id] else { return }
+            setEnabled(rule, isEnabled, at: now, &effects)
+        case .setVariable(let name, let value):
+            guard let variable = names.variables[name] else { return }
+            do {
+                try world.assign(value, to: variable)
+            } catch {
+                effects.append(.log(.warning, "variable \(name) keeps its value: \(error.message)"))
+            }
+            carryOutChanges(at: now, &effects)
+        case .setTriggerMode(let button, let mode):
+            setTriggerMode(mode, of: button, at: now, &effects)
+        }
+        advance(at: now, &effects)
+    }
+
+    /// `trigger.manual` is true and all else of it empty. The rule may be disabled; neither its cooldown nor its rate
+    /// limit holds the run back. A dry run asked for meets no other run.
+    private mutating func run(
+        _ rule: Int, ignoringConditions: Bool, isDryRun: Bool, at now: Instant, _ effects: inout [Effect]
+    ) {
+        var facts = TriggerFacts()
+        facts.isManual = true
+        let event = Event(occurrence: Occurrence(facts: facts, at: world.wallClock(at: now)), at: now)
+        var gates = GatesToAsk.ofManualRun
+        if ignoringConditions { gates.remove(.conditions) }
+        if isDryRun { gates.remove(.mode) }
+        let judgement = judgeManual(rule, event, gates, at: now)
+        if judgement.hasConditionError { records[rule].statistics.conditionErrors += 1 }
+        if let gate = judgement.stoppedBy {
+            stop(rule, gate, event.occurrence, judgement.reason, &effects)
+        } else if isDryRun {
+            admitApart(rule, event.occurrence, at: now, &effects)
+        } else {
+            admit(rule, event.occurrence, at: now, &effects)
+        }
+    }
+
+    private func judgeManual(_ rule: Int, _ event: Event, _ gates: GatesToAsk, at now: Instant) -> Judgement {
+        var snapshot = snapshot(for: event, at: now)
+        return judge(rule, event.occurrence, gates, in: &snapshot, at: now)
+    }
+
+    private mutating func setTriggerMode(
+        _ mode: TriggerMode?, of button: ButtonID, at now: Instant, _ effects: inout [Effect]
+    ) {
+        if let mode, let refusal = refusal(of: mode, for: button) {
+            effects.append(
+                .log(.warning, "trigger mode \(mode.rawValue) of \(name(of: button)) is refused: \(refusal)"))
+            effects.append(.triggerModeDropped(button))
+            return
+        }
+        guard modes[button] != mode else { return }
+        modes[button] = mode
+        configure(at: now)
+    }
+
+    /// What people call it.
+    func name(of button: ButtonID) -> String { declaredName(of: button) ?? button.description }
+}
+
+// MARK: - Trigger modes
+
+extension RuleEngine {
+    /// Tells the recogniser what is wanted now.
+    mutating func configure(at now: Instant) {
+        index.resolve(set, against: identities, modes: modes)
+        recogniser.configure(
+            index.vocabularies, others: index.vocabularyOfOthers, chords: index.chords, at: now)
+    }
+
+    /// Modes set at run time that cannot serve the rules any more go back to `auto`.
+    mutating func dropModesThatCannotServe(_ effects: inout [Effect]) {
+        for button in modes.keys.sorted() {
+            guard let mode = modes[button], let refusal = refusal(of: mode, for: button) else { continue }
+            modes[button] = nil
+            effects.append(
+                .log(.warning, "trigger mode of \(name(of: button)) is auto again, not \(mode.rawValue): \(refusal)"))
+            effects.append(.triggerModeDropped(button))
+        }
+    }
+
+    /// What was set at run time, if it can serve the rules; otherwise why not.
+    package func refusal(of mode: TriggerMode, for button: ButtonID) -> String? {
+        if let declared = declaration(of: button), let fixed = declared.triggerMode, fixed != mode {
+            return "the rules fix it to \(fixed.rawValue)"
+        }
+        let unserved = index.events(of: button).filter { !mode.gives($0.event) }.min { $0.rule < $1.rule }
+        guard let (event, rule) = unserved else { return nil }
+        return "rule \(set.rules[rule].id) uses \(event.word), which \(mode.rawValue) does not give"
+    }
+}
+
+extension TriggerMode {
+    /// Whether buttons read this way can do what the event wants. Other times and stages of a hold are no matter.
+    fileprivate func gives(_ event: TriggerEvent) -> Bool {
+        switch event {
+        case .pattern([.short]): true
+        case .pattern([.short, .short]): self == .clickAndDoubleClick || self == .clickAndDoubleClickAndHold
+        case .pattern: false
+        case .hold, .holdRelease: self == .clickAndHold || self == .clickAndDoubleClickAndHold
+        case .down, .up, .swipe, .rotate, .connected, .disconnected, .batteryLow: true
+        }
+    }
+}
+
+extension TriggerEvent {
+    /// As the file says it.
+    fileprivate var word: String {
+        switch self {
+        case .down: "down"
+        case .up: "up"
+        case .pattern(let presses):
+            presses.contains(.long)
+                ? "pattern [" + presses.map(\.rawValue).joined(separator: ", ") + "]"
+                : Recognised.What.pattern(presses).word
+        case .hold(let after): after.map { "hold for \($0.text)" } ?? "hold"
+        case .holdRelease: "hold_release"
+        case .swipe(let direction): direction.rawValue
+        case .rotate(let direction, _): direction.rawValue
+        case .connected: "connected"
+        case .disconnected: "disconnected"
+        case .batteryLow: "battery_low"
+        }
+    }
+}

@@ -1,0 +1,214 @@
+import ButtonModel
+import Expressions
+import Gestures
+
+// What outlives the process: brought back at the start, kept while it changes, let go of at the end.
+extension RuleEngine {
+    /// A run overdue by more than this is not resumed.
+    static let longestDelayOfResumption = Duration.seconds(600)
+    /// No more values of variables that are not declared are remembered.
+    static let maximumShelf = 1000
+
+    /// What was kept and has to wait until the time is known.
+    struct Restored: Sendable {
+        var cooldowns: [Cooldown] = []
+        /// In the order of their ids.
+        var waiting: [WaitingRun] = []
+    }
+
+    /// Enough of a `WaitingRun` to tell whether it is another one now.
+    struct KeptWait: Sendable {
+        var frames: [Frame]
+        var endsAt: UTCTime
+
+        /// The same wait ends at the same time, but for what the two clocks differ in.
+        func isSame(as other: KeptWait) -> Bool {
+            frames == other.frames && abs((other.endsAt.milliseconds).addingSaturating(-endsAt.milliseconds)) < 1000
+        }
+    }
+
+    mutating func restore(_ state: RuleState) {
+        restoreVariables(state.variables)
+        for (id, override) in state.enabled.sorted(by: { $0.key < $1.key }) {
+            if let place = names.rules[id], override.inFile == set.rules[place].isEnabled {
+                overrides[id] = override
+                world.rules[place].isEnabled = override.isEnabled
+            } else {
+                greetings.append(.keep(.enabled(rule: id, nil)))
+            }
+        }
+        for (key, position) in state.cycles.sorted(by: { $0.key < $1.key }) {
+            // Of a script the key is its path alone.
+            let owner = key.split(separator: "/", maxSplits: 1).first.map(String.init) ?? ""
+            if !key.contains("/") || names.rules[owner] != nil {
+                world.cycles[key] = position
+            } else {
+                greetings.append(.keep(.cycle(key, nil)))
+            }
+        }
+    }
+
+    private mutating func restoreVariables(_ stored: [String: Value]) {
+        var effects: [Effect] = []
+        for (name, value) in stored.sorted(by: { $0.key < $1.key }) {
+            guard let place = names.variables[name] else {
+                if shelf.count < RuleEngine.maximumShelf { shelf[name] = value }
+                continue
+            }
+            let variable = set.variables[place]
+            guard variable.isPersisted else {
+                effects.append(.keep(.variable(name, nil)))
+                continue
+            }
+            take(value, for: place, &effects)
+        }
+        greetings += effects
+    }
+
+    /// Gives a variable the value it had, if it still fits.
+    mutating func take(_ value: Value, for place: Int, _ effects: inout [Effect]) {
+        let variable = set.variables[place]
+        guard let fitting = variable.fitting(value) else {
+            let was = value.text ?? "unknown"
+            let initial = variable.initial.text ?? ""
+            effects.append(
+                .log(.warning, "variable \(variable.name) cannot be \(was) any more and begins anew with \(initial)"))
+            assigned.remove(variable.name)
+            if variable.isPersisted { effects.append(.keep(.variable(variable.name, nil))) }
+            return
+        }
+        world.variables[place] = fitting
+        assigned.insert(variable.name)
+        if fitting != value, variable.isPersisted { effects.append(.keep(.variable(variable.name, fitting))) }
+    }
+}
+
+// MARK: - The clock
+
+extension RuleEngine {
+    mutating func clockWasSet(to time: UTCTime, isBelievable: Bool, at now: Instant, _ effects: inout [Effect]) {
+        let before = world.clock.map { _ in world.wallClock(at: now) }
+        world.clock = (time, now)
+        world.clockIsBelievable = isBelievable
+        worldMoved = true
+        if before == nil { resumeCooldowns(at: now) }
+        if isBelievable { resumeRuns(at: now, &effects) }
+        guard let before, abs(time.milliseconds.addingSaturating(-before.milliseconds)) >= 1000 else { return }
+        // What is kept as wall time ends at another one now.
+        for id in runs.keys.sorted() {
+            if let run = runs[id] { keepWait(of: run, at: now, &effects) }
+        }
+        for (id, lane) in lanes.sorted(by: { LaneID.comesFirst($0.key, $1.key) }) {
+            guard let end = lane.cooldownEnd, end > now else { continue }
+            effects.append(
+                .keep(.cooldown(Cooldown(rule: set.rules[id.rule].id, button: id.button, endsAt: time + (end - now)))))
+        }
+    }
+
+    /// Never longer than the rule says now: a clock that was set back makes nobody wait for years.
+    private mutating func resumeCooldowns(at now: Instant) {
+        for cooldown in restored.cooldowns {
+            guard let place = names.rules[cooldown.rule] else { continue }
+            let left = Duration.milliseconds(
+                cooldown.endsAt.milliseconds.addingSaturating(-world.wallClock(at: now).milliseconds))
+            guard left > .zero else { continue }
+            lanes[lane(of: place, cooldown.button), default: Lane()].cooldownEnd =
+                now + min(left, set.rules[place].cooldown)
+        }
+        restored.cooldowns = []
+    }
+
+    private mutating func resumeRuns(at now: Instant, _ effects: inout [Effect]) {
+        let waiting = restored.waiting
+        restored.waiting = []
+        for waiting in waiting {
+            if let reason = resume(waiting, at: now) {
+                effects.append(
+                    .log(.warning, "run \(waiting.run.rawValue) of \(waiting.rule) is not resumed: \(reason)"))
+                effects.append(.keep(.waiting(waiting.run, nil)))
+                effects.append(.interrupted(waiting.run, rule: waiting.rule, waiting.occurrence))
+                guard let place = names.rules[waiting.rule] else { continue }
+                records[place].note(.interrupted)
+                world.rules[place].lastResult = RunResult.interrupted.rawValue
+            } else {
+                effects.append(.log(.info, "run \(waiting.run.rawValue) of \(waiting.rule) goes on"))
+            }
+        }
+    }
+
+    /// - Returns: why it cannot go on.
+    private mutating func resume(_ waiting: WaitingRun, at now: Instant) -> String? {
+        guard let place = names.rules[waiting.rule] else { return "there is no such rule any more" }
+        guard set.rules[place].fingerprint == waiting.fingerprint else { return "its rule was changed" }
+        guard set.rules[place].onRestart == .resume else { return "its rule does not resume" }
+        let left = Duration.milliseconds(
+            waiting.endsAt.milliseconds.addingSaturating(-world.wallClock(at: now).milliseconds))
+        guard left >= .zero - RuleEngine.longestDelayOfResumption else {
+            return "it should have gone on \((.zero - left).text) ago"
+        }
+        guard runCount < RuleEngine.maximumRuns else { return "\(RuleEngine.maximumRuns) runs go on" }
+        guard let run = Run(waiting, rule: place, remaining: max(.zero, left), in: world, at: now) else {
+            return "what was kept of it cannot be read"
+        }
+        let laneID = lane(of: place, waiting.occurrence.button)
+        lanes[laneID, default: Lane()].running.append(run.id)
+        lanesOfRuns[run.id] = laneID
+        runs[run.id] = run
+        world.rules[place].running += 1
+        world.ruleStarts[place] = run.startedAt
+        records[place].latest = .started
+        keptWaits[run.id] = KeptWait(frames: run.frames, endsAt: waiting.endsAt)
+        runDeadlines.set(run.id, run.deadline)
+        if run.isWaitingForWorld { runsWaitingForWorld.insert(run.id) }
+        return nil
+    }
+}
+
+extension LaneID {
+    static func comesFirst(_ left: LaneID, _ right: LaneID) -> Bool {
+        (left.rule, left.button?.rawValue ?? 0) < (right.rule, right.button?.rawValue ?? 0)
+    }
+}
+
+// MARK: - Keeping
+
+extension RuleEngine {
+    /// A run that begins to wait is kept at once, so that it is found whatever ends the process.
+    mutating func keepWait(of run: Run, at now: Instant, _ effects: inout [Effect]) {
+        // A dry run that somebody asked for is in no lane, and over with its process.
+        guard set.rules[run.rule].onRestart == .resume, lanesOfRuns[run.id] ?? nil != nil else { return }
+        let before = keptWaits[run.id]
+        guard let waiting = run.saved(in: world, at: now) else {
+            guard before != nil else { return }
+            keptWaits[run.id] = nil
+            effects.append(.keep(.waiting(run.id, nil)))
+            return
+        }
+        let wait = KeptWait(frames: run.frames, endsAt: waiting.endsAt)
+        if let before, before.isSame(as: wait) { return }
+        keptWaits[run.id] = wait
+        effects.append(.keep(.waiting(run.id, waiting)))
+    }
+
+    /// Runs that are kept stay as they are; everything else ends here.
+    mutating func stop(at now: Instant, _ effects: inout [Effect]) {
+        isStopped = true
+        for lane in lanes.keys.sorted(by: LaneID.comesFirst) { cancelWaiting(in: lane, as: .interrupted, &effects) }
+        for id in runs.keys.sorted() where keptWaits[id] == nil {
+            drive(id, at: now, &effects) { run, world, effects in
+                run.cancel(in: &world, at: now, &effects)
+                run.result = .interrupted
+                run.trace.result = .interrupted
+            }
+        }
+        for kept in kept.move(to: [:]) {
+            stop(kept.match.rule, .queued, occurrence(of: kept), "the program ends", &effects)
+        }
+        runs = [:]
+        runDeadlines = DeadlineTable()
+        runsWaitingForWorld = []
+        worldMoved = false
+        recogniser = GestureRecogniser()
+        states = StateTable([])
+    }
+}
