@@ -110,6 +110,13 @@ struct ButtonRow: Sendable {
         closeWindows(at: now, into: &output)
     }
 
+    /// The chord that kept the press longer has failed.
+    mutating func resumeHoldBack(at now: Instant, into output: inout [Recognised]) {
+        guard let member, !member.isTaken else { return }
+        self.member?.holdsBackUntil = member.since + within
+        if member.since + within <= now { liftHoldBack(at: now, into: &output) }
+    }
+
     mutating func liftHoldBack(at now: Instant, into output: inout [Recognised]) {
         guard let member else { return }
         self.member?.holdsBackUntil = nil

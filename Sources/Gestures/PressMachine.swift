@@ -69,8 +69,8 @@ struct PressMachine: Sendable {
     var train: [Press] = []
     var clock = ButtonClock()
     var pressCount: UInt64 = 0
-    /// The button's verdicts decide the train under way.
-    var takesVerdicts = false
+    /// The button's verdicts decide the train under way, or the last one: what it still says of that is decided already.
+    var takesVerdicts: Bool
     /// While a chord may still take the press that is down.
     var isHeldBack = false
     /// The link was lost while a press was down; no event came since.
@@ -86,6 +86,7 @@ struct PressMachine: Sendable {
         self.button = button
         self.part = part
         self.grammar = grammar
+        takesVerdicts = grammar.verdictMode != nil
         train.reserveCapacity(Vocabulary.maximumPresses)
     }
 
@@ -101,7 +102,7 @@ struct PressMachine: Sendable {
         settlesAt = event.wasQueued && !event.wasQueuedLast ? now + PressMachine.silence : nil
         isCut = false
         if isRestored { ageRestoredPresses(by: event.age, to: clock.moment, clock.instant) }
-        if startsOver { takesVerdicts = grammar.verdictMode != nil && !isInChord }
+        if startsOver && event.step == .down { takesVerdicts = grammar.verdictMode != nil && !isInChord }
         if event.step != .down { note(event) }
 
         if takesVerdicts, let mode = grammar.verdictMode {
@@ -409,9 +410,15 @@ struct PressMachine: Sendable {
     /// The train under way is read by the new grammar from its times, whoever decided so far.
     mutating func configure(_ grammar: Grammar, at now: Instant) {
         self.grammar = grammar
-        guard !isIdle else { return }
         takesVerdicts = false
+        guard !isIdle else { return }
         reviewsAt = now
+        for place in train.indices where train[place].length == .long {
+            // Short by the new times; what counted as short remains so.
+            guard !isLong(train[place].heldFor(at: clock.moment)) else { continue }
+            train[place].length = train[place].up == nil ? nil : .short
+            if state == .long, train[place].up == nil { state = .undecided }
+        }
     }
 
     private mutating func review(into output: inout [Recognised]) {
