@@ -81,6 +81,8 @@ struct PressMachine: Sendable {
     var settlesAt: Instant?
     /// The grammar changed under the train; to be looked at by then.
     var reviewsAt: Instant?
+    /// When `timePassed` is wanted.
+    private(set) var deadline: Instant?
 
     init(button: ButtonID, part: ButtonPart?, grammar: Grammar) {
         self.button = button
@@ -126,6 +128,7 @@ struct PressMachine: Sendable {
             }
             if settlesAt == nil { advance(to: clock.arrival.moment, into: &output) }
         }
+        rearm()
     }
 
     /// What the button did not tell by now it tells as stored, or never.
@@ -133,7 +136,11 @@ struct PressMachine: Sendable {
         liftHoldBack(at: now, into: &output)
         isCut = state != .released
         settlesAt = now + PressMachine.patience
+        rearm()
     }
+
+    /// What comes in from outside ends with this.
+    mutating func rearm() { deadline = nextDeadline }
 
     // MARK: Presses
 
@@ -236,6 +243,7 @@ struct PressMachine: Sendable {
         state = .released
         settle(isOver: true, into: &output)
         state = .spent(press)
+        rearm()
     }
 
     /// No chord takes the press any more.
@@ -376,8 +384,7 @@ struct PressMachine: Sendable {
         }
     }
 
-    /// When `timePassed` is wanted.
-    var deadline: Instant? {
+    private var nextDeadline: Instant? {
         if let reviewsAt { return reviewsAt }
         guard let next = decisionMoment else { return isCut && train.count > 1 ? settlesAt : nil }
         let due = clock.instant(of: next)
@@ -391,8 +398,10 @@ struct PressMachine: Sendable {
             if isRestored { ageRestoredPresses(by: now - clock.instant, to: clock.moment, clock.instant) }
             if isCut { giveUpOpenPress(into: &output) }
         }
-        guard settlesAt == nil else { return }
-        while let next = decisionMoment, clock.instant(of: next) <= now { decide(at: next, into: &output) }
+        while settlesAt == nil, let next = decisionMoment, clock.instant(of: next) <= now {
+            decide(at: next, into: &output)
+        }
+        rearm()
     }
 
     /// The presses before one whose end is not told wait no longer for it. It stays, as a train of its own.
@@ -411,7 +420,7 @@ struct PressMachine: Sendable {
     mutating func configure(_ grammar: Grammar, at now: Instant) {
         self.grammar = grammar
         takesVerdicts = false
-        guard !isIdle else { return }
+        guard !isIdle else { return rearm() }
         reviewsAt = now
         for place in train.indices where train[place].length == .long {
             // Short by the new times; what counted as short remains so.
@@ -419,6 +428,7 @@ struct PressMachine: Sendable {
             train[place].length = train[place].up == nil ? nil : .short
             if state == .long, train[place].up == nil { state = .undecided }
         }
+        rearm()
     }
 
     private mutating func review(into output: inout [Recognised]) {

@@ -120,7 +120,7 @@ struct HostileTests {
         var generator = SeededGenerator(seed: seed)
         let ticks = Ticks.random(in: 0...Ticks.longest, using: &generator)
         #expect(Ticks(ticks.duration, roundedUp: true) == ticks)
-        #expect(Ticks(ticks.duration(roundedUp: true)) == ticks)
+        #expect(Ticks(.nanoseconds(ticks.nanoseconds(roundedUp: true))) == ticks)
         #expect(Ticks(.milliseconds(500)) == 16_384)
         #expect(Ticks(.milliseconds(200)) == 6553)
         #expect(Ticks(.milliseconds(200), roundedUp: true) == 6554)
