@@ -102,6 +102,21 @@ struct LateTests {
         #expect(room.gestures.last?.age.milliseconds == 59_720)
     }
 
+    @Test("in a mode of its own the button says what became of a train, however late")
+    func lateVerdict() {
+        var room = Room(Vocabulary())
+        let presses = Room.presses("0-80 200-280")
+        for event in Button().events(of: presses).prefix(3) {
+            room.wait(until: Instant(ticks: Button().ticks(of: event)))
+            room.hear(event)
+        }
+        room.handle(.linkLost(.kitchen))
+        room.wait(until: .start + .seconds(20), isInclusive: true)
+        room.handle(.timerFired)
+        for event in Button().storedEvents(of: presses, connectedAt: 655_360).dropFirst(3) { room.hear(event) }
+        #expect(room.gestures.summary == ["double_click 1-2"])
+    }
+
     @Test("a press that may have ended unseen does not become a hold")
     func noHoldAlone() {
         var room = Room(Vocabulary(patterns: [.click], holdStages: [.milliseconds(700)]))
