@@ -65,8 +65,7 @@ package struct GestureRecogniser: Sendable {
         case .event(let event):
             let row = row(of: event.button)
             if rows[row].chords.isEmpty {
-                let machine = rows[row].machine(of: event.part)
-                rows[row].machines[machine].handle(event, at: now, into: &output)
+                rows[row].handle(event, at: now, into: &output)
             } else {
                 handleMember(event, row, at: now, into: &output)
             }
@@ -101,6 +100,8 @@ package struct GestureRecogniser: Sendable {
     }
 
     mutating func rearm(_ row: Int) { deadlines.set(row, to: rows[row].deadline) }
+
+    func knownRow(of button: ButtonID) -> Int? { places[button] }
 
     mutating func row(of button: ButtonID) -> Int {
         places[button] ?? add(ButtonRow(button, others, otherGrammar))
