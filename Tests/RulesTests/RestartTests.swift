@@ -26,7 +26,8 @@ struct RestartTests {
         let state = RuleState(waiting: [try #require(waiting())])
         var talk = Transcript(RuleEngine(House.set(rules), state: state))
         talk.given(.buttonsChanged(House.identities))
-        return (talk, talk.tell(.wallClock(House.noon + pause, isBelievable: true)))
+        let told = talk.tell(.wallClock(House.noon + pause, isBelievable: true))
+        return (talk, told)
     }
 
     @Test("a run is kept as soon as it waits, and no longer when it goes on")
