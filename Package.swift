@@ -122,11 +122,12 @@ let package = Package(
             resources: [.copy("Vectors"), .copy("Golden")]),
         tests("GesturesTests", "Gestures", "ButtonModel", "JSON"),
         tests("ExpressionsTests", "Expressions", "ButtonModel", "JSON"),
-        tests("AlmanacTests", "Almanac", "Expressions", "ButtonModel"),
+        tests(
+            "AlmanacTests", "Almanac", "Expressions", "ButtonModel", resources: [.copy("Zones"), .copy("Tables")]),
         tests("RulesTests", "Rules", "Gestures", "Expressions", "Almanac", "ButtonModel", "JSON"),
         tests(
-            "RuleLoaderTests", "RuleLoader", "Rules", "Diagnostics", "ButtonModel", "JSON", resources: [.copy("Golden")]
-        ),
+            "RuleLoaderTests", "RuleLoader", "Rules", "Gestures", "Expressions", "Almanac", "Diagnostics", "ButtonModel",
+            "JSON", resources: [.copy("Golden"), .copy("Examples")]),
         tests("HomeAssistantTests", "HomeAssistant", "ButtonModel", "JSON"),
         tests("ButtonsTests", "Buttons", "BluetoothHost", "Flic", "ButtonModel", "Simulator"),
         tests("HubTests", "Hub", "Buttons", "Flic", "Rules", "ButtonModel", "JSON"),
@@ -140,7 +141,7 @@ let package = Package(
             "ButtonModel"),
         tests(
             "CommandLineTests", "tryck", "Daemon", "Hub", "Diagnostics", "ButtonModel", "JSON", "Simulator",
-            .product(name: "ArgumentParser", package: "swift-argument-parser"), resources: [.copy("Golden")]),
+            .product(name: "ArgumentParser", package: "swift-argument-parser"), resources: [.copy("Golden"), .copy("Examples")]),
         tests("ArchitectureTests"),
         fuzzing,
         tests(

@@ -3,26 +3,88 @@ package import Expressions
 
 /// A time zone's rules: when its clocks were and will be set.
 ///
-/// The interface; to be written.
+/// A zone file lists the changes up to some year and ends with a rule for the years after the last one. Before the first
+/// change its first offset holds.
 package struct TimeZone: Hashable, Sendable {
-    package static let utc = TimeZone()
+    package static let utc = TimeZone(name: "UTC", file: ZoneFile(firstOffset: 0, changes: [], rule: nil))
 
     /// `Europe/Amsterdam`
-    package var name: String { "UTC" }
+    package let name: String
+    private let file: ZoneFile
 
-    private init() {}
+    private init(name: String, file: ZoneFile) {
+        self.name = name
+        self.file = file
+    }
 
     /// From a compiled zone file (RFC 8536), any version; `nil` if it is none.
-    package init?(named name: String, _ octets: [UInt8]) { nil }
+    ///
+    /// Files that count leap seconds (those under `right/`) are refused: their clock is not UTC.
+    package init?(named name: String, _ octets: [UInt8]) {
+        guard let file = ZoneFile(octets) else { return nil }
+        self.init(name: name, file: file)
+    }
 
     /// Seconds east of UTC.
-    package func offset(at time: UTCTime) -> Int { 0 }
+    package func offset(at time: UTCTime) -> Int { file.offset(at: time.wholeSeconds) }
 
-    package func localTime(at time: UTCTime) -> LocalTime { LocalTime() }
+    package func localTime(at time: UTCTime) -> LocalTime {
+        let seconds = time.wholeSeconds
+        var local = LocalTime(secondsSinceEpoch: seconds + Int64(file.offset(at: seconds)))
+        local.unix = seconds
+        return local
+    }
 
     /// The moment a local time means: none where the clock is set forward, two where it is set back, in order.
-    package func moments(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) -> [UTCTime] { [] }
+    ///
+    /// None, too, of what is no date or no time of day (30 February, 24:00), and outside the years 1…9999.
+    package func moments(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) -> [UTCTime] {
+        guard let date = CivilDate(year: year, month: month, day: day), (1...9999).contains(year),
+            (0...23).contains(hour), (0...59).contains(minute), (0...59).contains(second)
+        else { return [] }
+        let local = date.daysSinceEpoch * 86_400 + Int64(hour * 3600 + minute * 60 + second)
+        return file.offsets(near: local)
+            .map { (offset: $0, moment: local - Int64($0)) }
+            .filter { file.offset(at: $0.moment) == $0.offset }
+            .map { UTCTime(milliseconds: $0.moment * 1000) }
+            .sorted()
+    }
 
     /// RFC 3339 with the zone's offset and no fraction: `2026-03-29T01:30:00+01:00`.
-    package func timeStamp(at time: UTCTime) -> String { "" }
+    ///
+    /// RFC 3339 has no seconds in an offset. Of one that has some, as local times had before there were zones, the minutes
+    /// are given, and the time as it is at those: it stays the same moment.
+    package func timeStamp(at time: UTCTime) -> String {
+        let minutes = offset(at: time) / 60
+        let local = LocalTime(secondsSinceEpoch: time.wholeSeconds + Int64(minutes * 60))
+        let date = [local.year.digits(4), local.month.digits(2), local.day.digits(2)].joined(separator: "-")
+        let clock = [local.hour, local.minute, local.second].map { $0.digits(2) }.joined(separator: ":")
+        let offset = (minutes.magnitude / 60, minutes.magnitude % 60)
+        return "\(date)T\(clock)\(minutes < 0 ? "-" : "+")\(Int(offset.0).digits(2)):\(Int(offset.1).digits(2))"
+    }
+}
+
+extension LocalTime {
+    /// The fields of a clock that shows this many seconds after 1970-01-01 00:00; without `unix`.
+    init(secondsSinceEpoch seconds: Int64) {
+        self.init()
+        let (days, inDay) = seconds.dividedRoundingDown(by: 86_400)
+        let date = CivilDate(daysSinceEpoch: days)
+        (year, month, day, weekday) = (date.year, date.month, date.day, date.weekday)
+        (hour, minute, second) = (Int(inDay / 3600), Int(inDay / 60 % 60), Int(inDay % 60))
+    }
+
+    var secondOfDay: Int { hour * 3600 + minute * 60 + second }
+}
+
+extension UTCTime {
+    /// Seconds since 1970-01-01T00:00:00Z, rounded down.
+    var wholeSeconds: Int64 { milliseconds.dividedRoundingDown(by: 1000).quotient }
+}
+
+extension Int {
+    fileprivate func digits(_ width: Int) -> String {
+        let text = String(self)
+        return String(repeating: "0", count: Swift.max(0, width - text.utf8.count)) + text
+    }
 }

@@ -108,6 +108,7 @@ extension Compiler {
     }
 
     private mutating func unknown(_ part: Part, of root: Root) -> (Slot, ExpressionType, Int)? {
+        guard !scope.isLeftOut(part.name, of: root) else { return nil }
         let suggestion = Suggestions.nearest(to: part.name, among: scope.names(of: root))
         switch root {
         case .results:

@@ -24,7 +24,7 @@ package struct ExpressionProblem: Error, Hashable, Sendable {
     }
 }
 
-/// Everything found wrong with one text, in its order; never empty.
+/// Everything found wrong with one text, in its order. Empty where it only names what the scope leaves out.
 package struct ExpressionProblems: Error, Hashable, Sendable {
     package var list: [ExpressionProblem]
 

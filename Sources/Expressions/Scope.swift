@@ -49,6 +49,14 @@ package struct Scope: Sendable {
     /// Roots that cannot be used here, each with the reason as a sentence for the user.
     package var absent: [Root: String]
 
+    /// Names whose declarations are wrong, which was said there: nothing is said of an expression for naming one.
+    private var left: [Root: LeftOut] = [:]
+
+    private enum LeftOut {
+        case names(Set<String>)
+        case everything
+    }
+
     /// The scope of a rule's conditions in a file without `location`.
     package init() {
         absent = [
@@ -57,6 +65,30 @@ package struct Scope: Sendable {
             .repeat: "repeat belongs inside the actions of a repeat",
             .sun: "needs location: with latitude and longitude",
         ]
+    }
+
+    /// A name whose declaration is wrong.
+    package mutating func leaveOut(_ name: String, of root: Root) {
+        switch left[root] {
+        case nil: left[root] = .names([name])
+        case .names(var names):
+            left[root] = nil
+            names.insert(name)
+            left[root] = .names(names)
+        case .everything: break
+        }
+    }
+
+    /// The declarations of a root could not be read, or not all: no name is unknown.
+    package mutating func leaveOutAll(of root: Root) { left[root] = .everything }
+
+    /// Whether a name that is not here may be one that could not be declared.
+    package func isLeftOut(_ name: String, of root: Root) -> Bool {
+        switch left[root] {
+        case nil: false
+        case .names(let names): names.contains(name)
+        case .everything: true
+        }
     }
 
     /// The declared names of a root, sorted.

@@ -29,6 +29,7 @@ package struct Template: Hashable, Sendable {
         }
         var problems = insertion.problems(in: octets, pieces)
         var parts: [Part] = []
+        var isWhole = true
         for piece in pieces {
             switch piece {
             case .literal(let range): parts.append(.literal(String(decoding: octets[range], as: UTF8.self)))
@@ -39,13 +40,14 @@ package struct Template: Hashable, Sendable {
                     parts.append(.expression(expression, range: range))
                 } catch {
                     problems += error.list
+                    isWhole = false
                 }
             }
         }
         self.parts = parts
         self.insertion = insertion
-        if onlyExpression == nil, problems.isEmpty { problems += Template.problems(of: octets, pieces, wanted) }
-        guard problems.isEmpty else { throw ExpressionProblems(problems) }
+        if isWhole, onlyExpression == nil, problems.isEmpty { problems += Template.problems(of: octets, pieces, wanted) }
+        guard isWhole, problems.isEmpty else { throw ExpressionProblems(problems) }
     }
 
     /// Text in which braces mean nothing.

@@ -4,7 +4,7 @@ import Expressions
 extension Checker {
     mutating func value(_ node: YAMLNode, _ type: ValueType, key: String) -> Fields.Value? {
         switch type {
-        case .anything: .node
+        case .template, .anything: .node
         case .text(let templates): text(node, key: key, templates).map(Fields.Value.text)
         case .name: name(node, key: key).map { .text(LoadedText(string: $0, isSecret: false)) }
         case .boolean: boolean(node, key: key).map(Fields.Value.boolean)
@@ -146,14 +146,20 @@ extension Checker {
         guard YAMLNumber.isInteger(text) else {
             error(
                 "E203", at: node, "\"\(key)\" must be a whole number, not \"\(shown(text))\"",
-                hint: YAMLNumber.looksLikeNumber(text) ? "write it with decimal digits only" : nil)
+                hint: YAMLNumber.looksLikeNumber(text) && !YAMLNumber.isDecimal(text)
+                    ? "write it with decimal digits only" : nil)
             return nil
         }
         guard style == .plain else {
             error("E203", at: node, "\"\(key)\" must be a number, not a text", hint: "remove the quotes")
             return nil
         }
-        guard let value = Int(text), range.contains(value) else {
+        let number = Int(text)
+        guard number != nil || range != .min ... .max else {
+            error("E205", at: node, "\(shown(text)) is too large for a whole number")
+            return nil
+        }
+        guard let value = number, range.contains(value) else {
             let bounds =
                 range.upperBound == .max
                 ? "at least \(range.lowerBound)" : "between \(range.lowerBound) and \(range.upperBound)"
@@ -269,6 +275,11 @@ enum NameRules {
         "any", "all", "none", "and", "or", "not", "in", "if", "else", "trigger", "states", "variables", "buttons",
         "rules", "results", "inputs", "error", "now", "sun", "broker", "repeat",
     ]
+
+    /// Whether `checkName` has nothing against it.
+    static func isDeclarable(_ text: String) -> Bool {
+        isName(text) && !reserved.contains(text) && otherMeaning(of: text) == nil
+    }
 
     static func isName(_ text: String) -> Bool {
         guard let first = text.utf8.first, (0x61...0x7A).contains(first), text.utf8.count <= 64 else { return false }

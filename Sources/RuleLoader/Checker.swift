@@ -51,10 +51,11 @@ struct Checker {
     /// Checks a mapping against its table. `nil` when it is no mapping at all.
     ///
     /// - Parameter owner: how messages about missing keys call this mapping: `"publish"`, `rule "x"`.
-    mutating func fields(_ node: YAMLNode, _ table: MappingTable, owner: String? = nil) -> Fields? {
+    mutating func fields(_ node: YAMLNode, _ table: MappingTable, owner: Owner? = nil) -> Fields? {
         guard case .mapping(let entries) = node.content else {
             if case .invalid = node.content { return nil }
-            error("E203", at: node, "\(owner ?? table.name) must be a mapping", hint: "write key: value")
+            let owner = owner.map { description(of: $0) } ?? table.name
+            error("E203", at: node, "\(owner) must be a mapping", hint: "write key: value")
             return nil
         }
         var fields = Fields(node: node, capacity: entries.count)
@@ -75,9 +76,27 @@ struct Checker {
             }
         }
         for key in table.keys where key.isRequired && !fields.isWritten(key.name) {
-            missing(key.name, in: fields, owner: owner ?? table.name)
+            missing(key.name, in: fields, owner: owner.map { description(of: $0) } ?? table.name)
         }
         return fields
+    }
+
+    /// Whose keys a mapping holds. Its text is put together only when there is something to say.
+    struct Owner: ExpressibleByStringInterpolation {
+        var kind: String
+        var name: String?
+
+        init(stringLiteral kind: String) { self.kind = kind }
+
+        init(_ kind: String, named name: String?) {
+            self.kind = name == nil ? "a " + kind : kind
+            self.name = name
+        }
+    }
+
+    /// `rule "x"`
+    private func description(of owner: Owner) -> String {
+        owner.name.map { "\(owner.kind) \"\(shown($0))\"" } ?? owner.kind
     }
 
     /// A required key is missing (E202), said at the first key of its mapping.
@@ -116,20 +135,29 @@ struct Checker {
     }
 
     func notYet(_ word: String) -> String {
-        "\"\(shown(word))\" is part of the language but this version does not do it yet"
+        "\"\(shown(word))\" is reserved for a later version and does not work yet"
     }
 
-    /// No key may be left without a value (E114).
-    mutating func reportsNull(_ entry: YAMLNode.Entry) -> Bool {
+    /// Whether a key has no value, which is said (E114).
+    mutating func reportsNull(_ entry: YAMLNode.Entry, hint: String? = nil) -> Bool {
         guard entry.value.isNull else { return false }
         let rest = diagnostics.count < Checker.maximumExactReports ? source.text(from: entry.key.end) : nil
         let hint =
             switch rest?.first(where: { $0 != ":" && $0 != " " && $0 != "\t" }) {
             case "#"?: "# begins a comment; quote the text"
             case "&"?: "& names what follows it; quote the text"
-            default: "remove the key or give it one"
+            default: hint ?? "remove the key or give it one"
             }
         error("E114", at: entry.key, "\"\(shown(entry.key.text))\" has no value", hint: hint)
+        return true
+    }
+
+    /// The same for an entry of a list.
+    mutating func reportsNullEntry(_ node: YAMLNode, hint: String? = nil) -> Bool {
+        guard node.isNull else { return false }
+        error(
+            "E114", from: node.start, to: node.start.advanced(by: 1), alias: node.alias, "this entry has no value",
+            hint: hint)
         return true
     }
 
@@ -137,12 +165,7 @@ struct Checker {
     mutating func oneOrMany(_ node: YAMLNode, emptyCode: String = "E212", empty message: String) -> [YAMLNode] {
         guard case .sequence(let nodes) = node.content else { return [node] }
         if nodes.isEmpty { error(emptyCode, from: node.start, to: node.start.advanced(by: 1), message) }
-        return nodes.filter { node in
-            if node.isNull {
-                error("E114", from: node.start, to: node.start.advanced(by: 1), "this entry has no value")
-            }
-            return !node.isNull
-        }
+        return nodes.filter { !reportsNullEntry($0) }
     }
 
     // MARK: Reports
@@ -170,6 +193,12 @@ struct Checker {
         add(.warning, code, node.start, node.end, node.alias, message, hint, [])
     }
 
+    mutating func warning(
+        _ code: String, from start: SourcePosition, to end: SourcePosition, _ message: String, hint: String? = nil
+    ) {
+        add(.warning, code, start, end, nil, message, hint, [])
+    }
+
     private mutating func add(
         _ severity: Diagnostic.Severity, _ code: String, _ start: SourcePosition, _ end: SourcePosition,
         _ alias: YAMLNode.Alias?, _ message: String, _ hint: String?, _ notes: [Diagnostic.Note]
@@ -195,9 +224,9 @@ struct Checker {
         return words.map { confidentialWords.contains(String($0)) ? "***" : $0 }.joined(separator: "\"")
     }
 
-    func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
+    func nearest(to word: String, among candidates: @autoclosure () -> some Sequence<String>) -> String? {
         guard diagnostics.count < Checker.maximumExactReports else { return nil }
-        return Suggestions.nearest(to: word, among: candidates)
+        return Suggestions.nearest(to: word, among: candidates())
     }
 
     /// Where `mark` stands inside a node; the node's start when that would take too long to find.

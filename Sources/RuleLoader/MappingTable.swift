@@ -61,6 +61,8 @@ enum ValueType: Sendable {
     case duration(ClosedRange<Duration>)
     /// One of these words; the planned ones are refused as such.
     case word([String], planned: [String] = [])
+    /// Text that may hold expressions; what they may name depends on the place.
+    case template
     /// Read by code of its own.
     case anything
 
@@ -143,5 +145,9 @@ struct Fields {
     }
     /// The key itself, its value right or wrong.
     func key(_ key: String) -> YAMLNode.Key? { first(key)?.key }
+    /// Of those that are written, the last in the file.
+    func last(of keys: [String]) -> YAMLNode.Key? {
+        keys.compactMap { key($0) }.max { $0.start < $1.start }
+    }
     func isWritten(_ key: String) -> Bool { first(key) != nil || misspelt.contains(key) }
 }

@@ -1,26 +1,33 @@
 import ButtonModel
 import Diagnostics
+import Expressions
 import Rules
 
 extension RuleReader {
     mutating func readButtons(_ node: YAMLNode) {
-        guard case .mapping(let entries) = node.content else {
-            if case .invalid = node.content { return }
-            checker.error(
-                "E203", at: node, "\"buttons\" must be a mapping of name to button", hint: "write kitchen: BF12-C34567")
-            return
+        forEachDeclared(
+            node, key: "buttons", \.buttonNames, as: "button", root: .buttons, example: "kitchen: BF12-C34567"
+        ) { reader, entry, name in
+            guard let button = reader.readButton(entry) else { return false }
+            let index = reader.set.buttons.count
+            reader.note(button.hardware, of: entry.key, as: name == nil ? nil : index)
+            guard name != nil else { return false }
+            reader.buttons[button.name] = index
+            reader.scope.buttons[button.name] = index
+            if let mode = button.triggerMode, reader.firstFixed[mode] == nil { reader.firstFixed[mode] = index }
+            reader.set.buttons.append(button)
+            reader.contents.buttons.append((button.name, entry.value))
+            return true
         }
-        for entry in entries {
-            let key = entry.key
-            let isName = checker.checkName(
-                key.text, isPlain: key.isPlain, from: key.start, to: key.end, alias: key.alias)
-            if entry.value.isNull {
-                checker.error(
-                    "E114", at: key, "\"\(checker.shown(key.text))\" has no value",
-                    hint: "give it a serial: BF12-C34567")
-            } else if let button = readButton(entry), isName {
-                set.buttons.append(button)
-            }
+    }
+
+    /// One piece of hardware has one name (E303).
+    private mutating func note(_ description: DeclaredButton.Hardware, of key: YAMLNode.Key, as button: Int?) {
+        if let before = hardware[description] {
+            checker.error("E303", at: key, "the button of \"\(key.text)\" is already named at \(before.place.text)")
+        } else if let button {
+            let place = DeclaredNames.Place(noun: "button", file: checker.source.name, position: key.start)
+            hardware[description] = (button, place)
         }
     }
 
@@ -29,14 +36,23 @@ extension RuleReader {
         let name = entry.key.text
         if case .scalar = node.content {
             guard let text = checker.text(node, key: name, .areForbidden)?.string else { return nil }
-            return readShortForm(text, node).map { DeclaredButton(name: name, hardware: $0) }
+            return readShortForm(text, node).map {
+                DeclaredButton(name: name, hardware: $0, place: place(entry.key))
+            }
         }
-        guard let fields = checker.fields(node, .button, owner: "button \"\(checker.shown(name))\"") else { return nil }
+        guard let fields = checker.fields(node, .button, owner: .init("button", named: name)) else { return nil }
         let queued = fields.node("queued").flatMap { readQueuedPolicy($0) }
-        guard let hardware = readHardware(fields) else { return nil }
+        guard let hardware = readHardware(fields),
+            !fields.isWritten("model") || fields.string("model") != nil,
+            !fields.isWritten("trigger_mode") || fields.string("trigger_mode") != nil
+        else { return nil }
         return DeclaredButton(
             name: name, hardware: hardware,
-            triggerMode: fields.string("trigger_mode").flatMap(TriggerMode.init(rawValue:)), queued: queued)
+            model: fields.string("model").flatMap(DeclaredButton.Model.init(rawValue:)) ?? .flic2,
+            triggerMode: fields.string("trigger_mode").flatMap(TriggerMode.init(rawValue:)),
+            holdAfter: fields.duration("hold_after") ?? DeclaredButton.standardHoldAfter,
+            clickGap: fields.duration("click_gap") ?? DeclaredButton.standardClickGap, queued: queued,
+            place: place(entry.key))
     }
 
     /// A text alone says by its form what it is.
@@ -112,30 +128,5 @@ extension RuleReader {
 
     private func isHexadecimal(_ octet: UInt8) -> Bool {
         YAMLNumber.isDigit(octet) || (0x61...0x66).contains(octet) || (0x41...0x46).contains(octet)
-    }
-
-    // MARK: Queued policy
-
-    mutating func readQueuedPolicy(_ node: YAMLNode) -> QueuedPolicy? {
-        if case .mapping = node.content {
-            guard let fields = checker.fields(node, .queued, owner: "\"queued\"") else { return nil }
-            return fields.duration("max_age").map {
-                .limited(maximumAge: $0, keepLast: fields.string("keep") == "last")
-            }
-        }
-        guard let text = checker.text(node, key: "queued", .areForbidden)?.string else { return nil }
-        switch text {
-        case "drop": return .drop
-        case "accept": return .accept
-        default:
-            let hint =
-                text == "true" || text == "false"
-                ? "drop, accept or {max_age: …}; for runs one after another write mode: queued"
-                : checker.nearest(to: text, among: ["drop", "accept"]).map { "did you mean \($0)?" }
-            checker.error(
-                "E204", at: node, "\"queued\" must be drop, accept or {max_age: …}, not \"\(checker.shown(text))\"",
-                hint: hint)
-            return nil
-        }
     }
 }

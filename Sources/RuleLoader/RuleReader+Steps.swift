@@ -1,3 +1,4 @@
+import Diagnostics
 import Expressions
 import Rules
 
@@ -18,20 +19,247 @@ struct StepContext {
     /// Every trigger of the rule is `hold` or `down`, so that `repeat: while: held` may stand here. `nil` in a script: it
     /// depends on who calls it.
     var isHeld: Bool?
+    /// Of the triggers of a rule where `isHeld` is false, an event that is neither, for a message.
+    var otherEvent: String?
+    /// Slots of results by name. Two ways through the steps may save the same name.
+    var slots: [String: Int] = [:]
+    /// No way through the steps so far goes on behind them.
+    var isStopped = false
+    /// Scripts whose call would make a circle, which was said.
+    var forbiddenScripts: Set<Int> = []
 }
 
-// The interface between who reads rules and who reads their steps; to be written.
 extension RuleReader {
+    static let maximumSteps = 100
+    static let maximumStepsOfRule = 1000
+    static let maximumDelay = Duration.seconds(7 * 86_400)
+
     /// One step or a list of them, at least one (E213). What is wrong is reported and left out.
-    mutating func steps(_ node: YAMLNode, key: String, _ context: inout StepContext) -> [Step] { [] }
+    ///
+    /// Scripts that are called are to be read before: what they make of a run counts for their caller.
+    mutating func steps(_ node: YAMLNode, key: String, _ context: inout StepContext) -> [Step] {
+        context.isStopped = false
+        let steps = list(node, key: key, &context)
+        let count = stepCount(of: steps)
+        guard count <= RuleReader.maximumStepsOfRule else {
+            checker.error(
+                "E205", at: node,
+                "\(count) steps, with those of the scripts they call, are more than \(RuleReader.maximumStepsOfRule)")
+            return []
+        }
+        if LiteralDelays(of: steps, scripts: scriptDelays).total > RuleReader.maximumDelay {
+            checker.error("E205", at: node, "one run may wait at most 7d in its delays")
+        }
+        return steps
+    }
 
-    /// One condition or a list.
-    mutating func conditions(_ node: YAMLNode, key: String, in scope: Scope) -> [Condition] { [] }
+    /// Steps inside of others, or the outermost.
+    mutating func list(_ node: YAMLNode, key: String, _ context: inout StepContext) -> [Step] {
+        let nodes = checker.oneOrMany(node, emptyCode: "E213", empty: "\"\(key)\" needs at least one step")
+        guard nodes.count <= RuleReader.maximumSteps else {
+            checker.error(
+                "E205", at: nodes[RuleReader.maximumSteps],
+                "a list may have at most \(RuleReader.maximumSteps) steps, not \(nodes.count)")
+            return []
+        }
+        var steps: [Step] = []
+        steps.reserveCapacity(nodes.count)
+        let path = context.path
+        var saysNever = true
+        for (index, node) in nodes.enumerated() {
+            if context.isStopped, saysNever {
+                let (start, end) = checker.firstKey(of: node)
+                checker.error(
+                    "E510", from: start, to: end, alias: node.alias,
+                    "this step can never run: the one before it always stops")
+                saysNever = false
+            }
+            context.path = "\(path)[\(index)]"
+            if let step = step(node, &context) { steps.append(step) }
+        }
+        context.path = path
+        return steps
+    }
 
-    /// `scripts:` of all documents, after every name is known: fills `set.scripts`, whose names, inputs and places are
-    /// there already.
-    mutating func readScriptSteps(_ nodes: [(script: Int, document: Int, node: YAMLNode)]) {}
+    // MARK: One step
 
-    /// `tests:` of one document; the names in them are checked against the set (E601).
-    mutating func readTests(_ node: YAMLNode) {}
+    private static let actionKeys = [
+        "publish", "run", "shell", "http", "delay", "wait", "set", "cycle", "repeat", "if", "choose", "script",
+        "enable", "disable", "log", "stop",
+    ]
+    /// Keys that belong to one action, beside it.
+    private static let companions = [
+        (key: "then", action: "if"), (key: "else", action: "if"), (key: "default", action: "choose"),
+        (key: "with", action: "script"),
+    ]
+
+    private mutating func step(_ node: YAMLNode, _ context: inout StepContext) -> Step? {
+        if case .scalar(let text, _) = node.content {
+            checker.error(
+                "E203", at: node, "a step must be a mapping, not the text \"\(checker.shown(text))\"",
+                hint: "write publish:, run:, shell: or another action")
+            return nil
+        }
+        if case .sequence = node.content {
+            checker.error(
+                "E203", at: node, "a step must be a mapping, not a list",
+                hint: "only an entry of a cycle may be a list of steps")
+            return nil
+        }
+        guard let fields = checker.fields(node, .step) else { return nil }
+        let key = checker.action(of: RuleReader.actionKeys, in: fields, "a step", hint: RuleReader.missingAction(fields))
+        guard let key else { return nil }
+        guard checkCompanions(of: key, in: fields), let value = fields.node(key.text) else { return nil }
+        var common = CommonKeys(
+            alias: fields.string("alias"), isEnabled: fields.boolean("enabled") ?? true,
+            continuesOnError: fields.boolean("continue_on_error") ?? false)
+        let isComplete = readLimits(fields, key, &common)
+        // What a step that is skipped saves or stops, it does not.
+        let before = context.scope.results
+        let wasStopped = context.isStopped
+        let path = context.path
+        let action = action(key, value, fields, &context)
+        context.path = path
+        if !common.isEnabled {
+            context.isStopped = wasStopped
+            context.scope.results = RuleReader.results(of: [before, context.scope.results])
+        }
+        let slot = saved(fields, key, isEnabled: common.isEnabled, &context)
+        guard let action, isComplete else { return nil }
+        return Step(
+            action, alias: common.alias, isEnabled: common.isEnabled, timeout: common.timeout, retry: common.retry,
+            continuesOnError: common.continuesOnError, savesAs: slot, path: "\(path).\(key.text)",
+            place: Place(file: checker.source.name, line: key.start.line, column: key.start.column))
+    }
+
+    private static func missingAction(_ fields: Fields) -> String {
+        companions.first { fields.key($0.key) != nil }.map { "\"\($0.key)\" belongs beside \"\($0.action)\"" }
+            ?? "add publish:, run:, shell: or another action"
+    }
+
+    private mutating func checkCompanions(of key: YAMLNode.Key, in fields: Fields) -> Bool {
+        var isGood = true
+        for companion in RuleReader.companions where companion.action != key.text {
+            guard let written = fields.key(companion.key) else { continue }
+            let hint =
+                switch (key.text, companion.key) {
+                case ("choose", "else"): "use default: for what is done when no branch holds"
+                case ("choose", "then"): "each entry of choose has its own if: and then:"
+                case ("if", "default"): "use else:"
+                default: "\"\(companion.key)\" belongs beside \"\(companion.action)\""
+                }
+            checker.error("E201", at: written, "unknown key \"\(companion.key)\" beside \"\(key.text)\"", hint: hint)
+            isGood = false
+        }
+        return isGood
+    }
+
+    private mutating func action(
+        _ key: YAMLNode.Key, _ node: YAMLNode, _ fields: Fields, _ context: inout StepContext
+    ) -> StepAction? {
+        let scope = context.scope
+        switch key.text {
+        case "publish": return publish(node, in: scope)
+        case "run": return checker.environment.allowsRun ? run(node, in: scope) : forbidden(key)
+        case "shell": return checker.environment.allowsShell ? shell(node, in: scope) : forbidden(key)
+        case "http": return checker.environment.allowsHTTP ? http(node, in: scope) : forbidden(key)
+        case "delay": return delay(node, in: scope)
+        case "wait": return wait(node, in: scope)
+        case "set": return set(node, in: scope)
+        case "cycle": return cycle(node, &context)
+        case "repeat": return repetition(node, &context)
+        case "if": return branches(if: node, fields, &context)
+        case "choose": return branches(choose: node, fields, &context)
+        case "script": return call(node, fields, &context)
+        case "enable", "disable": return enable(node, key.text == "enable")
+        case "log": return log(node, in: scope)
+        default:
+            context.isStopped = true
+            return template(node, key: "stop", in: scope).map(StepAction.stop)
+        }
+    }
+
+    private mutating func forbidden(_ key: YAMLNode.Key) -> StepAction? {
+        checker.error(
+            "E204", at: key, "\"\(key.text)\" is forbidden here", hint: "actions.\(key.text) is false in tryck.yaml")
+        return nil
+    }
+
+    // MARK: Common keys
+
+    private struct CommonKeys {
+        var alias: String?
+        var isEnabled: Bool
+        var continuesOnError: Bool
+        var timeout: Duration?
+        var retry: Retry?
+    }
+
+    private mutating func readLimits(_ fields: Fields, _ action: YAMLNode.Key, _ common: inout CommonKeys) -> Bool {
+        var isGood = true
+        let own: Duration? =
+            switch action.text {
+            case "publish": .seconds(5)
+            case "http": .seconds(10)
+            case "run", "shell": .seconds(30)
+            default: nil
+            }
+        if let own {
+            common.timeout = fields.duration("timeout") ?? defaults.timeout ?? own
+        } else {
+            for key in ["timeout", "retry"] {
+                guard let written = fields.key(key) else { continue }
+                let hint: String? =
+                    switch (key, action.text) {
+                    case ("timeout", "wait"): "write it inside wait, beside until:"
+                    case ("timeout", "repeat"): "use limit: inside repeat"
+                    default: nil
+                    }
+                checker.error(
+                    "E210", at: written,
+                    "\"\(key)\" goes with publish, run, shell and http, not with \"\(action.text)\"", hint: hint)
+                isGood = false
+            }
+            return isGood
+        }
+        guard let node = fields.node("retry") else { return isGood }
+        guard let retry = checker.fields(node, .retry, owner: "\"retry\""), let count = retry.integer("count") else {
+            return false
+        }
+        common.retry = Retry(
+            count: count, delay: retry.duration("delay") ?? .seconds(1), backOff: retry.number("backoff") ?? 2)
+        return isGood
+    }
+
+    /// The slot of `save_as`, known to the steps that follow.
+    private mutating func saved(
+        _ fields: Fields, _ action: YAMLNode.Key, isEnabled: Bool, _ context: inout StepContext
+    ) -> Int? {
+        guard let key = fields.key("save_as") else { return nil }
+        guard ["run", "shell", "http"].contains(action.text) else {
+            checker.error("E210", at: key, "\"save_as\" goes with run, shell and http, not with \"\(action.text)\"")
+            return nil
+        }
+        guard let name = fields.string("save_as"), let node = fields.node("save_as") else { return nil }
+        if context.scope.results[name] != nil {
+            checker.error(
+                "E303", at: node, "an earlier step of the same run is saved as \"\(name)\"",
+                hint: "give one of them another name")
+            return nil
+        }
+        let slot = context.slots[name] ?? context.resultCount
+        if context.slots.updateValue(slot, forKey: name) == nil { context.resultCount += 1 }
+        context.scope.results[name] = isEnabled ? .always(slot: slot) : .notOnEveryPath
+        return slot
+    }
+
+    /// What is saved behind a fork, of which each way saved so much.
+    static func results(of ways: [[String: Scope.Saved]]) -> [String: Scope.Saved] {
+        guard var results = ways.first else { return [:] }
+        for way in ways.dropFirst() where way != results {
+            for (name, saved) in way where results[name] != saved { results[name] = .notOnEveryPath }
+            for name in results.keys where way[name] == nil { results[name] = .notOnEveryPath }
+        }
+        return results
+    }
 }

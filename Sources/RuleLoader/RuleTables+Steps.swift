@@ -1,4 +1,5 @@
 import Expressions
+import Rules
 
 /// Steps, and what stands in them.
 extension MappingTable {
@@ -8,25 +9,46 @@ extension MappingTable {
             Key("publish", .anything, "an MQTT message"),
             Key("run", .anything, "a program, without a shell"),
             Key("shell", .anything, "a fixed script for `/bin/sh`"),
+            Key("http", .anything, "a web hook"),
+            Key("delay", .template, "wait so long"),
+            Key("wait", .anything, "wait for states or variables"),
+            Key("set", .anything, "give variables new values"),
+            Key("cycle", .anything, "each run does the next entry"),
+            Key("repeat", .anything, "while the button is held, or a fixed number of times"),
+            Key("if", .anything, "conditions; with `then` and `else` beside it"),
+            Key("then", .anything, "the steps if they hold"),
+            Key("else", .anything, "the steps if they do not"),
+            Key("choose", .anything, "the first branch that holds; with `default` beside it"),
+            Key("default", .anything, "the steps if no branch holds"),
+            Key("script", .anything, "the steps of a script; with `with` beside it"),
+            Key("with", .anything, "what its inputs are"),
+            Key("enable", .anything, "switch rules on"),
+            Key("disable", .anything, "switch rules off"),
             Key("log", .anything, "a line in the log"),
-            Key("alias", .text(.areForbidden), "for people"),
+            Key("stop", .template, "end the run, successfully"),
+            Key("alias", .text(.areForbidden), "its name in traces"),
+            Key("enabled", .boolean, "`false`: skip the step"),
+            Key("timeout", .duration(.zero ... .longest), "then the step fails"),
+            Key("retry", .anything, "further attempts"),
+            Key("continue_on_error", .boolean, "a failure does not end the run"),
+            Key("save_as", .name, "`results.<name>` for later steps"),
         ],
-        planned: [
-            "http", "delay", "wait", "set", "cycle", "repeat", "if", "choose", "script", "enable", "disable", "stop",
-            "then", "else", "default", "with", "enabled", "timeout", "retry", "continue_on_error", "save_as",
-            "parallel", "wait_for",
-        ],
+        planned: ["parallel", "wait_for"],
         foreign: [
             "service": "use publish:, run: or shell:", "command": "use run: or shell:", "mqtt": "use publish:",
             "entity_id": "use publish: with the topic of the device", "wait_template": "use wait:",
-            "wait_for_trigger": "use wait:", "exec": "use run:",
+            "wait_for_trigger": "use wait:", "exec": "use run:", "elif": "use choose:, one branch for each condition",
+            "sequence": "write the steps one after another, or use script:", "while": "use repeat: with while: held",
+            "until": "use wait: with until: and timeout:", "condition": "use if: and then:",
+            "conditions": "use if: and then:", "action": "use publish:, run: or shell:", "name": "use alias:",
+            "user": processHints["user"] ?? "",
         ])
 
     static let publish = MappingTable(
         name: "\"publish\"",
         keys: [
-            Key("topic", .text(.arePlanned), required: true, "without wildcards"),
-            Key("payload", .text(.arePlanned), "the text to send; nothing when absent"),
+            Key("topic", .template, required: true, "without wildcards"),
+            Key("payload", .template, "the text to send; nothing when absent"),
             Key("json", .anything, "any YAML, sent as JSON"),
             Key("qos", .integer(0...2), "`0`, `1` or `2`"),
             Key("retain", .boolean, "the broker keeps it for later subscribers"),
@@ -49,7 +71,7 @@ extension MappingTable {
     private static let processKeys = [
         Key("env", .anything, "added to the environment"),
         Key("cwd", .text(.areForbidden), "where it runs; the state directory"),
-        Key("stdin", .text(.arePlanned), "what it reads"),
+        Key("stdin", .template, "what it reads"),
     ]
 
     private static let processHints = [
@@ -57,11 +79,97 @@ extension MappingTable {
         "command": "use argv: or script:",
     ]
 
+    static let http = MappingTable(
+        name: "\"http\"",
+        keys: [
+            Key("url", .template, required: true, "scheme and host are literal"),
+            Key("method", .word(httpMethods), "`GET` when absent"),
+            Key("headers", .anything, "by name"),
+            Key("body", .template, "the text to send"),
+            Key("json", .anything, "any YAML, sent as JSON"),
+            Key("expect", .anything, "a status such as `204`, a family such as `2xx`, or several"),
+        ],
+        foreign: ["payload": "use body:", "data": "use json:", "header": "use headers:", "content_type": "use headers:"])
+
+    static let httpMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+
+    static let wait = MappingTable(
+        name: "\"wait\"",
+        keys: [
+            Key("until", .anything, required: true, "an expression"),
+            Key("timeout", .duration(.zero ... .longest), required: true, "then the step fails"),
+        ],
+        foreign: [
+            "seconds": "for a time write delay: 10s", "minutes": "for a time write delay: 5m",
+            "milliseconds": "for a time write delay: 500ms", "for": "use until:", "condition": "use until:",
+        ])
+
+    static let cycle = MappingTable(
+        name: "\"cycle\"",
+        keys: [
+            Key("steps", .anything, required: true, "2 to 32 entries, each a step or a list of steps"),
+            Key("reset_after", .duration(.zero ... .longest), "begin with the first again after so long"),
+        ],
+        foreign: ["actions": "use steps:"])
+
+    static let `repeat` = MappingTable(
+        name: "\"repeat\"",
+        keys: [
+            Key("while", .word(["held"]), "as long as the button is held"),
+            Key("count", .integer(1...1000), "so many times"),
+            Key("every", .duration(.milliseconds(20) ... .longest), required: true, "from start to start"),
+            Key("limit", .duration(.zero ... .seconds(600)), "at most so long"),
+            Key("actions", .anything, required: true, "the steps"),
+        ],
+        foreign: [
+            "until": "use while: held or count:; to wait for something, use a wait step", "steps": "use actions:",
+            "sequence": "use actions:", "times": "use count:", "delay": "use every:", "interval": "use every:",
+            "for_each": "there are no loops over data; use count:",
+        ])
+
+    static let branch = MappingTable(
+        name: "a branch",
+        keys: [
+            Key("if", .anything, required: true, "conditions"),
+            Key("then", .anything, required: true, "the steps if they hold"),
+        ],
+        foreign: [
+            "else": "use default: beside choose", "elif": "write another branch with if: and then:",
+            "condition": "use if:", "conditions": "use if:", "sequence": "use then:", "actions": "use then:",
+            "default": "write default: beside choose, not in a branch",
+        ])
+
     static let log = MappingTable(
         name: "\"log\"",
         keys: [
-            Key("message", .text(.arePlanned), required: true, "the line"),
-            Key("level", .word(["debug", "info", "warning", "error"]), "`info` when absent"),
+            Key("message", .template, required: true, "the line"),
+            Key("level", .word(LogLevel.allCases.map(\.rawValue)), "`info` when absent"),
+        ])
+
+    static let retry = MappingTable(
+        name: "\"retry\"",
+        keys: [
+            Key("count", .integer(1...10), required: true, "further attempts"),
+            Key("delay", .duration(.zero ... .longest), "before the first of them"),
+            Key("backoff", .number(1...10), "each wait is so many times the one before"),
+        ],
+        foreign: ["times": "use count:", "attempts": "use count:", "max": "use count:", "interval": "use delay:"])
+
+    static let condition = MappingTable(
+        name: "a condition",
+        keys: [Key("time", .anything, "a window of the day")],
+        foreign: [
+            "and": "a list of conditions must hold altogether; inside an expression write a and b",
+            "or": "write it as one expression: a or b, with in_time(…) for a window of the day",
+            "not": "write it as an expression: not a",
+            "condition": "write an expression such as states.lamp == 'ON'",
+            "state": "write an expression such as states.lamp == 'ON'",
+            "numeric_state": "write an expression such as states.lux < 20",
+            "entity_id": "write an expression such as states.lamp == 'ON'",
+            "template": "write the expression itself, without braces",
+            "value_template": "write the expression itself, without braces",
+            "sun": "use time: with after: sunset",
+            "after": "use time: {after: …}", "before": "use time: {before: …}", "weekday": "use time: {weekday: …}",
         ])
 
     static let script = MappingTable(

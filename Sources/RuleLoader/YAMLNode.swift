@@ -71,6 +71,10 @@ struct YAMLNode: Sendable {
         return ["", "null", "Null", "NULL"].contains(text)
     }
 
+    var scalar: String? {
+        if case .scalar(let text, _) = content { text } else { nil }
+    }
+
     var isInvalid: Bool {
         if case .invalid = content { true } else { false }
     }

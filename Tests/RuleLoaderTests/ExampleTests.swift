@@ -1,4 +1,7 @@
+import Almanac
 import ButtonModel
+import Diagnostics
+import Foundation
 import RuleLoader
 import Rules
 import Testing
@@ -23,5 +26,23 @@ struct ExampleTests {
             DeclaredButton.Hardware.address(.init($0))
         }
         #expect(addresses == rules.buttons.map(\.hardware))
+    }
+
+    @Test("a whole house that uses all of the language loads without a word")
+    func house() throws {
+        let file = try Project.file("Tests/RuleLoaderTests/Examples/house.yaml")
+        let environment = LoadEnvironment(
+            secrets: SourceFile(name: "secrets.yaml", text: Array("ntfy_token: Bearer abc\n".utf8)),
+            timeZones: ["Europe/Amsterdam": try Project.zone("Europe/Amsterdam")])
+        let loaded = RuleLoader.rules(file, in: environment)
+        let report = DiagnosticReport(loaded.diagnostics, sources: [file.name: file.text])
+        #expect(report.text() == "")
+        let set = try #require(loaded.value)
+        #expect(set.buttons.count == 9)
+        #expect(set.rules.count == 17)
+        #expect(set.scripts.map(\.name) == ["light", "all_off"])
+        #expect(set.groups == ["bedroom": [2, 3]])
+        #expect(set.timeZone.name == "Europe/Amsterdam")
+        #expect(set.confidential == ["Bearer abc"])
     }
 }

@@ -8,6 +8,13 @@ enum Project {
     static let golden = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden")
 
     static func file(_ path: String) throws -> SourceFile {
-        SourceFile(name: path, text: [UInt8](try Data(contentsOf: root.appending(path: path))))
+        SourceFile(name: path, text: try octets(path))
+    }
+
+    /// A compiled time zone.
+    static func zone(_ name: String) throws -> [UInt8] { try octets("Tests/AlmanacTests/Zones/\(name.replacing("/", with: "-"))") }
+
+    private static func octets(_ path: String) throws -> [UInt8] {
+        [UInt8](try Data(contentsOf: root.appending(path: path)))
     }
 }

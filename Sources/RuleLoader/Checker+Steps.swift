@@ -1,0 +1,78 @@
+import Diagnostics
+
+/// What several kinds of steps are checked for.
+extension Checker {
+    /// The text of a scalar that has a form of its own: no tag, no template.
+    mutating func word(_ node: YAMLNode, key: String, wanted: String) -> String? {
+        if case .scalar(let text, _) = node.content, node.tag == nil { return text }
+        guard !node.isInvalid else { return nil }
+        let found = node.tag.map { "; \($0.rawValue) gives text" } ?? ", not \(kind(of: node))"
+        error("E203", at: node, "\"\(key)\" must be \(wanted)\(found)")
+        return nil
+    }
+
+    /// The one key of a mapping that says what it does; none or several are reported.
+    mutating func action(
+        of names: [String], in fields: Fields, _ owner: String, code: String = "E213", hint: @autoclosure () -> String?
+    ) -> YAMLNode.Key? {
+        var first: YAMLNode.Key?
+        var others: [YAMLNode.Key] = []
+        for name in names {
+            guard let key = fields.key(name) else { continue }
+            if first == nil { first = key } else { others.append(key) }
+        }
+        guard let first else {
+            // A key that is unknown was probably meant to be it.
+            guard fields.misspelt.isEmpty, knowsAllKeys(of: fields) else { return nil }
+            let (start, end) = firstKey(of: fields.node)
+            error(
+                code, from: start, to: end, alias: fields.node.alias, "\(owner) needs exactly one action",
+                hint: hint())
+            return nil
+        }
+        guard others.isEmpty else {
+            let keys = ([first] + others).sorted { $0.start < $1.start }
+            error(
+                code, at: keys[0],
+                "\(owner) needs exactly one action; this one has "
+                    + keys.map { "\"\($0.text)\"" }.joined(separator: " and "),
+                hint: "begin each with its own dash")
+            return nil
+        }
+        return first
+    }
+
+    func knowsAllKeys(of fields: Fields) -> Bool {
+        guard case .mapping(let entries) = fields.node.content else { return false }
+        return entries.allSatisfy { fields.key($0.key.text) != nil }
+    }
+
+    /// Points at the braces of a template where there may be none.
+    mutating func refuse(_ code: String, templateIn node: YAMLNode, _ message: String, hint: String? = nil) {
+        let mark = node.scalar?.contains("{{") == true ? "{{" : "{%"
+        let start = place(of: mark, in: node)
+        error(code, from: start, to: start.advanced(by: 2), alias: node.alias, message, hint: hint)
+    }
+
+    mutating func checkPublishTopic(_ topic: String, _ node: YAMLNode) -> Bool {
+        if topic.isEmpty {
+            error("E508", at: node, "a publish topic cannot be empty")
+        } else if let wildcard = topic.first(where: { $0 == "#" || $0 == "+" }) {
+            guard !node.isSecret else {
+                error("E508", at: node, "a publish topic cannot contain # or +")
+                return false
+            }
+            let start = place(of: String(wildcard), in: node)
+            error(
+                "E508", from: start, to: start.advanced(by: 1), alias: node.alias,
+                "a publish topic cannot contain # or +")
+        } else if topic.utf8.contains(0) {
+            error("E508", at: node, "a publish topic cannot contain NUL")
+        } else if topic.utf8.count > 65_535 {
+            error("E508", at: node, "a publish topic is at most 65535 bytes long")
+        } else {
+            return true
+        }
+        return false
+    }
+}

@@ -1,0 +1,67 @@
+import ButtonModel
+import Diagnostics
+import Rules
+
+/// What a trigger wants of its buttons, against what they are declared to be. Each event is reported once.
+extension RuleReader {
+    mutating func check(_ event: WrittenEvent, _ selectors: [WrittenSelector]) {
+        if let models = event.event.models {
+            let name = "event \(event.event.word)"
+            guard !reportsModel(name, models, event.node, selectors) else { return }
+        }
+        for selector in selectors {
+            for meant in selector.meant {
+                switch meant {
+                case .any:
+                    for button in firstFixed.values.sorted() where reportsMode(of: button, event) { return }
+                case .declared(let button): if reportsMode(of: button, event) { return }
+                case .hardware: break
+                }
+            }
+        }
+    }
+
+    mutating func check(_ part: (part: ButtonPart, node: YAMLNode), _ selectors: [WrittenSelector]) {
+        _ = reportsModel("part \(part.part.rawValue)", part.part.models, part.node, selectors)
+    }
+
+    /// A named button must have it; of a group, one button.
+    private mutating func reportsModel(
+        _ name: String, _ models: [DeclaredButton.Model], _ node: YAMLNode, _ selectors: [WrittenSelector]
+    ) -> Bool {
+        for selector in selectors {
+            let declared = selector.meant.compactMap { meant -> DeclaredButton? in
+                if case .declared(let button) = meant { set.buttons[button] } else { nil }
+            }
+            guard let button = declared.first(where: { !models.contains($0.model) }),
+                !selector.isGroup || !declared.contains(where: { models.contains($0.model) })
+            else { continue }
+            let file = button.place.file == checker.source.name ? "" : "\(button.place.file):"
+            let place = "\(file)\(button.place.line):\(button.place.column)"
+            let wanted = models.map(\.rawValue).joined(separator: " or ")
+            checker.error(
+                "E501", at: node, "a \(button.model.rawValue) has no \(name)",
+                hint: "\"\(button.name)\" is declared at \(place) without model: \(wanted)")
+            return true
+        }
+        return false
+    }
+
+    private mutating func reportsMode(of button: Int, _ event: WrittenEvent) -> Bool {
+        let button = set.buttons[button]
+        guard let mode = button.triggerMode, !mode.gives(event.event) else { return false }
+        checker.error(
+            "E502", at: event.node,
+            "\"\(button.name)\" is fixed to \(mode.rawValue), which cannot give \(event.event.word)",
+            hint: "use trigger_mode: auto")
+        return true
+    }
+
+    /// For the checks that need all triggers of the set.
+    mutating func note(_ event: WrittenEvent, _ selectors: [WrittenSelector], rule: Int?) {
+        let use = ButtonUses.Use(rule: rule, source: .init(document: current, node: event.node))
+        for selector in selectors {
+            for meant in selector.meant { uses.note(event.event, on: meant, use) }
+        }
+    }
+}

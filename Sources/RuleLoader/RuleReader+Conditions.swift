@@ -1,0 +1,137 @@
+import Expressions
+import Rules
+
+extension RuleReader {
+    /// One condition or a list. What is wrong is reported and left out.
+    mutating func conditions(_ node: YAMLNode, key: String, in scope: Scope) -> [Condition] {
+        let nodes = checker.oneOrMany(
+            node, empty: "an empty list of conditions always holds; remove \"\(key)\" or give it one")
+        var conditions: [Condition] = []
+        conditions.reserveCapacity(nodes.count)
+        for node in nodes {
+            guard let test = test(node, key: key, in: scope) else { continue }
+            conditions.append(Condition(test.0, source: test.source, place: place(node)))
+        }
+        return conditions
+    }
+
+    private mutating func test(
+        _ node: YAMLNode, key: String, in scope: Scope
+    ) -> (Condition.Test, source: String)? {
+        guard case .mapping = node.content else {
+            if case .sequence = node.content {
+                checker.error(
+                    "E203", at: node, "a condition must be an expression or time:, not a list",
+                    hint: "all entries of \"\(key)\" must hold; for one of several write a or b")
+                return nil
+            }
+            return expression(node, key: key, in: scope, expecting: .condition).map { (.expression($0), $0.source) }
+        }
+        guard let fields = checker.fields(node, .condition) else { return nil }
+        guard let time = fields.node("time") else {
+            if !fields.isWritten("time"), case .mapping(let entries) = node.content, entries.isEmpty {
+                checker.missing("time", in: fields, owner: "a condition")
+            }
+            return nil
+        }
+        return timeCondition(time, in: scope).map { (.time($0.condition), "time: " + $0.source) }
+    }
+
+    private mutating func timeCondition(
+        _ node: YAMLNode, in scope: Scope
+    ) -> (condition: TimeCondition, source: String)? {
+        guard let fields = checker.fields(node, .time, owner: "\"time\"") else { return nil }
+        let keys = ["after", "before", "weekday"]
+        guard keys.contains(where: fields.isWritten) else {
+            let (start, end) = checker.firstKey(of: node)
+            if case .mapping(let entries) = node.content, entries.isEmpty {
+                checker.error(
+                    "E202", from: start, to: end, alias: node.alias,
+                    "\"time\" has none of \"after\", \"before\" and \"weekday\"", hint: "add after: 22:00 to it")
+            }
+            return nil
+        }
+        var time = TimeCondition()
+        var source: [String] = []
+        if let node = fields.node("after") {
+            time.after = clock(node, key: "after", in: scope)
+            source.append("after \(node.scalar ?? "")")
+        }
+        if let node = fields.node("before") {
+            time.before = clock(node, key: "before", in: scope)
+            source.append("before \(node.scalar ?? "")")
+        }
+        if let node = fields.node("weekday") {
+            time.weekdays = weekdays(node)
+            source.append(
+                LocalTime.Weekday.allCases.filter(time.weekdays.contains).map(\.rawValue).joined(separator: " "))
+        }
+        if let after = time.after, after == time.before, let node = fields.node("before") {
+            checker.error(
+                "E205", at: node, "\"after\" and \"before\" are the same time",
+                hint: "leave both out for the whole day")
+        }
+        return (time, source.joined(separator: ", "))
+    }
+
+    private mutating func clock(_ node: YAMLNode, key: String, in scope: Scope) -> Clock? {
+        guard let text = checker.word(node, key: key, wanted: "a time of day such as 22:00") else { return nil }
+        do {
+            let clock = try Clock(text)
+            if let mark = clock.mark, scope.absent[.sun] != nil {
+                checker.error("E512", at: node, "\(mark.rawValue) needs location: with latitude and longitude")
+            }
+            return clock
+        } catch {
+            let marks = Clock.Mark.allCases.map(\.rawValue)
+            let near = checker.nearest(to: text, among: marks).map { "did you mean \"\($0)\"?" }
+            checker.error("E207", at: node, error.message, hint: error.hint ?? near)
+            return nil
+        }
+    }
+
+    private mutating func weekdays(_ node: YAMLNode) -> Set<LocalTime.Weekday> {
+        let nodes = checker.oneOrMany(node, empty: "an empty list of weekdays never holds")
+        var days: Set<LocalTime.Weekday> = []
+        for node in nodes {
+            guard let text = checker.word(node, key: "weekday", wanted: "mon … sun, or a range such as mon-fri") else {
+                continue
+            }
+            if let range = RuleReader.weekdays(text) {
+                days.formUnion(range)
+            } else {
+                checker.error(
+                    "E204", at: node,
+                    "\"weekday\" must be mon, tue, wed, thu, fri, sat or sun, or a range such as mon-fri, not "
+                        + "\"\(checker.shown(text))\"", hint: weekdayHint(text))
+            }
+        }
+        return days
+    }
+
+    /// `mon`, `mon-fri`, `fri-mon`.
+    private static func weekdays(_ text: String) -> [LocalTime.Weekday]? {
+        if let day = LocalTime.Weekday(rawValue: text) { return [day] }
+        let ends = text.split(separator: "-", omittingEmptySubsequences: false)
+        let all = LocalTime.Weekday.allCases
+        guard ends.count == 2, let first = LocalTime.Weekday(rawValue: String(ends[0])),
+            let last = LocalTime.Weekday(rawValue: String(ends[1])), let start = all.firstIndex(of: first),
+            let end = all.firstIndex(of: last)
+        else { return nil }
+        return start <= end ? Array(all[start...end]) : Array(all[start...] + all[...end])
+    }
+
+    private func weekdayHint(_ text: String) -> String? {
+        let word = text.lowercased()
+        switch word {
+        case "weekday", "weekdays", "workday", "workdays": return "write mon-fri"
+        case "weekend", "weekends": return "write sat-sun"
+        default: break
+        }
+        let days = LocalTime.Weekday.allCases.map(\.rawValue)
+        if let day = days.first(where: { word.hasPrefix($0) }), word.count > 3 || word != text {
+            return "write \(day)"
+        }
+        return checker.nearest(to: text, among: days).map { "did you mean \"\($0)\"?" }
+    }
+}

@@ -1,0 +1,98 @@
+import Diagnostics
+import Rules
+
+/// Groups as they are written: names, of which nobody knows yet what they mean.
+struct UnresolvedGroups {
+    struct Group {
+        var name: String
+        var document: Int
+        var members: [(name: String, node: YAMLNode)]
+    }
+
+    var list: [Group] = []
+}
+
+extension RuleReader {
+    /// So many buttons may all groups have together, and all triggers, once groups are written out.
+    static let maximumMembers = 1_000_000
+
+    mutating func readGroups(_ node: YAMLNode, _ groups: inout UnresolvedGroups) {
+        var found: [UnresolvedGroups.Group] = []
+        forEachDeclared(
+            node, key: "groups", \.buttonNames, as: "group", root: nil, example: "bedroom: [bed_left, bed_right]"
+        ) { reader, entry, name in
+            if case .mapping = entry.value.content {
+                reader.checker.error(
+                    "E203", at: entry.value,
+                    "group \"\(reader.checker.shown(entry.key.text))\" must be a list of buttons",
+                    hint: "write [bed_left, bed_right]")
+                return false
+            }
+            var members: [(name: String, node: YAMLNode)] = []
+            for node in reader.checker.oneOrMany(entry.value, empty: "an empty group has no button") {
+                guard let member = reader.checker.text(node, key: "groups", .areForbidden) else { continue }
+                members.append((member.string, node))
+            }
+            guard let name else { return false }
+            found.append(.init(name: name, document: reader.current, members: members))
+            reader.contents.groups.append((name, entry.value))
+            return true
+        }
+        groups.list += found
+    }
+
+    /// Groups to buttons, those first of which others are made.
+    mutating func resolve(_ groups: UnresolvedGroups) {
+        let list = groups.list
+        let indices = Dictionary(list.indices.map { (list[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
+        var count = 0
+        let dependencies = Dependencies(list.map { group in group.members.map { indices[$0.name] ?? -1 } })
+        for circle in dependencies.circles { report(circle, list) }
+        for index in dependencies.order {
+            let group = list[index]
+            current = group.document
+            var members: [Int] = []
+            var known: Set<Int> = []
+            for (name, node) in group.members {
+                if let button = buttons[name] {
+                    if known.insert(button).inserted { members.append(button) }
+                } else if indices[name] != nil {
+                    for button in set.groups[name] ?? [] where known.insert(button).inserted { members.append(button) }
+                } else {
+                    reportUnknownButton(name, node)
+                }
+                guard count + members.count <= RuleReader.maximumMembers else {
+                    checker.error(
+                        "E112", at: node, "groups hold more than \(RuleReader.maximumMembers) buttons together")
+                    return
+                }
+            }
+            count += members.count
+            set.groups[group.name] = members
+        }
+    }
+
+    private mutating func report(_ circle: [Int], _ list: [UnresolvedGroups.Group]) {
+        guard circle.count >= 2, let first = circle.last else { return }
+        let last = list[circle[circle.count - 2]]
+        guard let node = last.members.first(where: { $0.name == list[first].name })?.node else { return }
+        current = last.document
+        let names = circle.prefix(20).map { list[$0].name }.joined(separator: " → ")
+        checker.error(
+            "E307", at: node,
+            circle.count == 2
+                ? "group \"\(list[first].name)\" contains itself" : "groups contain each other: \(names)")
+    }
+
+    /// A name that is no button and no group (E301). Nothing is said of one whose declaration is wrong.
+    mutating func reportUnknownButton(_ name: String, _ node: YAMLNode) {
+        guard buttonNames.isUnknown(name) else { return }
+        let near = checker.nearest(to: name, among: buttonNames.places.keys.sorted())
+        let notes = buttonNames.first.map {
+            [Diagnostic.Note(message: "buttons are declared", file: $0.file, position: $0.position)]
+        }
+        checker.error(
+            "E301", from: node.start, to: node.end, alias: node.alias, "unknown button \"\(checker.shown(name))\"",
+            hint: near.map { "did you mean \"\($0)\"?" }, notes: notes ?? [])
+    }
+}

@@ -1,0 +1,60 @@
+import Expressions
+import JSON
+import Rules
+
+extension RuleReader {
+    /// Any YAML as JSON whose leaves may be templates.
+    mutating func json(_ node: YAMLNode, in scope: Scope) -> JSONTemplate? {
+        switch node.content {
+        case .invalid: return nil
+        case .sequence(let nodes):
+            var entries: [JSONTemplate] = []
+            entries.reserveCapacity(nodes.count)
+            for node in nodes {
+                if let entry = json(node, in: scope) { entries.append(entry) }
+            }
+            return entries.count == nodes.count ? RuleReader.array(entries) : nil
+        case .mapping(let nodes):
+            var members: [JSONTemplate.Member] = []
+            members.reserveCapacity(nodes.count)
+            for entry in nodes {
+                guard checkJSONKey(entry.key), let value = json(entry.value, in: scope) else { continue }
+                members.append(.init(entry.key.text, value))
+            }
+            return members.count == nodes.count ? RuleReader.object(members) : nil
+        case .scalar:
+            if node.isNull { return .value(.null) }
+            if node.holdsTemplate {
+                return template(node, key: "json", in: scope, expecting: .json).map(JSONTemplate.template)
+            }
+            return value(node, key: "json", takesNull: true).map { .value($0.json) }
+        }
+    }
+
+    private mutating func checkJSONKey(_ key: YAMLNode.Key) -> Bool {
+        guard key.text.hasTemplateMark else { return true }
+        let start = checker.source.find("{", from: key.start, to: key.end) ?? key.start
+        checker.error(
+            "E407", from: start, to: start.advanced(by: 2), alias: key.alias, "no template is allowed in a key")
+        return false
+    }
+
+    /// What holds no template is a value as a whole.
+    private static func array(_ entries: [JSONTemplate]) -> JSONTemplate {
+        var values: [JSONValue] = []
+        for entry in entries {
+            guard case .value(let value) = entry else { return .array(entries) }
+            values.append(value)
+        }
+        return .value(.array(values))
+    }
+
+    private static func object(_ members: [JSONTemplate.Member]) -> JSONTemplate {
+        var values: [JSONValue.Member] = []
+        for member in members {
+            guard case .value(let value) = member.value else { return .object(members) }
+            values.append(.init(member.name, value))
+        }
+        return .value(.object(values))
+    }
+}

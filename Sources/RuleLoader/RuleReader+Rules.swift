@@ -1,0 +1,99 @@
+import Expressions
+import Rules
+
+extension RuleReader {
+    /// - Parameter index: its place in `set.rules`; `nil` for one that is read only for what is wrong with it.
+    mutating func readRule(_ node: YAMLNode, index: Int?) {
+        guard !node.isNull else {
+            checker.error(
+                "E114", from: node.start, to: node.start.advanced(by: 1), "this rule is empty", hint: "remove the dash")
+            return
+        }
+        guard let fields = checker.fields(node, .rule, owner: .init("rule", named: RuleReader.id(of: node)?.scalar))
+        else { return }
+        var triggers: [Trigger] = []
+        var held = HeldTriggers()
+        if let node = fields.node("triggers") {
+            for node in checker.oneOrMany(node, empty: "an empty list of triggers never matches") {
+                if let trigger = readTrigger(node, rule: index) {
+                    held.add(trigger)
+                    triggers.append(trigger)
+                } else {
+                    held.isCertain = false
+                }
+            }
+        }
+        let conditions = fields.node("conditions").map { self.conditions($0, key: "conditions", in: scope) } ?? []
+        let id = fields.string("id") ?? ""
+        var context = StepContext(owner: .rule(id), scope: scope, path: "actions", isHeld: held.allowsRepeat)
+        context.otherEvent = held.other
+        let steps = fields.node("actions").map { self.steps($0, key: "actions", &context) } ?? []
+        var onError: [Step] = []
+        if let node = fields.node("on_error") {
+            // Nobody knows how far the actions came.
+            for name in context.scope.results.keys { context.scope.results[name] = .notOnEveryPath }
+            context.scope.absent[.error] = nil
+            context.path = "on_error"
+            context.isStopped = false
+            onError = self.steps(node, key: "on_error", &context)
+        }
+        let limits = readLimits(fields)
+        guard let index else { return }
+        var rule = set.rules[index]
+        rule.alias = fields.string("alias")
+        rule.isEnabled = fields.boolean("enabled") ?? true
+        rule.triggers = triggers
+        rule.conditions = conditions
+        rule.steps = steps
+        rule.mode = limits.mode
+        rule.maximum = limits.maximum
+        rule.scope = fields.string("scope").flatMap(Rule.Scope.init(rawValue:)) ?? .rule
+        rule.queued = fields.node("queued").flatMap { readQueuedPolicy($0) }
+        rule.cooldown = fields.duration("cooldown") ?? defaults.cooldown
+        rule.rateLimit = limits.rate
+        rule.isFallback = fields.boolean("fallback") ?? false
+        rule.onError = onError
+        rule.onRestart = fields.string("on_restart").flatMap(Rule.AfterRestart.init(rawValue:)) ?? .drop
+        rule.isDryRun = fields.boolean("dry_run") ?? false
+        rule.resultCount = context.resultCount
+        set.rules[index] = rule
+    }
+
+    private mutating func readLimits(_ fields: Fields) -> (mode: Rule.Mode, maximum: Int, rate: Rule.Rate) {
+        let rate = fields.node("rate_limit").flatMap { self.rate($0, key: "rate_limit") } ?? defaults.rateLimit
+        let written = fields.string("mode").flatMap(Rule.Mode.init(rawValue:))
+        let mode = written ?? defaults.mode
+        switch mode {
+        case .queued, .parallel: return (mode, fields.integer("max") ?? 10, rate)
+        case .single, .restart: break
+        }
+        let isClear = written != nil || !fields.isWritten("mode") && !defaults.hasWrongMode
+        if isClear, fields.integer("max") != nil, let key = fields.last(of: ["mode", "max"]) {
+            checker.error(
+                "E210", at: key, "\"max\" does not go with mode: \(mode.rawValue)",
+                hint: "write mode: queued or mode: parallel")
+        }
+        return (mode, 1, rate)
+    }
+}
+
+/// Whether a rule starts only while a button is held, as `repeat: while: held` wants it.
+struct HeldTriggers {
+    /// The first event that is neither `hold` nor `down`.
+    private(set) var other: String?
+    /// All triggers could be read.
+    var isCertain = true
+
+    var allowsRepeat: Bool { other == nil || !isCertain }
+
+    mutating func add(_ trigger: Trigger) {
+        guard other == nil, case .buttons(_, let events, _) = trigger.source else { return }
+        for event in events where other == nil {
+            switch event {
+            case .down, .hold: break
+            case .up, .pattern, .holdRelease, .swipe, .rotate, .connected, .disconnected, .batteryLow:
+                other = event.word
+            }
+        }
+    }
+}

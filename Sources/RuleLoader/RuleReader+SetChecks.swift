@@ -1,0 +1,138 @@
+import ButtonModel
+import Diagnostics
+import Expressions
+import Gestures
+import Rules
+
+/// What can only be seen from all rules together.
+extension RuleReader {
+    /// A rule that waits longer than this loses presses.
+    private static let maximumSilence = Duration.seconds(10)
+
+    mutating func checkSet() {
+        checkLongPresses()
+        guard !documents.contains(where: \.checker.hasErrors) else { return }
+        warnOfUnusedButtons()
+        warnOfSlowClicks()
+        warnOfLongDelays()
+    }
+
+    // MARK: Holds
+
+    /// A press cannot be a hold and the beginning of a pattern (E504).
+    private mutating func checkLongPresses() {
+        var reported: Set<[Int]> = []
+        for button in set.buttons.indices {
+            let wanted = uses.allWanted(of: button)
+            guard let long = wanted.first(where: { $0.first == .long }), let hold = wanted.hold,
+                let source = long.source
+            else { continue }
+            // Through a group, or any, a rule is wrong for several buttons and wrong once.
+            let start = source.node.start
+            guard reported.insert([source.document, start.line, start.column]).inserted else { continue }
+            current = source.document
+            checker.error(
+                "E504", at: source.node,
+                "\"\(set.buttons[button].name)\" uses hold\(rule(of: hold)) and a pattern starting with long\(rule(of: long))",
+                hint: "a hold would always win")
+        }
+    }
+
+    private func rule(of use: ButtonUses.Use) -> String {
+        use.rule.map { " (rule \(set.rules[$0].id))" } ?? ""
+    }
+
+    // MARK: Warnings
+
+    private mutating func warnOfUnusedButtons() {
+        guard !uses.any.isUsed else { return }
+        let unused = set.buttons.indices.filter { !uses.wanted(of: $0).isUsed }
+        guard !unused.isEmpty else { return }
+        let read = set.readButtons
+        for button in unused where !read.contains(button) {
+            let declared = set.buttons[button]
+            guard let place = buttonNames.places[declared.name], let document = document(of: declared.place) else {
+                continue
+            }
+            current = document
+            let end = place.position.advanced(by: declared.name.unicodeScalars.count)
+            checker.warning(
+                "W704", from: place.position, to: end, "button \"\(declared.name)\" is never used")
+        }
+    }
+
+    /// A rule for any button may make what other rules want of a button wait (W707).
+    private mutating func warnOfSlowClicks() {
+        let beginnings = uses.any.beginnings
+        let hold = uses.any.hold
+        guard !beginnings.isEmpty || hold != nil else { return }
+        var slower: [[PressLength]: (count: Int, gap: Duration)] = [:]
+        var waitingForUp = 0
+        for index in set.buttons.indices where set.buttons[index].triggerMode == nil {
+            let wanted = uses.wanted(of: index)
+            let own = wanted.beginnings
+            let waiting = wanted.patterns.keys.filter { own[$0] == nil }
+            for pattern in waiting where beginnings[pattern] != nil {
+                let known = slower[pattern] ?? (0, .zero)
+                slower[pattern] = (known.count + 1, max(known.gap, set.buttons[index].clickGap))
+            }
+            if waiting.contains([.short]), beginnings[[.short]] == nil, wanted.hold == nil,
+                wanted.patterns.keys.allSatisfy({ $0.first == .short })
+            {
+                waitingForUp += 1
+            }
+        }
+        var reported: Set<[PressLength]> = []
+        for (pattern, (count, gap)) in slower.sorted(by: { $0.key.count < $1.key.count }) {
+            guard let cause = beginnings[pattern], reported.insert(cause.pattern).inserted else { continue }
+            let waits = "\(RuleReader.buttons(count)) \(Value(gap).text ?? "") slower"
+            warnOfSlowClick(cause.use, TriggerEvent.pattern(cause.pattern), pattern, waits)
+        }
+        if waitingForUp > 0, let hold {
+            let waits = "\(RuleReader.buttons(waitingForUp)) wait until it is let go"
+            warnOfSlowClick(hold, .hold(after: nil), [.short], waits)
+        }
+    }
+
+    private mutating func warnOfSlowClick(
+        _ cause: ButtonUses.Use, _ event: TriggerEvent, _ slower: [PressLength], _ waits: String
+    ) {
+        guard let source = cause.source else { return }
+        current = source.document
+        checker.warning(
+            "W707", at: source.node,
+            "button: any with \(event.word) makes every \(TriggerEvent.pattern(slower).word) on \(waits)",
+            hint: "name the buttons it is meant for")
+    }
+
+    private static func buttons(_ count: Int) -> String { count == 1 ? "1 button" : "\(count) buttons" }
+
+    private mutating func warnOfLongDelays() {
+        for rule in set.rules where rule.mode == .single {
+            let delays = LiteralDelays(of: rule.steps, scripts: scriptDelays)
+            // Who ignores presses for longer anyway loses none by waiting.
+            guard delays.total > RuleReader.maximumSilence, delays.total > rule.cooldown, let longest = delays.longest
+            else { continue }
+            let total = Value(delays.total).text ?? ""
+            let message =
+                longest.duration == delays.total
+                ? "presses during the \(total) delay are dropped (mode: single)"
+                : "presses during \(total) of delays are dropped (mode: single)"
+            warn("W705", at: longest.step, message, hint: "did you mean mode: restart?")
+        }
+    }
+
+    // MARK: Places
+
+    private mutating func warn(_ code: String, at step: Step, _ message: String, hint: String) {
+        guard let document = document(of: step.place) else { return }
+        current = document
+        let start = SourcePosition(line: step.place.line, column: step.place.column)
+        let end = start.advanced(by: step.action.word.unicodeScalars.count)
+        checker.warning(code, from: start, to: end, message, hint: hint)
+    }
+
+    private func document(of place: Place) -> Int? {
+        documents.firstIndex { $0.checker.source.name == place.file }
+    }
+}

@@ -1,0 +1,147 @@
+import Expressions
+import Rules
+
+/// Steps that lead to other steps.
+extension RuleReader {
+    /// Steps that may or may not be run: what they save is for whoever puts the ways together again.
+    private mutating func way(
+        _ node: YAMLNode, key: String, path: String, from context: inout StepContext,
+        _ change: (inout StepContext) -> Void = { _ in }
+    ) -> (steps: [Step], results: [String: Scope.Saved]?) {
+        var inner = context
+        inner.path = path
+        inner.isStopped = false
+        change(&inner)
+        let steps = list(node, key: key, &inner)
+        context.slots = inner.slots
+        context.resultCount = inner.resultCount
+        return (steps, inner.isStopped ? nil : inner.scope.results)
+    }
+
+    /// - Parameter ways: what is saved at the end of each way; `nil` for one that stops.
+    private func join(_ ways: [[String: Scope.Saved]?], _ context: inout StepContext) {
+        let open = ways.compactMap { $0 }
+        guard !open.isEmpty else {
+            context.isStopped = !ways.isEmpty
+            return
+        }
+        context.scope.results = RuleReader.results(of: open)
+    }
+
+    mutating func branches(if node: YAMLNode, _ fields: Fields, _ context: inout StepContext) -> StepAction? {
+        let conditions = conditions(node, key: "if", in: context.scope)
+        let path = context.path
+        guard let thenNode = fields.node("then") else {
+            if !fields.isWritten("then") { checker.missing("then", in: fields, owner: "\"if\"") }
+            return nil
+        }
+        let then = way(thenNode, key: "then", path: "\(path).if.then", from: &context)
+        var otherwise: (steps: [Step], results: [String: Scope.Saved]?) = ([], context.scope.results)
+        if let node = fields.node("else") {
+            otherwise = way(node, key: "else", path: "\(path).if.else", from: &context)
+        }
+        join([then.results, otherwise.results], &context)
+        let branch = Branch(conditions: conditions, steps: then.steps, place: place(node))
+        return .choose([branch], otherwise: otherwise.steps, isIf: true)
+    }
+
+    mutating func branches(choose node: YAMLNode, _ fields: Fields, _ context: inout StepContext) -> StepAction? {
+        guard case .sequence(let nodes) = node.content else {
+            if !node.isInvalid {
+                checker.error(
+                    "E203", at: node, "\"choose\" must be a list of branches",
+                    hint: "write - if: … and then: … for each")
+            }
+            return nil
+        }
+        let path = context.path
+        var branches: [Branch] = []
+        var ways: [[String: Scope.Saved]?] = []
+        for (index, node) in checker.oneOrMany(node, empty: "\"choose\" needs at least one branch").enumerated() {
+            guard let fields = checker.fields(node, .branch) else { continue }
+            let conditions = fields.node("if").map { self.conditions($0, key: "if", in: context.scope) }
+            guard let thenNode = fields.node("then") else { continue }
+            let then = way(thenNode, key: "then", path: "\(path).choose[\(index)].then", from: &context)
+            ways.append(then.results)
+            guard let conditions else { continue }
+            branches.append(Branch(conditions: conditions, steps: then.steps, place: place(node)))
+        }
+        var otherwise: (steps: [Step], results: [String: Scope.Saved]?) = ([], context.scope.results)
+        if let node = fields.node("default") {
+            otherwise = way(node, key: "default", path: "\(path).choose.default", from: &context)
+        }
+        join(ways + [otherwise.results], &context)
+        return branches.count == nodes.count && !branches.isEmpty
+            ? .choose(branches, otherwise: otherwise.steps, isIf: false) : nil
+    }
+
+    mutating func cycle(_ node: YAMLNode, _ context: inout StepContext) -> StepAction? {
+        if case .sequence = node.content {
+            checker.error(
+                "E203", at: node, "\"cycle\" must be a mapping, not a list", hint: "write cycle: {steps: […]}")
+            return nil
+        }
+        guard let fields = checker.fields(node, .cycle, owner: "\"cycle\""), let steps = fields.node("steps") else {
+            return nil
+        }
+        guard case .sequence(let nodes) = steps.content else {
+            if !steps.isInvalid {
+                checker.error("E203", at: steps, "\"steps\" must be a list of at least two entries")
+            }
+            return nil
+        }
+        guard (2...32).contains(nodes.count) else {
+            checker.error("E205", at: steps, "\"cycle\" has 2 to 32 entries, not \(nodes.count)")
+            return nil
+        }
+        let path = context.path
+        var entries: [[Step]] = []
+        var ways: [[String: Scope.Saved]?] = []
+        for (index, node) in nodes.enumerated() {
+            guard !checker.reportsNullEntry(node) else { continue }
+            let entry = way(node, key: "steps", path: "\(path).cycle[\(index)]", from: &context)
+            entries.append(entry.steps)
+            ways.append(entry.results)
+        }
+        join(ways, &context)
+        return .cycle(entries, resetAfter: fields.duration("reset_after"))
+    }
+
+    mutating func repetition(_ node: YAMLNode, _ context: inout StepContext) -> StepAction? {
+        guard let fields = checker.fields(node, .repeat, owner: "\"repeat\"") else { return nil }
+        let extent = extent(of: fields)
+        if case .whileHeld = extent, context.isHeld == false, let key = fields.key("while") {
+            checker.error(
+                "E505", at: key, "repeat while held needs a rule triggered only by hold or down",
+                hint: context.otherEvent.map { "this rule also has \($0)" })
+        }
+        guard let actions = fields.node("actions") else { return nil }
+        let body = way(actions, key: "actions", path: "\(context.path).repeat.actions", from: &context) {
+            $0.scope.absent[.repeat] = nil
+        }
+        switch extent {
+        case .count: join([body.results], &context)
+        // After a press that was queued it does nothing.
+        case .whileHeld, nil: join([context.scope.results, body.results], &context)
+        }
+        guard let extent, let every = fields.duration("every") else { return nil }
+        return .repeat(
+            RepeatStep(extent: extent, every: every, limit: fields.duration("limit") ?? .seconds(15), steps: body.steps)
+        )
+    }
+
+    private mutating func extent(of fields: Fields) -> RepeatStep.Extent? {
+        switch (fields.key("while"), fields.key("count")) {
+        case (let held?, let count?):
+            checker.error(
+                "E210", at: held.start < count.start ? count : held, "give either \"while\" or \"count\", not both")
+            return nil
+        case (nil, nil):
+            guard !fields.isWritten("while"), !fields.isWritten("count") else { return nil }
+            checker.missing("while", in: fields, owner: "\"repeat\"", or: " and no \"count\"")
+            return nil
+        case (_?, nil): return fields.string("while").map { _ in .whileHeld }
+        case (nil, _?): return fields.integer("count").map(RepeatStep.Extent.count)
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Diagnostics
+import Expressions
+import Rules
+
+/// Expressions and templates of the file, with what is wrong in them put where it stands.
+extension RuleReader {
+    /// Text that may hold expressions. Under a tag, and without braces, it is literal.
+    mutating func template(
+        _ node: YAMLNode, key: String, in scope: Scope, expecting wanted: WantedType = .text,
+        inserting insertion: Insertion = .plain
+    ) -> Template? {
+        guard let text = checker.text(node, key: key, .areText)?.string else { return nil }
+        guard node.holdsTemplate else { return Template(literal: text) }
+        do {
+            return try Template(compiling: text, in: scope, expecting: wanted, inserting: insertion)
+        } catch {
+            report(error, in: node)
+            return nil
+        }
+    }
+
+    mutating func expression(
+        _ node: YAMLNode, key: String, in scope: Scope, expecting wanted: WantedType
+    ) -> Expression? {
+        guard case .scalar(let text, _) = node.content else {
+            if node.isInvalid { return nil }
+            checker.error(
+                "E203", at: node, "\"\(key)\" must be an expression, not \(checker.kind(of: node))",
+                hint: "an expression that begins with [ must be in quotes")
+            return nil
+        }
+        if let tag = node.tag {
+            checker.error("E203", at: node, "\"\(key)\" must be an expression; \(tag.rawValue) gives text")
+            return nil
+        }
+        do {
+            return try Expression(compiling: text, in: scope, expecting: wanted)
+        } catch {
+            report(error, in: node)
+            return nil
+        }
+    }
+
+    mutating func report(_ problems: ExpressionProblems, in node: YAMLNode) {
+        for problem in problems.list {
+            var (start, end) = (node.start, node.end)
+            if checker.diagnostics.count < Checker.maximumExactReports {
+                (start, end) = checker.source.place(of: problem.range, in: node)
+            }
+            checker.error(problem.code, from: start, to: end, alias: node.alias, problem.message, hint: problem.hint)
+        }
+    }
+}
+
+extension YAMLNode {
+    /// Its text is to be compiled; under a tag nothing is.
+    var holdsTemplate: Bool { tag == nil && scalar?.hasTemplateMark == true }
+}
+
+extension String {
+    /// Whether a template begins in the text, or what another language takes for one.
+    var hasTemplateMark: Bool {
+        var isOpen = false
+        for octet in utf8 {
+            if isOpen, octet == UInt8(ascii: "{") || octet == UInt8(ascii: "%") { return true }
+            isOpen = octet == UInt8(ascii: "{")
+        }
+        return false
+    }
+}

@@ -1,0 +1,229 @@
+import ButtonModel
+import Expressions
+import Rules
+
+/// What happens in a test.
+extension RuleReader {
+    private static let stepKeys = MappingTable.testStep.keys.map(\.name)
+
+    mutating func testStep(_ node: YAMLNode) -> TestStep? {
+        if let bare = bareStep(node) { return bare }
+        if case .scalar(let text, _) = node.content {
+            checker.error(
+                "E203", at: node, "a step of a test must be a mapping, not the text \"\(checker.shown(text))\"",
+                hint: checker.nearest(to: text, among: RuleReader.stepKeys).map { "write \($0): …" })
+            return nil
+        }
+        guard let fields = checker.fields(node, .testStep),
+            let key = checker.action(
+                of: RuleReader.stepKeys, in: fields, "a step of a test", hint: "add event:, advance:, expect: or another"),
+            let value = fields.node(key.text), let kind = testStepKind(key, value, fields)
+        else { return nil }
+        return TestStep(kind, place: place(key))
+    }
+
+    /// `- reload` and `- restart` without a value, and with a colon behind them.
+    private mutating func bareStep(_ node: YAMLNode) -> TestStep? {
+        var word = node.scalar
+        var place = place(node)
+        if case .mapping(let entries) = node.content, entries.count == 1, entries[0].value.isNull {
+            word = entries[0].key.text
+            place = self.place(entries[0].key)
+        }
+        switch word {
+        case "reload": return TestStep(.reload(nil), place: place)
+        case "restart": return TestStep(.restart(stoppedFor: .zero), place: place)
+        default: return nil
+        }
+    }
+
+    private mutating func testStepKind(_ key: YAMLNode.Key, _ node: YAMLNode, _ fields: Fields) -> TestStep.Kind? {
+        switch key.text {
+        case "event": return simulatedEvent(node).map(TestStep.Kind.event)
+        case "down": return fields.string("down").flatMap { button($0, node) }.map(TestStep.Kind.down)
+        case "up": return fields.string("up").flatMap { button($0, node) }.map(TestStep.Kind.up)
+        case "press": return press(node)
+        case "chord": return chord(node)
+        case "advance": return fields.duration("advance").map(TestStep.Kind.advance)
+        case "state": return .state(assignedStates(node, key: "state"))
+        case "broker": return fields.string("broker").map { .broker(isOnline: $0 == "online") }
+        case "run":
+            guard let id = fields.string("run") else { return nil }
+            guard isRule(id) else {
+                reportUnknown(id, of: ruleNames, at: node)
+                return nil
+            }
+            return .run(id)
+        case "reload":
+            // A file that could not be found was reported by who looked for it.
+            guard let file = fields.string("reload") else { return nil }
+            return documents[current].reloads[file].map { .reload($0) }
+        case "restart": return fields.duration("restart").map { .restart(stoppedFor: $0) }
+        case "expect": return expectedEffects(node).map(TestStep.Kind.expect)
+        case "expect_variables": return .expectVariables(assignedVariables(node, key: key.text, code: "E603"))
+        default: return expectedOutcomes(node).map(TestStep.Kind.expectRules)
+        }
+    }
+
+    // MARK: Buttons
+
+    /// The name of a single button.
+    private mutating func button(_ name: String, _ node: YAMLNode) -> String? {
+        if buttons[name] != nil { return name }
+        if set.groups[name] != nil || name == "any" {
+            checker.error(
+                "E602", at: node, name == "any" ? "\"any\" is not one button" : "\"\(name)\" is a group",
+                hint: "name one of its buttons")
+        } else {
+            reportUnknown(name, of: buttonNames, at: node)
+        }
+        return nil
+    }
+
+    private mutating func simulatedEvent(_ node: YAMLNode) -> SimulatedEvent? {
+        guard let fields = checker.fields(node, .simulatedEvent, owner: "\"event\"") else { return nil }
+        let name = fields.node("button").flatMap { node in fields.string("button").flatMap { button($0, node) } }
+        let events = readEvents(fields, owner: "\"event\"")
+        if events.count > 1 {
+            checker.error("E602", at: events[1].node, "one step is one event", hint: "write a step for each")
+            return nil
+        }
+        guard let name, let index = buttons[name], let event = events.first else { return nil }
+        let selector = WrittenSelector(meant: [.declared(index)], node: node)
+        check(event, [selector])
+        let part = fields.string("part").flatMap(ButtonPart.init(rawValue:))
+        if let part, let node = fields.node("part") { check((part, node), [selector]) }
+        guard let steps = rotation(event.event, fields) else { return nil }
+        checkSituation(of: event.event, fields)
+        return SimulatedEvent(
+            button: name, event: event.event, part: part, steps: steps, heldFor: fields.duration("held_for"),
+            wasQueued: fields.boolean("queued") ?? false, wasQueuedLast: fields.boolean("last") ?? false,
+            age: fields.duration("age") ?? .zero)
+    }
+
+    /// Steps of a rotation, positive clockwise: the event says which way, whatever sign is written for the other.
+    private mutating func rotation(_ event: TriggerEvent, _ fields: Fields) -> Int? {
+        guard case .rotate(let direction, _) = event else {
+            guard let key = fields.key("steps") else { return 1 }
+            checker.error("E210", at: key, "\"steps\" goes only with rotate events")
+            return nil
+        }
+        guard fields.isWritten("steps") else { return direction == .clockwise ? 1 : -1 }
+        guard let steps = fields.integer("steps"), let node = fields.node("steps") else { return nil }
+        guard steps != 0, steps > 0 || direction == .counterClockwise else {
+            checker.error(
+                "E602", at: node, "\(direction.rawValue) has at least one step in its direction, not \(steps)",
+                hint: steps == 0 ? nil : "write rotate_counter_clockwise")
+            return nil
+        }
+        return direction == .clockwise ? steps : -abs(steps)
+    }
+
+    private mutating func checkSituation(of event: TriggerEvent, _ fields: Fields) {
+        if let key = fields.key("held_for") {
+            switch event {
+            case .hold, .holdRelease: break
+            case .down, .up, .pattern, .swipe, .rotate, .connected, .disconnected, .batteryLow:
+                checker.error("E210", at: key, "\"held_for\" goes only with hold and hold_release")
+            }
+        }
+        if let key = fields.key("last"), fields.boolean("last") == true, fields.boolean("queued") != true {
+            checker.error("E210", at: key, "\"last\" goes only with queued: true")
+        }
+    }
+
+    private mutating func press(_ node: YAMLNode) -> TestStep.Kind? {
+        if case .scalar(let text, _) = node.content {
+            checker.error(
+                "E203", at: node, "\"press\" must be a mapping",
+                hint: "write press: {button: \(checker.shown(text))}")
+            return nil
+        }
+        guard let fields = checker.fields(node, .press, owner: "\"press\""), let nameNode = fields.node("button"),
+            let name = fields.string("button").flatMap({ button($0, nameNode) })
+        else { return nil }
+        return .press(
+            name, times: fields.integer("times") ?? 1, gap: fields.duration("gap") ?? .milliseconds(150),
+            duration: fields.duration("for") ?? .milliseconds(80))
+    }
+
+    private mutating func chord(_ node: YAMLNode) -> TestStep.Kind? {
+        guard case .sequence(let nodes) = node.content else {
+            if !node.isInvalid {
+                checker.error("E203", at: node, "\"chord\" must be a list of buttons", hint: "write chord: [left, right]")
+            }
+            return nil
+        }
+        var names: [String] = []
+        for node in nodes where !checker.reportsNullEntry(node) {
+            guard let text = checker.word(node, key: "chord", wanted: "the names of buttons"),
+                let name = button(text, node)
+            else { continue }
+            guard !names.contains(name) else {
+                checker.error("E602", at: node, "\"\(name)\" cannot be pressed twice at once")
+                continue
+            }
+            names.append(name)
+        }
+        guard names.count == nodes.count else { return nil }
+        guard names.count > 1 else {
+            checker.error("E602", at: node, "a chord needs at least two different buttons")
+            return nil
+        }
+        return .chord(names)
+    }
+
+    // MARK: States and variables
+
+    /// As payloads bring them, in the form their declaration wants.
+    mutating func assignedStates(_ node: YAMLNode, key: String) -> [RuleTest.Assigned] {
+        assigned(node, key: key, code: "E203", of: "state") { reader, entry in
+            guard let slot = reader.scope.states[entry.key.text]?.slot else {
+                reader.reportUnknown(entry.key.text, of: reader.stateNames, at: entry.key)
+                return nil
+            }
+            return reader.payload(entry.value, key: entry.key.text, reader.set.states[slot].type).map(Value.string)
+        }
+    }
+
+    private mutating func payload(_ node: YAMLNode, key: String, _ type: ExpressionType.Scalar) -> String? {
+        switch type {
+        case .string, .duration: return checker.text(node, key: key, .areForbidden)?.string
+        case .boolean:
+            let words = ["ON", "OFF", "on", "off", "1", "0"]
+            if node.tag == nil, let word = node.scalar, words.contains(word) { return word }
+            return checker.boolean(node, key: key).map { $0 ? "true" : "false" }
+        case .integer, .number: return value(node, key: key, type) == nil ? nil : node.scalar
+        }
+    }
+
+    mutating func assignedVariables(_ node: YAMLNode, key: String, code: String = "E203") -> [RuleTest.Assigned] {
+        assigned(node, key: key, code: code, of: "variable") { reader, entry in
+            guard let slot = reader.scope.variables[entry.key.text]?.slot else {
+                reader.reportUnknown(entry.key.text, of: reader.variableNames, at: entry.key)
+                return nil
+            }
+            let declared = reader.set.variables[slot]
+            guard let value = reader.value(entry.value, key: entry.key.text, declared.type) else { return nil }
+            return reader.isAmong(declared.values, value, entry.value, key: entry.key.text) ? value : nil
+        }
+    }
+
+    private mutating func assigned(
+        _ node: YAMLNode, key: String, code: String, of noun: String,
+        _ value: (inout RuleReader, YAMLNode.Entry) -> Value?
+    ) -> [RuleTest.Assigned] {
+        guard case .mapping(let entries) = node.content else {
+            if !node.isInvalid {
+                checker.error(
+                    code, at: node, "\"\(key)\" must be a mapping of \(noun) to value",
+                    hint: "write \(key): {name: value}")
+            }
+            return []
+        }
+        return entries.compactMap { entry in
+            guard !checker.reportsNull(entry), let value = value(&self, entry) else { return nil }
+            return RuleTest.Assigned(entry.key.text, value)
+        }
+    }
+}

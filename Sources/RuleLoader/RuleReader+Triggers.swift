@@ -1,0 +1,256 @@
+import ButtonModel
+import Diagnostics
+import Gestures
+import Rules
+
+extension RuleReader {
+    /// A trigger; `nil` where it says nothing that could match.
+    mutating func readTrigger(_ node: YAMLNode, rule: Int?) -> Trigger? {
+        guard let fields = checker.fields(node, .trigger) else { return nil }
+        if fields.key("button") != nil, fields.key("chord") != nil {
+            if let key = fields.last(of: ["button", "chord"]) {
+                checker.error("E210", at: key, "give either \"button\" or \"chord\", not both")
+            }
+            return nil
+        }
+        if fields.key("chord") != nil { return readChord(fields) }
+        guard fields.isWritten("button") else {
+            if !fields.isWritten("chord") {
+                checker.missing("button", in: fields, owner: "a trigger", or: " and no \"chord\"")
+            }
+            return nil
+        }
+        rejectKeys(["within"], of: "chord", in: fields)
+        let selectors = fields.node("button").map { readSelectors($0) } ?? []
+        let events = readEvents(fields)
+        let parts = readParts(fields)
+        guard !selectors.isEmpty, !events.isEmpty else { return nil }
+        for event in events { check(event, selectors) }
+        for part in parts { check(part, selectors) }
+        for event in events { note(event, selectors, rule: rule) }
+        return Trigger(
+            source: .buttons(selectors.flatMap(\.meant), events.map(\.event), parts: Set(parts.map(\.part))),
+            id: fields.string("id"), place: place(fields.node))
+    }
+
+    /// Keys of one kind of trigger in the other.
+    private mutating func rejectKeys(_ keys: [String], of kind: String, in fields: Fields) {
+        for key in keys {
+            guard let key = fields.key(key) else { continue }
+            checker.error("E210", at: key, "\"\(key.text)\" goes only with \"\(kind)\"")
+        }
+    }
+
+    // MARK: Buttons
+
+    /// What one entry under `button` means.
+    struct WrittenSelector {
+        var meant: [ButtonSelector]
+        /// A group's name stands for several; what one of them cannot do, another may.
+        var isGroup = false
+        var node: YAMLNode
+    }
+
+    private mutating func readSelectors(_ node: YAMLNode) -> [WrittenSelector] {
+        var selectors: [WrittenSelector] = []
+        for node in checker.oneOrMany(node, empty: "an empty list of buttons never matches") {
+            guard let selector = readSelector(node) else { continue }
+            memberCount += selector.meant.count
+            guard memberCount <= RuleReader.maximumMembers else {
+                checker.error(
+                    "E112", at: node, "triggers name more than \(RuleReader.maximumMembers) buttons together")
+                break
+            }
+            selectors.append(selector)
+        }
+        return selectors
+    }
+
+    private mutating func readSelector(_ node: YAMLNode) -> WrittenSelector? {
+        if case .mapping = node.content {
+            guard let description = checker.fields(node, .hardware).flatMap({ readHardware($0) }) else { return nil }
+            let selector = hardware[description].map { ButtonSelector.declared($0.button) } ?? .hardware(description)
+            return WrittenSelector(meant: [selector], node: node)
+        }
+        guard let name = checker.text(node, key: "button", .areForbidden)?.string else { return nil }
+        if name == "any" { return WrittenSelector(meant: [.any], node: node) }
+        if let button = buttons[name] { return WrittenSelector(meant: [.declared(button)], node: node) }
+        if let members = set.groups[name] {
+            return WrittenSelector(meant: members.map { .declared($0) }, isGroup: true, node: node)
+        }
+        reportUnknownButton(name, node)
+        return nil
+    }
+
+    // MARK: Events
+
+    /// One event, and where it is written.
+    struct WrittenEvent {
+        var event: TriggerEvent
+        var node: YAMLNode
+    }
+
+    mutating func readEvents(_ fields: Fields, owner: String = "a trigger") -> [WrittenEvent] {
+        let keys = ["event", "clicks", "pattern"]
+        let written = keys.filter { fields.key($0) != nil }
+        guard written.count <= 1 else {
+            let second = written.compactMap { fields.key($0) }.sorted { $0.start < $1.start }[1]
+            checker.error("E210", at: second, "give only one of \"event\", \"clicks\" and \"pattern\"")
+            return []
+        }
+        guard let key = written.first else {
+            // Without a button, what the mapping was meant to be is said already.
+            if fields.key("button") != nil, keys.allSatisfy({ !fields.misspelt.contains($0) }) {
+                checker.missing("event", in: fields, owner: owner)
+            }
+            return []
+        }
+        var events: [WrittenEvent] = []
+        var isWhole = true
+        if let node = fields.node(key) {
+            switch key {
+            case "clicks":
+                let count = fields.integer("clicks") ?? 1
+                events = [WrittenEvent(event: .pattern(Array(repeating: .short, count: count)), node: node)]
+            case "pattern": events = readPattern(node).map { [WrittenEvent(event: .pattern($0), node: node)] } ?? []
+            default:
+                for node in checker.oneOrMany(node, empty: "an empty list of events never matches") {
+                    if let event = readEvent(node) {
+                        events.append(WrittenEvent(event: event, node: node))
+                    } else {
+                        isWhole = false
+                    }
+                }
+            }
+        }
+        if isWhole, !events.isEmpty { apply("for", "event: hold", to: &events, fields) }
+        if isWhole, !events.isEmpty { apply("collect", "rotate events", to: &events, fields) }
+        return events
+    }
+
+    /// `for` and `collect` say more about what the events are, if all of them are of that kind.
+    private mutating func apply(_ name: String, _ kind: String, to events: inout [WrittenEvent], _ fields: Fields) {
+        guard fields.key(name) != nil else { return }
+        for index in events.indices {
+            switch (events[index].event, name) {
+            case (.hold, "for"):
+                if let duration = fields.duration("for") { events[index].event = .hold(after: duration) }
+            case (.rotate(let direction, _), "collect"):
+                if let duration = fields.duration("collect") {
+                    events[index].event = .rotate(direction, collect: duration)
+                }
+            default:
+                if let key = fields.last(of: [name, "event", "clicks", "pattern"]) {
+                    checker.error("E210", at: key, "\"\(name)\" goes only with \(kind)")
+                }
+                return
+            }
+        }
+    }
+
+    private mutating func readPattern(_ node: YAMLNode) -> [PressLength]? {
+        guard case .sequence(let nodes) = node.content else {
+            if !node.isInvalid {
+                checker.error("E203", at: node, "\"pattern\" must be a list", hint: "write [short, short, long]")
+            }
+            return nil
+        }
+        let entries = checker.oneOrMany(node, empty: "an empty pattern never matches")
+        let presses = entries.compactMap {
+            checker.word($0, key: "pattern", PressLength.words).flatMap(PressLength.init(rawValue:))
+        }
+        guard presses.count == nodes.count, !nodes.isEmpty else { return nil }
+        guard (2...8).contains(presses.count) else {
+            let hint = presses == [.short] ? "use event: click" : presses == [.long] ? "use event: hold" : nil
+            checker.error(
+                "E205", at: node, "\"pattern\" must have 2 to 8 presses, not \(presses.count)", hint: hint)
+            return nil
+        }
+        return presses
+    }
+
+    private mutating func readEvent(_ node: YAMLNode) -> TriggerEvent? {
+        guard let text = checker.text(node, key: "event", .areForbidden)?.string else { return nil }
+        if let event = TriggerEvent.words[text] { return event }
+        let near = checker.nearest(to: text, among: TriggerEvent.wordList).map { "did you mean \"\($0)\"?" }
+        checker.error(
+            "E204", at: node, "unknown event \"\(checker.shown(text))\"", hint: TriggerEvent.foreign[text] ?? near)
+        return nil
+    }
+
+    private mutating func readParts(_ fields: Fields) -> [(part: ButtonPart, node: YAMLNode)] {
+        guard let node = fields.node("part") else { return [] }
+        return checker.oneOrMany(node, empty: "an empty list of parts never matches").compactMap { node in
+            checker.word(node, key: "part", ButtonPart.allCases.map(\.rawValue))
+                .flatMap(ButtonPart.init(rawValue:)).map { ($0, node) }
+        }
+    }
+
+    // MARK: Chords
+
+    private mutating func readChord(_ fields: Fields) -> Trigger? {
+        rejectKeys(["clicks", "pattern", "for", "part", "collect"], of: "button", in: fields)
+        var event: ChordEvent? = .down
+        if fields.isWritten("event") {
+            event = fields.node("event").flatMap { checker.word($0, key: "event", ChordEvent.words) }
+                .flatMap(ChordEvent.init(rawValue:))
+        }
+        guard let node = fields.node("chord"), let members = readMembers(node), let event else { return nil }
+        let within = fields.duration("within") ?? Chord(members: []).within
+        uses.use(members)
+        return Trigger(
+            source: .chord(members, within: within, event), id: fields.string("id"), place: place(fields.node))
+    }
+
+    private mutating func readMembers(_ node: YAMLNode) -> [Int]? {
+        guard case .sequence(let nodes) = node.content else {
+            if !node.isInvalid {
+                checker.error("E203", at: node, "\"chord\" must be a list of buttons", hint: "write [left, right]")
+            }
+            return nil
+        }
+        var members: [Int] = []
+        var names: Set<String> = []
+        var isWhole = true
+        for node in checker.oneOrMany(node, emptyCode: "E503", empty: "a chord needs at least two different buttons") {
+            guard let name = checker.text(node, key: "chord", .areForbidden)?.string else {
+                isWhole = false
+                continue
+            }
+            if !names.insert(name).inserted, nodes.count > 2 {
+                checker.error("E503", at: node, "\"\(checker.shown(name))\" is twice in this chord")
+                isWhole = false
+            }
+            if let button = buttons[name] {
+                members.append(button)
+            } else {
+                isWhole = false
+                if set.groups[name] != nil || name == "any" {
+                    checker.error(
+                        "E301", at: node, "\"\(name)\" is \(name == "any" ? "no button" : "a group")",
+                        hint: "a chord names each of its buttons")
+                } else {
+                    reportUnknownButton(name, node)
+                }
+            }
+        }
+        guard isWhole, !nodes.isEmpty else { return nil }
+        guard Set(members).count > 1 else {
+            checker.error("E503", at: node, "a chord needs at least two different buttons")
+            return nil
+        }
+        guard members.count <= 4 else {
+            checker.error("E503", at: node, "a chord has at most four buttons, not \(members.count)")
+            return nil
+        }
+        return members
+    }
+}
+
+extension PressLength {
+    fileprivate static let words = allCases.map(\.rawValue)
+}
+
+extension ChordEvent {
+    fileprivate static let words = allCases.map(\.rawValue)
+}

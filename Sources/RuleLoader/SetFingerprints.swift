@@ -1,0 +1,59 @@
+import Rules
+
+/// What a set says, noted while it is read, so that two sets can be told apart without comparing them.
+///
+/// What has a name counts by its name, so it does not matter in which file or in which order it is declared. The order of
+/// rules and of tests counts: it is the order in which they run.
+struct SetFingerprints {
+    var location = Fingerprint()
+    var defaults = Fingerprint()
+    var buttons: [(name: String, node: YAMLNode)] = []
+    var groups: [(name: String, node: YAMLNode)] = []
+    var states: [(name: String, node: YAMLNode)] = []
+    var variables: [(name: String, node: YAMLNode)] = []
+    /// By place in `RuleSet.scripts` and `RuleSet.rules`.
+    var scripts: [YAMLNode] = []
+    var rules: [YAMLNode] = []
+    var tests = Fingerprint()
+}
+
+extension RuleReader {
+    /// For a set without errors.
+    ///
+    /// - Parameter calls: of each script, the scripts that its steps call; `order`: each after those.
+    mutating func setFingerprints(_ graph: ScriptGraph) {
+        var scripts: [Fingerprint] = contents.scripts.map(\.fingerprint)
+        for script in graph.order {
+            for called in graph.calls[script] { scripts[script].combine(scripts[called]) }
+        }
+        var all = Fingerprint()
+        all.combine(contents.location)
+        all.combine(contents.defaults)
+        for named in [contents.buttons, contents.groups, contents.states, contents.variables] {
+            all.combine(named)
+        }
+        let scriptOrder = set.scripts.indices.sorted { set.scripts[$0].name < set.scripts[$1].name }
+        for script in scriptOrder {
+            all.combine(set.scripts[script].name)
+            all.combine(scripts[script])
+        }
+        for index in set.rules.indices {
+            var fingerprint = contents.rules[index].fingerprint
+            for called in graph.calledByRules[index] { fingerprint.combine(scripts[called]) }
+            set.rules[index].fingerprint = fingerprint.text
+            all.combine(fingerprint)
+        }
+        all.combine(contents.tests)
+        set.fingerprint = all.text
+    }
+}
+
+extension Fingerprint {
+    fileprivate mutating func combine(_ named: [(name: String, node: YAMLNode)]) {
+        combine("\(named.count)")
+        for (name, node) in named.sorted(by: { $0.name < $1.name }) {
+            combine(name)
+            combine(node)
+        }
+    }
+}

@@ -1,0 +1,167 @@
+import Diagnostics
+
+extension SourceText {
+    /// Where octets of a scalar's text stand in the file. Exact for plain and quoted text and for block scalars; the
+    /// scalar's own place if it cannot be told.
+    ///
+    /// Quotes, escapes, folding and indentation stand between the text and the file. None of them adds or removes
+    /// anything but blanks, so octets that are no blanks are counted on both sides.
+    ///
+    /// - Parameter range: octets of the scalar's text; where it is empty, the place just before it, one column wide.
+    func place(of range: Range<Int>, in node: YAMLNode) -> (start: SourcePosition, end: SourcePosition) {
+        guard case .scalar(let text, let style) = node.content else { return (node.start, node.end) }
+        let octets = Array(text.utf8)
+        let range = range.clamped(to: octets.startIndex..<octets.endIndex)
+        func inkCount(before offset: Int) -> Int { octets[..<offset].count { !$0.isBlank } }
+        let before = inkCount(before: range.lowerBound)
+        let within = inkCount(before: range.upperBound)
+        var trail = InkTrail(source: self, node: node, style: style)
+        let ink = trail.positions(upTo: max(within, before + 1))
+
+        let isOnInk = range.lowerBound < octets.count && !octets[range.lowerBound].isBlank
+        let start: SourcePosition
+        if isOnInk, ink.indices.contains(before) {
+            start = ink[before]
+        } else if ink.indices.contains(before - 1) {
+            start = ink[before - 1].advanced(by: 1)
+        } else {
+            return (node.start, node.end)
+        }
+        guard ink.indices.contains(within - 1), ink[within - 1] >= start else { return (start, start.advanced(by: 1)) }
+        return (start, ink[within - 1].advanced(by: 1))
+    }
+}
+
+/// Walks through a scalar as it stands in the file and notes where each octet of its text is, blanks left out.
+private struct InkTrail {
+    let source: SourceText
+    let node: YAMLNode
+    let style: YAMLNode.Style
+    private var ink: [SourcePosition] = []
+    private var wanted = 0
+
+    init(source: SourceText, node: YAMLNode, style: YAMLNode.Style) {
+        self.source = source
+        self.node = node
+        self.style = style
+    }
+
+    mutating func positions(upTo count: Int) -> [SourcePosition] {
+        wanted = count
+        var position = node.start
+        var rest = line(from: position)
+        // Only an anchor can stand before a text that is looked into.
+        if rest.first == UInt8(ascii: "&") {
+            skip(rest.prefix { !$0.isBlank }.count, &rest, &position)
+            skip(rest.prefix(while: \.isBlank).count, &rest, &position)
+        }
+        switch (style, rest.first) {
+        case (.block, _): plain([], position)
+        case (.quoted, UInt8(ascii: "\"")?): doubleQuoted(rest.dropFirst(), position.advanced(by: 1))
+        case (.quoted, UInt8(ascii: "'")?): singleQuoted(rest.dropFirst(), position.advanced(by: 1))
+        case (.plain, _), (.quoted, _): plain(rest, position)
+        }
+        return ink
+    }
+
+    private func line(from position: SourcePosition) -> ArraySlice<UInt8> {
+        var column = 1
+        return source.line(position.line).drop { octet in
+            if !octet.isContinuation { column += 1 }
+            return column <= position.column
+        }
+    }
+
+    private func skip(_ count: Int, _ rest: inout ArraySlice<UInt8>, _ position: inout SourcePosition) {
+        for _ in 0..<count {
+            guard let octet = rest.popFirst() else { return }
+            if !octet.isContinuation { position.column += 1 }
+        }
+    }
+
+    private mutating func note(_ octet: UInt8, _ position: inout SourcePosition) {
+        if octet.isContinuation {
+            ink.append(position.advanced(by: -1))
+        } else {
+            if !octet.isBlank { ink.append(position) }
+            position.column += 1
+        }
+    }
+
+    /// Moves on to the next line of the scalar that has any.
+    private func nextLine(_ rest: inout ArraySlice<UInt8>, _ position: inout SourcePosition) -> Bool {
+        while rest.isEmpty {
+            guard position.line < min(node.end.line, source.lineCount), ink.count < wanted else { return false }
+            position = SourcePosition(line: position.line + 1, column: 1)
+            rest = source.line(position.line)
+        }
+        return ink.count < wanted
+    }
+
+    private mutating func plain(_ rest: ArraySlice<UInt8>, _ position: SourcePosition) {
+        var rest = rest
+        var position = position
+        while nextLine(&rest, &position), let octet = rest.popFirst() { note(octet, &position) }
+    }
+
+    private mutating func singleQuoted(_ rest: ArraySlice<UInt8>, _ position: SourcePosition) {
+        var rest = rest
+        var position = position
+        while nextLine(&rest, &position), let octet = rest.popFirst() {
+            let isQuote = octet == UInt8(ascii: "'")
+            if isQuote, rest.first != octet { return }
+            note(octet, &position)
+            if isQuote { skip(1, &rest, &position) }
+        }
+    }
+
+    private mutating func doubleQuoted(_ rest: ArraySlice<UInt8>, _ position: SourcePosition) {
+        var rest = rest
+        var position = position
+        while nextLine(&rest, &position), let octet = rest.popFirst() {
+            switch octet {
+            case UInt8(ascii: "\""): return
+            case UInt8(ascii: "\\"):
+                let start = position
+                position.column += 1
+                guard let letter = rest.first else { continue }
+                skip(1, &rest, &position)
+                let digits = rest.prefix(InkTrail.digitCount(after: letter))
+                skip(digits.count, &rest, &position)
+                for _ in 0..<InkTrail.octetCount(of: letter, digits) { ink.append(start) }
+            default: note(octet, &position)
+            }
+        }
+    }
+
+    private static func digitCount(after letter: UInt8) -> Int {
+        switch letter {
+        case UInt8(ascii: "x"): 2
+        case UInt8(ascii: "u"): 4
+        case UInt8(ascii: "U"): 8
+        default: 0
+        }
+    }
+
+    /// Octets, that are no blanks, of what an escape stands for.
+    private static func octetCount(of letter: UInt8, _ digits: ArraySlice<UInt8>) -> Int {
+        switch letter {
+        case UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"), 0x09, 0x20: return 0
+        case UInt8(ascii: "N"), UInt8(ascii: "_"): return 2
+        case UInt8(ascii: "L"), UInt8(ascii: "P"): return 3
+        default: break
+        }
+        guard !digits.isEmpty else { return 1 }
+        guard let value = UInt32(String(decoding: digits, as: UTF8.self), radix: 16),
+            let scalar = UnicodeScalar(value)
+        else { return 1 }
+        let octets = String(scalar).utf8
+        return octets.first?.isBlank == true ? 0 : octets.count
+    }
+}
+
+extension UInt8 {
+    /// Space, tab, LF or CR.
+    fileprivate var isBlank: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0D }
+    fileprivate var isContinuation: Bool { self & 0xC0 == 0x80 }
+}
