@@ -112,7 +112,8 @@ extension LoadEnvironment {
         case .files(let pattern, let origin):
             let path = PathPattern.path(pattern.text, besides: origin)
             let directory = PathPattern.path(".", besides: entry.name)
-            let isInside = directory.isEmpty ? !path.hasPrefix("../") && !path.hasPrefix("/") : path.hasPrefix(directory + "/")
+            let isInside =
+                directory.isEmpty ? !path.hasPrefix("../") && !path.hasPrefix("/") : path.hasPrefix(directory + "/")
             guard isInside else { return .isOutside }
             let files = files.merging([entry.name: entry]) { file, _ in file }
             guard !pattern.isLiteral else { return files[path].map { .files([$0]) } ?? .noSuchFile }
