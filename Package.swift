@@ -69,7 +69,7 @@ let package = Package(
         module("ButtonModel"),
         module("Bytes"),
         module("JSON"),
-        module("Diagnostics"),
+        module("Diagnostics", "JSON"),
 
         // Protocols: pure
         module("BluetoothHost", "Bytes", "ButtonModel"),
@@ -115,7 +115,7 @@ let package = Package(
         tests("ButtonModelTests", "ButtonModel"),
         tests("BytesTests", "Bytes"),
         tests("JSONTests", "JSON"),
-        tests("DiagnosticsTests", "Diagnostics"),
+        tests("DiagnosticsTests", "Diagnostics", "JSON"),
         tests("BluetoothHostTests", "BluetoothHost", "Bytes", "ButtonModel"),
         tests(
             "FlicTests", "Flic", "Bytes", "ButtonModel", "JSON",

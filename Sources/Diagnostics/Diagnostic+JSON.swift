@@ -1,9 +1,8 @@
-import Diagnostics
-import JSON
+public import JSON
 
 extension Diagnostic {
-    /// For editors: the same as the text, in parts.
-    var json: JSONValue {
+    /// The same as the text, in parts: for editors, and for who listens on MQTT. The source line is not in it.
+    public var json: JSONValue {
         [
             "code": .string(code), "severity": .string(severity.rawValue), "file": .string(file),
             "line": .integer(Int64(start.line)), "column": .integer(Int64(start.column)),
