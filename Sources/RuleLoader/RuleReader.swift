@@ -98,7 +98,9 @@ struct RuleReader {
             readRule(rule.node, index: rule.index)
         }
         forEach(parts, "tests") { reader, node in
-            reader.contents.tests.combine(node)
+            if case .sequence(let tests) = node.content {
+                for test in tests { reader.contents.tests.combine(test) }
+            }
             reader.readTests(node)
         }
         let graph = ScriptGraph(set)
