@@ -4,8 +4,8 @@ import Diagnostics
 extension Checker {
     /// The text of a scalar that has a form of its own: no tag, no template.
     mutating func word(_ node: YAMLNode, key: String, wanted: String) -> String? {
+        guard !node.isInvalid, !refusesTemplate(node, key: key) else { return nil }
         if case .scalar(let text, _) = node.content, node.tag == nil { return text }
-        guard !node.isInvalid else { return nil }
         let found = node.tag.map { "; \($0.rawValue) gives text" } ?? ", not \(kind(of: node))"
         error("E203", at: node, "\"\(key)\" must be \(wanted)\(found)")
         return nil
@@ -33,10 +33,8 @@ extension Checker {
         guard others.isEmpty else {
             let keys = ([first] + others).sorted { $0.start < $1.start }
             error(
-                code, at: keys[0],
-                "\(owner) needs exactly one action; this one has "
-                    + keys.map { "\"\($0.text)\"" }.joined(separator: " and "),
-                hint: "begin each with its own dash")
+                code, at: keys[0], "\(owner) needs exactly one action",
+                hint: "this one has " + keys.map { "\"\($0.text)\"" }.joined(separator: " and "))
             return nil
         }
         return first
@@ -45,6 +43,13 @@ extension Checker {
     func knowsAllKeys(of fields: Fields) -> Bool {
         guard case .mapping(let entries) = fields.node.content else { return false }
         return entries.allSatisfy { fields.key($0.key.text) != nil }
+    }
+
+    /// Whether a template stands where none may, which is said (E407).
+    mutating func refusesTemplate(_ node: YAMLNode, key: String) -> Bool {
+        guard node.holdsTemplate else { return false }
+        refuse("E407", templateIn: node, "no template is allowed in \"\(key)\"")
+        return true
     }
 
     /// Points at the braces of a template where there may be none.

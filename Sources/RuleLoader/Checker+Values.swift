@@ -25,7 +25,7 @@ extension Checker {
                 error("E203", at: node, "\"\(key)\" must be \(wanted); \(tag.rawValue) gives text")
                 return nil
             }
-            return (text, style)
+            return refusesTemplate(node, key: key) ? nil : (text, style)
         case .sequence, .mapping:
             error("E203", at: node, "\"\(key)\" must be \(wanted), not \(kind(of: node))")
             return nil
@@ -221,7 +221,8 @@ extension Checker {
         }
         error(
             "E204", at: node, "\"\(key)\" must be \(list), not \"\(shown(text))\"",
-            hint: nearest(to: text, among: words + planned).map { "did you mean \($0)?" })
+            hint: words.first { $0.lowercased() == text.lowercased() }.map { "write \($0)" }
+                ?? nearest(to: text, among: words + planned).map { "did you mean \($0)?" })
         return nil
     }
 

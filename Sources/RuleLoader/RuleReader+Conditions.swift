@@ -40,6 +40,11 @@ extension RuleReader {
     private mutating func timeCondition(
         _ node: YAMLNode, in scope: Scope
     ) -> (condition: TimeCondition, source: String)? {
+        if let written = node.scalar {
+            checker.error(
+                "E203", at: node, "\"time\" must be a mapping", hint: "write time: {after: \(checker.shown(written))}")
+            return nil
+        }
         guard let fields = checker.fields(node, .time, owner: "\"time\"") else { return nil }
         let keys = ["after", "before", "weekday"]
         guard keys.contains(where: fields.isWritten) else {

@@ -22,6 +22,7 @@ extension RuleReader {
             report(circle, at: call.node)
             forbidden[caller, default: []].insert(called)
         }
+        scriptEffects = Array(repeating: ScriptEffect(), count: set.scripts.count)
         scriptDelays = Array(repeating: LiteralDelays(of: []), count: set.scripts.count)
         for script in dependencies.order {
             guard let (document, node) = unread[script] else { continue }
@@ -47,6 +48,7 @@ extension RuleReader {
         for name in wrongInputs[index] ?? [] { context.scope.leaveOut(name, of: .inputs) }
         set.scripts[index].steps = steps(actions, key: "actions", &context)
         set.scripts[index].resultCount = context.resultCount
+        scriptEffects[index] = effect(of: set.scripts[index].steps)
         scriptDelays[index] = LiteralDelays(of: set.scripts[index].steps, scripts: scriptDelays)
     }
 
@@ -60,7 +62,9 @@ extension RuleReader {
             for entry in entries {
                 switch entry.key.text {
                 case "script":
-                    if let script = entry.value.scalar.flatMap({ scripts[$0] }) { calls.append(.init(script: script, node: entry.value)) }
+                    if let script = entry.value.scalar.flatMap({ scripts[$0] }) {
+                        calls.append(.init(script: script, node: entry.value))
+                    }
                 case "then", "else", "choose", "default", "cycle", "repeat", "steps", "actions":
                     collectCalls(in: entry.value, &calls)
                 default: break
@@ -90,13 +94,13 @@ extension RuleReader {
         let script = set.scripts[index]
         let arguments = arguments(fields, of: script, at: node, in: context.scope)
         guard !context.forbiddenScripts.contains(index) else { return nil }
-        if context.isHeld == false, repeatsWhileHeld(script.steps) {
+        if context.isHeld == false, scriptEffects[index].repeatsWhileHeld {
             checker.error(
                 "E505", at: node,
                 "script \"\(name)\" repeats while held, which needs a rule triggered only by hold or down",
                 hint: context.otherEvent.map { "this rule also has \($0)" })
         }
-        if alwaysStops(script.steps) { context.isStopped = true }
+        if scriptEffects[index].alwaysStops { context.isStopped = true }
         return arguments.map { .script(index, with: $0) }
     }
 
@@ -108,7 +112,8 @@ extension RuleReader {
             "E306", at: node, "unknown script \"\(checker.shown(name))\"",
             hint: isCommand
                 ? "for a command write shell:"
-                : near.map { "did you mean \"\($0)\"?" } ?? "scripts are declared under scripts:; for a command write shell:"
+                : near.map { "did you mean \"\($0)\"?" }
+                    ?? "scripts are declared under scripts:; for a command write shell:"
         )
     }
 
@@ -123,7 +128,8 @@ extension RuleReader {
             guard case .mapping(let entries) = with.content else {
                 if !with.isInvalid {
                     checker.error(
-                        "E203", at: with, "\"with\" must be a mapping of input to value", hint: "write with: {lamp: hall}")
+                        "E203", at: with, "\"with\" must be a mapping of input to value",
+                        hint: "write with: {lamp: hall}")
                 }
                 return nil
             }

@@ -7,7 +7,7 @@ extension RuleReader {
 
     mutating func delay(_ node: YAMLNode, in scope: Scope) -> StepAction? {
         guard node.holdsTemplate else {
-            guard checker.duration(node, key: "delay", .zero ... RuleReader.maximumDelay) != nil else { return nil }
+            guard checker.duration(node, key: "delay", .zero...RuleReader.maximumDelay) != nil else { return nil }
             return .delay(Template(literal: node.scalar ?? ""))
         }
         guard let template = template(node, key: "delay", in: scope, expecting: .anything) else { return nil }
@@ -39,7 +39,8 @@ extension RuleReader {
         guard case .mapping(let entries) = node.content else {
             if !node.isInvalid {
                 checker.error(
-                    "E203", at: node, "\"set\" must be a mapping of variable to value", hint: "write set: {name: value}")
+                    "E203", at: node, "\"set\" must be a mapping of variable to value", hint: "write set: {name: value}"
+                )
             }
             return nil
         }

@@ -107,7 +107,8 @@ extension RuleReader {
             return nil
         }
         guard let fields = checker.fields(node, .step) else { return nil }
-        let key = checker.action(of: RuleReader.actionKeys, in: fields, "a step", hint: RuleReader.missingAction(fields))
+        let key = checker.action(
+            of: RuleReader.actionKeys, in: fields, "a step", hint: RuleReader.missingAction(fields))
         guard let key else { return nil }
         guard checkCompanions(of: key, in: fields), let value = fields.node(key.text) else { return nil }
         var common = CommonKeys(
@@ -208,7 +209,7 @@ extension RuleReader {
             common.timeout = fields.duration("timeout") ?? defaults.timeout ?? own
         } else {
             for key in ["timeout", "retry"] {
-                guard let written = fields.key(key) else { continue }
+                guard fields.key(key) != nil, let written = fields.last(of: [key, action.text]) else { continue }
                 let hint: String? =
                     switch (key, action.text) {
                     case ("timeout", "wait"): "write it inside wait, beside until:"
@@ -223,6 +224,12 @@ extension RuleReader {
             return isGood
         }
         guard let node = fields.node("retry") else { return isGood }
+        if let written = node.scalar {
+            checker.error(
+                "E203", at: node, "\"retry\" must be a mapping", hint: "write retry: {count: \(checker.shown(written))}"
+            )
+            return false
+        }
         guard let retry = checker.fields(node, .retry, owner: "\"retry\""), let count = retry.integer("count") else {
             return false
         }
@@ -235,9 +242,10 @@ extension RuleReader {
     private mutating func saved(
         _ fields: Fields, _ action: YAMLNode.Key, isEnabled: Bool, _ context: inout StepContext
     ) -> Int? {
-        guard let key = fields.key("save_as") else { return nil }
+        guard fields.key("save_as") != nil, let second = fields.last(of: ["save_as", action.text]) else { return nil }
         guard ["run", "shell", "http"].contains(action.text) else {
-            checker.error("E210", at: key, "\"save_as\" goes with run, shell and http, not with \"\(action.text)\"")
+            checker.error(
+                "E210", at: second, "\"save_as\" goes with run, shell and http, not with \"\(action.text)\"")
             return nil
         }
         guard let name = fields.string("save_as"), let node = fields.node("save_as") else { return nil }

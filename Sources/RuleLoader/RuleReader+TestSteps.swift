@@ -16,7 +16,8 @@ extension RuleReader {
         }
         guard let fields = checker.fields(node, .testStep),
             let key = checker.action(
-                of: RuleReader.stepKeys, in: fields, "a step of a test", hint: "add event:, advance:, expect: or another"),
+                of: RuleReader.stepKeys, in: fields, "a step of a test",
+                hint: "add event:, advance:, expect: or another"),
             let value = fields.node(key.text), let kind = testStepKind(key, value, fields)
         else { return nil }
         return TestStep(kind, place: place(key))
@@ -150,7 +151,8 @@ extension RuleReader {
     private mutating func chord(_ node: YAMLNode) -> TestStep.Kind? {
         guard case .sequence(let nodes) = node.content else {
             if !node.isInvalid {
-                checker.error("E203", at: node, "\"chord\" must be a list of buttons", hint: "write chord: [left, right]")
+                checker.error(
+                    "E203", at: node, "\"chord\" must be a list of buttons", hint: "write chord: [left, right]")
             }
             return nil
         }

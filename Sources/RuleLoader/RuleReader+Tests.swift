@@ -89,7 +89,8 @@ extension RuleReader {
         guard case .sequence(let nodes) = node.content else {
             if !node.isInvalid {
                 checker.error(
-                    "E203", at: node, "\"results\" must be a list", hint: "begin each result with - run:, shell: or http:")
+                    "E203", at: node, "\"results\" must be a list",
+                    hint: "begin each result with - run:, shell: or http:")
             }
             return []
         }

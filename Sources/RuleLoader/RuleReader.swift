@@ -41,6 +41,7 @@ struct RuleReader {
     var contents = SetFingerprints()
     /// By place in `set.scripts`.
     var scriptDelays: [LiteralDelays] = []
+    var scriptEffects: [ScriptEffect] = []
 
     /// What stands at the top of one document.
     private struct Part {

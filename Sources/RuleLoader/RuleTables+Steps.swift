@@ -44,6 +44,19 @@ extension MappingTable {
             "user": processHints["user"] ?? "",
         ])
 
+    /// Keys that any step may have, or several kinds.
+    private static let commonKeys = ["alias", "enabled", "timeout", "retry", "continue_on_error", "save_as"]
+
+    /// Where a step's key belongs that stands in a mapping that is none.
+    static func place(ofStepKey word: String, besides table: String) -> String? {
+        guard step.key(word) != nil, step.name != table else { return nil }
+        // The names of what stands inside an action are in quotes.
+        if commonKeys.contains(word) {
+            return table.hasPrefix("\"") ? "\"\(word)\" belongs beside \(table)" : "\"\(word)\" belongs in a step"
+        }
+        return "\"\(word)\" is a step; write it under actions:"
+    }
+
     static let publish = MappingTable(
         name: "\"publish\"",
         keys: [
@@ -89,7 +102,9 @@ extension MappingTable {
             Key("json", .anything, "any YAML, sent as JSON"),
             Key("expect", .anything, "a status such as `204`, a family such as `2xx`, or several"),
         ],
-        foreign: ["payload": "use body:", "data": "use json:", "header": "use headers:", "content_type": "use headers:"])
+        foreign: [
+            "payload": "use body:", "data": "use json:", "header": "use headers:", "content_type": "use headers:",
+        ])
 
     static let httpMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
@@ -100,8 +115,10 @@ extension MappingTable {
             Key("timeout", .duration(.zero ... .longest), required: true, "then the step fails"),
         ],
         foreign: [
-            "seconds": "for a time write delay: 10s", "minutes": "for a time write delay: 5m",
-            "milliseconds": "for a time write delay: 500ms", "for": "use until:", "condition": "use until:",
+            "seconds": "for a time write delay: 10s; a wait has until: and timeout:",
+            "minutes": "for a time write delay: 5m; a wait has until: and timeout:",
+            "milliseconds": "for a time write delay: 500ms; a wait has until: and timeout:",
+            "for": "use until: and timeout:", "condition": "use until:",
         ])
 
     static let cycle = MappingTable(

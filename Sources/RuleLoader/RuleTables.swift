@@ -205,7 +205,7 @@ extension MappingTable {
         where inner.name != table && inner.key(word) != nil {
             return "\"\(word)\" belongs inside \"\(parent)\""
         }
-        if step.key(word) != nil && step.name != table { return "\"\(word)\" is a step; write it under actions:" }
+        if let place = place(ofStepKey: word, besides: table) { return place }
         for other in [rule, trigger, button, state, variable, location, rulesFile]
         where other.name != table && other.key(word) != nil {
             return "\"\(word)\" belongs in \(other.name)"

@@ -36,10 +36,14 @@ struct GoldenTests {
 
     static let secrets = [UInt8]("token: hunter2\n".utf8)
 
+    private static let zones = (try? Project.zone("Europe/Amsterdam")).map { ["Europe/Amsterdam": $0] } ?? [:]
+
     private static func diagnostics(for source: SourceFile, in path: String) -> [Diagnostic] {
         let environment = LoadEnvironment(
             secrets: SourceFile(name: "secrets.yaml", text: secrets, isReadableByOthers: path.contains("W703")),
-            variables: ["HOME": "/root"], allowsShell: !path.contains("forbidden"))
+            variables: ["HOME": "/root"], allowsShell: !path.contains("forbidden"),
+            allowsHTTP: !path.contains("forbidden"), programs: path.contains("W702") ? ["mpc"] : nil,
+            timeZones: zones)
         if path.hasPrefix("configuration/") { return RuleLoader.configuration(source, in: environment).diagnostics }
         if path.hasPrefix("simulator/") { return RuleLoader.simulator(source).diagnostics }
         return RuleLoader.rules(source, in: environment).diagnostics
