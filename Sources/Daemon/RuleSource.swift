@@ -117,8 +117,10 @@ extension RuleSource.Reading {
             problems.append(result.problem)
             if summary == nil { summary = "\(result.place): test failed: \(result.name)" }
         }
+        let isGood = summary == nil
         return RulesLoaded(
-            set: summary == nil ? loaded.value : nil, source: recorded, problems: problems, summary: summary ?? "")
+            set: isGood ? loaded.value : nil, source: isGood ? recorded : nil, problems: problems,
+            summary: summary ?? "")
     }
 }
 

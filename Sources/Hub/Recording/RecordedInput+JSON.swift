@@ -93,8 +93,8 @@ extension RecordedInput {
             (
                 .rulesLoaded,
                 [
-                    "id": JSONValue(id), "loaded": .bool(loaded.set != nil),
-                    "rules": loaded.set == nil ? .null : loaded.source?.json ?? .null,
+                    "id": JSONValue(id),
+                    "rules": loaded.source?.json ?? .null,
                     "problems": redaction(.array(loaded.problems)), "summary": .string(redaction(loaded.summary)),
                 ]
             )
