@@ -198,6 +198,7 @@ struct PressTests {
         var engine = House.talk(House.set(rules)).machine
         engine.restoreTrain(of: House.kitchen, saved, at: Instant(nanoseconds: 0))
         var after = Transcript(engine)
+        after.given(.wallClock(House.noon, isBelievable: true))
         #expect(after.pass(.seconds(2)).contains("1 says click"))
     }
 
