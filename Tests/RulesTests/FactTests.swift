@@ -185,7 +185,7 @@ struct PressTests {
     @Test("a train is kept as a text, and goes on after a restart as one that came late")
     func savedTrain() throws {
         let rules: [Rule] = [
-            .on(.click, id: "click", do: .say("click")),
+            .on(.click, id: "click", queued: .accept, do: .say("click")),
             .on(.pattern([.short, .short, .short]), id: "three", do: .say("three")),
         ]
         var talk = House.talk(House.set(rules))
@@ -199,6 +199,7 @@ struct PressTests {
         engine.restoreTrain(of: House.kitchen, saved, at: Instant(nanoseconds: 0))
         var after = Transcript(engine)
         after.given(.wallClock(House.noon, isBelievable: true))
+        print("SAVED", saved, after.machine.timer as Any, engine.recogniser.deadline as Any);
         #expect(after.pass(.seconds(2)).contains("1 says click"))
     }
 
