@@ -4,14 +4,14 @@ import Rules
 
 /// What happens in a test.
 extension RuleReader {
-    private static let stepKeys = MappingTable.testStep.keys.map(\.name)
+    private static let stepKeys = Set(MappingTable.testStep.keys.map(\.name))
 
     mutating func testStep(_ node: YAMLNode) -> TestStep? {
         if let bare = bareStep(node) { return bare }
         if case .scalar(let text, _) = node.content {
             checker.error(
                 "E203", at: node, "a step of a test must be a mapping, not the text \"\(checker.shown(text))\"",
-                hint: checker.nearest(to: text, among: RuleReader.stepKeys).map { "write \($0): …" })
+                hint: checker.nearest(to: text, among: RuleReader.stepKeys.sorted()).map { "write \($0): …" })
             return nil
         }
         guard let fields = checker.fields(node, .testStep),
@@ -51,7 +51,7 @@ extension RuleReader {
         case "run": return ruleID(node, key: "run").map(TestStep.Kind.run)
         case "reload":
             // A file that could not be found was reported by who looked for it.
-            let file = checker.word(node, key: "reload", wanted: "the path of a file")
+            let file = checker.plainText(node, key: "reload", wanted: "the path of a file")
             return file.flatMap { documents[current].reloads[$0] }.map { .reload($0) }
         case "restart": return fields.duration("restart").map { .restart(stoppedFor: $0) }
         case "expect": return expectedEffects(node).map(TestStep.Kind.expect)
@@ -64,7 +64,7 @@ extension RuleReader {
 
     /// The name of a single button.
     private mutating func button(_ node: YAMLNode, key: String) -> String? {
-        guard let name = checker.word(node, key: key, wanted: "the name of a button") else { return nil }
+        guard let name = checker.plainText(node, key: key, wanted: "the name of a button") else { return nil }
         if buttons[name] != nil { return name }
         if set.groups[name] != nil || name == "any" {
             checker.error(

@@ -63,7 +63,7 @@ extension RuleReader {
 
     /// Local time of the set's zone.
     private mutating func moment(_ node: YAMLNode, fold: Int?, _ fields: Fields) -> UTCTime? {
-        guard let text = checker.word(node, key: "now", wanted: "a local time such as 2026-01-15 12:00") else {
+        guard let text = checker.plainText(node, key: "now", wanted: "a local time such as 2026-01-15 12:00") else {
             return nil
         }
         guard let written = WrittenTime(text) else {
@@ -143,7 +143,7 @@ extension RuleReader {
     }
 
     mutating func ruleID(_ node: YAMLNode, key: String) -> String? {
-        guard let id = checker.word(node, key: key, wanted: "the id of a rule") else { return nil }
+        guard let id = checker.plainText(node, key: key, wanted: "the id of a rule") else { return nil }
         if isRule(id) { return id }
         reportUnknown(id, of: ruleNames, at: node)
         return nil
