@@ -34,14 +34,14 @@ extension RuleReader {
         guard let octets = checker.environment.timeZones[name] else {
             let near = checker.nearest(to: name, among: checker.environment.timeZones.keys.sorted())
             checker.error(
-                "E204", at: node, "unknown time zone \"\(checker.shown(name))\"",
+                "E204", at: node, "unknown time zone \"\(checker.shown(name, of: node))\"",
                 hint: near.map { "did you mean \"\($0)\"?" } ?? "write a name such as Europe/Amsterdam")
             return
         }
         if let zone = TimeZone(named: name, octets) {
             set.timeZone = zone
         } else {
-            checker.error("E204", at: node, "the data of time zone \"\(checker.shown(name))\" cannot be read")
+            checker.error("E204", at: node, "the data of time zone \"\(checker.shown(name, of: node))\" cannot be read")
         }
     }
 
@@ -73,7 +73,9 @@ extension RuleReader {
                 .limited(maximumAge: $0, keepLast: fields.string("keep") == "last")
             }
         }
-        guard let text = checker.text(node, key: "queued", .areForbidden)?.string else { return nil }
+        guard let text = checker.plainText(node, key: "queued", wanted: "drop, accept or {max_age: …}") else {
+            return nil
+        }
         switch text {
         case "drop": return .drop
         case "accept": return .accept

@@ -331,3 +331,51 @@ struct DeclarationTests {
         #expect(set.rules.first?.steps.first?.action == .enable([1], true))
     }
 }
+
+@Suite("What tags bring in, among declarations")
+struct ConfidentialDeclarationTests {
+    private let environment = LoadEnvironment(
+        secrets: SourceFile(name: "secrets.yaml", text: Array("code: hunter2\nserial: BF12-C34567\n".utf8)))
+
+    @Test(
+        "no message shows a secret",
+        arguments: [
+            "buttons: {a: !secret code}", "buttons: {a: {uuid: !secret code}}", "buttons: {a: {address: !secret code}}",
+            "location: {timezone: !secret code}", "states: {a: {topic: a, value: !secret code}}",
+            "variables: {a: {initial: !secret code, values: [b, c]}}",
+            "variables: {a: {initial: b, values: [!secret code]}}",
+        ])
+    func messages(text: String) {
+        let complaints = LoadedText.complaints(text, in: environment)
+        #expect(complaints.count == 1)
+        #expect(!complaints.joined().contains("hunter2"))
+        #expect(complaints.joined().contains("***"))
+    }
+
+    @Test(
+        "words and names cannot come from a tag",
+        arguments: [
+            "{button: !secret code, event: click}", "{button: any, event: !secret code}",
+            "{chord: [!secret code, kitchen]}", "{button: any, pattern: [short, !secret code]}",
+            "{button: any, event: click, part: !secret code}", "{button: any, event: hold, for: !secret code}",
+        ])
+    func words(trigger: String) {
+        let complaints = LoadedText.complaints(LoadedText.triggers(trigger), in: environment)
+        #expect(complaints.count == 1)
+        #expect(complaints.first?.hasSuffix("!secret gives text") == true)
+    }
+
+    @Test("texts can, and are kept confidential")
+    func texts() throws {
+        let set = try LoadedText.good(
+            """
+            buttons: {a: !secret serial}
+            states: {s: {topic: !secret code, default: !secret code}}
+            variables: {v: !secret code}
+            """, in: environment)
+        #expect(set.buttons.map(\.hardware) == [.serial("BF12-C34567")])
+        #expect(set.states.map(\.topicName) == ["hunter2"])
+        #expect(set.variables.map(\.initial) == [.string("hunter2")])
+        #expect(set.confidential == ["hunter2", "BF12-C34567"])
+    }
+}
