@@ -43,8 +43,8 @@ extension RuleReader {
     private mutating func given(_ node: YAMLNode) -> RuleTest.Given {
         var given = RuleTest.Given()
         guard let fields = checker.fields(node, .given) else { return given }
-        if let now = fields.node("now"), let text = fields.string("now") {
-            given.now = moment(text, now, fold: fields.integer("fold"), fields)
+        if let now = fields.node("now") {
+            given.now = moment(now, fold: fields.integer("fold"), fields)
         } else if let key = fields.key("fold"), !fields.isWritten("now") {
             checker.error("E210", at: key, "\"fold\" goes only with \"now\"")
         }
@@ -62,7 +62,10 @@ extension RuleReader {
     }
 
     /// Local time of the set's zone.
-    private mutating func moment(_ text: String, _ node: YAMLNode, fold: Int?, _ fields: Fields) -> UTCTime? {
+    private mutating func moment(_ node: YAMLNode, fold: Int?, _ fields: Fields) -> UTCTime? {
+        guard let text = checker.plainText(node, key: "now", wanted: "a local time such as 2026-01-15 12:00") else {
+            return nil
+        }
         guard let written = WrittenTime(text) else {
             checker.error(
                 "E203", at: node, "\"\(checker.shown(text))\" is not a local time", hint: "write 2026-01-15 12:00")
@@ -140,17 +143,13 @@ extension RuleReader {
     }
 
     mutating func ruleID(_ node: YAMLNode, key: String) -> String? {
-        guard let id = checker.word(node, key: key, wanted: "the id of a rule") else { return nil }
-        return checkRuleID(id, from: node) ? id : nil
+        guard let id = checker.plainText(node, key: key, wanted: "the id of a rule") else { return nil }
+        if isRule(id) { return id }
+        reportUnknown(id, of: ruleNames, at: node)
+        return nil
     }
 
     func isRule(_ id: String) -> Bool { scope.rules[id] != nil }
-
-    private mutating func checkRuleID(_ id: String, from node: YAMLNode) -> Bool {
-        if isRule(id) { return true }
-        reportUnknown(id, of: ruleNames, at: node)
-        return false
-    }
 
     mutating func reportUnknown(_ name: String, of names: DeclaredNames, at node: YAMLNode) {
         guard names.isUnknown(name) else { return }

@@ -166,7 +166,9 @@ extension Document {
     fileprivate var reloadedFiles: [(String, YAMLNode)] {
         let steps = (root?["tests"]?.elements ?? []).flatMap { $0["steps"]?.elements ?? [] }
         return steps.compactMap { step in
-            guard let node = step["reload"], !node.isNull, let text = text(node), !text.isEmpty else { return nil }
+            guard let node = step["reload"], !node.isNull, node.tag == nil, let text = text(node), !text.isEmpty else {
+                return nil
+            }
             return (text, node)
         }
     }

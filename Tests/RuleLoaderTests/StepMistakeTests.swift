@@ -90,6 +90,31 @@ struct StepMistakeTests {
         #expect(LoadedSteps.codes("- \(step)") == [code])
     }
 
+    @Test(
+        "no message shows what a tag brought in",
+        arguments: [
+            "publish: {topic: T, payload: T, json: {a: T}, qos: T, retain: T, max_age: T}", "run: T", "run: [T, T]",
+            "run: {argv: T, cwd: T, stdin: T, env: {A: T}}", "shell: T", "shell: {script: T, args: [T]}",
+            "http: T", "http: {url: T, method: T, headers: {A: T}, body: T, expect: T}", "delay: T", "wait: T",
+            "wait: {until: T, timeout: T}", "set: T", "set: {scene: T, volume: T, guest: T}", "enable: T",
+            "disable: [T]",
+            "cycle: T", "cycle: {steps: T, reset_after: T}", "cycle: {steps: [T, T]}", "repeat: T",
+            "repeat: {while: T, every: T, limit: T, actions: T}", "repeat: {count: T, every: 1s, actions: {log: T}}",
+            "if: T\n  then: T\n  else: T", "choose: T\n  default: T",
+            "choose: [{if: {time: {after: T, weekday: T}}, then: T}]",
+            "script: T", "script: greet\n  with: {whom: T, often: T}", "log: T", "log: {message: T, level: T}",
+            "stop: T", "T",
+            "run: [a]\n  alias: T\n  enabled: T\n  timeout: T\n  retry: T\n  continue_on_error: T\n  save_as: T",
+        ])
+    func secrets(step: String) {
+        let environment = LoadEnvironment(
+            secrets: SourceFile(name: "secrets.yaml", text: Array("token: hunter+2\n".utf8)), programs: [])
+        let steps = "- \(step.replacing("T", with: "!secret token"))"
+        for diagnostic in LoadedText.set(LoadedSteps.text(steps), in: environment).diagnostics {
+            #expect(!"\(diagnostic.message) \(diagnostic.hint ?? "")".contains("hunter"))
+        }
+    }
+
     @Test("a list has at most 100 steps")
     func count() {
         let steps = { (count: Int) in String(repeating: "- log: a\n", count: count) }
