@@ -47,8 +47,10 @@ struct RecordingTests {
                         duration: .nanoseconds(1_234_567)))
             }
         case .webAnswered:
-            [WebResult.Answer.answered(status: 404, body: Array("gone".utf8)), .failed("no such host")].map {
-                .webAnswered(5, WebResult($0, duration: .nanoseconds(12)))
+            [HTTPResult.Outcome.answered(status: 404), .failed("no such host")].map {
+                .webAnswered(
+                    5,
+                    HTTPResult(outcome: $0, body: Array("gone".utf8), duration: .nanoseconds(12), note: "elsewhere"))
             }
         case .rulesLoaded:
             [
