@@ -74,7 +74,8 @@ enum StreamText {
         text.append("  ")
         switch line.text("outcome") {
         case "started":
-            text.append("runs: \(line.text("button")) \(line.text("event"))", .good)
+            let button = line.text("button")
+            text.append(button.isEmpty ? "runs, as asked for" : "runs: \(button) \(line.text("event"))", .good)
         case "completed": text.append("done", .good)
         case "failed": text.append("failed", .bad)
         case "step_failed":
