@@ -1,6 +1,4 @@
 package import Almanac
-package import ButtonModel
-package import Expressions
 
 /// Everything one set of rule files says: checked, and with every expression compiled.
 ///
