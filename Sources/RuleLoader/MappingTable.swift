@@ -72,8 +72,6 @@ enum ValueType: Sendable {
         case areText
         /// Never allowed here.
         case areForbidden
-        /// The language allows them, this version does not do them.
-        case arePlanned
     }
 }
 

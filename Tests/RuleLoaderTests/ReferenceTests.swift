@@ -27,7 +27,8 @@ struct ReferenceTests {
 
     private static let tables: [MappingTable] = [
         .rulesFile, .location, .defaults, .button, .state, .variable, .rule, .trigger, .queued, .time, .script,
-        .scriptInput, .step, .publish, .run, .shell, .http, .wait, .cycle, .repeat, .branch, .log, .retry, .test, .given,
+        .scriptInput, .step, .publish, .run, .shell, .http, .wait, .cycle, .repeat, .branch, .log, .retry, .test,
+        .given,
         .outsideResult, .testStep, .simulatedEvent, .press, .simulatorButton,
     ]
 

@@ -1,4 +1,6 @@
 package import Almanac
+import ButtonModel
+import Expressions
 
 /// Everything one set of rule files says: checked, and with every expression compiled.
 ///

@@ -1,5 +1,7 @@
+import Almanac
 package import ButtonModel
 package import Expressions
+import Gestures
 package import JSON
 
 /// A test of the rule files: what is given, what happens, what is expected.
