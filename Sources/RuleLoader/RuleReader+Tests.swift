@@ -1,5 +1,6 @@
 import Almanac
 import ButtonModel
+import Diagnostics
 import Expressions
 import Rules
 
@@ -102,8 +103,8 @@ extension RuleReader {
 
     private mutating func outsideResult(_ node: YAMLNode) -> RuleTest.OutsideResult? {
         guard let fields = checker.fields(node, .outsideResult),
-            let (kind, key) = only(of: RuleTest.OutsideResult.Kind.allCases.map(\.rawValue), in: fields, "a result"),
-            let kind = RuleTest.OutsideResult.Kind(rawValue: kind), let prefix = fields.string(key.text)
+            let key = only(of: RuleTest.OutsideResult.Kind.allCases.map(\.rawValue), in: fields, "a result"),
+            let kind = RuleTest.OutsideResult.Kind(rawValue: key.text), let prefix = fields.string(key.text)
         else { return nil }
         let foreign = kind == .http ? ["exit", "stdout", "stderr"] : ["status", "body"]
         for name in foreign {
@@ -120,9 +121,7 @@ extension RuleReader {
     // MARK: Names
 
     /// The one of several keys that is written; none or several are reported.
-    mutating func only(
-        of names: [String], in fields: Fields, _ owner: String
-    ) -> (name: String, key: YAMLNode.Key)? {
+    private mutating func only(of names: [String], in fields: Fields, _ owner: String) -> YAMLNode.Key? {
         var written = names.compactMap { fields.key($0) }
         if written.count > 1 {
             written.sort { $0.start < $1.start }
@@ -139,7 +138,7 @@ extension RuleReader {
             }
             return nil
         }
-        return (key.text, key)
+        return key
     }
 
     mutating func ruleID(_ node: YAMLNode, key: String) -> String? {
@@ -152,18 +151,21 @@ extension RuleReader {
     func isRule(_ id: String) -> Bool { scope.rules[id] != nil }
 
     mutating func reportUnknown(_ name: String, of names: DeclaredNames, at node: YAMLNode) {
-        guard names.isUnknown(name) else { return }
-        let near = checker.nearest(to: name, among: names.places.keys.sorted())
-        checker.error(
-            "E601", at: node, "unknown \(names.noun) \"\(checker.shown(name))\"",
-            hint: near.map { "did you mean \"\($0)\"?" })
+        reportUnknown(name, of: names, from: node.start, to: node.end, alias: node.alias)
     }
 
     mutating func reportUnknown(_ name: String, of names: DeclaredNames, at key: YAMLNode.Key) {
+        reportUnknown(name, of: names, from: key.start, to: key.end, alias: key.alias)
+    }
+
+    private mutating func reportUnknown(
+        _ name: String, of names: DeclaredNames, from start: SourcePosition, to end: SourcePosition,
+        alias: YAMLNode.Alias?
+    ) {
         guard names.isUnknown(name) else { return }
         let near = checker.nearest(to: name, among: names.places.keys.sorted())
         checker.error(
-            "E601", at: key, "unknown \(names.noun) \"\(checker.shown(name))\"",
+            "E601", from: start, to: end, alias: alias, "unknown \(names.noun) \"\(checker.shown(name))\"",
             hint: near.map { "did you mean \"\($0)\"?" })
     }
 }

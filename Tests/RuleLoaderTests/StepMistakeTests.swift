@@ -16,7 +16,8 @@ struct StepMistakeTests {
             ("publish: {topic: a, max_age: 5}", "E206"), ("publish: {topic: a, payload: null}", "E114"),
             ("publish: {topic: a, json: {a: on}}", "E208"), ("publish: {topic: a, json: {a: 017}}", "E208"),
             ("publish: {topic: a, json: {'{{ b }}': c}}", "E407"), ("publish: a", "E203"),
-            ("publish: {topic: a, json: '{{ null }}'}", "E404"),
+            ("publish: {topic: a, json: '{{ null }}'}", "E404"), ("publish: {topic: a, json: {color: , b: c}}", "E114"),
+            ("publish:\n    topic: a\n    json:\n      color: #ff0000\n      b: null", "E114"),
             // run and shell
             ("run: mpc next", "E203"), ("run: []", "E212"), ("run: [\"\"]", "E203"), ("run: {cwd: /tmp}", "E202"),
             ("run: ['{{ states.lamp }}']", "E506"), ("run: [a, null]", "E114"), ("run: [a, [b]]", "E203"),
