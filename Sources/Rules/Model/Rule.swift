@@ -19,7 +19,8 @@ package struct Rule: Hashable, Sendable {
     /// At most so many in so long, a sliding window.
     package struct Rate: Hashable, Sendable {
         package static let standard = Rate(count: 600, per: .seconds(60))
-        /// 1…
+        package static let largestCount = 10_000
+        /// 1…`largestCount`
         package var count: Int
         package var per: Duration
 
