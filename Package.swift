@@ -36,8 +36,8 @@ let daemonImports: [Target.Dependency] = [
 /// What the fuzz targets import. They are tests that replay the corpus, or, when `Tests/FuzzTests/run` builds this
 /// package for itself, the program that makes it grow.
 let fuzzImports: [Target.Dependency] = [
-    "BluetoothHost", "ButtonModel", "Bytes", "Daemon", "Diagnostics", "Expressions", "Flic", "HomeAssistant", "Hub",
-    "JSON", "RuleLoader", "Rules",
+    "BluetoothHost", "ButtonModel", "Bytes", "Daemon", "Diagnostics", "Expressions", "Flic", "Gestures", "HomeAssistant",
+    "Hub", "JSON", "RuleLoader", "Rules",
 ]
 let fuzzing: Target =
     Context.environment["TRYCK_FUZZ"] == nil
@@ -134,6 +134,7 @@ let package = Package(
         tests(
             "RuleLoaderTests", "RuleLoader", "Rules", "Gestures", "Expressions", "Almanac", "Diagnostics", "ButtonModel",
             "JSON", resources: [.copy("Golden"), .copy("Examples")]),
+        tests("RuleTestingTests", "RuleTesting", "RuleLoader", "Rules", "Diagnostics", "ButtonModel", "JSON"),
         tests("HomeAssistantTests", "HomeAssistant", "ButtonModel", "JSON"),
         tests("ButtonsTests", "Buttons", "BluetoothHost", "Flic", "ButtonModel", "Simulator"),
         tests("HubTests", "Hub", "Buttons", "Flic", "Expressions", "Rules", "ButtonModel", "JSON"),

@@ -1,0 +1,42 @@
+import Foundation
+import RuleLoader
+import RuleTesting
+import Rules
+import Testing
+
+/// The rules that come with the program do what their own tests say.
+@Suite("Rules that are shipped")
+struct ShippedRulesTests {
+    static let recipes = (try? FileManager.default.contentsOfDirectory(atPath: folder.path))?.sorted() ?? []
+    static let folder = Tested.root.appending(path: "rules/recipes")
+
+    private func set(_ path: String) throws -> RuleSet {
+        let text = [UInt8](try Data(contentsOf: Tested.root.appending(path: path)))
+        let zone = Tested.root.appending(path: "Tests/AlmanacTests/Zones/Europe-Amsterdam")
+        let loaded = RuleLoader.rules(
+            SourceFile(name: path, text: text),
+            in: LoadEnvironment(
+                secrets: SourceFile(name: "secrets.yaml", text: Array("ntfy_token: Bearer abc\n".utf8)),
+                timeZones: ["Europe/Amsterdam": [UInt8](try Data(contentsOf: zone))]))
+        #expect(loaded.diagnostics == [])
+        return try #require(loaded.value)
+    }
+
+    @Test("there are recipes")
+    func some() {
+        #expect(Self.recipes.count >= 11)
+    }
+
+    @Test("every recipe loads without a word, its tests pass and come to every rule, branch and step", arguments: recipes)
+    func recipe(name: String) throws {
+        let report = RuleTestRunner.run(try set("rules/recipes/\(name)"))
+        #expect(!report.results.isEmpty)
+        for result in report.failures { Issue.record("\(result.failure?.text(of: result.name) ?? "")") }
+        #expect(report.unreached.map(\.text) == [])
+    }
+
+    @Test("the rules to begin with load without a word")
+    func home() throws {
+        #expect(try set("rules/home.yaml").rules.count == 5)
+    }
+}
