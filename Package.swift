@@ -42,7 +42,7 @@ let fuzzImports: [Target.Dependency] = [
 let fuzzing: Target =
     Context.environment["TRYCK_FUZZ"] == nil
     ? .testTarget(
-        name: "FuzzTests", dependencies: fuzzImports, exclude: ["Corpus", "Driver", "run"], swiftSettings: settings)
+        name: "FuzzTests", dependencies: fuzzImports, exclude: ["Corpus", "Dictionaries", "Driver", "run"], swiftSettings: settings)
     : .executableTarget(
         name: "fuzz", dependencies: fuzzImports, path: "Tests/FuzzTests", sources: ["Driver", "Targets"],
         swiftSettings: settings)
@@ -140,7 +140,7 @@ let package = Package(
         tests("HubTests", "Hub", "Buttons", "Flic", "Expressions", "Rules", "ButtonModel", "JSON"),
         tests("SimulatorTests", "Simulator", "BluetoothHost", "Flic", "ButtonModel", "Bytes"),
         tests(
-            "ScenarioTests", "Hub", "Simulator", "RuleLoader", "Rules", "Diagnostics", "ButtonModel", "JSON",
+            "ScenarioTests", "Hub", "Simulator", "RuleLoader", "Rules", "Expressions", "Diagnostics", "ButtonModel", "JSON",
             "BluetoothHost", "PictureTransfer"),
         tests("ReactorTests", "Reactor", "ReactorTestSupport", "CLinux"),
         tests(

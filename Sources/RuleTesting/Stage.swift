@@ -7,12 +7,16 @@ import Rules
 struct Stage {
     /// Lines of what the rules did and saw; the last of them, if there are more.
     static let maximumReasons = 20
+    /// A button's clock has ticks of 1/32768 s. What is due within two of them of an instant is due at it.
+    private static let grain = Duration.microseconds(62)
 
     private(set) var rules: RuleSet
     private(set) var redaction: Redaction
     private var given = RuleTest.Given()
     private(set) var engine: RuleEngine
     private(set) var now = Instant(sinceBoot: .seconds(3600))
+    /// Later by less than `grain`, once something was due between two ticks.
+    private var latest = Instant(sinceBoot: .seconds(3600))
     private var start: (utc: UTCTime, at: Instant)
     private(set) var buttons: Buttons
     private var outside = Outside()
@@ -81,8 +85,8 @@ struct Stage {
     }
 
     private mutating func perform(_ step: TestStep) -> RuleTestFailure? {
-        // At one instant, what a button does is judged before what a timer decides.
-        if !step.isOfButtons { settle() }
+        // At one instant, what a finger does is judged before what a timer decides.
+        if !step.isOfFingers { settle() }
         switch step.kind {
         case .event(let event): occur(event)
         case .down(let name): press(name, isDown: true)
@@ -133,10 +137,11 @@ struct Stage {
 
 extension Stage {
     private mutating func feed(_ input: RuleEngine.Input) {
+        latest = max(latest, now)
         var inputs = [input]
         var next = 0
         while next < inputs.count {
-            for effect in engine.handle(inputs[next], at: now) { take(effect, &inputs) }
+            for effect in engine.handle(inputs[next], at: latest) { take(effect, &inputs) }
             next += 1
         }
     }
@@ -162,8 +167,8 @@ extension Stage {
         case .stepFailed(_, let rule, let step, _, let code, let message, _):
             why.append("\(rule) › \(step): \(code) \(message)")
         case .perform(let step, let action, _, _):
-            happened.append(Happened(action: action, after: now - lastExpect))
-            inputs += outside.perform(action, for: step, given.results, at: now)
+            happened.append(Happened(action: action, after: (latest - lastExpect).inMilliseconds))
+            inputs += outside.perform(action, for: step, given.results, at: latest)
         case .cancel(let step): outside.cancel(step)
         case .keep(let change): state.apply(change)
         case .subscribe(let topicNames):
@@ -192,21 +197,26 @@ extension Stage {
     /// What is due at the very end waits for what a button does then.
     private mutating func advance(by duration: Duration) {
         let end = now + duration
-        while let next = nextMoment, next < end {
-            now = max(now, next)
+        while let next = nextMoment, next < end - Stage.grain {
+            latest = max(latest, next)
             happenNow()
         }
         now = end
     }
 
-    private mutating func settle() { while let next = nextMoment, next <= now { happenNow() } }
+    private mutating func settle() {
+        while let next = nextMoment, next <= now + Stage.grain {
+            latest = max(latest, next)
+            happenNow()
+        }
+    }
 
     private var nextMoment: Instant? { [timer, outside.nextMoment].compactMap(\.self).min() }
 
     /// What outside things do comes before what a timer decides.
     private mutating func happenNow() {
-        for input in outside.takeDue(at: now) { feed(input) }
-        guard let timer, timer <= now else { return }
+        for input in outside.takeDue(at: latest) { feed(input) }
+        guard let timer, timer <= latest else { return }
         self.timer = nil
         feed(.timerFired)
     }
@@ -267,16 +277,22 @@ extension Stage {
         now = now + duration
         engine = RuleEngine(rules, state: state, nextRun: RunID(rawValue: nextRun), takesVerdicts: false)
         for (button, train) in trains { engine.restoreTrain(of: button, train, at: now) }
+        latest = now
         live = Dictionary(state.waiting.map { ($0.run, $0.rule) }) { first, _ in first }
         boot()
     }
 }
 
 extension TestStep {
-    fileprivate var isOfButtons: Bool {
+    fileprivate var isOfFingers: Bool {
         switch kind {
-        case .event, .down, .up, .press, .chord, .advance: true
-        case .state, .broker, .run, .reload, .restart, .expect, .expectVariables, .expectRules: false
+        case .down, .up, .press, .chord, .advance: true
+        case .event, .state, .broker, .run, .reload, .restart, .expect, .expectVariables, .expectRules: false
         }
     }
+}
+
+extension Duration {
+    /// The nearest number of whole ones.
+    fileprivate var inMilliseconds: Duration { .milliseconds((self + .microseconds(500)).milliseconds) }
 }

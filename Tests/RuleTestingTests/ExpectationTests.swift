@@ -94,8 +94,8 @@ struct ExpectationTests {
               - {id: going, triggers: {button: a, event: click}, actions: {delay: 5s}}
               - {id: busy, triggers: {button: [a, b], event: click}, actions: {delay: 5s}}
               - {id: bad, triggers: {button: a, event: click}, actions: {run: ["false"]}}
-              - {id: off, enabled: false, triggers: {button: a, event: click}, actions: {log: x}}
-              - {id: no, triggers: {button: a, event: click}, conditions: not variables.go, actions: {log: x}}
+              - {id: not_on, enabled: false, triggers: {button: a, event: click}, actions: {log: x}}
+              - {id: unmet, triggers: {button: a, event: click}, conditions: not variables.go, actions: {log: x}}
               - {id: cool, triggers: {button: [a, b], event: click}, cooldown: 5s, actions: {log: x}}
               - {id: rate, triggers: {button: [a, b], event: click}, rate_limit: 1/1m, actions: {log: x}}
               - {id: late, triggers: {button: b, event: click}, queued: drop, actions: {log: x}}
@@ -112,8 +112,8 @@ struct ExpectationTests {
                     going: started
                     busy: dropped_busy
                     bad: failed
-                    off: disabled
-                    no: dropped_conditions
+                    not_on: disabled
+                    unmet: dropped_conditions
                     cool: dropped_cooldown
                     rate: dropped_rate
                     late: dropped_queued

@@ -12,12 +12,14 @@ struct ShippedRulesTests {
 
     private func set(_ path: String) throws -> RuleSet {
         let text = [UInt8](try Data(contentsOf: Tested.root.appending(path: path)))
-        let zone = Tested.root.appending(path: "Tests/AlmanacTests/Zones/Europe-Amsterdam")
+        let zones = ["Europe/Amsterdam": "Europe-Amsterdam", "Etc/UTC": "UTC"].mapValues {
+            Tested.root.appending(path: "Tests/AlmanacTests/Zones/\($0)")
+        }
         let loaded = RuleLoader.rules(
             SourceFile(name: path, text: text),
             in: LoadEnvironment(
                 secrets: SourceFile(name: "secrets.yaml", text: Array("ntfy_token: Bearer abc\n".utf8)),
-                timeZones: ["Europe/Amsterdam": [UInt8](try Data(contentsOf: zone))]))
+                timeZones: try zones.mapValues { [UInt8](try Data(contentsOf: $0)) }))
         #expect(loaded.diagnostics == [])
         return try #require(loaded.value)
     }

@@ -153,7 +153,7 @@ struct StepTests {
               - id: dim
                 triggers: {button: b, event: hold}
                 actions: {repeat: {while: held, every: 1s, actions: {log: "{{ buttons.b.held }}"}}}
-              - id: off
+              - id: let_go
                 triggers: {button: b, event: hold_release}
                 actions: {log: "{{ trigger.held_for }}"}
             """,
@@ -199,7 +199,7 @@ struct StepTests {
         try Tested.passes(
             """
             rules:
-              - {id: all, triggers: {button: a, event: click}, actions: {log: "{{ trigger.age }}"}, mode: parallel}
+              - {id: every, triggers: {button: a, event: click}, actions: {log: "{{ trigger.age }}"}, mode: parallel}
               - id: newest
                 triggers: {button: a, event: click}
                 queued: {max_age: 1m, keep: last}
@@ -211,7 +211,7 @@ struct StepTests {
                 - expect_rules: {newest: not_matched}
                 - event: {button: a, event: click, queued: true, age: 5s, last: true}
                 - expect: [{log: newest 5s}]
-                - expect_rules: {all: dropped_queued, newest: completed}
+                - expect_rules: {every: dropped_queued, newest: completed}
                 """)
     }
 
@@ -254,7 +254,7 @@ struct StepTests {
                   - publish: {topic: out, payload: "{{ broker.connected }}", max_age: 3s}
                   - log: sent
                 on_error: {log: {message: "{{ error.code }} {{ error.message }}", level: error}}
-              - {id: now, triggers: {button: b, event: click}, actions: {publish: {topic: out, max_age: 0s}}}
+              - {id: at_once, triggers: {button: b, event: click}, actions: {publish: {topic: out, max_age: 0s}}}
             """,
             given: "{broker: offline}",
             steps: """
@@ -269,7 +269,7 @@ struct StepTests {
                 - broker: offline
                 - event: {button: b, event: click}
                 - expect: [{publish: {topic: out}}]
-                - expect_rules: {one: completed, now: failed}
+                - expect_rules: {one: completed, at_once: failed}
                 """)
     }
 
