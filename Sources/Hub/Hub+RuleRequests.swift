@@ -38,7 +38,8 @@ extension Hub {
             guard let rule = engine.set.rules.first(where: { $0.id == id }) else { return .error(unknownRule(id)) }
             switch name {
             case .run: return run(rule, data, at: now)
-            case .trace: return .ok(["id": .string(id), "runs": redaction(.array(engine.traces(of: id).map(describe)))])
+            case .trace:
+                return .ok(["id": .string(id), "runs": redaction(.array(engine.traces(of: id).map(describe)))])
             default: return setEnabled(id, name == .enable, at: now)
             }
         case .setVariable:

@@ -1,7 +1,3 @@
-package import Almanac
-import ButtonModel
-import Expressions
-import Gestures
 package import Rules
 
 /// Runs the `tests:` of a rule set: virtual clock, no radio, no broker, no processes, no network; the recogniser, the

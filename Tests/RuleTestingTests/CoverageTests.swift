@@ -71,7 +71,10 @@ struct CoverageTests {
                   - log: y
             """
         #expect(try gaps(rules, "- event: {button: a, event: click}\n- advance: 1m") == [])
-        #expect(try gaps(rules, "- event: {button: a, event: click}\n- advance: 1s") == ["home.yaml:11:9 one › actions[1].log"])
+        #expect(
+            try gaps(rules, "- event: {button: a, event: click}\n- advance: 1s") == [
+                "home.yaml:11:9 one › actions[1].log"
+            ])
     }
 
     @Test("what stands once and belongs to two rules is reached for each by itself")

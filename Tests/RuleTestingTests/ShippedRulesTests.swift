@@ -29,7 +29,8 @@ struct ShippedRulesTests {
         #expect(Self.recipes.count >= 11)
     }
 
-    @Test("every recipe loads without a word, its tests pass and come to every rule, branch and step", arguments: recipes)
+    @Test(
+        "every recipe loads without a word, its tests pass and come to every rule, branch and step", arguments: recipes)
     func recipe(name: String) throws {
         let report = RuleTestRunner.run(try set("rules/recipes/\(name)"))
         #expect(!report.results.isEmpty)

@@ -71,7 +71,8 @@ struct Household {
 
     init(
         _ buttons: [SimulatedButtonDescription] = [kitchen, hall], rules: HouseRules = .none, seed: UInt64 = 1,
-        control: MQTTControl = .settings, controller: VirtualController.Configuration? = nil, recordedAt seam: RecordingSeam? = nil
+        control: MQTTControl = .settings, controller: VirtualController.Configuration? = nil,
+        recordedAt seam: RecordingSeam? = nil
     ) {
         self.seam = seam
         random = SeededGenerator(seed: seed)

@@ -55,7 +55,9 @@ struct RuleCrashScenarioTests {
         }
     }
 
-    @Test("presses and crashes in any order: every press counts once, and a cycle skips nothing", arguments: 0..<30 as Range<UInt64>)
+    @Test(
+        "presses and crashes in any order: every press counts once, and a cycle skips nothing",
+        arguments: 0..<30 as Range<UInt64>)
     func counting(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var house = Self.house(

@@ -102,6 +102,23 @@ struct RuleTopicScenarioTests {
         #expect(left.sorted() == ["tryck/rules/new/enabled", "tryck/variables/fresh"])
     }
 
+    @Test("what a reload changes of a rule or a variable is told, and what it does not stays")
+    func changed() {
+        var house = Self.house()
+        house.ask(#"{"request":"variables/set","data":{"name":"scene","value":"night"}}"#)
+        let text = Self.rules.text.replacing("{initial: 30, min: 0, max: 100}", with: "high").replacing(
+            "variables.level < 100", with: "variables.level == 'high'"
+        ).replacing(#"{level: "{{ variables.level + 10 }}"}"#, with: "{level: low}")
+        house.rulesOnDisk = HouseRules(
+            text.replacing("idle, enabled: false", with: "idle").replacing("id: up", with: "id: up\n    enabled: false")
+        )
+        house.tell(.reloadRules)
+        #expect(house.retained["tryck/variables/level"] == "high")
+        #expect(house.retained["tryck/variables/scene"] == "night")
+        #expect(house.retained["tryck/rules/up/enabled"] == "false")
+        #expect(house.retained["tryck/rules/idle/enabled"] == "true")
+    }
+
     // MARK: Requests
 
     @Test("rules are listed, run, disabled and traced over the control socket")
@@ -111,8 +128,9 @@ struct RuleTopicScenarioTests {
         #expect(house.data[0]?["id"] == "up")
         #expect(house.data[1]?["enabled"] == false)
         house.ask(#"{"request":"rules/run","data":{"id":"up"}}"#)
-        #expect(house.data["outcome"] == "completed")
-        #expect(house.data["trace"]?["result"] == "completed")
+        // The broker has not answered yet.
+        #expect(house.data["outcome"] == "started")
+        #expect(house.data["trace"]?["result"] == .null)
         #expect(house.payloads(on: "out") == ["40 true"])
         house.ask(#"{"request":"rules/run","data":{"id":"up","dry_run":true}}"#)
         #expect(house.data["outcome"] == "completed")
@@ -136,10 +154,19 @@ struct RuleTopicScenarioTests {
         arguments: [
             (#"{"request":"rules/run"}"#, #"rules/run takes {"id": a rule's id}"#),
             (#"{"request":"rules/run","data":{"id":"upp"}}"#, #"there is no rule "upp"; did you mean "up"?"#),
-            (#"{"request":"rules/trace","data":{"id":"zzzzzz"}}"#, #"there is no rule "zzzzzz"; "tryck rules" lists them"#),
-            (#"{"request":"rules/run","data":{"id":"up","dry_run":1}}"#, #""conditions" and "dry_run" are true or false"#),
+            (
+                #"{"request":"rules/trace","data":{"id":"zzzzzz"}}"#,
+                #"there is no rule "zzzzzz"; "tryck rules" lists them"#
+            ),
+            (
+                #"{"request":"rules/run","data":{"id":"up","dry_run":1}}"#,
+                #""conditions" and "dry_run" are true or false"#
+            ),
             (#"{"request":"variables/set","data":{"name":"level"}}"#, #"variables/set takes {"name": …, "value": …}"#),
-            (#"{"request":"variables/set","data":{"name":"levl","value":1}}"#, #"there is no variable "levl"; did you mean "level"?"#),
+            (
+                #"{"request":"variables/set","data":{"name":"levl","value":1}}"#,
+                #"there is no variable "levl"; did you mean "level"?"#
+            ),
             (#"{"request":"variables/set","data":{"name":"level","value":"1"}}"#, "level is a integer"),
             (#"{"request":"variables/set","data":{"name":"scene","value":"noon"}}"#, "scene is one of day, night"),
         ])
@@ -180,7 +207,9 @@ struct RuleTopicScenarioTests {
         house.tell(.messageReceived(topicName: "tryck/variables/level/set", payload: Array("1".utf8), retained: true))
         house.tell(.messageReceived(topicName: "tryck/rules/up/run", payload: [], retained: true))
         #expect(house.retained["tryck/variables/level"] == "100")
-        for (topic, payload) in [("rules/up/enabled", "maybe"), ("variables/level", "much"), ("rules/nobody/enabled", "true")] {
+        for (topic, payload) in [
+            ("rules/up/enabled", "maybe"), ("variables/level", "much"), ("rules/nobody/enabled", "true"),
+        ] {
             house.forgetWhatHappened()
             house.say(payload, on: "tryck/\(topic)/set")
             #expect(house.logged.count == 1)

@@ -169,7 +169,7 @@ struct RuleWorldScenarioTests {
     private static let gestures: HouseRules = """
         version: 1
         buttons:
-          kitchen: {address: "80:E4:DA:00:00:01", hold_after: 400ms}
+          kitchen: {address: "80:E4:DA:00:00:01", hold_after: 400ms, click_gap: 1s}
           hall: {address: "80:E4:DA:00:00:02"}
         rules:
           - {id: three, triggers: {button: kitchen, clicks: 3}, actions: {publish: {topic: out, payload: three}}}
@@ -185,14 +185,16 @@ struct RuleWorldScenarioTests {
         var house = Self.house(Self.gestures)
         for _ in 0..<3 {
             house.press("kitchen", .click)
-            house.wait(.milliseconds(250))
+            house.wait(.milliseconds(800))
         }
         house.wait(.seconds(2))
         #expect(house.payloads(on: "out") == ["three"])
         #expect(house.payloads(on: Self.action) == ["clicks_3"])
     }
 
-    @Test("a hold has stages for rules, and is one hold for everybody else, a crash in between or not", arguments: [true, false])
+    @Test(
+        "a hold has stages for rules, and is one hold for everybody else, a crash in between or not",
+        arguments: [true, false])
     func stages(crashes: Bool) {
         var house = Self.house(crashes ? Self.gestures.acceptingLate : Self.gestures)
         house.press("kitchen", .down)

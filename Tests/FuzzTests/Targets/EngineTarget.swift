@@ -250,7 +250,9 @@ private struct EngineStory {
     }
 
     /// In the second the first rule is another one.
-    static let sets = [house, house.replacing("delay: 3s", with: "delay: 4s").replacing("mode: restart", with: "mode: parallel")].map {
+    static let sets = [
+        house, house.replacing("delay: 3s", with: "delay: 4s").replacing("mode: restart", with: "mode: parallel"),
+    ].map {
         RuleLoader.rules(SourceFile(name: "rules.yaml", text: Array("version: 1\n\($0)".utf8)), in: LoadEnvironment())
             .value ?? RuleSet()
     }
