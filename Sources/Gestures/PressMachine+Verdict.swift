@@ -41,7 +41,8 @@ extension PressMachine {
     private mutating func endByVerdict(_ event: ButtonEvent, into output: inout [Recognised]) {
         switch state {
         case .released:
-            let press = strayPress(event)
+            var press = strayPress(event)
+            press.length = .short
             train.append(press)
             give(.up, press, into: &output)
         case .undecided, .long:

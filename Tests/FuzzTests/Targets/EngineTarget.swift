@@ -36,6 +36,8 @@ private struct EngineStory {
     private var ended: Set<RunID> = []
     private var unanswered: [StepID] = []
     private var performed: Set<StepID> = []
+    /// Of timers, in all: rules may want one every 20 ms.
+    private var firings = 0
 
     init(_ sets: [RuleSet]) {
         self.sets = sets
@@ -191,7 +193,6 @@ private struct EngineStory {
     /// Each timer at its time. One that is due again and again at one instant would never end.
     private mutating func pass(_ pause: Duration) throws(BrokenPromise) {
         let end = now + pause
-        var firings = 0
         var firingsNow = 0
         while let due = timer, due <= end, firings < 2000 {
             firings += 1
