@@ -37,10 +37,15 @@ struct Excerpt {
 
     /// - Parameters: columns count scalars from 1; `end` is the first one after the mark.
     init(line: ArraySlice<UInt8>, from start: Int, to end: Int) {
-        let scalars = Array(String(decoding: line, as: UTF8.self).unicodeScalars)
-        let marked = min(max(start, 1), scalars.count + 1)
-        let first = max(0, marked - 1 - DiagnosticReport.maximumLineLength / 2)
-        let last = min(scalars.count, first + DiagnosticReport.maximumLineLength)
+        // Of a line of megabytes only what is shown is decoded.
+        let wanted = max(start, 1) - 1 - DiagnosticReport.maximumLineLength / 2
+        let (first, rest) = Excerpt.skip(wanted, of: line)
+        let octets = rest.prefix(4 * DiagnosticReport.maximumLineLength)
+        let decoded = Array(String(decoding: octets, as: UTF8.self).unicodeScalars)
+        let scalars = decoded.prefix(DiagnosticReport.maximumLineLength)
+        let isCut = decoded.count > scalars.count || rest.count > octets.count
+        let last = first + scalars.count
+        let marked = min(max(start, 1), last + 1)
         var cells = 0
         var markEnd: Int?
         if first > 0 {
@@ -51,7 +56,7 @@ struct Excerpt {
         for index in first..<last {
             if index + 1 == marked { caretColumn = cells }
             if index + 1 == end { markEnd = cells }
-            let scalar = scalars[index]
+            let scalar = scalars[index - first]
             if scalar == "\t" {
                 let width = Excerpt.tabWidth - cells % Excerpt.tabWidth
                 text += String(repeating: " ", count: width)
@@ -62,8 +67,18 @@ struct Excerpt {
             }
         }
         if marked == last + 1 { caretColumn = cells }
-        if last < scalars.count { text += "…" }
+        if isCut { text += "…" }
         caretWidth = max(1, (markEnd ?? cells) - caretColumn)
+    }
+
+    /// Goes over so many characters, or to the last one.
+    private static func skip(_ count: Int, of line: ArraySlice<UInt8>) -> (skipped: Int, rest: ArraySlice<UInt8>) {
+        var skipped = 0
+        for (offset, octet) in zip(line.indices, line) where octet & 0xC0 != 0x80 {
+            guard skipped < count else { return (skipped, line[offset...]) }
+            skipped += 1
+        }
+        return (skipped, line[line.endIndex...])
     }
 }
 

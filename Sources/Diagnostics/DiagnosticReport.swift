@@ -46,7 +46,7 @@ public struct DiagnosticReport: Sendable {
                 if shownErrors[diagnostic.file, default: 0] > DiagnosticReport.maximumErrorsPerFile { continue }
             }
             text += diagnostic.rendered(
-                line: lines[diagnostic.file]?[diagnostic.start.line], style: Style(colour: colour))
+                line: lines[diagnostic.file]?.line(diagnostic.start.line), style: Style(colour: colour))
         }
         endFile()
         return text + (diagnostics.isEmpty ? "" : summary + "\n")
@@ -66,25 +66,26 @@ public struct DiagnosticReport: Sendable {
     }
 }
 
-/// The lines of a file; LF, CR and CRLF end one.
+/// The lines of a file, looked up in rising order; LF, CR and CRLF end one.
 private struct SourceLines {
-    private let lines: [ArraySlice<UInt8>]
+    private var rest: ArraySlice<UInt8>
+    /// Of the line that `rest` begins with.
+    private var number = 1
 
     init(_ octets: [UInt8]) {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        var rest = octets.starts(with: mark) ? octets[3...] : octets[...]
-        var lines: [ArraySlice<UInt8>] = []
-        while let end = rest.firstIndex(where: { $0 == 0x0A || $0 == 0x0D }) {
-            lines.append(rest[..<end])
-            let isPair = rest[end] == 0x0D && end + 1 < rest.endIndex && rest[end + 1] == 0x0A
-            rest = rest[(end + (isPair ? 2 : 1))...]
-        }
-        lines.append(rest)
-        self.lines = lines
+        rest = octets.starts(with: mark) ? octets[3...] : octets[...]
     }
 
-    subscript(number: Int) -> ArraySlice<UInt8>? {
-        number >= 1 && number <= lines.count ? lines[number - 1] : nil
+    /// - Parameter wanted: not below the last one.
+    mutating func line(_ wanted: Int) -> ArraySlice<UInt8>? {
+        while number < wanted {
+            guard let end = rest.firstIndex(where: { $0 == 0x0A || $0 == 0x0D }) else { return nil }
+            let isPair = rest[end] == 0x0D && end + 1 < rest.endIndex && rest[end + 1] == 0x0A
+            rest = rest[(end + (isPair ? 2 : 1))...]
+            number += 1
+        }
+        return number == wanted ? rest.prefix { $0 != 0x0A && $0 != 0x0D } : nil
     }
 }
 

@@ -36,5 +36,5 @@ struct ButtonClock: Sendable {
 
     /// When our clock reaches this moment. A span that has passed by the button's clock needs not pass again by ours,
     /// and what the radio delayed the last event it may delay the next.
-    func instant(of moment: Ticks) -> Instant { arrival.instant + (moment - arrival.moment).duration }
+    func instant(of moment: Ticks) -> Instant { arrival.instant + (moment - arrival.moment).duration(roundedUp: true) }
 }

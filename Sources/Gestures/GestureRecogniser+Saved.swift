@@ -2,8 +2,156 @@ package import ButtonModel
 
 extension GestureRecogniser {
     /// A text that brings the button's undecided train back after a restart; empty when nothing is under way.
-    package func saved(_ button: ButtonID) -> String { "" }
+    package func saved(_ button: ButtonID) -> String {
+        guard let row = knownRow(of: button) else { return "" }
+        return rows[row].machines.compactMap(\.saved).joined(separator: ";")
+    }
 
     /// From `saved`. The train goes on as queued; what we do not understand is passed over.
-    package mutating func restore(_ button: ButtonID, _ saved: String, at now: Instant) {}
+    package mutating func restore(_ button: ButtonID, _ saved: String, at now: Instant) {
+        let row = row(of: button)
+        for text in saved.split(separator: ";", maxSplits: ButtonPart.allCases.count + 1) {
+            guard let train = SavedTrain(text) else { continue }
+            let machine = rows[row].machine(of: train.part)
+            rows[row].machines[machine].restore(train, at: now)
+        }
+        rearm(row)
+    }
+}
+
+/// A train under way as a text, for one part of a button.
+///
+///     big 305419896 51200 d s16000-12000 ?4000
+///
+/// The part (`-`: none), the boot and the button's clock at its last event, the state (`r` released, `d` down and
+/// undecided, `h` a hold whose latest reported stage follows, `s` spent), and the presses: `s`hort, `l`ong or still open
+/// (`?`), how many ticks before the last event they began and, if they did, ended. A hold and a spent press are the last.
+struct SavedTrain: Hashable, Sendable {
+    var part: ButtonPart?
+    var bootID: UInt32
+    var reading: UInt64
+    var state: Character
+    var firedStage: Ticks = -1
+    var presses: [SavedPress]
+
+    struct SavedPress: Hashable, Sendable {
+        var length: PressLength?
+        var down: Ticks
+        var up: Ticks?
+    }
+
+    init?(_ text: some StringProtocol) {
+        let fields = text.split(separator: " ", maxSplits: Vocabulary.maximumPresses + 5)
+        guard fields.count >= 5, let bootID = UInt32(fields[1]), let reading = UInt64(fields[2]),
+            let state = fields[3].first
+        else { return nil }
+        if fields[0] != "-" {
+            guard let part = ButtonPart(rawValue: String(fields[0])) else { return nil }
+            self.part = part
+        }
+        self.bootID = bootID
+        self.reading = reading
+        self.state = state
+        presses = fields.dropFirst(4).compactMap { SavedPress($0) }
+        guard presses.count == fields.count - 4, presses.count <= Vocabulary.maximumPresses, isOrdered else {
+            return nil
+        }
+
+        switch state {
+        case "r":
+            guard presses.allSatisfy({ $0.up != nil && $0.length != nil }) else { return nil }
+        case "d":
+            guard presses.dropLast().allSatisfy({ $0.up != nil && $0.length != nil }), presses.last?.up == nil else {
+                return nil
+            }
+        case "h":
+            guard presses.count == 1, let fired = Ticks(fields[3].dropFirst()), fired >= -1 else { return nil }
+            firedStage = fired
+        case "s":
+            guard presses.count == 1 else { return nil }
+        default:
+            return nil
+        }
+    }
+
+    /// Each begins before it ends, and ends before the next begins.
+    private var isOrdered: Bool {
+        var latest = Ticks.longest
+        for press in presses {
+            for span in [press.down, press.up ?? 0] {
+                guard (0...latest).contains(span) else { return false }
+                latest = span
+            }
+        }
+        return true
+    }
+}
+
+extension SavedTrain.SavedPress {
+    fileprivate init?(_ text: some StringProtocol) {
+        let spans = text.dropFirst().split(separator: "-", maxSplits: 2, omittingEmptySubsequences: false)
+        guard let letter = text.first, let first = spans.first, let down = Ticks(first), spans.count <= 2 else {
+            return nil
+        }
+        switch letter {
+        case "s": length = .short
+        case "l": length = .long
+        case "?": length = nil
+        default: return nil
+        }
+        self.down = down
+        if spans.count == 2 {
+            guard let up = Ticks(spans[1]) else { return nil }
+            self.up = up
+        }
+    }
+}
+
+extension PressMachine {
+    /// `nil` when nothing is under way.
+    var saved: String? {
+        var state: String
+        var presses = train
+        switch self.state {
+        case .released: state = "r"
+        case .undecided, .long: state = "d"
+        case .holding(let press, let fired):
+            state = "h\(fired)"
+            presses = [press]
+        case .spent(let press):
+            state = "s"
+            presses = [press]
+        }
+        guard !presses.isEmpty else { return nil }
+        var text = "\(part?.rawValue ?? "-") \(clock.bootID) \(clock.reading) \(state)"
+        for press in presses {
+            text += press.length == .short ? " s" : press.length == .long ? " l" : " ?"
+            text += "\(min(.longest, clock.moment - press.down))"
+            if let up = press.up { text += "-\(min(.longest, clock.moment - up))" }
+        }
+        return text
+    }
+
+    /// Its end may have been told to the former process only: stamps decide, until nothing more comes.
+    mutating func restore(_ saved: SavedTrain, at now: Instant) {
+        guard isIdle, let first = saved.presses.first else { return }
+        clock.restore(bootID: saved.bootID, reading: saved.reading, moment: first.down, at: now)
+        train = saved.presses.map { press in
+            pressCount &+= 1
+            return Press(
+                number: pressCount, down: first.down - press.down, up: press.up.map { first.down - $0 },
+                length: press.length, wasQueued: true, wasQueuedLast: false, age: .zero, at: now - press.down.duration)
+        }
+        switch saved.state {
+        case "d": state = train[train.count - 1].length == .long ? .long : .undecided
+        case "h": state = .holding(train.removeLast(), fired: saved.firedStage)
+        case "s": state = .spent(train.removeLast())
+        default: state = .released
+        }
+        takesVerdicts = false
+        isRestored = true
+        isCut = state != .released
+        settlesAt = now + PressMachine.patienceAfterRestart
+        reviewsAt = now
+    }
 }

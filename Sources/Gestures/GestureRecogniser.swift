@@ -102,6 +102,8 @@ package struct GestureRecogniser: Sendable {
 
     mutating func rearm(_ row: Int) { deadlines.set(row, to: rows[row].deadline) }
 
+    func knownRow(of button: ButtonID) -> Int? { places[button] }
+
     mutating func row(of button: ButtonID) -> Int {
         places[button] ?? add(ButtonRow(button, others, otherGrammar))
     }

@@ -24,7 +24,12 @@ extension PressMachine {
         case .doubleClick: giveVerdict(of: 2, by: event, into: &output)
         case .hold:
             let press = state == .undecided ? train.popLast() : nil
-            let held = press ?? strayPress(event)
+            var held = press ?? strayPress(event)
+            if press == nil {
+                held.up = nil
+                held.down -= grammar.holdAfter
+                held.at = held.at - Vocabulary.buttonsHoldAfter
+            }
             train.removeAll(keepingCapacity: true)
             state = .holding(held, fired: grammar.holdAfter)
             give(.hold(after: Vocabulary.buttonsHoldAfter), held, heldFor: Vocabulary.buttonsHoldAfter, into: &output)

@@ -24,13 +24,13 @@ import ButtonModel
 /// | spent     | up                                         | released  | `up`                                         |
 /// | undecided | a chord takes the press                    | spent     | what the train was without it                |
 /// | any down  | down: the `up` was never told              | undecided | what the train was without that press        |
-/// | any down  | link lost                                  | the same  | nothing that only time would tell            |
+/// | any       | link lost                                  | the same  | nothing that only our clock would tell       |
 ///
 /// A hold's time is `holdAfter` or the first stage, whichever is earlier.
 ///
 /// **Who tells the time.** What a stored event's stamp already decides is decided with that event. Otherwise the
 /// deadlines are instants of our clock, reckoned from the last event; while the button has stored events to tell, they
-/// wait until those have come (`settlesAt`). At one moment a `down` comes before the end of the gap, a hold before the `up`.
+/// wait until those have come (`settlesAt`), and after a lost link for some time. At one moment a `down` comes before the end of the gap, a hold before the `up`.
 ///
 /// **What becomes of a press.** It is in one gesture (a `hold` and its `hold_release` count as one) or in none; in none
 /// only if no pattern of the tree begins with it where the longest match before it ended, if it was let go before the
@@ -52,8 +52,11 @@ struct PressMachine: Sendable {
 
     /// How long stored events that follow each other may take to come.
     static let silence = Duration.milliseconds(500)
-    /// How long a train waits for a press whose end it was not told when the link was lost.
-    static let patience = Duration.seconds(10)
+    /// How long a train waits for what the button did not tell before the link was lost: as long as a late press is
+    /// accepted where nobody says otherwise.
+    static let patience = Duration.seconds(3)
+    /// The same after a restart, when the link has to be made first. These trains know how old they are.
+    static let patienceAfterRestart = Duration.seconds(10)
 
     let button: ButtonID
     let part: ButtonPart?
@@ -72,6 +75,8 @@ struct PressMachine: Sendable {
     var isHeldBack = false
     /// The link was lost while a press was down; no event came since.
     var isCut = false
+    /// The train, or its beginning, is from a former process.
+    var isRestored = false
     /// Until then our clock decides nothing.
     var settlesAt: Instant?
     /// The grammar changed under the train; to be looked at by then.
@@ -95,6 +100,7 @@ struct PressMachine: Sendable {
         clock.advance(to: event, at: now, startsOver: startsOver)
         settlesAt = event.wasQueued && !event.wasQueuedLast ? now + PressMachine.silence : nil
         isCut = false
+        if isRestored { ageRestoredPresses(by: event.age, to: clock.moment, clock.instant) }
         if startsOver { takesVerdicts = grammar.verdictMode != nil && !isInChord }
         if event.step != .down { note(event) }
 
@@ -125,7 +131,7 @@ struct PressMachine: Sendable {
     mutating func linkLost(at now: Instant, into output: inout [Recognised]) {
         liftHoldBack(at: now, into: &output)
         isCut = state != .released
-        if settlesAt != nil || (isCut && train.count > 1) { settlesAt = now + PressMachine.patience }
+        settlesAt = now + PressMachine.patience
     }
 
     // MARK: Presses
@@ -201,6 +207,20 @@ struct PressMachine: Sendable {
         case .holding, .spent:
             state = .released
         }
+    }
+
+    /// How old the presses of a former process are shows when the next event comes, or when none does.
+    ///
+    /// - Parameters:
+    ///   - age: at least that of `moment`.
+    ///   - instant: when `moment` was, on our clock.
+    private mutating func ageRestoredPresses(by age: Duration, to moment: Ticks, _ instant: Instant) {
+        for place in train.indices where train[place].wasQueued {
+            let since = (moment - train[place].down).duration
+            train[place].age = max(train[place].age, age + since)
+            train[place].at = min(train[place].at, instant - since)
+        }
+        isRestored = !isIdle
     }
 
     // MARK: Chords
@@ -367,6 +387,7 @@ struct PressMachine: Sendable {
         review(into: &output)
         if let end = settlesAt, end <= now {
             settlesAt = nil
+            if isRestored { ageRestoredPresses(by: now - clock.instant, to: clock.moment, clock.instant) }
             if isCut { giveUpOpenPress(into: &output) }
         }
         guard settlesAt == nil else { return }

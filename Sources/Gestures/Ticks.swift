@@ -25,10 +25,12 @@ extension Ticks {
         self = seconds * 32_768 + (roundedUp ? scaled + 1_953_124 : scaled) / 1_953_125
     }
 
-    /// Whole nanoseconds, up.
-    var duration: Duration {
+    /// In whole nanoseconds, towards zero.
+    var duration: Duration { duration(roundedUp: false) }
+
+    func duration(roundedUp: Bool) -> Duration {
         let span = Swift.max(-Ticks.longest, Swift.min(self, Ticks.longest))
         let (seconds, rest) = span.quotientAndRemainder(dividingBy: 32_768)
-        return .nanoseconds(seconds * 1_000_000_000 + (rest * 1_953_125 + (rest > 0 ? 63 : 0)) / 64)
+        return .nanoseconds(seconds * 1_000_000_000 + (rest * 1_953_125 + (rest > 0 && roundedUp ? 63 : 0)) / 64)
     }
 }

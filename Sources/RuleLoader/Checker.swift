@@ -1,15 +1,19 @@
 import Diagnostics
+import Expressions
 
 /// Reads typed values out of the tree of one file and collects what is wrong with it. One mistake gives one
 /// message: what a bad node contains is not looked at.
 struct Checker {
     let source: SourceText
     var environment: LoadEnvironment
-    var secrets = Secrets()
-    var diagnostics: [Diagnostic] = []
+    let secrets: Secrets
+    private(set) var diagnostics: [Diagnostic]
+    private(set) var hasErrors: Bool
     /// The values that tags brought in.
     private(set) var confidential: Set<String> = []
-    private var reportedThroughAliases: Set<Place> = []
+    /// The same as messages would show them.
+    private var confidentialWords: Set<String> = []
+    private var reported: Set<Place> = []
 
     private struct Place: Hashable {
         var start: SourcePosition
@@ -19,15 +23,26 @@ struct Checker {
     /// After so many messages nobody reads on: suggestions and places inside a text are left out, so that a file
     /// of nothing but mistakes is refused quickly.
     static let maximumExactReports = 100
+    /// After so many mistakes of one file no more are collected.
+    static let maximumReports = 10_000
 
-    init(_ source: SourceText, in environment: LoadEnvironment) {
+    /// - Parameter diagnostics: what was wrong with the file before anything in it had a meaning.
+    init(
+        _ source: SourceText, in environment: LoadEnvironment, secrets: Secrets = Secrets(),
+        diagnostics: [Diagnostic] = []
+    ) {
         self.source = source
         self.environment = environment
+        self.secrets = secrets
+        self.diagnostics = diagnostics
+        hasErrors = diagnostics.contains { $0.severity == .error }
     }
 
     /// A value that a tag brought in, which nobody is to see.
     mutating func confidential(_ value: String) -> LoadedText {
-        if !value.isEmpty { confidential.insert(value) }
+        if !value.isEmpty, confidential.insert(value).inserted {
+            confidentialWords.formUnion(shown(value).split(separator: "\"").map(String.init))
+        }
         return LoadedText(string: value, isSecret: true)
     }
 
@@ -127,10 +142,13 @@ struct Checker {
     mutating func reportsNull(_ entry: YAMLNode.Entry, hint: String? = nil) -> Bool {
         guard entry.value.isNull else { return false }
         let rest = diagnostics.count < Checker.maximumExactReports ? source.text(from: entry.key.end) : nil
-        let isCommented = rest?.first { $0 != ":" && $0 != " " && $0 != "\t" } == "#"
-        error(
-            "E114", at: entry.key, "\"\(shown(entry.key.text))\" has no value",
-            hint: isCommented ? "# begins a comment; quote the text" : hint ?? "remove the key or give it one")
+        let usual =
+            switch rest?.first(where: { $0 != ":" && $0 != " " && $0 != "\t" }) {
+            case "#"?: "# begins a comment; quote the text"
+            case "&"?: "& names what follows it; quote the text"
+            default: hint ?? "remove the key or give it one"
+            }
+        error("E114", at: entry.key, "\"\(shown(entry.key.text))\" has no value", hint: usual)
         return true
     }
 
@@ -185,16 +203,25 @@ struct Checker {
         _ severity: Diagnostic.Severity, _ code: String, _ start: SourcePosition, _ end: SourcePosition,
         _ alias: YAMLNode.Alias?, _ message: String, _ hint: String?, _ notes: [Diagnostic.Note]
     ) {
+        if severity == .error { hasErrors = true }
+        guard diagnostics.count < Checker.maximumReports else { return }
+        // A node is wrong once, however many aliases lead to it.
+        guard reported.insert(Place(start: start, message: message)).inserted else { return }
         var notes = notes
         if let alias {
             notes.append(.init(message: "used as *\(alias.name)", file: source.name, position: alias.start))
         }
-        let diagnostic = Diagnostic(
-            severity: severity, code: code, file: source.name, start: start, end: end, message: message, hint: hint,
-            related: notes)
-        // A node used through several aliases is wrong once.
-        if alias != nil, !reportedThroughAliases.insert(Place(start: start, message: message)).inserted { return }
-        diagnostics.append(diagnostic)
+        diagnostics.append(
+            Diagnostic(
+                severity: severity, code: code, file: source.name, start: start, end: end, message: masked(message),
+                hint: hint.map(masked), related: notes))
+    }
+
+    /// A message whose quoted words are none that a tag brought in.
+    private func masked(_ message: String) -> String {
+        guard !confidentialWords.isEmpty else { return message }
+        let words = message.split(separator: "\"", omittingEmptySubsequences: false)
+        return words.map { confidentialWords.contains(String($0)) ? "***" : $0 }.joined(separator: "\"")
     }
 
     func nearest(to word: String, among candidates: @autoclosure () -> some Sequence<String>) -> String? {
@@ -208,6 +235,8 @@ struct Checker {
         return source.find(mark, from: node.start, to: node.end) ?? node.start
     }
 
+    func shown(_ text: LoadedText) -> String { text.isSecret ? "***" : shown(text.string) }
+
     /// A word of the file as it may stand in a message: short, on one line.
     static func shown(_ text: String) -> String {
         var short = ""
@@ -219,6 +248,4 @@ struct Checker {
     }
 
     func shown(_ text: String) -> String { Checker.shown(text) }
-
-    var hasErrors: Bool { diagnostics.contains { $0.severity == .error } }
 }

@@ -23,20 +23,18 @@ struct Document {
             checker.error(fault.code, from: fault.position, to: fault.position.advanced(by: 1), fault.message)
             isWhole = false
         case .success(let source):
-            checker = Checker(source, in: environment)
             var composer = YAMLComposer(source)
             root = composer.compose()
             nodeCount = composer.nodeCount
-            checker.diagnostics = composer.diagnostics
-            isWhole = root != nil || !checker.hasErrors
-            if let node = root, node.isNull { root = nil }
-            guard composer.wantsSecrets else { return }
-            if secrets == nil {
+            var diagnostics = composer.diagnostics
+            isWhole = root != nil || diagnostics.isEmpty
+            if composer.wantsSecrets, secrets == nil {
                 let read = Secrets(in: environment)
-                checker.diagnostics += read.diagnostics
+                diagnostics += read.diagnostics
                 secrets = read
             }
-            checker.secrets = secrets ?? Secrets()
+            checker = Checker(source, in: environment, secrets: secrets ?? Secrets(), diagnostics: diagnostics)
+            if let node = root, node.isNull { root = nil }
         }
     }
 

@@ -30,6 +30,9 @@ struct LineStarts: Sendable {
                 case 0x09: continue
                 // Only characters that begin so can be among those that are not allowed.
                 case 0..<0x20, 0x7F, 0xC2, 0xE2, 0xEF:
+                    let next = offset < octets.count ? octets[offset] : 0
+                    if octet == 0xE2, next != 0x80 { continue }
+                    if octet == 0xC2, next >= 0xA0 { continue }
                     guard let message = message(about: octets[(offset - 1)...].prefix(3)) else { continue }
                     fault = (offset - 1, message)
                     return
@@ -42,10 +45,15 @@ struct LineStarts: Sendable {
 
     /// What is wrong with a character; `nil` if it may stand in a file.
     private static func message(about octets: Slice<UnsafeBufferPointer<UInt8>>) -> String? {
-        guard let scalar = String(decoding: octets, as: UTF8.self).unicodeScalars.first else { return nil }
-        let digits = String(scalar.value, radix: 16, uppercase: true)
-        let name = "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
-        return switch scalar.value {
+        var rest = octets.makeIterator()
+        var decoder = Unicode.UTF8.ForwardParser()
+        guard case .valid(let encoded) = decoder.parseScalar(from: &rest) else { return nil }
+        let value = Unicode.UTF8.decode(encoded).value
+        var name: String {
+            let digits = String(value, radix: 16, uppercase: true)
+            return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+        }
+        return switch value {
         case 0..<0x20, 0x7F...0x9F: "control character \(name)"
         case 0x2028, 0x2029, 0xFEFF, 0xFFFE, 0xFFFF: "character \(name) is not allowed; write it as an escape"
         default: nil
@@ -100,19 +108,18 @@ extension ArraySlice<UInt8> {
         }
     }
 
-    /// What follows so many characters of valid UTF-8.
+    /// What follows so many characters of valid UTF-8, or the end of the line if that comes first.
     func dropScalars(_ count: Int) -> ArraySlice<UInt8> {
-        var rest = self
-        var left = count
-        // Long lines are counted by the block, which is much faster than by the character.
-        while left >= 1024, rest.count >= 1024 {
-            left -= rest.prefix(1024).scalarCount
-            rest = rest.dropFirst(1024)
+        withUnsafeBufferPointer { octets in
+            var offset = 0
+            var left = count
+            while offset < octets.count, left > 0 || octets[offset] & 0xC0 == 0x80 {
+                let octet = octets[offset]
+                if octet == 0x0A || octet == 0x0D { break }
+                if octet & 0xC0 != 0x80 { left -= 1 }
+                offset += 1
+            }
+            return self.dropFirst(offset)
         }
-        while let octet = rest.first, left > 0 || octet & 0xC0 == 0x80 {
-            if octet & 0xC0 != 0x80 { left -= 1 }
-            rest.removeFirst()
-        }
-        return rest
     }
 }

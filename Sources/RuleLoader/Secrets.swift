@@ -1,4 +1,5 @@
 import Diagnostics
+import Expressions
 
 /// `secrets.yaml`: a flat mapping of name to text. It is read once for all files of a set, and only when a `!secret`
 /// stands in one of them.
@@ -29,13 +30,15 @@ struct Secrets {
         withoutSecrets.secrets = nil
         var document = Document(file, in: withoutSecrets)
         if file.isReadableByOthers {
-            document.checker.diagnostics.append(
+            diagnostics = [
                 Diagnostic(
                     severity: .warning, code: "W703", file: file.name, start: .start, end: .start,
-                    message: "\(file.name) can be read by other users", hint: "chmod 600 \(file.name)"))
+                    message: "\(file.name) can be read by other users", hint: "chmod 600 \(file.name)",
+                    isConfidential: true)
+            ]
         }
         read(&document)
-        diagnostics = document.checker.diagnostics.map { $0.withoutContent }
+        diagnostics += document.checker.diagnostics.map { $0.withoutContent }
     }
 
     func value(of name: String) -> Answer {

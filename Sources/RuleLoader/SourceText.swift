@@ -61,9 +61,9 @@ struct SourceText: Sendable {
 
     /// The text of a line from a column on; of a very long one, its beginning.
     func text(from position: SourcePosition) -> Substring.UnicodeScalarView {
-        let rest = line(position.line).dropScalars(position.column - 1)
-        var excerpt = rest.prefix(SourceText.maximumExcerpt)
-        if excerpt.count < rest.count {
+        let rest = octets[offset(of: position)...]
+        var excerpt = rest.prefix(SourceText.maximumExcerpt).prefix { $0 != 0x0A && $0 != 0x0D }
+        if excerpt.count == SourceText.maximumExcerpt {
             // The last character may have been cut.
             while let octet = excerpt.last, octet & 0xC0 == 0x80 { excerpt.removeLast() }
             excerpt = excerpt.dropLast()
@@ -83,6 +83,16 @@ struct SourceText: Sendable {
             rest = rest[place...]
             if rest.starts(with: word) { return lines.position(of: place, in: octets) }
             rest.removeFirst()
+        }
+        return nil
+    }
+
+    func firstLine(beginningWith word: String) -> SourcePosition? {
+        var rest = octets[...]
+        while let place = rest.firstIndex(where: { $0 == word.utf8.first }) {
+            let isFirst = place == 0 || octets[place - 1] == 0x0A || octets[place - 1] == 0x0D
+            if isFirst, octets[place...].starts(with: word.utf8) { return lines.position(of: place, in: octets) }
+            rest = octets[(place + 1)...]
         }
         return nil
     }
@@ -112,9 +122,11 @@ struct SourceText: Sendable {
         }
     }
 
+    /// Of a place behind the end of its line, that end.
     private func offset(of position: SourcePosition) -> Int {
         guard position.line >= 1, position.line <= lineCount else { return octets.count }
-        return line(position.line).dropScalars(position.column - 1).startIndex
+        let start = lines.start(of: position.line, in: octets)
+        return octets[start...].dropScalars(position.column - 1).startIndex
     }
 }
 

@@ -17,17 +17,18 @@ struct YAMLComposer: ~Copyable {
 
     /// What a name after `&` stands for, from its node's beginning on.
     private enum Anchor {
-        /// Its node is being read; the number tells it from an older one of the same name.
-        case open(Int)
+        /// Its node is being read.
+        case open
         /// The node, the levels of mappings and lists in it, and how many nodes it is.
-        case complete(YAMLNode, height: Int, size: Int)
+        case complete(YAMLNode, height: Int32, size: Int32)
     }
 
     private let source: SourceText
     private var events: YAMLEvents
     private(set) var diagnostics: [Diagnostic] = []
-    private var anchors: [String: Anchor] = [:]
-    private var anchorCount = 0
+    private var anchors: [Anchor] = []
+    /// By name, the latest in `anchors`.
+    private var anchorPlaces: [String: Int] = [:]
     /// The children of the lists and mappings that are open, the innermost's last: so each array is made once, in its
     /// own size.
     private var nodes: [YAMLNode] = []
@@ -49,11 +50,11 @@ struct YAMLComposer: ~Copyable {
 
     /// The root of the file's one document; `nil` when the file says nothing, or cannot be read.
     mutating func compose() -> YAMLNode? {
+        if reportsTagDirective() { return nil }
         do throws(Stop) {
             _ = try next()
             let event = try next()
-            guard case .documentStart(let hasTagDirectives) = event.kind else { return nil }
-            if hasTagDirectives { reportTagDirective(before: event) }
+            guard case .documentStart = event.kind else { return nil }
             let root = try node(try next(), depth: 1)
             _ = try next()
             let after = try next()
@@ -93,9 +94,9 @@ struct YAMLComposer: ~Copyable {
         }
         var number: Int?
         if let anchor = event.anchor {
-            anchorCount += 1
-            number = anchorCount
-            anchors[anchor] = .open(anchorCount)
+            number = anchors.count
+            anchorPlaces[anchor] = anchors.count
+            anchors.append(.open)
         }
         var node: YAMLNode
         switch event.kind {
@@ -110,9 +111,9 @@ struct YAMLComposer: ~Copyable {
         default: preconditionFailure("libyaml's grammar lets only a node begin here")
         }
         if event.tag != nil { resolveTag(of: &node, event) }
-        if let anchor = event.anchor, case .open(let latest)? = anchors[anchor], latest == number {
+        if let number {
             let extent = node.extent
-            anchors[anchor] = .complete(node, height: extent.height, size: extent.size)
+            anchors[number] = .complete(node, height: Int32(extent.height), size: Int32(extent.size))
         }
         return node
     }
@@ -184,23 +185,23 @@ struct YAMLComposer: ~Copyable {
         if !merges.isEmpty { children = merging(merges, into: children) }
         let node = YAMLNode(content: .mapping(isTemplate ? [] : children), start: event.start, end: end)
         guard isTemplate, !isKey else { return node }
-        reportUnquotedTemplate(node)
+        diagnostics.append(source.unquotedTemplate(at: event.start))
         return YAMLNode(content: .invalid, start: event.start, end: end)
     }
 
     private mutating func alias(_ name: String, _ event: YAMLEvent, depth: Int) throws(Stop) -> YAMLNode {
-        switch anchors[name] {
+        switch anchorPlaces[name].map({ anchors[$0] }) {
         case .open: throw stop("E107", event, "this alias contains itself")
         case nil:
             throw stop(
                 "E106", event, "alias *\(Checker.shown(name)) is not defined",
                 "anchors must come earlier in the same file; quote it if it is text")
         case .complete(let node, let height, let size):
-            expandedCount += size
+            expandedCount += Int(size)
             guard expandedCount <= YAMLComposer.maximumExpansion else {
                 throw stop("E107", event, "aliases expand to more than \(YAMLComposer.maximumExpansion) nodes")
             }
-            if height > 0 { try checkDepth(depth + height - 1, event) }
+            if height > 0 { try checkDepth(depth + Int(height) - 1, event) }
             return node.used(through: YAMLNode.Alias(name: name, start: event.start, end: event.end))
         }
     }
@@ -301,20 +302,26 @@ extension YAMLComposer {
             return report("E105", event.start, event.end, "unknown tag")
         }
         let start = source.find("!", from: event.start, to: event.end) ?? event.start
-        let written = source.text(from: start).prefix { $0 != " " && $0 != "," && $0 != "]" && $0 != "}" }
-        let end = start.advanced(by: written.count)
+        let text = source.text(from: start).prefix { $0 != " " && $0 != "," && $0 != "]" && $0 != "}" }
+        let end = start.advanced(by: text.count)
+        let written = Checker.shown(String(Substring(text)))
         if YAMLNode.Tag(rawValue: name) != nil {
             report("E105", start, end, "\(name) stands before a single text")
-        } else if name == "!include" {
+        } else if YAMLComposer.expressionKeys.contains(key) {
             report(
-                "E105", start, end, "unknown tag !include",
-                "the top-level include: is part of the language but this version does not do it yet")
+                "E105", start, end, "\(written) is read as a tag",
+                "write not, and quote an expression that begins with !")
+        } else if name == "!include" {
+            report("E105", start, end, "unknown tag !include", "use the top-level include: list")
         } else {
             report(
-                "E105", start, end, "unknown tag \(String(Substring(written)))",
+                "E105", start, end, "unknown tag \(written)",
                 "the tags are !secret, !env_var and !literal; quote text that begins with !")
         }
     }
+
+    /// Where expressions stand, in which `!` is no tag but a slip.
+    private static let expressionKeys: Set<String> = ["conditions", "if", "until"]
 }
 
 // MARK: - Reports
@@ -336,16 +343,11 @@ extension YAMLComposer {
         return Stop()
     }
 
-    private mutating func reportTagDirective(before event: YAMLEvent) {
-        let position = source.find("%TAG", from: .start, to: event.end) ?? event.start
-        report("E113", position, position.advanced(by: 4), "%TAG directives are not supported")
-    }
-
-    private mutating func reportUnquotedTemplate(_ node: YAMLNode) {
-        let end = source.find("}}", from: node.start, to: node.end.advanced(by: 1))?.advanced(by: 2) ?? node.end
-        let width = node.start.line == end.line ? end.column - node.start.column : 2
-        let text = String(Substring(source.text(from: node.start).prefix(width)))
-        report("E111", node.start, node.start.advanced(by: width), "put quotes around the template: \"\(text)\"")
+    /// libyaml compares each such line with all before it, so it is shown none.
+    private mutating func reportsTagDirective() -> Bool {
+        guard let start = source.firstLine(beginningWith: "%TAG") else { return false }
+        report("E113", start, start.advanced(by: 4), "%TAG directives are not supported")
+        return true
     }
 
     /// libyaml takes a tab for a space between brackets and before comments; people's editors do not show it.

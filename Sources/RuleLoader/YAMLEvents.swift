@@ -6,7 +6,7 @@ struct YAMLEvent {
     enum Kind {
         case streamStart
         case streamEnd
-        case documentStart(hasTagDirectives: Bool)
+        case documentStart
         case documentEnd
         case alias(String)
         case scalar(String, YAMLNode.Style)
@@ -63,9 +63,7 @@ struct YAMLEvents: ~Copyable {
         var tag: UnsafeMutablePointer<yaml_char_t>?
         switch event.type {
         case YAML_STREAM_START_EVENT: kind = .streamStart
-        case YAML_DOCUMENT_START_EVENT:
-            let directives = event.data.document_start.tag_directives
-            kind = .documentStart(hasTagDirectives: directives.start != directives.end)
+        case YAML_DOCUMENT_START_EVENT: kind = .documentStart
         case YAML_DOCUMENT_END_EVENT: kind = .documentEnd
         case YAML_ALIAS_EVENT: kind = .alias(String(cString: event.data.alias.anchor))
         case YAML_SCALAR_EVENT:

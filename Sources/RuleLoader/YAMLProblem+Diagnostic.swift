@@ -3,49 +3,71 @@ import Diagnostics
 extension YAMLProblem {
     /// libyaml's complaint in words for people.
     func diagnostic(in source: SourceText) -> Diagnostic {
-        if let template = unquotedTemplate(in: source) { return template }
-        if let tab = tab(in: source) { return tab }
+        if let special = template(in: source) ?? tab(in: source) ?? interrupted(in: source) { return special }
         let opened = contextPosition.map { "\($0.line):\($0.column)" } ?? "its start"
         switch problem {
         case "did not find expected ',' or ']'":
-            return error("expected ',' or ']' — the list opened at \(opened) is not closed", in: source)
+            return error(
+                "expected ',' or ']' — the list opened at \(opened) is not closed", in: source,
+                hint: separation(in: source))
         case "did not find expected ',' or '}'":
-            return error("expected ',' or '}' — the mapping opened at \(opened) is not closed", in: source)
-        case "found unexpected end of stream":
+            return error(
+                "expected ',' or '}' — the mapping opened at \(opened) is not closed", in: source,
+                hint: separation(in: source))
+        case "found unexpected end of stream", "found unexpected document indicator":
             return error("the quoted text opened at \(opened) is not closed", in: source, at: contextPosition)
         case "mapping values are not allowed in this context":
             return error("a \":\" is not expected here", in: source, hint: "quote text that contains \": \"")
+        case "mapping keys are not allowed in this context":
+            return error("a \"?\" is not expected here", in: source, hint: "quote text that begins with \"? \"")
         case "did not find expected key":
             return error(
                 "expected a key of the mapping that began at \(opened)", in: source,
-                hint: "keys of one mapping begin in the same column; a text in quotes ends at its quote")
+                hint: "keys of one mapping begin in the same column")
         case "did not find expected '-' indicator":
             return error(
                 "expected \"- \" as in the list that began at \(opened)", in: source,
                 hint: "entries of one list begin in the same column")
         case "could not find expected ':'":
-            return error(
-                "expected \":\" after this", in: source, at: contextPosition, hint: "a mapping is written key: value")
+            let text = contextPosition.map { Substring(source.text(from: $0)) } ?? ""
+            let hint =
+                text.contains(": ")
+                ? "a key has at most 1024 characters"
+                : text.contains(":") ? "put a space after the :" : "a mapping is written key: value"
+            return error("expected \":\" after this", in: source, at: contextPosition, hint: hint)
         case "block sequence entries are not allowed in this context":
             return error("a list entry is not expected here", in: source, hint: "begin the list on a line of its own")
         case "did not find expected node content":
             return error("a value is missing here", in: source)
         case "found character that cannot start any token":
-            let character = source.text(from: position).first.map { String($0) } ?? ""
-            return error("a plain text cannot begin with \"\(character)\"", in: source, hint: "quote it")
+            return cannotBegin(at: position, in: source)
+        case "did not find expected alphabetic or numeric character":
+            return cannotBegin(at: contextPosition ?? position, in: source)
         case "found unknown escape character":
+            return error("unknown escape in double quotes", in: source, hint: YAMLProblem.escapes)
+        case "did not find expected hexdecimal number":
+            return error("an escape lacks its hexadecimal digits", in: source, hint: YAMLProblem.escapes)
+        case "found invalid Unicode character escape code":
+            return error("an escape that is no character", in: source, hint: YAMLProblem.escapes)
+        case "found an indentation indicator equal to 0", "did not find expected comment or line break":
             return error(
-                "unknown escape in double quotes", in: source, hint: "write \\\\ for a backslash, or use single quotes")
+                "a block of text begins on the next line", in: source, hint: "quote text that begins with | or >")
         case "did not find expected <document start>":
             return error("expected the end of the file", in: source, hint: "everything belongs to one mapping")
-        case "found unknown directive name", "found incompatible YAML document":
+        case "found unknown directive name", "found incompatible YAML document", "found duplicate %YAML directive",
+            "could not find expected directive name", "did not find expected digit or '.' character",
+            "did not find expected version number":
             return error("this directive is not supported", in: source, code: "E113", at: contextPosition)
-        case "found undefined tag handle":
-            return error("unknown tag", in: source, code: "E105", hint: "quote text that begins with !")
+        case "found undefined tag handle", "did not find expected tag URI", "did not find the expected '>'",
+            "did not find expected '!'", "did not find expected whitespace or line break":
+            return error(
+                "unknown tag", in: source, code: "E105", at: contextPosition, hint: "quote text that begins with !")
         default:
             return error(problem, in: source)
         }
     }
+
+    private static let escapes = "write \\\\ for a backslash, or use single quotes"
 
     private func error(
         _ message: String, in source: SourceText, code: String = "E101", at place: SourcePosition? = nil,
@@ -57,24 +79,107 @@ extension YAMLProblem {
             message: message, hint: hint)
     }
 
-    /// `topic: {{ x }}/set`: libyaml sees a mapping and stumbles over what follows it.
-    private func unquotedTemplate(in source: SourceText) -> Diagnostic? {
+    private func cannotBegin(at place: SourcePosition, in source: SourceText) -> Diagnostic {
+        let character = source.text(from: place).first.map { String($0) } ?? ""
+        return error("a plain text cannot begin with \"\(character)\"", in: source, at: place, hint: "quote it")
+    }
+
+    /// Why a list or mapping in brackets has an end that is not seen.
+    private func separation(in source: SourceText) -> String? {
+        let before = source.text(before: position).last { $0 != " " }
+        let next = source.text(from: position).first
+        switch (before, next) {
+        case ("}", "{"), ("]", "["), ("}", "["), ("]", "{"): return "put a comma between the two"
+        case (_, "["), (_, "{"): return "quote text and expressions with brackets in them"
+        default: return nil
+        }
+    }
+
+    /// `"ON" == states.lamp`: what begins with a quote or a bracket ends with it, and more follows.
+    private func interrupted(in source: SourceText) -> Diagnostic? {
+        switch problem {
+        case "did not find expected ',' or ']'", "did not find expected ',' or '}'", "did not find expected key",
+            "did not find expected '-' indicator":
+            break
+        default: return nil
+        }
+        let next = source.text(from: position).first
+        let before = source.text(before: position)
+        guard let end = before.last(where: { $0 != " " }), next != "[", next != "{" else { return nil }
+        switch end {
+        case "'" where before.last == "'":
+            return error(
+                "more text after a closing quote", in: source, hint: "inside single quotes write '' for a quote")
+        case "\"", "'":
+            return error(
+                "more text after a closing quote", in: source, hint: "quote the text as a whole, an expression too")
+        case "]", "}":
+            return error(
+                "more text after a closing bracket", in: source, hint: "quote the text as a whole, an expression too")
+        default: return nil
+        }
+    }
+
+    /// `topic: {{ x }}/set`, and `{% if x %}`: libyaml sees a mapping and stumbles over what follows.
+    private func template(in source: SourceText) -> Diagnostic? {
+        let before = String(Substring(source.text(before: position)))
+        if before.hasSuffix("{"), source.text(from: position).first == "%" {
+            let start = position.advanced(by: -1)
+            return Diagnostic(
+                severity: .error, code: "E408", file: source.name, start: start, end: start.advanced(by: 2),
+                message: "{% … %} is not supported", hint: "use if/then/else steps or a if b else c")
+        }
+        // In brackets, plain text ends before the braces: `{topic: home/{{ x }}}`.
+        let isAtBraces = source.text(from: position).starts(with: "{{".unicodeScalars)
         let lineStart = SourcePosition(line: position.line, column: 1)
-        guard let start = source.find(": {{", from: lineStart, to: position)?.advanced(by: 2) else { return nil }
-        let text = String(Substring(source.text(from: start)))
-        return Diagnostic(
-            severity: .error, code: "E111", file: source.name, start: start,
-            end: start.advanced(by: text.unicodeScalars.count),
-            message: "put quotes around the template: \"\(text)\"")
+        guard
+            let start = isAtBraces
+                ? source.startOfText(before: position) : source.find(": {{", from: lineStart, to: position)?.advanced(by: 2)
+        else { return nil }
+        return source.unquotedTemplate(at: start)
     }
 
     private func tab(in source: SourceText) -> Diagnostic? {
         let line = source.line(position.line)
-        let indentation = line.prefix { $0 == 0x20 || $0 == 0x09 }
+        let indentation = line.prefix { $0 == 0x20 || $0 == 0x09 || $0 == UInt8(ascii: "-") }
         guard let tab = indentation.firstIndex(of: 0x09) else { return nil }
         let start = SourcePosition(line: position.line, column: tab - line.startIndex + 1)
         return Diagnostic(
             severity: .error, code: "E102", file: source.name, start: start, end: start.advanced(by: 1),
             message: "a tab is used for indentation", hint: "YAML allows only spaces")
+    }
+}
+
+extension SourceText {
+    /// A template that needs quotes: from a place to where a reader would say that it ends.
+    func unquotedTemplate(at start: SourcePosition) -> Diagnostic {
+        let rest = text(from: start)
+        var end = rest.startIndex
+        if let braces = Substring(rest).firstRange(of: "}}") {
+            end = rest[braces.upperBound...].firstIndex { $0 == "," || $0 == "]" || $0 == "}" || $0 == "#" }
+                ?? rest.endIndex
+        }
+        let template = rest[..<end].reversed().drop { $0 == " " }.reversed()
+        let text = String(String.UnicodeScalarView(template))
+        let message = "put quotes around the template"
+        return Diagnostic(
+            severity: .error, code: "E111", file: name, start: start, end: start.advanced(by: max(2, template.count)),
+            message: text.isEmpty ? message : "\(message): \"\(Checker.shown(text))\"")
+    }
+
+    /// The text of a line up to a place; of a long one, the last part.
+    func text(before position: SourcePosition) -> Substring.UnicodeScalarView {
+        let width = min(position.column - 1, 200)
+        return text(from: position.advanced(by: -width)).prefix(width)
+    }
+
+    /// Where the plain text begins that a place in brackets interrupts.
+    fileprivate func startOfText(before position: SourcePosition) -> SourcePosition {
+        var width = 0
+        for scalar in text(before: position).reversed() {
+            guard scalar != " ", scalar != ",", scalar != "[", scalar != "{" else { break }
+            width += 1
+        }
+        return position.advanced(by: -width)
     }
 }

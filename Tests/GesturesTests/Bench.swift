@@ -12,10 +12,16 @@ extension ButtonID {
 
 extension Instant {
     static let start = Instant(sinceBoot: .seconds(1000))
+
+    /// So many ticks of a button's clock after `start`.
+    init(ticks: Int) { self.init(nanoseconds: Instant.start.nanoseconds + Int64(ticks) * 1_953_125 / 64) }
+
+    /// Rounded.
+    var millisecondsSinceStart: Int64 { ((self - .start).nanoseconds + 500_000) / 1_000_000 }
 }
 
 extension Recognised {
-    /// As short as it can be said: `click`, `sssl`, `hold 1000`, `turn -3`.
+    /// As short as it can be said: `click`, `sssl`, `hold 700`, `turn -3`.
     var word: String {
         switch what {
         case .down: "down"
@@ -30,5 +36,176 @@ extension Recognised {
         case .swipe(let direction): direction.rawValue
         case .rotation(let steps, _): "turn \(steps)"
         }
+    }
+
+    var isRaw: Bool { what == .down || what == .up }
+}
+
+/// A press, in ticks of a button's clock since the start.
+struct FingerPress: Hashable, Sendable {
+    var down: Int
+    var up: Int
+    var length: Int { up - down }
+}
+
+/// What a button tells of presses, with the times that are built into it.
+struct Button {
+    var id = ButtonID.kitchen
+    var bootID: UInt32 = 7
+    var firstReading: UInt64 = 1 << 30
+
+    func event(_ step: PressStep, at ticks: Int) -> ButtonEvent {
+        ButtonEvent(button: id, bootID: bootID, counter: 0, step: step, ticks: firstReading + UInt64(ticks))
+    }
+
+    /// - Returns: ordered by time.
+    func events(of presses: [FingerPress]) -> [ButtonEvent] {
+        var events: [ButtonEvent] = []
+        var firstDown: Int?
+        for (place, press) in presses.enumerated() {
+            let isSecond = firstDown.map { press.down - $0 <= 16_384 } ?? false
+            if let waiting = firstDown, !isSecond { events.append(event(.clickTimeout, at: waiting + 16_384)) }
+            firstDown = nil
+            events.append(event(.down, at: press.down))
+            let isHeld = press.length >= 32_768
+            if isHeld { events.append(event(.hold(ofSecondPress: isSecond), at: press.down + 32_768)) }
+            let release: PressStep.Release =
+                switch (isSecond, isHeld) {
+                case (true, true): .afterHoldDoubleClick
+                case (true, false): .doubleClick
+                case (false, true): .afterHoldClick
+                case (false, false): press.length > 16_384 ? .click : .open
+                }
+            events.append(event(.up(release), at: press.up))
+            if release == .open { firstDown = press.down }
+            if place == presses.count - 1, let waiting = firstDown {
+                events.append(event(.clickTimeout, at: waiting + 16_384))
+            }
+        }
+        return events
+    }
+
+    /// The same, stored while out of reach and told from `now` on, some in each notification.
+    func storedEvents(of presses: [FingerPress], connectedAt: Int) -> [ButtonEvent] {
+        var stored = events(of: presses)
+        for place in stored.indices {
+            let age = UInt64(connectedAt) + firstReading - stored[place].ticks
+            stored[place].wasQueued = true
+            stored[place].wasQueuedLast = place == stored.count - 1
+            stored[place].age = .nanoseconds(Int64(age) * 1_953_125 / 64)
+        }
+        return stored
+    }
+
+    func ticks(of event: ButtonEvent) -> Int { Int(event.ticks - firstReading) }
+}
+
+/// A recogniser whose timers fire when they are due.
+struct Room {
+    var recogniser = GestureRecogniser()
+    var now = Instant.start
+    /// And when.
+    private(set) var log: [(at: Instant, Recognised)] = []
+    /// How late the radio brings each event, in nanoseconds.
+    var delay: () -> Int64 = { 0 }
+
+    init(_ vocabulary: Vocabulary, chords: [Chord] = []) {
+        recogniser.configure([:], others: vocabulary, chords: chords, at: now)
+    }
+
+    /// An event that comes at the moment a timer is due is handed in first.
+    mutating func wait(until end: Instant, isInclusive: Bool = false) {
+        var rounds = 0
+        while let due = recogniser.deadline, isInclusive ? due <= end : due < end, rounds < 10_000 {
+            now = max(now, due)
+            handle(.timerFired)
+            rounds += 1
+        }
+        precondition(rounds < 10_000, "a timer that never comes to rest")
+        now = max(now, end)
+    }
+
+    mutating func handle(_ input: GestureRecogniser.Input) {
+        log += recogniser.handle(input, at: now).map { (now, $0) }
+    }
+
+    mutating func hear(_ event: ButtonEvent) { handle(.event(event)) }
+
+    mutating func press(_ presses: [FingerPress], on button: Button = Button()) {
+        for event in button.events(of: presses) {
+            wait(until: Instant(nanoseconds: Instant(ticks: button.ticks(of: event)).nanoseconds + delay()))
+            hear(event)
+        }
+    }
+
+    /// Until nothing is under way any more.
+    mutating func rest() { wait(until: now + .seconds(100_000), isInclusive: true) }
+
+    var told: [Recognised] { log.map(\.1) }
+    var gestures: [Recognised] { told.filter { !$0.isRaw } }
+}
+
+extension Room {
+    /// `0-80 200-280`: presses in milliseconds.
+    static func presses(_ text: String) -> [FingerPress] {
+        text.split(separator: " ").compactMap { press in
+            let ends = press.split(separator: "-").compactMap { Int($0) }.map { ($0 * 32_768 + 500) / 1000 }
+            return ends.count == 2 ? FingerPress(down: ends[0], up: ends[1]) : nil
+        }
+    }
+
+    /// Gestures since the start and when they were told, in milliseconds: `click@500`.
+    var timed: [String] {
+        log.filter { !$0.1.isRaw }.map { at, recognised in
+            "\(recognised.word)@\(at.millisecondsSinceStart)"
+        }
+    }
+}
+
+extension Array<Recognised> {
+    /// `double_click 1-2`
+    var summary: [String] {
+        map { recognised in
+            guard let presses = recognised.presses else { return recognised.word }
+            let first = presses.lowerBound
+            let last = presses.upperBound
+            return recognised.word + (first == last ? " \(first)" : " \(first)-\(last)")
+        }
+    }
+}
+
+extension SeededGenerator {
+    /// Presses whose lengths and distances crowd where decisions are made.
+    mutating func presses(upTo count: Int, around marks: [Int] = [3277, 16_384, 32_768, 40_000]) -> [FingerPress] {
+        var time = 0
+        return (0..<Int.random(in: 1...count, using: &self)).map { _ in
+            let mark = marks.randomElement(using: &self) ?? 3277
+            let length = max(1, [mark / 2, mark - 1, mark, mark + 1, mark * 2].randomElement(using: &self) ?? 1)
+            let down = time
+            time = down + length
+            let next = marks.randomElement(using: &self) ?? 3277
+            let gap = [next / 4, next - 1, next, next + 1].randomElement(using: &self) ?? 1
+            // Some distances count from the down, some from the up.
+            time = Bool.random(using: &self) ? time + max(1, gap) : max(time + 1, down + gap)
+            return FingerPress(down: down, up: down + length)
+        }
+    }
+
+    mutating func vocabulary() -> Vocabulary {
+        var vocabulary = Vocabulary()
+        for _ in 0..<Int.random(in: 0...5, using: &self) {
+            let count = [1, 1, 2, 2, 3, 4, 8].randomElement(using: &self) ?? 1
+            let isAllShort = Bool.random(using: &self)
+            vocabulary.patterns.insert(
+                (0..<count).map { _ in isAllShort || Bool.random(using: &self) ? .short : .long })
+        }
+        for stage in [300, 1000, 2500] where Int.random(in: 0..<4, using: &self) == 0 {
+            vocabulary.holdStages.insert(.milliseconds(stage))
+        }
+        vocabulary.usesHoldRelease = Int.random(in: 0..<4, using: &self) == 0
+        if Bool.random(using: &self) { vocabulary.holdAfter = .milliseconds(500) }
+        if Bool.random(using: &self) { vocabulary.clickGap = .milliseconds(1000) }
+        if Int.random(in: 0..<8, using: &self) == 0 { vocabulary.fixedMode = TriggerMode.allCases.randomElement(using: &self) }
+        return vocabulary
     }
 }

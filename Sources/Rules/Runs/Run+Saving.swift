@@ -5,7 +5,7 @@ import JSON
 /// A run as it is kept while it waits, and brought back after a restart.
 ///
 ///     {"wait": "delay", "frames": [["actions", 2], ["branch", 0, 1]], "locals": [{"results": [], "inputs": []}],
-///      "next": 3, "elapsed": 120000000000, "delayed": 300000000000, "started": 1768475700000, "dry": false}
+///      "next": 3, "left": 300000000000, "elapsed": 120000000000, "delayed": 300000000000, "started": 1768475700000, "dry": false}
 ///
 /// Times are nanoseconds, the wall clock is milliseconds. What a later version may have written, or a damaged store, is
 /// not understood as a whole: half a run is worse than none.
@@ -27,6 +27,7 @@ extension Run {
             .init("frames", .array(frames.map { $0.saved(at: now) })),
             .init("locals", .array(locals.map(\.saved))),
             .init("next", .integer(Int64(nextStep))),
+            .init("left", .integer((until - now).nanoseconds)),
             .init("elapsed", .integer((now - startedAt).nanoseconds)),
             .init("delayed", .integer(delayed.nanoseconds)),
             .init("started", .integer(trace.startedAt.milliseconds)),
@@ -44,13 +45,14 @@ extension Run {
 
     /// From what `saved` gave; `nil` if it cannot be understood. With it the wait goes on for `remaining`.
     ///
-    /// A button that was held then may have been let go since: what was repeated while it was held ends with the
+    /// The run's own time went on since it was kept, as its wait did. A button that was held then may have been let go since: what was repeated while it was held ends with the
     /// iteration it was in. What a `wait` waits for may have come meanwhile, so it looks at once.
     init?(_ waiting: WaitingRun, rule: Int, remaining: Duration, in world: World, at now: Instant) {
         guard world.set.rules.indices.contains(rule), world.set.rules[rule].id == waiting.rule,
             world.set.rules[rule].fingerprint == waiting.fingerprint,
             let saved = try? JSONValue(parsing: waiting.saved), let isDryRun = saved["dry"]?.boolValue,
-            let started = saved["started"]?.integerValue, let elapsed = saved["elapsed"]?.duration,
+            let started = saved["started"]?.integerValue, let left = saved["left"]?.duration,
+            let elapsed = saved["elapsed"]?.duration,
             let delayed = saved["delayed"]?.duration, delayed <= StepValues.longestDelay,
             let next = saved["next"]?.integerValue, let nextStep = Int(exactly: next),
             (0...Int.max / 2).contains(nextStep),
@@ -58,11 +60,12 @@ extension Run {
             let savedLocals = saved["locals"]?.arrayValue
         else { return nil }
         self.init(waiting.run, rule: rule, waiting.occurrence, isDryRun: isDryRun, in: world, at: now)
-        startedAt = now - elapsed
+        let keptAt = now - max(.zero, left - remaining)
+        startedAt = keptAt - elapsed
         trace.startedAt = UTCTime(milliseconds: started)
         self.delayed = delayed
         self.nextStep = nextStep
-        frames = savedFrames.compactMap { Frame(saved: $0, at: now) }
+        frames = savedFrames.compactMap { Frame(saved: $0, at: keptAt) }
         locals = savedLocals.compactMap { Locals(saved: $0) }
         guard frames.count == savedFrames.count, locals.count == savedLocals.count,
             locals.count == 1 + frames.count(where: { $0.part == .script }), let step = currentStep(in: world)

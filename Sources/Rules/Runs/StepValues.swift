@@ -72,7 +72,14 @@ extension StepValues {
     /// - Throws: R832 for a value that would end a header line.
     func action(_ step: HTTPStep) throws(StepFailure) -> HTTPAction {
         var headers: [String] = []
-        for header in step.headers { headers.append("\(header.name): \(try text(header.value))") }
+        for header in step.headers {
+            let line = "\(header.name): \(try text(header.value))"
+            // What stands in the file, or came from a secret, was not looked at when it was inserted.
+            guard !line.utf8.contains(where: { $0 == 0x0D || $0 == 0x0A || $0 == 0 }) else {
+                throw StepFailure("R832", "the header \(header.name) has a line break or a NUL")
+            }
+            headers.append(line)
+        }
         if case .json = step.body, !step.headers.contains(where: { $0.name.lowercased() == "content-type" }) {
             headers.append("Content-Type: application/json")
         }

@@ -65,6 +65,10 @@ struct RunValueFailureTests {
         Case("R832", "a value with a line break or a NUL cannot be part of a header", name: "a\r\nb") {
             try .http("https://example.net/", headers: ["X": "{{ variables.name }}"])
         },
+        Case("R832", "the header X has a line break or a NUL") {
+            let header = ProcessStep.Variable("X", Template(literal: "a\nb"))
+            return Step(.http(HTTPStep(url: Template(literal: "https://example.net/"), headers: [header])))
+        },
     ]
 
     @Test("such a value ends the run before anything is done, and is not tried again", arguments: cases)
@@ -274,6 +278,21 @@ struct RunOnErrorTests {
         #expect(talk.result == nil)
         talk.whenTimerFires(after: .seconds(1), expect: .perform(2, .said("over")))
         #expect(talk.result == .failed)
+    }
+
+    @Test("it sees the results of the rule, not those of the script that failed")
+    func results() throws {
+        let script = Script(
+            name: "ask", steps: [try .run("/bin/b").saving().continuing(), try .run("/bin/c")], resultCount: 1)
+        var talk = Transcript<RunInWorld>(
+            try .run("/bin/a").saving(), .script(0), onError: [try .log("{{ results.answer.stdout }}")],
+            scripts: [script])
+        talk.given(.begin)
+        talk.given(.finished(0, .completed(ResultFacts(stdout: "a"))))
+        talk.given(.finished(1, .completed(ResultFacts(stdout: "b"))))
+        talk.when(
+            .finished(2, RunFailureTests.failure), expect: .failed("ask.actions[1].run", "R822", "exit status 1"),
+            .perform(3, .said("a")))
     }
 
     @Test("a failure inside ends it, and it does not run again")

@@ -9,9 +9,9 @@ import Testing
 struct RunPropertyTests {
     /// Steps of every kind, at most `depth` inside one another.
     private static func steps(_ depth: Int, using random: inout SeededGenerator) throws -> [Step] {
-        try (0..<Int.random(in: 1...3, using: &random)).map { _ in
+        try (0..<Int.random(in: depth == 3 ? 4...12 : 1...3, using: &random)).map { _ in
             var step = try step(depth, using: &random)
-            step.continuesOnError = Int.random(in: 0..<4, using: &random) == 0
+            step.continuesOnError = Int.random(in: 0..<20, using: &random) > 0
             step.isEnabled = Int.random(in: 0..<9, using: &random) > 0
             return step
         }
@@ -19,7 +19,7 @@ struct RunPropertyTests {
 
     private static func step(_ depth: Int, using random: inout SeededGenerator) throws -> Step {
         let every = Duration.milliseconds(Int.random(in: 20...900, using: &random))
-        switch Int.random(in: 0..<(depth > 0 ? 18 : 12), using: &random) {
+        switch Int.random(in: depth == 3 ? 5..<18 : depth > 0 ? 0..<18 : 0..<12, using: &random) {
         case 0: return try .publish("lamp/{{ variables.scene }}")
         case 1: return try .run("/bin/a", "{{ variables.name }}").retrying(2, after: every)
         case 2: return try .http("https://example.net/").saving()
@@ -31,7 +31,7 @@ struct RunPropertyTests {
         case 8: return try .log("{{ results.answer.ok }}")
         case 9: return try .publish("a").within(every)
         case 10: return try .delay("{{ variables.name }}")
-        case 11: return Int.random(in: 0..<5, using: &random) == 0 ? try .stop("") : .script(0)
+        case 11: return Int.random(in: 0..<9, using: &random) == 0 ? try .stop("") : .script(0)
         case 12: return .cycle(try steps(depth - 1, using: &random), try steps(depth - 1, using: &random))
         case 13...14:
             var step = Step.count(Int.random(in: 1...5, using: &random), every: every)
@@ -70,7 +70,7 @@ struct RunPropertyTests {
         var performed: Set<StepID> = []
         var inputs = 0
         /// Sooner or later somebody has enough.
-        let patience = Int.random(in: 20...400, using: &random)
+        let patience = Int.random(in: 1...150, using: &random)
 
         func check(_ effects: [RuleEngine.Effect], after input: String) {
             var failures = 0

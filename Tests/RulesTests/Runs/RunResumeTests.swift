@@ -96,6 +96,22 @@ struct RunResumeTests {
         after.whenTimerFires(after: .seconds(2), expect: .perform(3, .said("otherwise")), .perform(4, .said("end")))
     }
 
+    @Test("the time since it was kept has passed for all of the run")
+    func time() throws {
+        var before = Transcript<RunInWorld>(
+            .count(5, every: .seconds(2), limit: .seconds(60), try .delay("30s"), try .log("{{ repeat.elapsed }}")))
+        before.given(.begin)
+        let waiting = try #require(before.machine.run.saved(in: before.machine.world, at: before.now))
+        let now = Instant(sinceBoot: .seconds(3))
+        let world = RunKit.world(before.machine.world.set, at: now)
+        let run = try #require(Run(waiting, rule: 0, remaining: .seconds(20), in: world, at: now))
+        var after = Transcript(RunInWorld(world: world, run: run), at: now)
+        after.whenTimerFires(after: .seconds(20), expect: .perform(0, .said("30s")))
+        after.whenTimerFires(after: .seconds(30), expect: .perform(1, .said("1m")))
+        #expect(after.result == .completed)
+        #expect(after.machine.run.trace.duration == .seconds(60))
+    }
+
     @Test("what was repeated while the button was held ends with the iteration it was in")
     func held() throws {
         var before = Transcript<RunInWorld>(
@@ -212,15 +228,15 @@ struct RunResumeTests {
         "neither is what says something else",
         arguments: [
             "", "{}", "[]", "null", "{\"wait\":\"delay\"}",
-            #"{"wait":"wait","frames":[["actions",0]],"locals":[{"results":[],"inputs":[]}],"next":0,"elapsed":0,"delayed":0,"started":0,"dry":false}"#,
-            #"{"wait":"delay","frames":[["actions",1]],"locals":[{"results":[],"inputs":[]}],"next":0,"elapsed":0,"delayed":0,"started":0,"dry":false}"#,
-            #"{"wait":"delay","frames":[["on_error",0]],"locals":[{"results":[],"inputs":[]}],"next":0,"elapsed":0,"delayed":0,"started":0,"dry":false}"#,
-            #"{"wait":"delay","frames":[],"locals":[{"results":[],"inputs":[]}],"next":0,"elapsed":0,"delayed":0,"started":0,"dry":false}"#,
-            #"{"wait":"delay","frames":[["actions",0]],"locals":[],"next":0,"elapsed":0,"delayed":0,"started":0,"dry":false}"#,
-            #"{"wait":"delay","frames":[["actions",0]],"locals":[{"results":[],"inputs":[]}],"next":-1,"elapsed":0,"delayed":0,"started":0,"dry":false}"#,
-            #"{"wait":"delay","frames":[["actions",0]],"locals":[{"results":[],"inputs":[]}],"next":0,"elapsed":-1,"delayed":0,"started":0,"dry":false}"#,
-            #"{"wait":"delay","frames":[["actions",0]],"locals":[{"results":[],"inputs":[]}],"next":9223372036854775807,"elapsed":0,"delayed":0,"started":0,"dry":false}"#,
-            #"{"wait":"delay","frames":[["actions",0]],"locals":[{"results":[],"inputs":[]}],"next":0,"elapsed":0,"delayed":0,"started":0,"dry":false,"error":["a"]}"#,
+            #"{"wait":"wait","frames":[["actions",0]],"locals":[{"results":[],"inputs":[]}],"next":0,"left":0,"elapsed":0,"delayed":0,"started":0,"dry":false}"#,
+            #"{"wait":"delay","frames":[["actions",1]],"locals":[{"results":[],"inputs":[]}],"next":0,"left":0,"elapsed":0,"delayed":0,"started":0,"dry":false}"#,
+            #"{"wait":"delay","frames":[["on_error",0]],"locals":[{"results":[],"inputs":[]}],"next":0,"left":0,"elapsed":0,"delayed":0,"started":0,"dry":false}"#,
+            #"{"wait":"delay","frames":[],"locals":[{"results":[],"inputs":[]}],"next":0,"left":0,"elapsed":0,"delayed":0,"started":0,"dry":false}"#,
+            #"{"wait":"delay","frames":[["actions",0]],"locals":[],"next":0,"left":0,"elapsed":0,"delayed":0,"started":0,"dry":false}"#,
+            #"{"wait":"delay","frames":[["actions",0]],"locals":[{"results":[],"inputs":[]}],"next":-1,"left":0,"elapsed":0,"delayed":0,"started":0,"dry":false}"#,
+            #"{"wait":"delay","frames":[["actions",0]],"locals":[{"results":[],"inputs":[]}],"next":0,"left":0,"elapsed":-1,"delayed":0,"started":0,"dry":false}"#,
+            #"{"wait":"delay","frames":[["actions",0]],"locals":[{"results":[],"inputs":[]}],"next":9223372036854775807,"left":0,"elapsed":0,"delayed":0,"started":0,"dry":false}"#,
+            #"{"wait":"delay","frames":[["actions",0]],"locals":[{"results":[],"inputs":[]}],"next":0,"left":0,"elapsed":0,"delayed":0,"started":0,"dry":false,"error":["a"]}"#,
         ])
     func notation(_ saved: String) throws {
         let set = RunKit.set([try .delay("1s")])
@@ -231,7 +247,7 @@ struct RunResumeTests {
             endsAt: RunKit.noon, saved: saved)
         #expect(Run(waiting, rule: 0, remaining: .zero, in: world, at: now) == nil)
         waiting.saved =
-            #"{"wait":"delay","frames":[["actions",0]],"locals":[{"results":[],"inputs":[]}],"next":0,"elapsed":0,"delayed":0,"started":0,"dry":false}"#
+            #"{"wait":"delay","frames":[["actions",0]],"locals":[{"results":[],"inputs":[]}],"next":0,"left":0,"elapsed":0,"delayed":0,"started":0,"dry":false}"#
         #expect(Run(waiting, rule: 0, remaining: .zero, in: world, at: now) != nil)
     }
 }

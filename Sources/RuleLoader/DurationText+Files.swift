@@ -1,0 +1,53 @@
+import Expressions
+
+/// Why what stands for a duration is none; the message begins with a verb, after the text itself.
+struct DurationFault: Error {
+    var message: String
+    var hint: String?
+}
+
+/// Durations as people write them in files.
+extension DurationText {
+    static let longest = Duration.milliseconds(longestMilliseconds)
+
+    static func parse(_ text: String) -> Result<Duration, DurationFault> {
+        if YAMLNumber.isInteger(text) {
+            return .failure(DurationFault(message: "needs a unit: \(text)s or \(text)ms?"))
+        }
+        do throws(Fault) {
+            return .success(.milliseconds(try milliseconds(text)))
+        } catch {
+            return .failure(DurationFault(message: error.message, hint: clock(text) ?? error.hint))
+        }
+    }
+
+    /// The shortest way to write a duration of whole milliseconds.
+    static func text(_ duration: Duration) -> String {
+        let (seconds, attoseconds) = duration.components
+        return text(milliseconds: seconds * 1000 + attoseconds / 1_000_000_000_000_000)
+    }
+
+    /// `{minutes: 1, seconds: 30}` as other programs have it.
+    static func meant(by entries: [YAMLNode.Entry]) -> String? {
+        var total: Int64 = 0
+        for entry in entries {
+            guard let unit = foreignUnits[entry.key.text], case .scalar(let text, _) = entry.value.content,
+                let number = Int64(text), (0...1_000_000).contains(number)
+            else { return nil }
+            total += number * unit
+        }
+        return entries.isEmpty ? nil : text(milliseconds: total)
+    }
+
+    /// In milliseconds.
+    private static let foreignUnits: [String: Int64] = [
+        "days": 86_400_000, "hours": 3_600_000, "minutes": 60_000, "seconds": 1000, "milliseconds": 1,
+    ]
+
+    /// What was probably meant by `00:00:10`.
+    private static func clock(_ text: String) -> String? {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false).compactMap { Int64($0) }
+        guard parts.count == 3, parts.allSatisfy({ (0...1000).contains($0) }), text.utf8.count <= 12 else { return nil }
+        return "write \(DurationText.text(milliseconds: (parts[0] * 3600 + parts[1] * 60 + parts[2]) * 1000))"
+    }
+}
