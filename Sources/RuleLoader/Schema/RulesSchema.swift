@@ -22,7 +22,7 @@ package struct RulesSchema {
         .object(
             [
                 .init("$schema", "http://json-schema.org/draft-07/schema#"),
-                .init("title", "Rules of Tryck, version \(RuleReader.languageVersion)"),
+                .init("title", .string("Rules of Tryck, version \(RuleReader.languageVersion)")),
             ] + members(of: .file) + [.init("definitions", .object(definitions))])
     }
 

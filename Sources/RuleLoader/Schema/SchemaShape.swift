@@ -94,8 +94,14 @@ struct KeyDetail: Sendable {
         case said(String)
     }
 
-    init(_ shape: SchemaShape? = nil, else fallback: Fallback? = nil, _ examples: JSONValue...) {
+    init(_ shape: SchemaShape, else fallback: Fallback? = nil, _ examples: JSONValue...) {
         self.shape = shape
+        self.fallback = fallback
+        self.examples = examples
+    }
+
+    /// What the type of the key says is enough.
+    init(else fallback: Fallback? = nil, _ examples: JSONValue...) {
         self.fallback = fallback
         self.examples = examples
     }
