@@ -131,7 +131,7 @@ let package = Package(
         tests("RulesTests", "Rules", "Gestures", "Expressions", "Almanac", "ButtonModel", "JSON"),
         tests(
             "RuleLoaderTests", "RuleLoader", "Rules", "Gestures", "Expressions", "Almanac", "Diagnostics", "ButtonModel",
-            "JSON", resources: [.copy("Golden"), .copy("Examples")]),
+            "JSON", resources: [.copy("Golden"), .copy("Examples"), .copy("Schema")]),
         tests("HomeAssistantTests", "HomeAssistant", "ButtonModel", "JSON"),
         tests("ButtonsTests", "Buttons", "BluetoothHost", "Flic", "ButtonModel", "Simulator"),
         tests("HubTests", "Hub", "Buttons", "Flic", "Rules", "ButtonModel", "JSON"),
