@@ -1,9 +1,10 @@
+import Foundation
 import JSON
 
 /// Checks JSON against a schema as an editor would, for the keywords our schema uses and no others.
 ///
 /// - Source: JSON Schema Validation draft-07.
-struct JSONSchema {
+struct JSONSchema: Sendable {
     /// The schema says what this cannot check.
     enum Unreadable: Error, Hashable {
         case keyword(String)
@@ -23,7 +24,7 @@ struct JSONSchema {
 
     private let root: JSONValue
     private var definitions: [String: JSONValue] = [:]
-    private var patterns: [String: Regex<AnyRegexOutput>] = [:]
+    private var patterns: [String: NSRegularExpression] = [:]
 
     init(_ schema: JSONValue) throws {
         root = schema
@@ -66,7 +67,7 @@ struct JSONSchema {
         }
     }
 
-    private mutating func compile(_ pattern: String) throws { patterns[pattern] = try Regex(pattern) }
+    private mutating func compile(_ pattern: String) throws { patterns[pattern] = try NSRegularExpression(pattern: pattern) }
 
     private func definition(_ reference: JSONValue) -> JSONValue? {
         let prefix = "#/definitions/"
@@ -75,7 +76,7 @@ struct JSONSchema {
     }
 
     private func matches(_ text: String, _ pattern: String) -> Bool {
-        patterns[pattern].map { text.firstMatch(of: $0) != nil } ?? false
+        patterns[pattern]?.firstMatch(in: text, range: NSRange(text.startIndex..., in: text)) != nil
     }
 
     // MARK: Checking
