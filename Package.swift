@@ -69,7 +69,7 @@ let package = Package(
         module("ButtonModel"),
         module("Bytes"),
         module("JSON"),
-        module("Diagnostics"),
+        module("Diagnostics", "JSON"),
 
         // Protocols: pure
         module("BluetoothHost", "Bytes", "ButtonModel"),
@@ -119,7 +119,7 @@ let package = Package(
         tests("ButtonModelTests", "ButtonModel"),
         tests("BytesTests", "Bytes"),
         tests("JSONTests", "JSON"),
-        tests("DiagnosticsTests", "Diagnostics"),
+        tests("DiagnosticsTests", "Diagnostics", "JSON"),
         tests("BluetoothHostTests", "BluetoothHost", "Bytes", "ButtonModel"),
         tests(
             "FlicTests", "Flic", "Bytes", "ButtonModel", "JSON",
@@ -134,7 +134,7 @@ let package = Package(
             "JSON", resources: [.copy("Golden"), .copy("Examples"), .copy("Schema")]),
         tests("HomeAssistantTests", "HomeAssistant", "ButtonModel", "JSON"),
         tests("ButtonsTests", "Buttons", "BluetoothHost", "Flic", "ButtonModel", "Simulator"),
-        tests("HubTests", "Hub", "Buttons", "Flic", "Rules", "ButtonModel", "JSON"),
+        tests("HubTests", "Hub", "Buttons", "Flic", "Expressions", "Rules", "ButtonModel", "JSON"),
         tests("SimulatorTests", "Simulator", "BluetoothHost", "Flic", "ButtonModel", "Bytes"),
         tests(
             "ScenarioTests", "Hub", "Simulator", "RuleLoader", "Rules", "Diagnostics", "ButtonModel", "JSON",

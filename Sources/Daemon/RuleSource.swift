@@ -138,21 +138,4 @@ extension Diagnostic {
     package var line: String {
         "\(file):\(start.line):\(start.column): \(message)" + (hint.map { "; \($0)" } ?? "")
     }
-
-    /// For editors and programs: the same as the text, in parts.
-    package var json: JSONValue {
-        [
-            "code": .string(code), "severity": .string(severity.rawValue), "file": .string(file),
-            "line": .integer(Int64(start.line)), "column": .integer(Int64(start.column)),
-            "end_line": .integer(Int64(end.line)), "end_column": .integer(Int64(end.column)),
-            "message": .string(message), "hint": hint.map(JSONValue.string) ?? .null,
-            "related": .array(
-                related.map { note in
-                    [
-                        "message": .string(note.message), "file": .string(note.file),
-                        "line": .integer(Int64(note.position.line)), "column": .integer(Int64(note.position.column)),
-                    ]
-                }),
-        ]
-    }
 }

@@ -16,7 +16,8 @@ struct ButtonClock: Sendable {
     ///
     /// - Parameter startsOver: moments count from this event. There must be none left from before.
     mutating func advance(to event: ButtonEvent, at now: Instant, startsOver: Bool) {
-        let happened = now - event.age
+        // Of live ones, most of all, there is nothing to reckon.
+        let happened = event.age == .zero ? now : now - event.age
         let passed = event.bootID == bootID ? Ticks(from: reading, to: event.ticks) : Ticks(happened - instant)
         moment = startsOver ? 0 : moment.addingSaturating(passed)
         bootID = event.bootID
@@ -36,5 +37,5 @@ struct ButtonClock: Sendable {
 
     /// When our clock reaches this moment. A span that has passed by the button's clock needs not pass again by ours,
     /// and what the radio delayed the last event it may delay the next.
-    func instant(of moment: Ticks) -> Instant { arrival.instant + (moment - arrival.moment).duration(roundedUp: true) }
+    func instant(of moment: Ticks) -> Instant { arrival.instant.advanced(by: moment - arrival.moment, roundedUp: true) }
 }

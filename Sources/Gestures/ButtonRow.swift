@@ -57,11 +57,16 @@ struct ButtonRow: Sendable {
     }
 
     mutating func machine(of part: ButtonPart?) -> Int {
-        if let place = machines.firstIndex(where: { $0.part == part }) { return place }
+        for place in machines.indices where machines[place].part == part { return place }
         var machine = PressMachine(button: button, part: part, grammar: grammar)
         machine.isInChord = !chords.isEmpty
         machines.append(machine)
         return machines.count - 1
+    }
+
+    mutating func handle(_ event: ButtonEvent, at now: Instant, into output: inout [Recognised]) {
+        let place = machine(of: event.part)
+        machines[place].handle(event, at: now, into: &output)
     }
 
     mutating func moved(_ movement: ButtonMovement, at now: Instant, into output: inout [Recognised]) {
@@ -97,8 +102,9 @@ struct ButtonRow: Sendable {
 
     var deadline: Instant? {
         var earliest = member?.holdsBackUntil
-        for machine in machines {
-            if let due = machine.deadline { earliest = min(earliest ?? due, due) }
+        // By place: an element in hand is a copy.
+        for place in machines.indices {
+            if let due = machines[place].deadline { earliest = min(earliest ?? due, due) }
         }
         for window in windows { earliest = min(earliest ?? window.endsAt, window.endsAt) }
         return earliest
@@ -108,6 +114,13 @@ struct ButtonRow: Sendable {
         if let end = member?.holdsBackUntil, end <= now { liftHoldBack(at: now, into: &output) }
         for place in machines.indices { machines[place].timePassed(at: now, into: &output) }
         closeWindows(at: now, into: &output)
+    }
+
+    /// The chord that kept the press longer has failed.
+    mutating func resumeHoldBack(at now: Instant, into output: inout [Recognised]) {
+        guard let member, !member.isTaken else { return }
+        self.member?.holdsBackUntil = member.since + within
+        if member.since + within <= now { liftHoldBack(at: now, into: &output) }
     }
 
     mutating func liftHoldBack(at now: Instant, into output: inout [Recognised]) {

@@ -20,7 +20,7 @@ struct FormedChord: Hashable, Sendable {
 // | begins                     | all are down, each for at most `within`     | the chord of most members forms                |
 // | is in a `down` chord       |                                             | is taken: the chord fires                      |
 // | is in a `hold` chord       |                                             | stays held back until that fires or fails      |
-// | ends, or its link is lost  | in a `hold` chord that has not fired        | all of that chord's presses are free again     |
+// | ends, or its link is lost  | in a `hold` chord that has not fired        | the others are held back as before it formed   |
 // | stays                      | `holdAfter` after the last one began        | is taken: the chord fires                      |
 // | is held back               | `within` is over, and no chord formed       | is free: what it has become by then is given   |
 //
@@ -83,7 +83,7 @@ extension GestureRecogniser {
 
     private func isFree(_ row: Int, within: Duration, at now: Instant) -> Bool {
         guard let member = rows[row].member, !member.isTaken, now - member.since <= within,
-            rows[row].machines[member.machine].openPress != nil
+            rows[row].machines[member.machine].isHeldBack
         else { return false }
         return !formedChords.contains { chordMembers[$0.chord].contains(row) }
     }
@@ -111,7 +111,7 @@ extension GestureRecogniser {
         rows[row].member = nil
         for formed in formedChords where chordMembers[formed.chord].contains(row) {
             for other in chordMembers[formed.chord] where other != row {
-                rows[other].liftHoldBack(at: now, into: &output)
+                rows[other].resumeHoldBack(at: now, into: &output)
                 rearm(other)
             }
         }

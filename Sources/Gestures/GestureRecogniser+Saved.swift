@@ -153,5 +153,6 @@ extension PressMachine {
         isCut = state != .released
         settlesAt = now + PressMachine.patienceAfterRestart
         reviewsAt = now
+        rearm()
     }
 }

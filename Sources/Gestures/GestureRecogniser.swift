@@ -65,8 +65,7 @@ package struct GestureRecogniser: Sendable {
         case .event(let event):
             let row = row(of: event.button)
             if rows[row].chords.isEmpty {
-                let machine = rows[row].machine(of: event.part)
-                rows[row].machines[machine].handle(event, at: now, into: &output)
+                rows[row].handle(event, at: now, into: &output)
             } else {
                 handleMember(event, row, at: now, into: &output)
             }

@@ -1,16 +1,25 @@
 import ButtonModel
 
 /// A vocabulary made ready for walking: its patterns as a prefix tree, its times in a button's ticks.
-struct Grammar: Sendable {
+///
+/// A class, since all the buttons of a house share a few of them and every event comes by.
+final class Grammar: Sendable {
     struct Node: Sendable {
         var short: Int?
         var long: Int?
         /// What the presses that lead here are, if they are something.
         var pattern: [PressLength]?
+
+        func next(_ length: PressLength) -> Int? {
+            switch length {
+            case .short: short
+            case .long: long
+            }
+        }
     }
 
     /// The root is the first.
-    private(set) var nodes = [Node()]
+    let nodes: [Node]
     /// Ascending; empty: a first press is never a hold.
     let holdStages: [Ticks]
     /// The first press of a train becomes a hold after this long, though no stage may be reached yet.
@@ -42,17 +51,19 @@ struct Grammar: Sendable {
         tellsLongFromShort = hasHold || patterns.contains { $0.contains(.long) }
         firesOnDown = patterns == [.click] && !hasHold
 
+        var nodes = [Node()]
         for pattern in patterns where (1...Vocabulary.maximumPresses).contains(pattern.count) {
             // A first press that is long is the hold.
             if hasHold && pattern.first == .long { continue }
-            add(pattern)
+            Grammar.add(pattern, to: &nodes)
         }
+        self.nodes = nodes
     }
 
-    private mutating func add(_ pattern: [PressLength]) {
+    private static func add(_ pattern: [PressLength], to nodes: inout [Node]) {
         var node = 0
         for length in pattern {
-            if let next = step(from: node, by: length) {
+            if let next = nodes[node].next(length) {
                 node = next
                 continue
             }
@@ -66,12 +77,7 @@ struct Grammar: Sendable {
         nodes[node].pattern = pattern
     }
 
-    func step(from node: Int, by length: PressLength) -> Int? {
-        switch length {
-        case .short: nodes[node].short
-        case .long: nodes[node].long
-        }
-    }
+    func step(from node: Int, by length: PressLength) -> Int? { nodes[node].next(length) }
 
     /// No longer pattern goes through here.
     func isLeaf(_ node: Int) -> Bool { nodes[node].short == nil && nodes[node].long == nil }

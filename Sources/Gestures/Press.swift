@@ -29,6 +29,6 @@ struct Press: Hashable, Sendable {
         wasQueued = wasQueued || event.wasQueued
         wasQueuedLast = wasQueuedLast || event.wasQueuedLast
         age = max(age, event.age)
-        at = min(at, arrival - (moment - down).duration)
+        at = min(at, arrival.advanced(by: down - moment))
     }
 }

@@ -28,9 +28,10 @@ import ButtonModel
 ///
 /// A hold's time is `holdAfter` or the first stage, whichever is earlier.
 ///
-/// **Who tells the time.** What a stored event's stamp already decides is decided with that event. Otherwise the
+/// **Who tells the time.** What the stamp of an event already decides is decided with that event. Otherwise the
 /// deadlines are instants of our clock, reckoned from the last event; while the button has stored events to tell, they
-/// wait until those have come (`settlesAt`), and after a lost link for some time. At one moment a `down` comes before the end of the gap, a hold before the `up`.
+/// wait until those have come, and after a lost link for some time (`settlesAt`). At one moment a `down` comes before
+/// the end of the gap, and a hold before the `up`.
 ///
 /// **What becomes of a press.** It is in one gesture (a `hold` and its `hold_release` count as one) or in none; in none
 /// only if no pattern of the tree begins with it where the longest match before it ended, if it was let go before the
@@ -69,8 +70,8 @@ struct PressMachine: Sendable {
     var train: [Press] = []
     var clock = ButtonClock()
     var pressCount: UInt64 = 0
-    /// The button's verdicts decide the train under way.
-    var takesVerdicts = false
+    /// The button's verdicts decide the train under way, or the last one: what it still says of that is decided already.
+    var takesVerdicts: Bool
     /// While a chord may still take the press that is down.
     var isHeldBack = false
     /// The link was lost while a press was down; no event came since.
@@ -81,11 +82,14 @@ struct PressMachine: Sendable {
     var settlesAt: Instant?
     /// The grammar changed under the train; to be looked at by then.
     var reviewsAt: Instant?
+    /// When `timePassed` is wanted.
+    private(set) var deadline: Instant?
 
     init(button: ButtonID, part: ButtonPart?, grammar: Grammar) {
         self.button = button
         self.part = part
         self.grammar = grammar
+        takesVerdicts = grammar.verdictMode != nil
         train.reserveCapacity(Vocabulary.maximumPresses)
     }
 
@@ -101,7 +105,7 @@ struct PressMachine: Sendable {
         settlesAt = event.wasQueued && !event.wasQueuedLast ? now + PressMachine.silence : nil
         isCut = false
         if isRestored { ageRestoredPresses(by: event.age, to: clock.moment, clock.instant) }
-        if startsOver { takesVerdicts = grammar.verdictMode != nil && !isInChord }
+        if startsOver && event.step == .down { takesVerdicts = grammar.verdictMode != nil && !isInChord }
         if event.step != .down { note(event) }
 
         if takesVerdicts, let mode = grammar.verdictMode {
@@ -125,6 +129,7 @@ struct PressMachine: Sendable {
             }
             if settlesAt == nil { advance(to: clock.arrival.moment, into: &output) }
         }
+        rearm()
     }
 
     /// What the button did not tell by now it tells as stored, or never.
@@ -132,10 +137,15 @@ struct PressMachine: Sendable {
         liftHoldBack(at: now, into: &output)
         isCut = state != .released
         settlesAt = now + PressMachine.patience
+        rearm()
     }
 
-    // MARK: Presses
+    /// What comes in from outside ends with this.
+    mutating func rearm() { deadline = nextDeadline }
+}
 
+// Presses begin and end.
+extension PressMachine {
     mutating func begin(_ event: ButtonEvent, holdsBack: Bool, into output: inout [Recognised]) {
         pressCount &+= 1
         let press = Press(
@@ -147,7 +157,7 @@ struct PressMachine: Sendable {
         give(.down, press, into: &output)
     }
 
-    private mutating func end(_ event: ButtonEvent, into output: inout [Recognised]) {
+    mutating func end(_ event: ButtonEvent, into output: inout [Recognised]) {
         switch state {
         case .released:
             give(.up, strayPress(event), into: &output)
@@ -179,9 +189,9 @@ struct PressMachine: Sendable {
             wasQueuedLast: event.wasQueuedLast, age: event.age, at: clock.instant)
     }
 
-    private func isLong(_ span: Ticks) -> Bool { grammar.tellsLongFromShort && span >= grammar.holdAfter }
+    func isLong(_ span: Ticks) -> Bool { grammar.tellsLongFromShort && span >= grammar.holdAfter }
 
-    private mutating func note(_ event: ButtonEvent) {
+    mutating func note(_ event: ButtonEvent) {
         switch state {
         case .released, .undecided, .long:
             guard !train.isEmpty else { return }
@@ -214,7 +224,7 @@ struct PressMachine: Sendable {
     /// - Parameters:
     ///   - age: at least that of `moment`.
     ///   - instant: when `moment` was, on our clock.
-    private mutating func ageRestoredPresses(by age: Duration, to moment: Ticks, _ instant: Instant) {
+    mutating func ageRestoredPresses(by age: Duration, to moment: Ticks, _ instant: Instant) {
         for place in train.indices where train[place].wasQueued {
             let since = (moment - train[place].down).duration
             train[place].age = max(train[place].age, age + since)
@@ -222,9 +232,10 @@ struct PressMachine: Sendable {
         }
         isRestored = !isIdle
     }
+}
 
-    // MARK: Chords
-
+// What chords ask of it.
+extension PressMachine {
     /// The press that a chord may take.
     var openPress: Press? { state == .undecided ? train.last : nil }
 
@@ -235,6 +246,7 @@ struct PressMachine: Sendable {
         state = .released
         settle(isOver: true, into: &output)
         state = .spent(press)
+        rearm()
     }
 
     /// No chord takes the press any more.
@@ -243,202 +255,5 @@ struct PressMachine: Sendable {
         isHeldBack = false
         fireOnDown(into: &output)
         timePassed(at: now, into: &output)
-    }
-
-    // MARK: Gestures
-
-    /// A click that nothing competes with needs not wait for the `up`.
-    private mutating func fireOnDown(into output: inout [Recognised]) {
-        guard grammar.firesOnDown, !isHeldBack, state == .undecided, train.count == 1, let press = train.popLast()
-        else {
-            return
-        }
-        state = .spent(press)
-        give(.pattern(.click), press, into: &output)
-    }
-
-    /// Gives what the train is by now, longest match first, and leaves what may still grow.
-    ///
-    /// - Parameter isOver: no press will be added to it.
-    mutating func settle(isOver: Bool, into output: inout [Recognised]) {
-        while !train.isEmpty {
-            let decided = state == .undecided ? train.count - 1 : train.count
-            let (node, steps, match) = walk(decided)
-            if steps == decided {
-                let mayGrow = decided == 0 || !grammar.isLeaf(node)
-                if mayGrow && (state == .undecided || !isOver) { return }
-            }
-            if let (count, pattern) = match {
-                give(.pattern(pattern), train[count - 1], from: train[0].number, queuedOf: count, into: &output)
-                let last = train[count - 1]
-                train.removeFirst(count)
-                if train.isEmpty, state == .long { state = .spent(last) }
-            } else {
-                dropFirst(into: &output)
-            }
-        }
-    }
-
-    /// Nothing begins with the first press of the train, but perhaps it is a hold that is told now.
-    private mutating func dropFirst(into output: inout [Recognised]) {
-        let press = train.removeFirst()
-        let isHold = press.length == .long && grammar.holdThreshold != nil
-        if train.isEmpty, state == .long {
-            state = isHold ? .holding(press, fired: -1) : .spent(press)
-        } else if isHold, let up = press.up {
-            let fired = giveStages(of: press, after: -1, upTo: up, into: &output)
-            if fired >= 0 {
-                give(.holdRelease, press, heldFor: press.heldFor(at: up).duration, into: &output)
-            }
-        }
-    }
-
-    /// Along the first presses of the train, as far as the tree goes.
-    private func walk(_ count: Int) -> (node: Int, steps: Int, match: (count: Int, pattern: [PressLength])?) {
-        var node = 0
-        var steps = 0
-        var match: (Int, [PressLength])?
-        while steps < count, let length = train[steps].length, let next = grammar.step(from: node, by: length) {
-            node = next
-            steps += 1
-            if let pattern = grammar.nodes[next].pattern { match = (steps, pattern) }
-        }
-        return (node, steps, match)
-    }
-
-    /// - Returns: the latest stage that was given, or `after`.
-    @discardableResult
-    private func giveStages(
-        of press: Press, after: Ticks, upTo moment: Ticks, into output: inout [Recognised]
-    ) -> Ticks {
-        var fired = after
-        for (stage, duration) in zip(grammar.holdStages, grammar.stageDurations)
-        where stage > fired && press.down.addingSaturating(stage) <= moment {
-            give(.hold(after: duration), press, heldFor: duration, into: &output)
-            fired = stage
-        }
-        return fired
-    }
-
-    // MARK: Time
-
-    /// The moment at which time alone decides something.
-    private var decisionMoment: Ticks? {
-        if takesVerdicts { return nil }
-        switch state {
-        case .released:
-            guard let last = train.last else { return nil }
-            return (last.length == .long ? last.up ?? last.down : last.down).addingSaturating(grammar.clickGap)
-        case .undecided:
-            guard !isHeldBack, !isCut, let press = train.last else { return nil }
-            if train.count == 1, let threshold = grammar.holdThreshold {
-                return press.down.addingSaturating(threshold)
-            }
-            let (node, steps, _) = walk(train.count - 1)
-            guard steps == train.count - 1, grammar.nodes[node].long != nil else { return nil }
-            return press.down.addingSaturating(grammar.holdAfter)
-        case .holding(let press, let fired):
-            guard !isCut, let stage = grammar.holdStages.first(where: { $0 > fired }) else { return nil }
-            return press.down.addingSaturating(stage)
-        case .long, .spent:
-            return nil
-        }
-    }
-
-    /// Decides what the button's clock has decided by this moment. Each round ends a train, or takes its press or stage.
-    ///
-    /// - Parameter endsGap: no `down` can come at this very moment.
-    private mutating func advance(to moment: Ticks, endsGap: Bool = false, into output: inout [Recognised]) {
-        while let next = decisionMoment, next < moment || (next == moment && (endsGap || state != .released)) {
-            decide(at: next, into: &output)
-        }
-    }
-
-    private mutating func decide(at moment: Ticks, into output: inout [Recognised]) {
-        switch state {
-        case .released:
-            settle(isOver: true, into: &output)
-        case .undecided:
-            if train.count == 1, grammar.holdThreshold != nil {
-                let press = train.removeLast()
-                let fired = giveStages(of: press, after: -1, upTo: moment, into: &output)
-                state = .holding(press, fired: fired)
-            } else {
-                train[train.count - 1].length = .long
-                state = .long
-                settle(isOver: false, into: &output)
-            }
-        case .holding(let press, let fired):
-            state = .holding(press, fired: giveStages(of: press, after: fired, upTo: moment, into: &output))
-        case .long, .spent:
-            return
-        }
-    }
-
-    /// When `timePassed` is wanted.
-    var deadline: Instant? {
-        if let reviewsAt { return reviewsAt }
-        guard let next = decisionMoment else { return isCut && train.count > 1 ? settlesAt : nil }
-        let due = clock.instant(of: next)
-        return settlesAt.map { max($0, due) } ?? due
-    }
-
-    mutating func timePassed(at now: Instant, into output: inout [Recognised]) {
-        review(into: &output)
-        if let end = settlesAt, end <= now {
-            settlesAt = nil
-            if isRestored { ageRestoredPresses(by: now - clock.instant, to: clock.moment, clock.instant) }
-            if isCut { giveUpOpenPress(into: &output) }
-        }
-        guard settlesAt == nil else { return }
-        while let next = decisionMoment, clock.instant(of: next) <= now { decide(at: next, into: &output) }
-    }
-
-    /// The presses before one whose end is not told wait no longer for it. It stays, as a train of its own.
-    private mutating func giveUpOpenPress(into output: inout [Recognised]) {
-        guard state == .undecided || state == .long, train.count > 1, var press = train.popLast() else { return }
-        state = .released
-        settle(isOver: true, into: &output)
-        press.length = nil
-        train.append(press)
-        state = .undecided
-    }
-
-    // MARK: Other grammars
-
-    /// The train under way is read by the new grammar from its times, whoever decided so far.
-    mutating func configure(_ grammar: Grammar, at now: Instant) {
-        self.grammar = grammar
-        guard !isIdle else { return }
-        takesVerdicts = false
-        reviewsAt = now
-    }
-
-    private mutating func review(into output: inout [Recognised]) {
-        guard reviewsAt != nil else { return }
-        reviewsAt = nil
-        settle(isOver: false, into: &output)
-        fireOnDown(into: &output)
-    }
-}
-
-extension PressMachine {
-    /// - Parameters:
-    ///   - press: its last one.
-    ///   - first: the number of its first; `nil`: it has only one.
-    ///   - count: it is made of so many presses from the start of the train.
-    func give(
-        _ what: Recognised.What, _ press: Press, from first: UInt64? = nil, queuedOf count: Int = 0,
-        heldFor: Duration = .zero, into output: inout [Recognised]
-    ) {
-        var recognised = Recognised(
-            button: button, part: part, what: what, presses: min(first ?? press.number, press.number)...press.number,
-            wasQueued: press.wasQueued, wasQueuedLast: press.wasQueuedLast, age: max(.zero, press.age), at: press.at,
-            heldFor: heldFor)
-        for other in train.prefix(count) {
-            recognised.wasQueued = recognised.wasQueued || other.wasQueued
-            recognised.wasQueuedLast = recognised.wasQueuedLast || other.wasQueuedLast
-        }
-        output.append(recognised)
     }
 }

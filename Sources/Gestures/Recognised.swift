@@ -25,9 +25,9 @@ package struct Recognised: Hashable, Sendable {
     package var presses: ClosedRange<UInt64>?
     /// Any of its presses was stored by the button.
     package var wasQueued: Bool
-    /// It is made of the last event the button had stored.
+    /// One of its presses has the last event the button had stored.
     package var wasQueuedLast: Bool
-    /// That of its last press: how old it was when it reached us; zero for live ones.
+    /// That of its last press: how old its oldest step was when it reached us; zero for live ones.
     package var age: Duration
     /// When its last press began, or the thing itself happened, on our clock: arrival less age, mended by the button's own
     /// time stamps.

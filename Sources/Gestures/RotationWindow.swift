@@ -15,7 +15,7 @@ struct RotationWindow: Hashable, Sendable {
         latest = movement
         self.collect = collect
         endsAt = now + max(.zero, collect)
-        self.steps = steps
+        self.steps = max(-.max, steps)
         wasQueued = movement.wasQueued
         wasQueuedLast = movement.wasQueuedLast
         at = now - movement.age

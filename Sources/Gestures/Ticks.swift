@@ -17,6 +17,10 @@ extension Ticks {
 
     /// The whole ticks in a duration, or one more where it is no whole number of them.
     init(_ duration: Duration, roundedUp: Bool = false) {
+        guard duration != .zero else {
+            self = 0
+            return
+        }
         let limit: Int64 = 33_554_432_000_000_000  // longest, in nanoseconds
         let nanoseconds = Swift.max(0, Swift.min(duration.nanoseconds, limit))
         // 10⁹ / 32768 is 1953125 / 64; 2⁵⁵ nanoseconds times 64 still fit after the seconds are taken out.
@@ -25,12 +29,19 @@ extension Ticks {
         self = seconds * 32_768 + (roundedUp ? scaled + 1_953_124 : scaled) / 1_953_125
     }
 
-    /// In whole nanoseconds, towards zero.
-    var duration: Duration { duration(roundedUp: false) }
+    var duration: Duration { .nanoseconds(nanoseconds(roundedUp: false)) }
 
-    func duration(roundedUp: Bool) -> Duration {
+    /// Whole ones, towards zero unless rounded up.
+    func nanoseconds(roundedUp: Bool) -> Int64 {
         let span = Swift.max(-Ticks.longest, Swift.min(self, Ticks.longest))
         let (seconds, rest) = span.quotientAndRemainder(dividingBy: 32_768)
-        return .nanoseconds(seconds * 1_000_000_000 + (rest * 1_953_125 + (rest > 0 && roundedUp ? 63 : 0)) / 64)
+        return seconds * 1_000_000_000 + (rest * 1_953_125 + (rest > 0 && roundedUp ? 63 : 0)) / 64
+    }
+}
+
+extension Instant {
+    /// - Parameter roundedUp: so that a timer set to it does not fire before the button's clock gets there.
+    func advanced(by span: Ticks, roundedUp: Bool = false) -> Instant {
+        Instant(nanoseconds: nanoseconds.addingSaturating(span.nanoseconds(roundedUp: roundedUp)))
     }
 }

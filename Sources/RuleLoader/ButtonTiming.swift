@@ -22,6 +22,14 @@ package struct ButtonTiming: Hashable, Sendable {
     package var wait: Wait
     /// The id of the first rule that makes a click wait; `nil` where the mode does, or nothing.
     package var cause: String?
+
+    package init(button: String, mode: TriggerMode?, isFixed: Bool, wait: Wait, cause: String?) {
+        self.button = button
+        self.mode = mode
+        self.isFixed = isFixed
+        self.wait = wait
+        self.cause = cause
+    }
 }
 
 extension ButtonTiming {

@@ -10,6 +10,13 @@ struct ButtonUses {
         var rule: Int?
         /// Where the event is written; `nil` when the table was made from a set that is loaded already.
         var source: Source?
+
+        /// Whether this stands before the other in the set.
+        func isBefore(_ other: Use) -> Bool {
+            let (left, right) = (rule ?? .max, other.rule ?? .max)
+            guard left == right, let source, let before = other.source else { return left < right }
+            return (source.document, source.node.start) < (before.document, before.node.start)
+        }
     }
 
     struct Source {
@@ -74,7 +81,7 @@ struct ButtonUses {
 
     /// Of two rules the one that stands first in the set.
     static func first(_ left: Use, _ right: Use) -> Use {
-        (right.rule ?? .max) < (left.rule ?? .max) ? right : left
+        right.isBefore(left) ? right : left
     }
 }
 
@@ -110,7 +117,7 @@ extension ButtonUses.Wanted {
         for (pattern, use) in patterns {
             for length in 1..<max(1, pattern.count) {
                 let beginning = Array(pattern.prefix(length))
-                if let known = beginnings[beginning], (known.use.rule ?? .max) <= (use.rule ?? .max) { continue }
+                if let known = beginnings[beginning], !use.isBefore(known.use) { continue }
                 beginnings[beginning] = (pattern, use)
             }
         }

@@ -32,6 +32,14 @@ extension Checker {
         }
     }
 
+    /// A word of the language or a declared name: text that is compared with something, so that no tag may bring it.
+    mutating func plainText(_ node: YAMLNode, key: String, wanted: String) -> String? {
+        guard let (text, _) = plainScalar(node, key: key, wanted: wanted),
+            !rejectsTemplate(text, node, key: key, .areForbidden)
+        else { return nil }
+        return text
+    }
+
     func kind(of node: YAMLNode) -> String {
         switch node.content {
         case .sequence: "a list"

@@ -248,4 +248,9 @@ struct Checker {
     }
 
     func shown(_ text: String) -> String { Checker.shown(text) }
+
+    /// The value of a node; of one that a tag brought in nobody sees more than that.
+    func shown(_ text: String, of node: YAMLNode) -> String {
+        node.tag == nil || node.tag == .literal ? shown(text) : "***"
+    }
 }

@@ -203,7 +203,8 @@ extension Document {
         for node in checker.oneOrMany(node, empty: "an empty list includes nothing") {
             let text = checker.text(node, key: "include", .areForbidden)?.string
             if let text, !text.isEmpty, !text.utf8.contains(0) {
-                inclusions.append(.init(file: file, node: node, pattern: PathPattern(text), origin: checker.source.name))
+                inclusions.append(
+                    .init(file: file, node: node, pattern: PathPattern(text), origin: checker.source.name))
                 continue
             }
             if text != nil { checker.error("E203", at: node, "\"include\" must name a file") }

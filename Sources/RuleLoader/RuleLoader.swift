@@ -88,7 +88,7 @@ package enum RuleLoader {
     /// A set of rules all of whose files are in the environment.
     package static func rules(_ entry: SourceFile, in environment: LoadEnvironment) -> Loaded<RuleSet> {
         var loader = RuleSetLoader(entry, in: environment)
-        while let want = loader.want { loader.answer(environment.answer(to: want)) }
+        while let want = loader.want { loader.answer(environment.answer(to: want, besides: entry)) }
         return loader.loaded()
     }
 
@@ -106,12 +106,16 @@ package enum RuleLoader {
 }
 
 extension LoadEnvironment {
-    fileprivate func answer(to want: RuleSetLoader.Want) -> RuleSetLoader.Answer {
+    fileprivate func answer(to want: RuleSetLoader.Want, besides entry: SourceFile) -> RuleSetLoader.Answer {
         switch want {
         case .timeZone(let name): return .timeZone(timeZones[name])
         case .files(let pattern, let origin):
             let path = PathPattern.path(pattern.text, besides: origin)
-            if path.hasPrefix("../") { return .isOutside }
+            let directory = PathPattern.path(".", besides: entry.name)
+            let isInside =
+                directory.isEmpty ? !path.hasPrefix("../") && !path.hasPrefix("/") : path.hasPrefix(directory + "/")
+            guard isInside else { return .isOutside }
+            let files = files.merging([entry.name: entry]) { file, _ in file }
             guard !pattern.isLiteral else { return files[path].map { .files([$0]) } ?? .noSuchFile }
             let found = files.values.filter { PathPattern(path).matches($0.name) }
             return found.count > RuleSetLoader.maximumFiles ? .tooManyFiles : .files(found)

@@ -85,7 +85,7 @@ extension RuleReader {
         case "uuid":
             guard text.utf8.count == 32, text.utf8.allSatisfy(isHexadecimal) else {
                 checker.error(
-                    "E203", at: node, "\"\(checker.shown(text))\" is not a uuid",
+                    "E203", at: node, "\"\(checker.shown(text, of: node))\" is not a uuid",
                     hint: "write its 32 hexadecimal digits")
                 return nil
             }
@@ -109,7 +109,7 @@ extension RuleReader {
             && parts.joined().allSatisfy { (0x41...0x5A).contains($0) || YAMLNumber.isDigit($0) }
         guard isSerial else {
             checker.error(
-                "E203", at: node, "\"\(checker.shown(text))\" is not a serial number",
+                "E203", at: node, "\"\(checker.shown(text, of: node))\" is not a serial number",
                 hint: "it looks like BF12-C34567, in capital letters")
             return nil
         }
@@ -119,7 +119,7 @@ extension RuleReader {
     private mutating func readAddress(_ text: String, _ node: YAMLNode) -> DeclaredButton.Hardware? {
         guard let address = BluetoothAddress(text) else {
             checker.error(
-                "E203", at: node, "\"\(checker.shown(text))\" is not a Bluetooth address",
+                "E203", at: node, "\"\(checker.shown(text, of: node))\" is not a Bluetooth address",
                 hint: "it looks like 80:E4:DA:01:02:03")
             return nil
         }

@@ -77,7 +77,8 @@ extension RuleReader {
         if JSONPointer(pointer) == nil, let node = fields.node("value") {
             let hint = pointer.hasPrefix("/") ? "write ~0 for ~ and ~1 for / in a name" : "write /\(pointer)"
             checker.error(
-                "E203", at: node, "\"value\" must be a JSON Pointer, not \"\(checker.shown(pointer))\"", hint: hint)
+                "E203", at: node, "\"value\" must be a JSON Pointer, not \"\(checker.shown(pointer, of: node))\"",
+                hint: node.tag == nil ? hint : nil)
             isRight = false
         }
         var fallback: Value?
@@ -159,10 +160,14 @@ extension RuleReader {
         let areRangesRight = checkRange(fields, type, initial)
         guard let initial, let values, areRangesRight else { return nil }
         if !values.isEmpty, !values.contains(where: { $0.isSame(as: initial) }), let node = fields.node("initial") {
-            let list = Checker.list(values.prefix(20).map { checker.shown($0.text ?? "") })
+            let list = Checker.list(
+                values.prefix(20).map { value in
+                    let text = value.text ?? ""
+                    return checker.confidential.contains(text) ? "***" : checker.shown(text)
+                })
             let written = initial.text ?? ""
             checker.error(
-                "E204", at: node, "\"initial\" must be \(list), not \"\(checker.shown(written))\"",
+                "E204", at: node, "\"initial\" must be \(list), not \"\(checker.shown(written, of: node))\"",
                 hint: checker.nearest(to: written, among: values.compactMap(\.text)).map { "did you mean \($0)?" })
             return nil
         }

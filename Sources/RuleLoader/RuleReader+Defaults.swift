@@ -8,14 +8,7 @@ extension RuleReader {
         contents.location.combine(node)
         guard let fields = checker.fields(node, .location) else { return }
         let zone = fields.node("timezone").flatMap { node in fields.string("timezone").map { ($0, node) } }
-        if let (name, node) = zone {
-            if let octets = checker.environment.timeZones[name], let zone = TimeZone(named: name, octets) {
-                set.timeZone = zone
-            } else if name != "UTC" {
-                reportUnknownZone(name, node)
-            }
-            hasTimeZone = true
-        }
+        if let (name, node) = zone { readZone(name, node) }
         let isWritten = (fields.isWritten("latitude"), fields.isWritten("longitude"))
         switch isWritten {
         case (true, false): checker.missing("longitude", in: fields, owner: "\"location\"")
@@ -35,11 +28,21 @@ extension RuleReader {
         }
     }
 
-    private mutating func reportUnknownZone(_ name: String, _ node: YAMLNode) {
-        let near = checker.nearest(to: name, among: checker.environment.timeZones.keys.sorted())
-        checker.error(
-            "E204", at: node, "unknown time zone \"\(checker.shown(name))\"",
-            hint: near.map { "did you mean \"\($0)\"?" } ?? "write a name such as Europe/Amsterdam")
+    private mutating func readZone(_ name: String, _ node: YAMLNode) {
+        hasTimeZone = true
+        guard name != "UTC" else { return }
+        guard let octets = checker.environment.timeZones[name] else {
+            let near = checker.nearest(to: name, among: checker.environment.timeZones.keys.sorted())
+            checker.error(
+                "E204", at: node, "unknown time zone \"\(checker.shown(name, of: node))\"",
+                hint: near.map { "did you mean \"\($0)\"?" } ?? "write a name such as Europe/Amsterdam")
+            return
+        }
+        if let zone = TimeZone(named: name, octets) {
+            set.timeZone = zone
+        } else {
+            checker.error("E204", at: node, "the data of time zone \"\(checker.shown(name, of: node))\" cannot be read")
+        }
     }
 
     /// Where nothing is written, the system's zone holds.
@@ -70,7 +73,9 @@ extension RuleReader {
                 .limited(maximumAge: $0, keepLast: fields.string("keep") == "last")
             }
         }
-        guard let text = checker.text(node, key: "queued", .areForbidden)?.string else { return nil }
+        guard let text = checker.plainText(node, key: "queued", wanted: "drop, accept or {max_age: …}") else {
+            return nil
+        }
         switch text {
         case "drop": return .drop
         case "accept": return .accept

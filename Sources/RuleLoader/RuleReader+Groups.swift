@@ -30,8 +30,10 @@ extension RuleReader {
             }
             var members: [(name: String, node: YAMLNode)] = []
             for node in reader.checker.oneOrMany(entry.value, empty: "an empty group has no button") {
-                guard let member = reader.checker.text(node, key: "groups", .areForbidden) else { continue }
-                members.append((member.string, node))
+                guard let member = reader.checker.plainText(node, key: "groups", wanted: "a button or a group") else {
+                    continue
+                }
+                members.append((member, node))
             }
             guard let name else { return false }
             found.append(.init(name: name, document: reader.current, members: members))

@@ -22,6 +22,7 @@ extension RuleReader {
             report(circle, at: call.node)
             forbidden[caller, default: []].insert(called)
         }
+        scriptEffects = Array(repeating: ScriptEffect(), count: set.scripts.count)
         scriptDelays = Array(repeating: LiteralDelays(of: []), count: set.scripts.count)
         for script in dependencies.order {
             guard let (document, node) = unread[script] else { continue }
@@ -47,6 +48,7 @@ extension RuleReader {
         for name in wrongInputs[index] ?? [] { context.scope.leaveOut(name, of: .inputs) }
         set.scripts[index].steps = steps(actions, key: "actions", &context)
         set.scripts[index].resultCount = context.resultCount
+        scriptEffects[index] = effect(of: set.scripts[index].steps)
         scriptDelays[index] = LiteralDelays(of: set.scripts[index].steps, scripts: scriptDelays)
     }
 
@@ -92,13 +94,13 @@ extension RuleReader {
         let script = set.scripts[index]
         let arguments = arguments(fields, of: script, at: node, in: context.scope)
         guard !context.forbiddenScripts.contains(index) else { return nil }
-        if context.isHeld == false, repeatsWhileHeld(script.steps) {
+        if context.isHeld == false, scriptEffects[index].repeatsWhileHeld {
             checker.error(
                 "E505", at: node,
                 "script \"\(name)\" repeats while held, which needs a rule triggered only by hold or down",
                 hint: context.otherEvent.map { "this rule also has \($0)" })
         }
-        if alwaysStops(script.steps) { context.isStopped = true }
+        if scriptEffects[index].alwaysStops { context.isStopped = true }
         return arguments.map { .script(index, with: $0) }
     }
 

@@ -72,7 +72,7 @@ extension RuleReader {
             let selector = hardware[description].map { ButtonSelector.declared($0.button) } ?? .hardware(description)
             return WrittenSelector(meant: [selector], node: node)
         }
-        guard let name = checker.text(node, key: "button", .areForbidden)?.string else { return nil }
+        guard let name = checker.plainText(node, key: "button", wanted: "a button") else { return nil }
         if name == "any" { return WrittenSelector(meant: [.any], node: node) }
         if let button = buttons[name] { return WrittenSelector(meant: [.declared(button)], node: node) }
         if let members = set.groups[name] {
@@ -170,7 +170,7 @@ extension RuleReader {
     }
 
     private mutating func readEvent(_ node: YAMLNode) -> TriggerEvent? {
-        guard let text = checker.text(node, key: "event", .areForbidden)?.string else { return nil }
+        guard let text = checker.plainText(node, key: "event", wanted: "an event") else { return nil }
         if let event = TriggerEvent.words[text] { return event }
         let near = checker.nearest(to: text, among: TriggerEvent.wordList).map { "did you mean \"\($0)\"?" }
         checker.error(
@@ -213,7 +213,7 @@ extension RuleReader {
         var names: Set<String> = []
         var isWhole = true
         for node in checker.oneOrMany(node, emptyCode: "E503", empty: "a chord needs at least two different buttons") {
-            guard let name = checker.text(node, key: "chord", .areForbidden)?.string else {
+            guard let name = checker.plainText(node, key: "chord", wanted: "a button") else {
                 isWhole = false
                 continue
             }

@@ -56,7 +56,7 @@ extension RuleReader {
 
     /// `20/1m`
     mutating func rate(_ node: YAMLNode, key: String) -> Rule.Rate? {
-        guard let text = checker.text(node, key: key, .areForbidden)?.string else { return nil }
+        guard let text = checker.plainText(node, key: key, wanted: "a rate such as 20/1m") else { return nil }
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, YAMLNumber.isInteger(String(parts[0])) else {
             checker.error(

@@ -41,6 +41,7 @@ struct RuleReader {
     var contents = SetFingerprints()
     /// By place in `set.scripts`.
     var scriptDelays: [LiteralDelays] = []
+    var scriptEffects: [ScriptEffect] = []
 
     /// What stands at the top of one document.
     private struct Part {
@@ -98,7 +99,9 @@ struct RuleReader {
             readRule(rule.node, index: rule.index)
         }
         forEach(parts, "tests") { reader, node in
-            reader.contents.tests.combine(node)
+            if case .sequence(let tests) = node.content {
+                for test in tests { reader.contents.tests.combine(test) }
+            }
             reader.readTests(node)
         }
         let graph = ScriptGraph(set)

@@ -21,14 +21,16 @@ extension SourceText {
         let isOnInk = range.lowerBound < octets.count && !octets[range.lowerBound].isBlank
         let start: SourcePosition
         if isOnInk, ink.indices.contains(before) {
-            start = ink[before]
+            start = ink[before].start
         } else if ink.indices.contains(before - 1) {
-            start = ink[before - 1].advanced(by: 1)
+            start = ink[before - 1].end
         } else {
             return (node.start, node.end)
         }
-        guard ink.indices.contains(within - 1), ink[within - 1] >= start else { return (start, start.advanced(by: 1)) }
-        return (start, ink[within - 1].advanced(by: 1))
+        guard ink.indices.contains(within - 1), ink[within - 1].end > start else {
+            return (start, start.advanced(by: 1))
+        }
+        return (start, ink[within - 1].end)
     }
 }
 
@@ -37,8 +39,18 @@ private struct InkTrail {
     let source: SourceText
     let node: YAMLNode
     let style: YAMLNode.Style
-    private var ink: [SourcePosition] = []
+    private var ink: [Ink] = []
     private var wanted = 0
+
+    /// One octet of the text; several that are written together, such as those of an escape, share a place.
+    struct Ink {
+        var start, end: SourcePosition
+
+        init(from start: SourcePosition, columns: Int = 1) {
+            self.start = start
+            end = start.advanced(by: columns)
+        }
+    }
 
     init(source: SourceText, node: YAMLNode, style: YAMLNode.Style) {
         self.source = source
@@ -46,7 +58,7 @@ private struct InkTrail {
         self.style = style
     }
 
-    mutating func positions(upTo count: Int) -> [SourcePosition] {
+    mutating func positions(upTo count: Int) -> [Ink] {
         wanted = count
         var position = node.start
         var rest = line(from: position)
@@ -81,9 +93,9 @@ private struct InkTrail {
 
     private mutating func note(_ octet: UInt8, _ position: inout SourcePosition) {
         if octet.isContinuation {
-            ink.append(position.advanced(by: -1))
+            ink.append(Ink(from: position.advanced(by: -1)))
         } else {
-            if !octet.isBlank { ink.append(position) }
+            if !octet.isBlank { ink.append(Ink(from: position)) }
             position.column += 1
         }
     }
@@ -111,7 +123,9 @@ private struct InkTrail {
             let isQuote = octet == UInt8(ascii: "'")
             if isQuote, rest.first != octet { return }
             note(octet, &position)
-            if isQuote { skip(1, &rest, &position) }
+            guard isQuote else { continue }
+            skip(1, &rest, &position)
+            ink[ink.count - 1].end = position
         }
     }
 
@@ -128,7 +142,9 @@ private struct InkTrail {
                 skip(1, &rest, &position)
                 let digits = rest.prefix(InkTrail.digitCount(after: letter))
                 skip(digits.count, &rest, &position)
-                for _ in 0..<InkTrail.octetCount(of: letter, digits) { ink.append(start) }
+                for _ in 0..<InkTrail.octetCount(of: letter, digits) {
+                    ink.append(Ink(from: start, columns: position.column - start.column))
+                }
             default: note(octet, &position)
             }
         }

@@ -134,7 +134,8 @@ extension YAMLProblem {
         let lineStart = SourcePosition(line: position.line, column: 1)
         guard
             let start = isAtBraces
-                ? source.startOfText(before: position) : source.find(": {{", from: lineStart, to: position)?.advanced(by: 2)
+                ? source.startOfText(before: position)
+                : source.find(": {{", from: lineStart, to: position)?.advanced(by: 2)
         else { return nil }
         return source.unquotedTemplate(at: start)
     }
@@ -156,7 +157,8 @@ extension SourceText {
         let rest = text(from: start)
         var end = rest.startIndex
         if let braces = Substring(rest).firstRange(of: "}}") {
-            end = rest[braces.upperBound...].firstIndex { $0 == "," || $0 == "]" || $0 == "}" || $0 == "#" }
+            end =
+                rest[braces.upperBound...].firstIndex { $0 == "," || $0 == "]" || $0 == "}" || $0 == "#" }
                 ?? rest.endIndex
         }
         let template = rest[..<end].reversed().drop { $0 == " " }.reversed()

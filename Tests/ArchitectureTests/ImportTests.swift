@@ -9,7 +9,7 @@ struct ImportTests {
         "ButtonModel": [],
         "Bytes": [],
         "JSON": [],
-        "Diagnostics": [],
+        "Diagnostics": ["JSON"],
         "BluetoothHost": ["Bytes", "ButtonModel"],
         "Flic": ["Bytes", "ButtonModel", "CCrypto"],
         "Gestures": ["ButtonModel"],

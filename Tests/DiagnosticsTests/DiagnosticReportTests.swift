@@ -1,4 +1,5 @@
 import Diagnostics
+import JSON
 import Testing
 
 @Suite("How a diagnostic looks")
@@ -111,5 +112,27 @@ struct DiagnosticReportTests {
         let report = DiagnosticReport([diagnostic(1, 1)], sources: ["a.yaml": Array("x".utf8)])
         #expect(!report.text().contains("\u{1B}"))
         #expect(report.text(colour: true).contains("\u{1B}[1;31m"))
+    }
+
+    @Test("of a line of megabytes the part around the caret is shown, and of a file of line ends the line")
+    func large() {
+        let long = text(diagnostic(1, 4_000_001), source: String(repeating: "é", count: 4_000_000) + "x")
+        #expect(long.contains("éx\n"))
+        #expect(long.hasSuffix(" ^\n1 error.\n"))
+        let many = text(diagnostic(3_000_000, 1), source: String(repeating: "\n", count: 2_999_999) + "x")
+        #expect(many.contains("3000000 | x\n"))
+    }
+
+    @Test("for programs, a diagnostic comes in parts")
+    func json() {
+        let note = Diagnostic.Note(message: "declared", file: "b.yaml", position: .init(line: 4, column: 1))
+        let full = diagnostic(14, 15, width: 6, hint: "did you mean \"kitchen\"?", related: [note])
+        #expect(
+            full.json == [
+                "code": "E301", "severity": "error", "file": "a.yaml", "line": 14, "column": 15, "end_line": 14,
+                "end_column": 21, "message": "unknown button \"kitchn\"", "hint": "did you mean \"kitchen\"?",
+                "related": [["message": "declared", "file": "b.yaml", "line": 4, "column": 1]],
+            ])
+        #expect(diagnostic(1, 1, severity: .warning).json["hint"] == .null)
     }
 }

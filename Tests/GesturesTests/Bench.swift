@@ -205,7 +205,9 @@ extension SeededGenerator {
         vocabulary.usesHoldRelease = Int.random(in: 0..<4, using: &self) == 0
         if Bool.random(using: &self) { vocabulary.holdAfter = .milliseconds(500) }
         if Bool.random(using: &self) { vocabulary.clickGap = .milliseconds(1000) }
-        if Int.random(in: 0..<8, using: &self) == 0 { vocabulary.fixedMode = TriggerMode.allCases.randomElement(using: &self) }
+        if Int.random(in: 0..<8, using: &self) == 0 {
+            vocabulary.fixedMode = TriggerMode.allCases.randomElement(using: &self)
+        }
         return vocabulary
     }
 }

@@ -31,7 +31,8 @@ struct Oracle {
         case .clickAndDoubleClickAndHold: (patterns, hasHold) = ([[.short], [.short, .short]], true)
         }
         if hasHold { patterns = patterns.filter { $0.first != .long } }
-        stages = hasHold ? (vocabulary.holdStages.isEmpty ? [vocabulary.holdAfter] : vocabulary.holdStages.sorted()) : []
+        stages =
+            hasHold ? (vocabulary.holdStages.isEmpty ? [vocabulary.holdAfter] : vocabulary.holdStages.sorted()) : []
         holdAfter = Oracle.ticks(vocabulary.holdAfter)
         clickGap = Oracle.ticks(vocabulary.clickGap)
     }
@@ -72,7 +73,8 @@ struct Oracle {
                     let from = counted[place - 1] == .long ? before.up : before.down
                     guard presses[place].down - from <= clickGap else { break }
                 }
-                let isLong = tellsLong && presses[place].length >= holdAfter && (path.isEmpty || continues(path + [.long]))
+                let isLong =
+                    tellsLong && presses[place].length >= holdAfter && (path.isEmpty || continues(path + [.long]))
                 let length = counted[place] ?? (isLong ? .long : .short)
                 counted[place] = length
                 path.append(length)
@@ -114,7 +116,8 @@ struct LongestMatchPropertyTests {
         }
     }
 
-    @Test("stored presses become the same, however they are cut into notifications", arguments: 0..<200 as Range<UInt64>)
+    @Test(
+        "stored presses become the same, however they are cut into notifications", arguments: 0..<200 as Range<UInt64>)
     func storedIsBatch(_ seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<20 {

@@ -77,7 +77,10 @@ struct TrainTests {
         TrainCase(.all, "0-999", "click@999"),
         TrainCase(.all, "0-80 200-1500", "double_click@1500"),
         TrainCase(.hold, "0-80 200-1500", "click@80", "hold@1200", "hold_release@1500"),
-        TrainCase(.all.with { $0.holdAfter = .milliseconds(300); $0.holdStages = [.milliseconds(300)] }, "0-400", "hold 300@300", "hold_release@400"),
+        TrainCase(
+            .all.with {
+                $0.holdAfter = .milliseconds(300); $0.holdStages = [.milliseconds(300)]
+            }, "0-400", "hold 300@300", "hold_release@400"),
         TrainCase(.all, "0-1500 1600-1680", "hold@1000", "hold_release@1500", "click@2100"),
 
         // Stages: each at its time; let go before the first one, a long press is nothing.
@@ -98,8 +101,14 @@ struct TrainTests {
         TrainCase(.garage, "0-80 200-1500 1600-1680", "click@1500", "click@1500", "click@2100"),
 
         // A fixed mode with other times is read here, as that mode.
-        TrainCase(.click.with { $0.fixedMode = .clickAndHold; $0.holdAfter = .milliseconds(400) }, "0-600", "hold 400@400", "hold_release@600"),
-        TrainCase(.hold.with { $0.fixedMode = .click; $0.clickGap = .seconds(1) }, "0-1500", "click@0"),
+        TrainCase(
+            .click.with {
+                $0.fixedMode = .clickAndHold; $0.holdAfter = .milliseconds(400)
+            }, "0-600", "hold 400@400", "hold_release@600"),
+        TrainCase(
+            .hold.with {
+                $0.fixedMode = .click; $0.clickGap = .seconds(1)
+            }, "0-1500", "click@0"),
         TrainCase(Vocabulary(), "0-80 200-280 1000-2500", "double_click@280", "hold@2000", "hold_release@2500"),
         TrainCase(Vocabulary(clickGap: .seconds(1)), "0-80 900-980", "double_click@980"),
     ]
@@ -116,7 +125,10 @@ struct TrainTests {
     func rawEvents() {
         var room = Room(.garage)
         room.press(Room.presses("0-80 200-280"))
-        #expect(room.log.map { "\($0.1.word)@\($0.at.millisecondsSinceStart)" } == ["down@0", "up@80", "down@200", "up@280"])
+        #expect(
+            room.log.map { "\($0.1.word)@\($0.at.millisecondsSinceStart)" } == [
+                "down@0", "up@80", "down@200", "up@280",
+            ])
         #expect(room.told.map(\.presses) == [1...1, 1...1, 2...2, 2...2])
     }
 
@@ -148,7 +160,8 @@ struct TrainTests {
             return latest
         }
         for start in stride(from: 0, to: 100_000, by: 2000) {
-            room.press(Room.presses("\(start)-\(start + 150) \(start + 400)-\(start + 550) \(start + 800)-\(start + 950)"))
+            room.press(
+                Room.presses("\(start)-\(start + 150) \(start + 400)-\(start + 550) \(start + 800)-\(start + 950)"))
         }
         room.rest()
         #expect(room.gestures.map(\.word) == Array(repeating: "sss", count: 50))

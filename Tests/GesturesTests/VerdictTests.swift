@@ -110,7 +110,8 @@ struct VerdictTests {
         #expect(said(Vocabulary(patterns: [.click], holdStages: [.seconds(3)])) == said(nil, nil))
         #expect(said(Vocabulary(patterns: [.click], clickGap: .seconds(2))) == said(nil, .zero))
         #expect(said(Vocabulary(patterns: [.doubleClick], clickGap: .seconds(2))) == said(nil, .seconds(2)))
-        #expect(said(Vocabulary(patterns: [.click], fixedMode: .clickAndDoubleClick)) == said(.clickAndDoubleClick, half))
+        #expect(
+            said(Vocabulary(patterns: [.click], fixedMode: .clickAndDoubleClick)) == said(.clickAndDoubleClick, half))
         #expect(said(Vocabulary(fixedMode: .click, holdAfter: half)) == said(nil, .zero))
     }
 

@@ -12,7 +12,7 @@ struct PressMessagesTests {
 
     @Test("a gesture is a bare word and a JSON object, at QoS 1, never retained")
     func gesture() {
-        let messages = topics.messages(for: .doubleClick, report)
+        let messages = topics.messages("double_click", report)
         #expect(messages.map(\.topicName) == ["home/tryck/80e4da7a1b2c/action", "home/tryck/80e4da7a1b2c/event"])
         #expect(
             messages.map { String(decoding: $0.payload, as: UTF8.self) } == [
@@ -25,14 +25,14 @@ struct PressMessagesTests {
 
     @Test("down and up go to their own topic, not retained")
     func raw() {
-        let message = topics.message(for: .down, report)
+        let message = topics.rawMessage("down", report)
         #expect(message.topicName == "home/tryck/80e4da7a1b2c/raw")
         #expect(!message.retain)
     }
 
     @Test("a late gesture is told on bridge/event only")
     func stale() throws {
-        let message = topics.staleMessage(for: .click, report)
+        let message = topics.staleMessage("click", report)
         #expect(message.topicName == "home/tryck/bridge/event")
         let payload = try JSONValue(parsing: message.payload)
         #expect(payload["type"] == "stale_event")

@@ -1,4 +1,5 @@
 import ButtonModel
+import Expressions
 import JSON
 import Rules
 import TestSupport
@@ -45,6 +46,16 @@ struct RecordingTests {
                         status: $0, standardOutput: Array("13:02\n".utf8), standardError: [0x80],
                         duration: .nanoseconds(1_234_567)))
             }
+        case .webAnswered:
+            [WebResult.Answer.answered(status: 404, body: Array("gone".utf8)), .failed("no such host")].map {
+                .webAnswered(5, WebResult($0, duration: .nanoseconds(12)))
+            }
+        case .rulesLoaded:
+            [
+                .rulesLoaded(6, RulesLoaded(set: nil, problems: [["code": "E301"]], summary: "unknown button")),
+                .rulesLoaded(7, RulesLoaded(set: nil, source: header.rules)),
+            ]
+        case .reloadRules: [.reloadRules]
         case .recordFailed: [.recordFailed(3, "no space")]
         case .synced: [.synced(4, true), .synced(4, false)]
         case .controlLine: [.controlLine(client, Array("{\"request\" : \"status\"}".utf8)), .controlLine(client, [])]
@@ -121,7 +132,8 @@ struct RecordingTests {
     ].enumerated().map { index, step in
         ButtonEvent(
             button: button, bootID: 1, counter: UInt32(index), step: step, ticks: 1 << 40, wasQueued: index > 3,
-            wasQueuedLast: index == 9, age: Duration(secondsComponent: 61, attosecondsComponent: 30_517_578_125_000))
+            wasQueuedLast: index == 9, age: Duration(secondsComponent: 61, attosecondsComponent: 30_517_578_125_000),
+            part: index == 0 ? nil : .small)
     }
 
     static func parsed(_ line: JSONValue) throws -> RecordingLine { try RecordingLine(parsing: line.encoded()) }
@@ -179,9 +191,13 @@ struct RecordingTests {
         configuration: HubConfiguration(
             version: "9", baseTopic: "house", trustRootNames: ["ab…"], transport: "hci:0", maximumConnections: 3,
             broker: "mqtt://b:1883",
-            allowsRequestsOverMQTT: false, stateDirectory: "/s", ruleCount: 3, ruleFault: "bad",
+            control: .all, stateDirectory: "/s", builtAt: UTCTime(milliseconds: 12), ruleFault: "bad",
+            ruleProblems: [["code": "E101", "line": 3]],
             simulatedButtons: ["hall"]),
-        rules: RecordedRules(name: "r.yaml", text: Array("version: 1\n".utf8), allowsShell: false),
+        rules: RecordedRules(
+            files: [
+                .init(name: "r.yaml", text: Array("version: 1\n".utf8)), .init(name: "s.yaml", text: []),
+            ], allowsShell: false, allowsHTTP: false, timeZones: ["Here": [0x54, 0xFF]], systemTimeZone: "Here"),
         stored: StoredState(
             installationID: "5a1f", nextRun: 9,
             buttons: [
@@ -193,8 +209,37 @@ struct RecordingTests {
                 StoredButton(identity: identity, pairing: .notRecorded, pairedAt: UTCTime(milliseconds: 0)),
             ],
             runs: [
-                StoredRun(id: 8, rule: "r", button: button, event: cursor, startedAt: UTCTime(milliseconds: 7))
-            ]))
+                StoredRun(id: 8, rule: "r", button: button, event: cursor, startedAt: UTCTime(milliseconds: 7)),
+                StoredRun(id: 9, rule: "r", button: nil, event: cursor, startedAt: UTCTime(milliseconds: 8)),
+            ], rules: ruleState))
+
+    static let occurrence: Occurrence = {
+        var facts = TriggerFacts()
+        facts.id = "next"
+        facts.button = "kitchen"
+        facts.event = "clicks_3"
+        facts.part = "big"
+        facts.clicks = 3
+        facts.heldFor = .milliseconds(1500)
+        facts.wasQueued = true
+        facts.age = .seconds(2)
+        facts.at = "2026-03-29T01:30:00+01:00"
+        return Occurrence(button: button, facts: facts, at: UTCTime(milliseconds: 9))
+    }()
+
+    static let ruleState = RuleState(
+        variables: ["a": .boolean(true), "b": .integer(-1), "c": .number(0.5), "d": .string("x"), "e": .number(2)],
+        cycles: ["r/actions[0].cycle": CyclePosition(next: 2, at: UTCTime(milliseconds: 3))],
+        enabled: ["r": EnabledOverride(isEnabled: false, inFile: true)],
+        cooldowns: [
+            Cooldown(rule: "r", endsAt: UTCTime(milliseconds: 4)),
+            Cooldown(rule: "s", button: button, endsAt: UTCTime(milliseconds: 5)),
+        ],
+        waiting: [
+            WaitingRun(
+                run: RunID(rawValue: 8), rule: "r", fingerprint: "0123456789abcdef", occurrence: occurrence,
+                endsAt: UTCTime(milliseconds: 6), saved: "{}")
+        ])
 
     static func header(radio: String) -> String {
         header.json(hiding: Redaction([])).description.dropLast() + #","radio":\#(radio)}"#
@@ -215,11 +260,10 @@ struct RecordingTests {
         #expect(
             names(RecordingTests.header.configuration) == [
                 "version", "baseTopic", "extraTrustRoots", "trustRootNames", "transport", "hasTransport",
-                "maximumConnections", "broker", "hasBroker", "allowsRequestsOverMQTT", "processEnvironment",
-                "stateDirectory", "ruleCount", "ruleFault",
-                "simulatedButtons",
+                "maximumConnections", "broker", "hasBroker", "control", "processEnvironment", "stateDirectory", "builtAt",
+                "ruleFault", "ruleProblems", "simulatedButtons",
             ])
-        #expect(names(stored) == ["installationID", "nextRun", "buttons", "runs"])
+        #expect(names(stored) == ["installationID", "nextRun", "buttons", "runs", "rules"])
         #expect(
             names(stored.buttons[0]) == [
                 "identity", "name", "pairing", "pairedAt", "cursor", "isAdvertisingConfigured", "batteryMillivolts",
@@ -238,7 +282,7 @@ struct RecordingTests {
             names(RecordingTests.identity) == ["address", "uuid", "serial", "nickname", "firmwareVersion"])
         #expect(
             names(RecordingTests.events[0]) == [
-                "button", "bootID", "counter", "step", "ticks", "wasQueued", "wasQueuedLast", "age",
+                "button", "bootID", "counter", "step", "ticks", "wasQueued", "wasQueuedLast", "age", "part",
             ])
     }
 

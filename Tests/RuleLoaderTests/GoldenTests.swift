@@ -3,7 +3,7 @@ import Foundation
 import RuleLoader
 import Testing
 
-/// Each file under `Golden` and the exact text a person sees for it. `UPDATE_GOLDEN=1` writes the texts anew.
+/// Each file under `Golden`, but for those of `sets`, and the exact text a person sees for it. `UPDATE_GOLDEN=1` writes the texts anew.
 @Suite("What people see when a file is wrong")
 struct GoldenTests {
     @Test("the text for a file is the one we promised", arguments: GoldenTests.files)
@@ -31,7 +31,7 @@ struct GoldenTests {
 
     static let files: [String] = {
         let names = try? FileManager.default.subpathsOfDirectory(atPath: Project.golden.path)
-        return (names ?? []).filter { $0.hasSuffix(".yaml") }.sorted()
+        return (names ?? []).filter { $0.hasSuffix(".yaml") && !$0.hasPrefix("sets/") }.sorted()
     }()
 
     static let secrets = [UInt8]("token: hunter2\n".utf8)

@@ -49,7 +49,7 @@ enum LoadedText {
           hall: BF12-C34568
           sofa: {serial: DA01-D00042, model: duo}
           desk: {serial: TA01-T00007, model: twist}
-        groups: {all: [kitchen, hall], mixed: [hall, sofa]}
+        groups: {everyone: [kitchen, hall], mixed: [hall, sofa]}
         rules:
           - id: one
             triggers: \(text)

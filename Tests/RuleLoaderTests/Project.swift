@@ -12,7 +12,9 @@ enum Project {
     }
 
     /// A compiled time zone.
-    static func zone(_ name: String) throws -> [UInt8] { try octets("Tests/AlmanacTests/Zones/\(name.replacing("/", with: "-"))") }
+    static func zone(_ name: String) throws -> [UInt8] {
+        try octets("Tests/AlmanacTests/Zones/\(name.replacing("/", with: "-"))")
+    }
 
     private static func octets(_ path: String) throws -> [UInt8] {
         [UInt8](try Data(contentsOf: root.appending(path: path)))

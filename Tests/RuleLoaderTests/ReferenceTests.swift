@@ -25,15 +25,16 @@ struct ReferenceTests {
         #expect(blocks.contains("\n" + report.text()))
     }
 
-    @Test(
-        "every key a file may have is in it",
-        arguments: [
-            MappingTable.rulesFile, .button, .rule, .trigger, .queued, .step, .publish, .run, .shell, .log,
-            .simulatorButton,
-        ])
-    func keys(table: MappingTable) {
-        for key in table.keys {
-            #expect(text.contains("`\(key.name)`") || text.contains("\(key.name):"), "\(key.name)")
-        }
+    private static let tables: [MappingTable] = [
+        .rulesFile, .location, .defaults, .button, .state, .variable, .rule, .trigger, .queued, .time, .script,
+        .scriptInput, .step, .publish, .run, .shell, .http, .wait, .cycle, .repeat, .branch, .log, .retry, .test, .given,
+        .outsideResult, .testStep, .simulatedEvent, .press, .simulatorButton,
+    ]
+
+    @Test("every key a file may have is in it", arguments: tables.indices)
+    func keys(index: Int) {
+        let table = ReferenceTests.tables[index]
+        let missing = table.keys.map(\.name).filter { !text.contains("`\($0)`") && !text.contains("\($0):") }
+        #expect(missing == [], "in \(table.name)")
     }
 }

@@ -1,90 +1,125 @@
 import ButtonModel
-import Rules
+import Expressions
+import Gestures
 import TestSupport
 import Testing
 
+@testable import Rules
+
 @Suite("Events a button had stored")
 struct LateEventTests {
+    static let lastOnly = Rule.on(
+        .click, id: "last", queued: .limited(maximumAge: .seconds(10), keepLast: true), do: .say("hello"))
+
     @Test("without a word about them, three seconds is not too old and more is")
     func standard() {
-        var talk = Transcript(House.engine([House.rule("say", actions: [House.log])]))
-        #expect(talk.given(.occurred(House.kitchen(.click, age: .seconds(3)))).count == 3)
-        let old = House.kitchen(.click, age: .milliseconds(3001))
-        talk.when(.occurred(old), expect: .stopped(rule: "say", .queued, old))
+        var talk = House.talk(.on(.click, do: .say("hello")))
+        #expect(talk.click(age: .seconds(3)).first == "started 1 rule")
+        #expect(
+            talk.click(age: .milliseconds(3001)) == [
+                "stopped rule, dropped_queued: stored by the button 3s1ms, at most 3s"
+            ])
     }
 
-    @Test("the rule's policy goes before the button's")
+    @Test("the rule's policy goes before the button's, and the button's before the set's")
     func policies() {
-        let buttons = [DeclaredButton(name: "kitchen", hardware: .address(House.kitchenID), queued: .drop)]
-        var talk = Transcript(
-            House.engine(
+        let button = DeclaredButton(name: "kitchen", hardware: .address(House.kitchen), queued: .drop)
+        var talk = House.talk(
+            House.set(
                 [
-                    House.rule("buttons", actions: [House.log]),
-                    House.rule("own", queued: .accept, actions: [House.log]),
-                ], buttons: buttons))
-        let old = House.kitchen(.click, age: .seconds(3600))
-        let effects = talk.given(.occurred(old))
-        #expect(effects.first == .stopped(rule: "buttons", .queued, old))
-        #expect(effects.count == 4)
-        #expect(talk.machine.queuedPolicy(of: House.kitchenID) == .drop)
-        #expect(talk.machine.queuedPolicy(of: House.hallID) == .standard)
+                    .on(.click, of: .any, id: "by_button", do: .say("hello")),
+                    .on(
+                        .click, of: .any, id: "own", queued: .limited(maximumAge: .seconds(9), keepLast: false),
+                        do: .work),
+                ], buttons: [button], queued: .accept))
+        let told = talk.click(age: .seconds(9))
+        #expect(
+            told.prefix(2) == [
+                "stopped by_button, dropped_queued: stored by the button, which is dropped", "started 1 own",
+            ])
+        #expect(talk.click(of: House.hall, age: .seconds(3600)).first == "started 2 by_button")
+        #expect(talk.machine.queuedPolicy(of: House.kitchen) == .drop)
+        #expect(talk.machine.queuedPolicy(of: House.hall) == .accept)
     }
 
     @Test("a live event is never too old")
     func live() {
-        var talk = Transcript(House.engine([House.rule("say", queued: .drop, actions: [House.log])]))
-        #expect(talk.given(.occurred(House.kitchen(.click))).count == 3)
+        var talk = House.talk(.on(.click, queued: .drop, do: .say("hello")))
+        #expect(talk.click().first == "started 1 rule")
+    }
+
+    @Test("conditions and trigger.at are of the time of the press, states are those of now")
+    func time() throws {
+        var talk = House.talk(
+            .on(
+                .click, if: [try .that("now.minute == 59"), try .that("states.lux == 5")], queued: .accept,
+                do: try .tell("{{ trigger.at }} {{ now.time }} {{ trigger.queued }} {{ trigger.age }}")))
+        talk.given(.given(.state("lux", .integer(5))))
+        #expect(talk.click(age: .seconds(10))[1] == "1 says 2026-01-15T11:59:50+00:00 12:00:00 true 10s")
     }
 
     @Test("keep: last runs once, when the last stored gesture has come")
     func keepLast() {
-        var talk = Transcript(House.engine([House.lastOnly]))
-        let first = House.kitchen(.click, age: .seconds(5))
-        let last = House.kitchen(.click, age: .seconds(2), last: true)
-        talk.when(.occurred(first), expect: .setTimer(talk.now + .milliseconds(500)))
+        var talk = House.talk(LateEventTests.lastOnly)
+        #expect(talk.click(age: .seconds(5)) == [])
         talk.wait(.milliseconds(100))
-        talk.when(
-            .occurred(last), expect: .stopped(rule: "last", .queued, first), .started(House.run(1), rule: "last", last),
-            .perform(House.step(1, 0), House.log, rule: "last", last),
-            .finished(House.run(1), rule: "last", completed: true), .cancelTimer)
+        #expect(
+            talk.click(age: .seconds(2), isLast: true) == [
+                "stopped last, dropped_queued: a later stored event came, and only the last runs", "started 1 last",
+                "1 says hello", "completed 1",
+            ])
+        #expect(talk.pass(.seconds(1)) == [])
     }
 
     @Test("without a last one it runs after 500 ms of silence")
     func silence() {
-        var talk = Transcript(House.engine([House.lastOnly]))
-        let click = House.kitchen(.click, age: .seconds(5))
-        talk.when(.occurred(click), expect: .setTimer(talk.now + .milliseconds(500)))
+        var talk = House.talk(LateEventTests.lastOnly)
+        #expect(talk.click(age: .seconds(5)) == [])
         talk.wait(.milliseconds(400))
-        let other = House.kitchen(.hold, age: .seconds(1))
-        talk.when(.occurred(other), expect: .setTimer(talk.now + .milliseconds(500)))
-        talk.wait(.milliseconds(500))
-        talk.when(
-            .timerFired, expect: .started(House.run(1), rule: "last", click),
-            .perform(House.step(1, 0), House.log, rule: "last", click),
-            .finished(House.run(1), rule: "last", completed: true))
+        #expect(talk.event(.hold(after: .seconds(1)), age: .seconds(1)) == [])
+        #expect(talk.pass(.milliseconds(499)) == [])
+        #expect(talk.pass(.milliseconds(1)) == ["started 1 last", "1 says hello", "completed 1"])
     }
 
     @Test("the last up does not decide for a rule whose gesture it completes")
     func lastUp() {
-        var talk = Transcript(House.engine([House.lastOnly]))
-        let first = House.kitchen(.click, age: .seconds(5))
-        talk.given(.occurred(first))
-        var up = first
-        up.event = .raw(.up)
-        up.wasQueuedLast = true
-        talk.when(.occurred(up))
-        let last = House.kitchen(.click, age: .seconds(2), last: true)
-        #expect(talk.given(.occurred(last)).contains(.started(House.run(1), rule: "last", last)))
+        var talk = House.talk(LateEventTests.lastOnly)
+        talk.given(.event(.pattern([.short]), age: .seconds(5), at: talk.now))
+        #expect(talk.event(.up, age: .seconds(2), isLast: true) == [])
+        #expect(talk.click(age: .seconds(2), isLast: true).contains("started 1 last"))
     }
 
     @Test("a live event says that the stored ones have all come, and follows them")
-    func liveEvent() {
-        var talk = Transcript(House.engine([House.lastOnly]))
-        let stored = House.kitchen(.click, age: .seconds(5))
-        talk.given(.occurred(stored))
-        let started = talk.given(.occurred(House.kitchen(.click))).compactMap { effect -> Bool? in
-            if case .started(_, _, let occurrence) = effect { occurrence.wasQueued } else { nil }
-        }
-        #expect(started == [true, false])
+    func liveEvent() throws {
+        var talk = House.talk(
+            .on(
+                .click, queued: .limited(maximumAge: .seconds(10), keepLast: true),
+                do: try .tell("{{ trigger.queued }}")))
+        talk.given(.event(.pattern([.short]), age: .seconds(5), at: talk.now))
+        #expect(talk.click().filter { $0.contains("says") } == ["1 says true", "2 says false"])
+    }
+
+    @Test("gates after queued are asked when it is decided")
+    func later() throws {
+        var talk = House.talk(
+            .on(
+                .click, if: [try .that("states.lux < 50")],
+                queued: .limited(maximumAge: .seconds(10), keepLast: true), do: .say("hello")))
+        talk.given(.event(.pattern([.short]), age: .seconds(5), at: talk.now))
+        talk.given(.given(.state("lux", .integer(90))))
+        #expect(
+            talk.pass(.seconds(1)) == [
+                "stopped rule, dropped_conditions: states.lux < 50 is false (states.lux = 90)"
+            ])
+    }
+
+    @Test("a fallback that is kept as well runs only if the ordinary rule does not")
+    func fallback() throws {
+        let policy = QueuedPolicy.limited(maximumAge: .seconds(10), keepLast: true)
+        var talk = House.talk(
+            .on(.click, id: "nothing", queued: policy, fallback: true, do: .say("nothing")),
+            .on(.click, id: "dark", if: [try .that("states.lux < 50")], queued: policy, do: .say("dark")))
+        talk.given(.event(.pattern([.short]), press: 1, age: .seconds(5), at: talk.now))
+        #expect(talk.pass(.seconds(1)) == ["started 1 dark", "1 says dark", "completed 1"])
     }
 }

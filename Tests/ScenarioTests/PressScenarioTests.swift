@@ -199,9 +199,7 @@ struct PressScenarioTests {
         arguments: 1...40 as ClosedRange<UInt64>)
     func manyPresses(seed: UInt64) {
         // Late presses count here, so that one handled twice shows.
-        var rules = PressScenarioTests.rules
-        for index in rules.buttons.indices { rules.buttons[index].queued = .accept }
-        var house = Household(rules: rules, seed: seed, recordedAt: .radio)
+        var house = Household(rules: PressScenarioTests.rules.acceptingLate, seed: seed, recordedAt: .radio)
         house.pairAll()
         house.forgetWhatHappened()
         var random = SeededGenerator(seed: seed)

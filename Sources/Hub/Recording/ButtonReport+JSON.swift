@@ -248,6 +248,7 @@ extension ButtonEvent {
         [
             "step": .string(step.word), "boot_id": JSONValue(bootID), "counter": JSONValue(counter),
             "ticks": JSONValue(ticks), "queued": .bool(wasQueued), "queued_last": .bool(wasQueuedLast),
+            "part": part.map { .string($0.rawValue) } ?? .null,
             "age_ns": JSONValue(exactly: age),
         ]
     }
@@ -257,7 +258,8 @@ extension ButtonEvent {
             button: button, bootID: try event.integer("boot_id"), counter: try event.integer("counter"),
             step: try event.member("step") { $0.stringValue.flatMap(PressStep.init(word:)) },
             ticks: try event.integer("ticks"), wasQueued: try event.bool("queued"),
-            wasQueuedLast: try event.bool("queued_last"), age: try event.duration("age_ns"))
+            wasQueuedLast: try event.bool("queued_last"), age: try event.duration("age_ns"),
+            part: try event.optional("part") { $0.stringValue.flatMap(ButtonPart.init(rawValue:)) })
     }
 }
 

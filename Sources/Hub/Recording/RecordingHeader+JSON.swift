@@ -56,6 +56,7 @@ extension HubConfiguration {
             "broker": .string(broker), "has_broker": .bool(hasBroker),
             "control": .string(control.rawValue), "state_directory": .string(stateDirectory),
             "built_at_ms": JSONValue(builtAt.milliseconds),
+            "rule_problems": redaction(.array(ruleProblems)),
             "rule_fault": ruleFault.map { .string(redaction($0)) } ?? .null,
             "simulated_buttons": .array(simulatedButtons.map(JSONValue.string)),
         ]
@@ -81,6 +82,7 @@ extension HubConfiguration {
             stateDirectory: try configuration.string("state_directory"),
             builtAt: UTCTime(milliseconds: try configuration.optional("built_at_ms", \.integerValue) ?? 0),
             ruleFault: try configuration.optional("rule_fault", \.stringValue),
+            ruleProblems: try configuration.optional("rule_problems", \.arrayValue) ?? [],
             simulatedButtons: try strings("simulated_buttons"))
     }
 }

@@ -88,7 +88,9 @@ extension RuleEngine {
         if judgement.hasConditionError { records[match.rule].statistics.conditionErrors += 1 }
         if judgement.isKept {
             keep(event, match, at: now, &effects)
-        } else if judgement.stoppedBy == .mode, event.isRotation, addTurn(event, match) {
+        } else if let gate = judgement.stoppedBy, gate != .mode {
+            stop(match.rule, gate, occurrence, judgement.reason, &effects)
+        } else if event.isRotation, addTurn(event, match) {
             return
         } else if let gate = judgement.stoppedBy {
             stop(match.rule, gate, occurrence, judgement.reason, &effects)

@@ -7,10 +7,10 @@ import Expressions
 // in cycles, states with their values, trains of presses that are undecided. What has changed begins anew.
 extension RuleEngine {
     mutating func reload(_ new: RuleSet, at now: Instant, _ effects: inout [Effect]) {
-        let old = world
         let places = unchangedRules(in: new)
         endChangedRules(places, at: now, &effects)
         forgetCycles(of: new, places, &effects)
+        let old = world
         world = World(new)
         moveRules(from: old, to: places)
         let before = Names(old.set)

@@ -52,7 +52,6 @@ extension World {
             }
         }
         values.sort()
-        if expression.hasTimeWindow { values.append("now \(environment.now.shown)") }
         if expression.hasTimeWindow, let doubtAboutTime { values.append("in_time is " + doubtAboutTime) }
         return values.isEmpty ? "" : " (" + values.joined(separator: ", ") + ")"
     }

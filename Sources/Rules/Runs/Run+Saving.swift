@@ -5,7 +5,8 @@ import JSON
 /// A run as it is kept while it waits, and brought back after a restart.
 ///
 ///     {"wait": "delay", "frames": [["actions", 2], ["branch", 0, 1]], "locals": [{"results": [], "inputs": []}],
-///      "next": 3, "left": 300000000000, "elapsed": 120000000000, "delayed": 300000000000, "started": 1768475700000, "dry": false}
+///      "next": 3, "left": 300000000000, "elapsed": 120000000000, "delayed": 300000000000,
+///      "started": 1768475700000, "dry": false}
 ///
 /// Times are nanoseconds, the wall clock is milliseconds. What a later version may have written, or a damaged store, is
 /// not understood as a whole: half a run is worse than none.
@@ -27,7 +28,7 @@ extension Run {
             .init("frames", .array(frames.map { $0.saved(at: now) })),
             .init("locals", .array(locals.map(\.saved))),
             .init("next", .integer(Int64(nextStep))),
-            .init("left", .integer((until - now).nanoseconds)),
+            .init("left", .integer(max(.zero, until - now).nanoseconds)),
             .init("elapsed", .integer((now - startedAt).nanoseconds)),
             .init("delayed", .integer(delayed.nanoseconds)),
             .init("started", .integer(trace.startedAt.milliseconds)),
@@ -45,8 +46,9 @@ extension Run {
 
     /// From what `saved` gave; `nil` if it cannot be understood. With it the wait goes on for `remaining`.
     ///
-    /// The run's own time went on since it was kept, as its wait did. A button that was held then may have been let go since: what was repeated while it was held ends with the
-    /// iteration it was in. What a `wait` waits for may have come meanwhile, so it looks at once.
+    /// The run's own time went on since it was kept, as its wait did. A button that was held then may have been let go
+    /// since: what was repeated while it was held ends with the iteration it was in. What a `wait` waits for may have
+    /// come meanwhile, so it looks at once.
     init?(_ waiting: WaitingRun, rule: Int, remaining: Duration, in world: World, at now: Instant) {
         guard world.set.rules.indices.contains(rule), world.set.rules[rule].id == waiting.rule,
             world.set.rules[rule].fingerprint == waiting.fingerprint,
@@ -56,11 +58,12 @@ extension Run {
             let delayed = saved["delayed"]?.duration, delayed <= StepValues.longestDelay,
             let next = saved["next"]?.integerValue, let nextStep = Int(exactly: next),
             (0...Int.max / 2).contains(nextStep),
-            let savedFrames = saved["frames"]?.arrayValue, savedFrames.count <= 2 * Run.maximumDepth,
-            let savedLocals = saved["locals"]?.arrayValue
+            let savedFrames = saved["frames"]?.arrayValue, let savedLocals = saved["locals"]?.arrayValue
         else { return nil }
         self.init(waiting.run, rule: rule, waiting.occurrence, isDryRun: isDryRun, in: world, at: now)
-        let keptAt = now - max(.zero, left - remaining)
+        // A clock that was set back does not make the wait longer than it was.
+        let remaining = max(.zero, min(remaining, left))
+        let keptAt = now - (left - remaining)
         startedAt = keptAt - elapsed
         trace.startedAt = UTCTime(milliseconds: started)
         self.delayed = delayed
@@ -78,13 +81,13 @@ extension Run {
         }
         guard (error != nil) == (frames.first?.part == .onError) else { return nil }
 
-        let until = now + max(.zero, remaining)
+        let until = now + remaining
         switch (saved["wait"]?.stringValue, step.action) {
         case ("delay", .delay): self.waiting = .delay(until: until)
         case ("wait", .wait): self.waiting = .condition(since: now, until: until, looksAt: now)
         default: return nil
         }
-        let time = DurationText.text(milliseconds: max(.zero, remaining).milliseconds)
+        let time = DurationText.text(milliseconds: remaining.milliseconds)
         note(step, "goes on after a restart, \(time) left", at: now)
         release()
     }

@@ -146,11 +146,23 @@ struct RunResumeTests {
     func overdue() throws {
         var before = Transcript<RunInWorld>(try .delay("1s"), try .log("on"))
         before.given(.begin)
+        before.wait(.seconds(2))
         let waiting = try #require(before.machine.run.saved(in: before.machine.world, at: before.now))
         let run = try #require(
             Run(waiting, rule: 0, remaining: .seconds(-60), in: before.machine.world, at: before.now))
         var after = Transcript(RunInWorld(world: before.machine.world, run: run), at: before.now)
         after.whenTimerFires(after: .zero, expect: .perform(0, .said("on")))
+    }
+
+    @Test("a clock that was set back makes no wait longer")
+    func clockSetBack() throws {
+        var before = Transcript<RunInWorld>(try .delay("1h"), try .log("off"))
+        before.given(.begin)
+        let world = before.machine.world
+        let waiting = try #require(before.machine.run.saved(in: world, at: before.now))
+        let run = try #require(Run(waiting, rule: 0, remaining: .seconds(1_700_000_000), in: world, at: before.now))
+        var after = Transcript(RunInWorld(world: world, run: run), at: before.now)
+        after.whenTimerFires(after: .seconds(3600), expect: .perform(0, .said("off")))
     }
 
     @Test("only delays and waits are kept")
@@ -239,7 +251,7 @@ struct RunResumeTests {
             #"{"wait":"delay","frames":[["actions",0]],"locals":[{"results":[],"inputs":[]}],"next":0,"left":0,"elapsed":0,"delayed":0,"started":0,"dry":false,"error":["a"]}"#,
         ])
     func notation(_ saved: String) throws {
-        let set = RunKit.set([try .delay("1s")])
+        let set = RunKit.set([try .delay("1s")], onError: [try .delay("1s")])
         let now = Instant(sinceBoot: .zero)
         let world = RunKit.world(set, at: now)
         var waiting = WaitingRun(

@@ -1,0 +1,96 @@
+import ButtonModel
+
+// From presses to gestures: the walk along the tree.
+extension PressMachine {
+    /// A click that nothing competes with needs not wait for the `up`.
+    mutating func fireOnDown(into output: inout [Recognised]) {
+        guard grammar.firesOnDown, !isHeldBack, state == .undecided, train.count == 1, let press = train.popLast()
+        else {
+            return
+        }
+        state = .spent(press)
+        give(.pattern(.click), press, into: &output)
+    }
+
+    /// Gives what the train is by now, longest match first, and leaves what may still grow.
+    ///
+    /// - Parameter isOver: no press will be added to it.
+    mutating func settle(isOver: Bool, into output: inout [Recognised]) {
+        while !train.isEmpty {
+            let decided = state == .undecided ? train.count - 1 : train.count
+            let (node, steps, match) = walk(decided)
+            if steps == decided {
+                let mayGrow = decided == 0 || !grammar.isLeaf(node)
+                if mayGrow && (state == .undecided || !isOver) { return }
+            }
+            if let (count, pattern) = match {
+                give(.pattern(pattern), train[count - 1], from: train[0].number, queuedOf: count, into: &output)
+                let last = train[count - 1]
+                train.removeFirst(count)
+                if train.isEmpty, state == .long { state = .spent(last) }
+            } else {
+                dropFirst(into: &output)
+            }
+        }
+    }
+
+    /// Nothing begins with the first press of the train, but perhaps it is a hold that is told now.
+    mutating func dropFirst(into output: inout [Recognised]) {
+        let press = train.removeFirst()
+        let isHold = press.length == .long && grammar.holdThreshold != nil
+        if train.isEmpty, state == .long {
+            state = isHold ? .holding(press, fired: -1) : .spent(press)
+        } else if isHold, let up = press.up {
+            let fired = giveStages(of: press, after: -1, upTo: up, into: &output)
+            if fired >= 0 {
+                give(.holdRelease, press, heldFor: press.heldFor(at: up).duration, into: &output)
+            }
+        }
+    }
+
+    /// Along the first presses of the train, as far as the tree goes.
+    func walk(_ count: Int) -> (node: Int, steps: Int, match: (count: Int, pattern: [PressLength])?) {
+        var node = 0
+        var steps = 0
+        var match: (Int, [PressLength])?
+        while steps < count, let length = train[steps].length, let next = grammar.step(from: node, by: length) {
+            node = next
+            steps += 1
+            if let pattern = grammar.nodes[next].pattern { match = (steps, pattern) }
+        }
+        return (node, steps, match)
+    }
+
+    /// - Returns: the latest stage that was given, or `after`.
+    @discardableResult
+    func giveStages(
+        of press: Press, after: Ticks, upTo moment: Ticks, into output: inout [Recognised]
+    ) -> Ticks {
+        var fired = after
+        for (stage, duration) in zip(grammar.holdStages, grammar.stageDurations)
+        where stage > fired && press.down.addingSaturating(stage) <= moment {
+            give(.hold(after: duration), press, heldFor: duration, into: &output)
+            fired = stage
+        }
+        return fired
+    }
+
+    /// - Parameters:
+    ///   - press: its last one.
+    ///   - first: the number of its first; `nil`: it has only one.
+    ///   - count: it is made of so many presses from the start of the train.
+    func give(
+        _ what: Recognised.What, _ press: Press, from first: UInt64? = nil, queuedOf count: Int = 0,
+        heldFor: Duration = .zero, into output: inout [Recognised]
+    ) {
+        var recognised = Recognised(
+            button: button, part: part, what: what, presses: min(first ?? press.number, press.number)...press.number,
+            wasQueued: press.wasQueued, wasQueuedLast: press.wasQueuedLast, age: max(.zero, press.age), at: press.at,
+            heldFor: heldFor)
+        for other in train.prefix(count) {
+            recognised.wasQueued = recognised.wasQueued || other.wasQueued
+            recognised.wasQueuedLast = recognised.wasQueuedLast || other.wasQueuedLast
+        }
+        output.append(recognised)
+    }
+}

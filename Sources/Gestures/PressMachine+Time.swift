@@ -1,0 +1,115 @@
+import ButtonModel
+
+// What time decides, by the button's clock and by ours.
+extension PressMachine {
+    /// The moment at which time alone decides something.
+    private var decisionMoment: Ticks? {
+        if takesVerdicts { return nil }
+        switch state {
+        case .released:
+            guard let last = train.last else { return nil }
+            return (last.length == .long ? last.up ?? last.down : last.down).addingSaturating(grammar.clickGap)
+        case .undecided:
+            guard !isHeldBack, !isCut, let press = train.last else { return nil }
+            if train.count == 1, let threshold = grammar.holdThreshold {
+                return press.down.addingSaturating(threshold)
+            }
+            let (node, steps, _) = walk(train.count - 1)
+            guard steps == train.count - 1, grammar.nodes[node].long != nil else { return nil }
+            return press.down.addingSaturating(grammar.holdAfter)
+        case .holding(let press, let fired):
+            guard !isCut, let stage = grammar.holdStages.first(where: { $0 > fired }) else { return nil }
+            return press.down.addingSaturating(stage)
+        case .long, .spent:
+            return nil
+        }
+    }
+
+    /// Decides what the button's clock has decided by this moment. Each round ends a train, or takes its press or stage.
+    ///
+    /// - Parameter endsGap: no `down` can come at this very moment.
+    mutating func advance(to moment: Ticks, endsGap: Bool = false, into output: inout [Recognised]) {
+        while let next = decisionMoment, next < moment || (next == moment && (endsGap || state != .released)) {
+            decide(at: next, into: &output)
+        }
+    }
+
+    mutating func decide(at moment: Ticks, into output: inout [Recognised]) {
+        switch state {
+        case .released:
+            settle(isOver: true, into: &output)
+        case .undecided:
+            if train.count == 1, grammar.holdThreshold != nil {
+                let press = train.removeLast()
+                let fired = giveStages(of: press, after: -1, upTo: moment, into: &output)
+                state = .holding(press, fired: fired)
+            } else {
+                train[train.count - 1].length = .long
+                state = .long
+                settle(isOver: false, into: &output)
+            }
+        case .holding(let press, let fired):
+            state = .holding(press, fired: giveStages(of: press, after: fired, upTo: moment, into: &output))
+        case .long, .spent:
+            return
+        }
+    }
+
+    var nextDeadline: Instant? {
+        if takesVerdicts { return nil }
+        if let reviewsAt { return reviewsAt }
+        guard let next = decisionMoment else { return isCut && train.count > 1 ? settlesAt : nil }
+        let due = clock.instant(of: next)
+        return settlesAt.map { max($0, due) } ?? due
+    }
+
+    mutating func timePassed(at now: Instant, into output: inout [Recognised]) {
+        // Whose verdicts these are, they come from the button, however late.
+        guard !takesVerdicts else { return }
+        review(into: &output)
+        if let end = settlesAt, end <= now {
+            settlesAt = nil
+            if isRestored { ageRestoredPresses(by: now - clock.instant, to: clock.moment, clock.instant) }
+            if isCut { giveUpOpenPress(into: &output) }
+        }
+        while settlesAt == nil, let next = decisionMoment, clock.instant(of: next) <= now {
+            decide(at: next, into: &output)
+        }
+        rearm()
+    }
+
+    /// The presses before one whose end is not told wait no longer for it. It stays, as a train of its own.
+    mutating func giveUpOpenPress(into output: inout [Recognised]) {
+        guard state == .undecided || state == .long, train.count > 1, var press = train.popLast() else { return }
+        state = .released
+        settle(isOver: true, into: &output)
+        press.length = nil
+        train.append(press)
+        state = .undecided
+    }
+}
+
+// Another grammar takes the place of this one.
+extension PressMachine {
+    /// The train under way is read by the new grammar from its times, whoever decided so far.
+    mutating func configure(_ grammar: Grammar, at now: Instant) {
+        self.grammar = grammar
+        takesVerdicts = false
+        guard !isIdle else { return rearm() }
+        reviewsAt = now
+        for place in train.indices where train[place].length == .long {
+            // Short by the new times; what counted as short remains so.
+            guard !isLong(train[place].heldFor(at: clock.moment)) else { continue }
+            train[place].length = train[place].up == nil ? nil : .short
+            if state == .long, train[place].up == nil { state = .undecided }
+        }
+        rearm()
+    }
+
+    mutating func review(into output: inout [Recognised]) {
+        guard reviewsAt != nil else { return }
+        reviewsAt = nil
+        settle(isOver: false, into: &output)
+        fireOnDown(into: &output)
+    }
+}

@@ -1,0 +1,184 @@
+import ButtonModel
+import Gestures
+import TestSupport
+import Testing
+
+@Suite("Chords")
+struct ChordTests {
+    private static let click = Vocabulary(patterns: [.click])
+    private static let pair = Chord(members: [.kitchen, .hall])
+    private static let held = Chord(members: [.kitchen, .hall], event: .hold)
+    private static let trio = Chord(members: [.kitchen, .hall, .sofa])
+
+    /// `kitchen 0-80, hall 20-100` in milliseconds; what is told, and when.
+    private func told(
+        _ script: String, _ vocabulary: Vocabulary = click, chords: [Chord], isQueued: Bool = false
+    ) -> [String] {
+        let names: [Substring: ButtonID] = ["kitchen": .kitchen, "hall": .hall, "sofa": .sofa]
+        var events: [(at: Int, ButtonEvent)] = []
+        for line in script.split(separator: ",") {
+            let words = line.split(separator: " ", maxSplits: 1)
+            let button = Button(id: names[words[0]] ?? .sofa)
+            events += button.events(of: Room.presses(String(words[1]))).map { (button.ticks(of: $0), $0) }
+        }
+        var room = Room(vocabulary, chords: chords)
+        for (at, var event) in events.sorted(by: { $0.at < $1.at }) {
+            room.wait(until: Instant(ticks: at))
+            event.wasQueued = isQueued
+            room.hear(event)
+        }
+        room.rest()
+        return room.timed
+    }
+
+    @Test("a chord fires when the last member goes down, and takes their presses")
+    func fires() {
+        #expect(told("kitchen 0-400, hall 200-380", chords: [Self.pair]) == ["chord 0@200"])
+        #expect(told("kitchen 0-2000, hall 200-1800", Vocabulary(), chords: [Self.pair]) == ["chord 0@200"])
+    }
+
+    @Test("what is pressed afterwards is no longer part of it")
+    func afterwards() {
+        #expect(
+            told("kitchen 0-400 600-700, hall 200-380", chords: [Self.pair]) == ["chord 0@200", "click@700"])
+    }
+
+    @Test("members pressed too far apart do what they do alone")
+    func tooFarApart() {
+        #expect(told("kitchen 0-900, hall 301-800", chords: [Self.pair]) == ["click@300", "click@601"])
+        #expect(told("kitchen 0-900, hall 300-800", chords: [Self.pair]) == ["chord 0@300"])
+    }
+
+    @Test("a member let go is free at once, and no chord forms with it")
+    func letGo() {
+        #expect(told("kitchen 0-80, hall 100-180", chords: [Self.pair]) == ["click@80", "click@180"])
+    }
+
+    @Test("a click waits for a chord only where a chord uses its button")
+    func others() {
+        #expect(told("sofa 0-80", chords: [Self.pair]) == ["click@0"])
+        #expect(told("kitchen 0-800", chords: [Self.pair]) == ["click@300"])
+    }
+
+    @Test("a hold is held back no longer than a chord can form")
+    func heldBackHold() {
+        let quick = Vocabulary(patterns: [.click], holdStages: [.milliseconds(200), .milliseconds(600)])
+        #expect(
+            told("kitchen 0-800", quick, chords: [Self.pair])
+                == ["hold 200@300", "hold 600@600", "hold_release@800"])
+        #expect(told("kitchen 0-250", quick, chords: [Self.pair]) == ["hold 200@250", "hold_release@250"])
+    }
+
+    @Test("a train that a chord cuts off is what it was without it")
+    func cutTrain() {
+        let double = Vocabulary(patterns: [.click, .doubleClick])
+        #expect(
+            told("kitchen 0-80 200-600, hall 300-580", double, chords: [Self.pair]) == ["click@300", "chord 0@300"])
+    }
+
+    @Test("a hold of a chord fires when all have stayed down since the last one")
+    func hold() {
+        #expect(told("kitchen 0-1500, hall 200-1400", Vocabulary(), chords: [Self.held]) == ["chord 0@1200"])
+    }
+
+    @Test("a chord that is not held gives its presses back")
+    func failedHold() {
+        #expect(told("kitchen 0-500, hall 200-450", chords: [Self.held]) == ["click@450", "click@450"])
+        #expect(
+            told("kitchen 0-2000, hall 200-900", Vocabulary(), chords: [Self.held])
+                == ["click@900", "hold@1000", "hold_release@2000"])
+    }
+
+    @Test("a chord and its hold share their presses")
+    func both() {
+        #expect(
+            told("kitchen 0-1500, hall 200-1400", chords: [Self.pair, Self.held]) == ["chord 0@200", "chord 1@1200"])
+        #expect(told("kitchen 0-500, hall 200-1400", chords: [Self.held, Self.pair]) == ["chord 1@200"])
+    }
+
+    @Test("of chords that are complete at once the one with the most members forms")
+    func largest() {
+        let chords = [Chord(members: [.hall, .sofa], within: .milliseconds(300)), Self.trio]
+        #expect(told("kitchen 0-500, hall 50-500, sofa 100-500", chords: chords) == ["chord 1@100"])
+        #expect(told("hall 50-500, sofa 100-500", chords: chords) == ["chord 0@100"])
+    }
+
+    @Test("stored presses never form a chord")
+    func queued() {
+        #expect(told("kitchen 0-400, hall 200-380", chords: [Self.pair], isQueued: true) == ["click@0", "click@200"])
+    }
+
+    @Test("a chord is told by the button that came last")
+    func last() throws {
+        var room = Room(Self.click, chords: [Self.pair])
+        room.hear(Button(id: .hall).event(.down, at: 0))
+        room.now = room.now + .milliseconds(100)
+        room.hear(Button(id: .kitchen).event(.down, at: 3277))
+        let chord = try #require(room.gestures.first)
+        #expect(chord.button == .kitchen)
+        #expect(chord.at == .start + .milliseconds(100))
+        #expect(chord.presses == 1...1)
+        #expect(room.told.map(\.word) == ["down", "down", "chord 0"])
+    }
+
+    @Test("a member whose link is lost holds nothing up: the other waits as long as for any chord")
+    func linkLost() {
+        var room = Room(Self.click, chords: [Self.held])
+        room.hear(Button(id: .hall).event(.down, at: 0))
+        room.hear(Button(id: .kitchen).event(.down, at: 0))
+        room.now = room.now + .milliseconds(100)
+        room.handle(.linkLost(.hall))
+        room.rest()
+        #expect(room.timed == ["click@100", "click@300"])
+    }
+
+    @Test("when the chords change, presses held back are free")
+    func reload() {
+        var room = Room(Self.click, chords: [Self.held])
+        room.hear(Button(id: .hall).event(.down, at: 0))
+        room.hear(Button(id: .kitchen).event(.down, at: 0))
+        room.now = room.now + .milliseconds(100)
+        room.recogniser.configure([:], others: Self.click, chords: [], at: room.now)
+        room.rest()
+        #expect(room.timed == ["click@100", "click@100"])
+    }
+
+    @Test("each press of members is in a chord or in a gesture of its own", arguments: 0..<500 as Range<UInt64>)
+    func nothingIsLost(_ seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        let chords = [Self.pair, Self.held, Self.trio, Chord(members: [.hall, .sofa], within: .milliseconds(80))]
+            .filter { _ in Bool.random(using: &generator) }
+        var room = Room(Vocabulary(), chords: chords)
+        var events: [(at: Int, ButtonEvent)] = []
+        for id in [ButtonID.kitchen, .hall, .sofa] {
+            let button = Button(id: id)
+            let presses = generator.presses(upTo: 10, around: [3277, 8000, 32_768])
+            events += button.events(of: presses).map { (button.ticks(of: $0), $0) }
+        }
+        for (at, event) in events.sorted(by: { $0.at < $1.at }) {
+            room.wait(until: Instant(ticks: at))
+            room.hear(event)
+        }
+        room.rest()
+        var uses: [ButtonID: [UInt64: Int]] = [:]
+        var owed: [ButtonID: Int] = [:]
+        for told in room.told {
+            switch told.what {
+            case .up, .holdRelease, .swipe, .rotation: break
+            case .down: uses[told.button, default: [:]][told.presses?.lowerBound ?? 0] = 0
+            case .pattern, .hold:
+                for press in told.presses ?? 0...0 { uses[told.button, default: [:]][press, default: 0] += 1 }
+            case .chord(let place):
+                // A chord and the hold of the same chord are made of the same presses.
+                let isRepeated =
+                    chords[place].event == .hold
+                    && chords.contains { $0.event == .down && Set($0.members) == Set(chords[place].members) }
+                if !isRepeated { for member in chords[place].members { owed[member, default: 0] += 1 } }
+            }
+        }
+        for (button, presses) in uses {
+            #expect(presses.values.allSatisfy { $0 <= 1 })
+            #expect(presses.values.filter { $0 == 0 }.count == owed[button, default: 0])
+        }
+    }
+}

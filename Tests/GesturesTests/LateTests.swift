@@ -1,0 +1,162 @@
+import ButtonModel
+import Gestures
+import TestSupport
+import Testing
+
+@Suite("Stored presses and lost links")
+struct LateTests {
+    private static let triple = Vocabulary(patterns: [.click, .doubleClick, [.short, .short, .short]])
+    private static let tripleAndHold = Vocabulary(
+        patterns: [.click, .doubleClick, [.short, .short, .short]], holdStages: [.seconds(1)])
+
+    @Test("what the stamps decide is told with the event that decides it, and knows its age")
+    func storedAtOnce() {
+        var room = Room(Self.triple)
+        room.now = .start + .seconds(10)
+        for event in Button().storedEvents(of: Room.presses("0-80 200-280 3000-3080"), connectedAt: 327_680) {
+            room.hear(event)
+        }
+        #expect(room.timed == ["double_click@10000", "click@10000"])
+        #expect(room.gestures.map { $0.age.milliseconds } == [9799, 7000])
+        #expect(room.gestures.map { $0.at.millisecondsSinceStart } == [200, 3000])
+        #expect(room.gestures.map(\.wasQueued) == [true, true])
+        #expect(room.gestures.map(\.wasQueuedLast) == [false, true])
+    }
+
+    @Test("while more stored events may come, only silence ends a train")
+    func silence() {
+        var room = Room(Self.triple)
+        room.now = .start + .seconds(10)
+        for event in Button().storedEvents(of: Room.presses("0-80 200-280"), connectedAt: 327_680).prefix(2) {
+            room.hear(event)
+        }
+        room.wait(until: room.now + .milliseconds(499), isInclusive: true)
+        #expect(room.gestures == [])
+        room.rest()
+        #expect(room.timed == ["click@10500"])
+    }
+
+    @Test("a train begun stored and ended live is queued, and as old as its last press")
+    func wakingPress() {
+        var room = Room(Self.triple)
+        room.now = .start + .milliseconds(150)
+        let events = Button().events(of: Room.presses("0-80 200-280"))
+        for var event in events.prefix(2) {
+            event.wasQueued = true
+            event.wasQueuedLast = event.ticks == events[1].ticks
+            event.age = .milliseconds(150) - .nanoseconds(Int64(event.ticks - (1 << 30)) * 1_953_125 / 64)
+            room.hear(event)
+        }
+        for event in events.dropFirst(2) {
+            room.wait(until: Instant(ticks: Button().ticks(of: event)))
+            room.hear(event)
+        }
+        room.rest()
+        #expect(room.timed == ["double_click@700"])
+        #expect(room.gestures.first?.wasQueued == true)
+        #expect(room.gestures.first?.wasQueuedLast == true)
+        #expect(room.gestures.first?.age == .zero)
+    }
+
+    @Test("a hold that was stored is told with its release")
+    func storedHold() {
+        var room = Room(Self.tripleAndHold)
+        room.now = .start + .seconds(10)
+        for event in Button().storedEvents(of: Room.presses("0-1500"), connectedAt: 327_680) { room.hear(event) }
+        #expect(room.timed == ["hold@10000", "hold_release@10000"])
+        #expect(room.gestures.last?.heldFor == .milliseconds(1500))
+    }
+
+    @Test("after a lost link a train goes on with what the button stored")
+    func goesOn() {
+        var room = Room(Self.triple)
+        let presses = Room.presses("0-80 200-280 400-480")
+        let live = Button().events(of: presses)
+        for event in live.prefix(2) {
+            room.wait(until: Instant(ticks: Button().ticks(of: event)))
+            room.hear(event)
+        }
+        room.handle(.linkLost(.kitchen))
+        room.wait(until: .start + .seconds(2))
+        for event in Button().storedEvents(of: presses, connectedAt: 65_536).dropFirst(2) { room.hear(event) }
+        #expect(room.timed == ["sss@2000"])
+    }
+
+    @Test("after a lost link nothing hangs for ever")
+    func givesUp() {
+        var room = Room(Self.triple)
+        for event in Button().events(of: Room.presses("0-80 200-280")).prefix(3) {
+            room.wait(until: Instant(ticks: Button().ticks(of: event)))
+            room.hear(event)
+        }
+        room.handle(.linkLost(.kitchen))
+        room.rest()
+        #expect(room.timed == ["click@3200"])
+
+        // The press whose end was not told may still become something.
+        room.now = .start + .seconds(60)
+        for event in Button().storedEvents(of: Room.presses("0-80 200-280"), connectedAt: 60 * 32_768).dropFirst(3) {
+            room.hear(event)
+        }
+        #expect(room.timed == ["click@3200", "click@60000"])
+        #expect(room.gestures.last?.age.milliseconds == 59_720)
+    }
+
+    @Test("in a mode of its own the button says what became of a train, however late")
+    func lateVerdict() {
+        var room = Room(Vocabulary())
+        let presses = Room.presses("0-80 200-280")
+        for event in Button().events(of: presses).prefix(3) {
+            room.wait(until: Instant(ticks: Button().ticks(of: event)))
+            room.hear(event)
+        }
+        room.handle(.linkLost(.kitchen))
+        room.wait(until: .start + .seconds(20), isInclusive: true)
+        room.handle(.timerFired)
+        for event in Button().storedEvents(of: presses, connectedAt: 655_360).dropFirst(3) { room.hear(event) }
+        #expect(room.gestures.summary == ["double_click 1-2"])
+    }
+
+    @Test("a press that may have ended unseen does not become a hold")
+    func noHoldAlone() {
+        var room = Room(Vocabulary(patterns: [.click], holdStages: [.milliseconds(700)]))
+        room.hear(Button().event(.down, at: 0))
+        room.now = room.now + .milliseconds(100)
+        room.handle(.linkLost(.kitchen))
+        room.rest()
+        #expect(room.recogniser.deadline == nil)
+        #expect(room.gestures == [])
+        room.now = .start + .seconds(20)
+        room.hear(Button().event(.hold(ofSecondPress: false), at: 32_768))
+        #expect(room.gestures.map(\.word) == ["hold 700"])
+    }
+
+    @Test("a press that ended unseen is nothing, and those before it are what they are")
+    func unseenEnd() {
+        var room = Room(Self.triple)
+        for (step, ticks) in [(.down, 0), (.up(.open), 3000), (.down, 6000), (.down, 90_000), (.up(.open), 93_000)]
+            as [(PressStep, Int)]
+        {
+            room.now = Instant(ticks: ticks)
+            room.hear(Button().event(step, at: ticks))
+        }
+        room.rest()
+        #expect(room.gestures.summary == ["click 1", "click 3"])
+    }
+
+    @Test("over a reboot of the button our clock tells the times")
+    func reboot() {
+        var room = Room(Self.triple)
+        for event in Button().events(of: Room.presses("0-80")).dropLast() {
+            room.wait(until: Instant(ticks: Button().ticks(of: event)))
+            room.hear(event)
+        }
+        room.wait(until: .start + .milliseconds(300))
+        var rebooted = Button(bootID: 8, firstReading: 0)
+        room.hear(rebooted.event(.down, at: 10))
+        rebooted.firstReading = 3000
+        room.hear(rebooted.event(.up(.open), at: 10))
+        room.rest()
+        #expect(room.gestures.map(\.word) == ["double_click"])
+    }
+}

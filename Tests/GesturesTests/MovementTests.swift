@@ -1,0 +1,82 @@
+import ButtonModel
+import Gestures
+import TestSupport
+import Testing
+
+@Suite("Turns and swipes")
+struct MovementTests {
+    private func turn(_ steps: Int, part: ButtonPart = .dial, position: Int = 0) -> GestureRecogniser.Input {
+        .moved(ButtonMovement(button: .sofa, part: part, kind: .rotation(steps: steps), position: position, slot: 3))
+    }
+
+    private func room(_ collects: Set<Duration>) -> Room { Room(Vocabulary(collects: collects)) }
+
+    @Test("steps are summed from the first on, for each time that is wanted")
+    func sums() {
+        var room = room([.milliseconds(100), .milliseconds(500)])
+        for (steps, position) in [(2, 10), (3, 25), (-1, 20)] {
+            room.handle(turn(steps, position: position))
+            room.wait(until: room.now + .milliseconds(60))
+        }
+        room.rest()
+        #expect(room.timed == ["turn 5@100", "turn -1@220", "turn 4@500"])
+        #expect(room.told.map(\.position) == [25, 20, 20])
+        #expect(room.told.map(\.slot) == [3, 3, 3])
+        #expect(room.told[2].what == .rotation(steps: 4, collect: .milliseconds(500)))
+        #expect(room.told.allSatisfy { $0.presses == nil })
+        #expect(room.told[2].at == .start + .milliseconds(120))
+    }
+
+    @Test("a dial that is back where it was is not told")
+    func back() {
+        var room = room([.milliseconds(100)])
+        room.handle(turn(3))
+        room.handle(turn(-3))
+        room.handle(turn(0))
+        room.rest()
+        #expect(room.told == [])
+    }
+
+    @Test("turning while pressed is another dial")
+    func push() {
+        var room = room([.milliseconds(100)])
+        room.handle(turn(3))
+        room.handle(turn(-1, part: .push))
+        room.rest()
+        #expect(room.timed == ["turn 3@100", "turn -1@100"])
+        #expect(room.told.map(\.part) == [.dial, .push])
+    }
+
+    @Test("without a time to collect, each step is told")
+    func atOnce() {
+        var room = room([.zero])
+        room.handle(turn(3))
+        room.handle(turn(4))
+        #expect(room.told.map(\.word) == ["turn 3", "turn 4"])
+    }
+
+    @Test("steps beyond any number stay at the largest")
+    func saturating() {
+        var room = room([.milliseconds(100)])
+        for _ in 0..<3 { room.handle(turn(.max)) }
+        for _ in 0..<3 { room.handle(turn(.min, part: .push)) }
+        room.rest()
+        #expect(room.told.map(\.word) == ["turn \(Int.max)", "turn \(-Int.max)"])
+    }
+
+    @Test("swipes are told at once, stored ones with their age")
+    func swipes() {
+        var room = room([.milliseconds(100)])
+        room.handle(
+            .moved(
+                ButtonMovement(
+                    button: .sofa, part: .big, kind: .swipe(.left), wasQueued: true, wasQueuedLast: true,
+                    age: .seconds(2))))
+        #expect(
+            room.told == [
+                Recognised(
+                    button: .sofa, part: .big, what: .swipe(.left), wasQueued: true, wasQueuedLast: true,
+                    age: .seconds(2), at: .start - .seconds(2))
+            ])
+    }
+}

@@ -1,0 +1,112 @@
+import ButtonModel
+import Gestures
+import RuleLoader
+import Rules
+import Testing
+
+/// A trigger, key by key. The house has a `kitchen` and a `hall` (flic2), a `sofa` (duo) and a `desk` (twist).
+@Suite("What a trigger says")
+struct TriggerTests {
+    @Test(
+        "every event has its word",
+        arguments: [
+            ("event: down", TriggerEvent.down), ("event: up", .up), ("event: click", .pattern([.short])),
+            ("event: double_click", .pattern([.short, .short])), ("event: hold", .hold(after: nil)),
+            ("event: hold_release", .holdRelease), ("event: swipe_left", .swipe(.left)),
+            ("event: swipe_right", .swipe(.right)), ("event: swipe_up", .swipe(.up)),
+            ("event: swipe_down", .swipe(.down)),
+            ("event: rotate_clockwise", .rotate(.clockwise, collect: .milliseconds(100))),
+            ("event: rotate_counter_clockwise", .rotate(.counterClockwise, collect: .milliseconds(100))),
+            ("event: connected", .connected), ("event: disconnected", .disconnected),
+            ("event: battery_low", .batteryLow), ("clicks: 1", .click), ("clicks: 2", .doubleClick),
+            ("clicks: 8", .pattern(Array(repeating: .short, count: 8))),
+            ("pattern: [short, long]", .pattern([.short, .long])), ("pattern: [short, short]", .doubleClick),
+            ("event: hold, for: 3s", .hold(after: .seconds(3))),
+            ("event: [hold], for: 30s", .hold(after: .seconds(30))),
+            ("event: rotate_clockwise, collect: 0s", .rotate(.clockwise, collect: .zero)),
+            ("event: rotate_clockwise, collect: 2s", .rotate(.clockwise, collect: .seconds(2))),
+        ])
+    func event(line: String, event: TriggerEvent) throws {
+        let trigger = try LoadedText.trigger("{button: sofa, \(line)}")
+        #expect(trigger.source == .buttons([.declared(2)], [event], parts: []))
+    }
+
+    @Test(
+        "buttons are named one by one, by their groups, all together, or by their hardware",
+        arguments: [
+            ("kitchen", [ButtonSelector.declared(0)]), ("[hall, kitchen]", [.declared(1), .declared(0)]),
+            ("everyone", [.declared(0), .declared(1)]), ("[mixed, any]", [.declared(1), .declared(2), .any]),
+            ("{serial: BF12-C34568}", [.declared(1)]), ("{serial: ZZ99-Z99999}", [.hardware(.serial("ZZ99-Z99999"))]),
+        ])
+    func buttons(text: String, selectors: [ButtonSelector]) throws {
+        let house = LoadedText.triggers("{button: \(text), event: click}")
+        let set = try LoadedText.good(house)
+        #expect(set.rules.first?.triggers.first?.source == .buttons(selectors, [.click], parts: []))
+    }
+
+    @Test("parts and a name go with a trigger")
+    func parts() throws {
+        let trigger = try LoadedText.trigger("{button: sofa, event: [click, swipe_up], part: [big, small], id: upper}")
+        #expect(trigger.source == .buttons([.declared(2)], [.click, .swipe(.up)], parts: [.big, .small]))
+        #expect(trigger.id == "upper")
+        let push = try LoadedText.trigger("{button: desk, event: rotate_clockwise, part: push}")
+        #expect(
+            push.source == .buttons([.declared(3)], [.rotate(.clockwise, collect: .milliseconds(100))], parts: [.push]))
+    }
+
+    @Test("a chord has its members, its time and its event")
+    func chord() throws {
+        #expect(
+            try LoadedText.trigger("{chord: [kitchen, hall]}").source
+                == .chord([0, 1], within: .milliseconds(300), .down))
+        #expect(
+            try LoadedText.trigger("{chord: [desk, hall, sofa, kitchen], within: 1s, event: hold, id: both}")
+                == Trigger(source: .chord([3, 1, 2, 0], within: .seconds(1), .hold), id: "both"))
+    }
+
+    @Test(
+        "what does not fit is refused, and said once",
+        arguments: [
+            ("{button: kitchen, event: hold, for: 0s}", "E205"), ("{button: kitchen, clicks: 0}", "E205"),
+            ("{button: kitchen, pattern: [short]}", "E205"),
+            ("{button: kitchen, pattern: [\(repeatElement("long", count: 9).joined(separator: ", "))]}", "E205"),
+            ("{button: kitchen, event: [hold, down], for: 1s}", "E210"),
+            ("{button: kitchen, clicks: 2, for: 1s}", "E210"),
+            ("{button: sofa, event: [rotate_clockwise, click], collect: 1s}", "E210"),
+            ("{chord: [kitchen, hall], part: big}", "E210"), ("{button: kitchen, event: click, within: 1s}", "E210"),
+            ("{button: kitchen, event: }", "E114"), ("{button: {serial: BF12-C34567, uuid: a}, event: click}", "E210"),
+            ("{button: {}, event: click}", "E210"), ("{button: [[kitchen]], event: click}", "E203"),
+            ("{chord: [kitchen], within: 300ms}", "E503"), ("{chord: [[kitchen], hall]}", "E203"),
+            ("{chord: [kitchen, hall], event: [down]}", "E203"), ("{chord: [kitchen, halll]}", "E301"),
+            ("{button: desk, event: swipe_left}", "E501"), ("{button: mixed, event: swipe_left}", nil),
+            ("{button: everything, event: click}", "E301"), ("{button: kitchen, event: {click: 2}}", "E203"),
+            ("click", "E203"), ("{button: kitchen, event: click, id: 1a}", "E209"),
+        ])
+    func wrong(text: String, code: String?) {
+        let complaints = LoadedText.complaints(
+            LoadedText.triggers(text))
+        #expect(complaints.map { String($0.prefix(4)) } == [code].compactMap(\.self), "\(complaints)")
+    }
+
+    @Test("a group's E501 is for whole groups: one member that has the event is enough")
+    func group() {
+        let plain = LoadedText.triggers("{button: everyone, event: swipe_left}")
+        #expect(LoadedText.complaints(plain).map { $0.prefix(4) } == ["E501"])
+    }
+
+    @Test("groups that are written out beyond any use are refused, not written out")
+    func manyMembers() {
+        let names = (0..<1000).map { "b\($0)" }
+        let buttons = names.enumerated().map { "  \($1): BF12-C\(String($0 + 10_000))" }.joined(separator: "\n")
+        let triggers = repeatElement("*t", count: 1001).joined(separator: ", ")
+        let complaints = LoadedText.complaints(
+            """
+            buttons:
+            \(buttons)
+            groups: {everyone: [\(names.joined(separator: ", "))]}
+            x-trigger: &t {button: everyone, event: down}
+            rules: [{id: one, triggers: [\(triggers)], actions: {log: a}}]
+            """)
+        #expect(complaints == ["E112 triggers name more than 1000000 buttons together"])
+    }
+}

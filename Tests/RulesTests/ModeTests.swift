@@ -1,0 +1,179 @@
+import ButtonModel
+import Gestures
+import TestSupport
+import Testing
+
+@testable import Rules
+
+@Suite("Runs of one rule that meet")
+struct ModeTests {
+    @Test("single: a match is dropped while a run goes on, and other rules are not busy")
+    func single() {
+        var talk = House.talk(.on(.click, id: "slow", do: .work), .on(.click, id: "other", do: .say("hello")))
+        #expect(talk.click() == ["started 1 slow", "started 2 other", "1 works", "2 says hello", "completed 2"])
+        #expect(
+            talk.click() == [
+                "stopped slow, dropped_busy: single: a run is going on", "started 3 other", "3 says hello",
+                "completed 3",
+            ])
+        #expect(talk.machine.latestOutcome(of: "slow") == .droppedBusy)
+        #expect(talk.done(1) == ["completed 1"])
+        #expect(talk.machine.latestOutcome(of: "slow") == .completed)
+        #expect(talk.click().first == "started 4 slow")
+    }
+
+    @Test("restart: the run that goes on is cancelled, then the new one starts")
+    func restart() {
+        var talk = House.talk(.on(.click, mode: .restart, do: .work))
+        #expect(talk.click() == ["started 1 rule", "1 works"])
+        #expect(talk.click() == ["cancel 1", "cancelled 1", "started 2 rule", "2 works"])
+        #expect(talk.done(1) == [])
+        #expect(talk.done(2) == ["completed 2"])
+        #expect(talk.machine.statistics(of: "rule")?.counts == [.started: 2, .cancelled: 1, .completed: 1])
+    }
+
+    @Test("queued: runs follow one another in order, and one beyond max is dropped")
+    func queued() {
+        var talk = House.talk(.on(.click, mode: .queued, max: 3, do: .work))
+        #expect(talk.click() == ["started 1 rule", "1 works"])
+        #expect(talk.click() == ["started 2 rule"])
+        #expect(talk.click() == ["started 3 rule"])
+        #expect(talk.click() == ["stopped rule, dropped_busy: queued: 3 runs go on or wait"])
+        #expect(talk.done(1) == ["completed 1", "2 works"])
+        #expect(talk.click() == ["started 4 rule"])
+        #expect(talk.done(2, .failed(code: "R822", message: "exit status 1")).last == "3 works")
+        #expect(talk.done(3) == ["completed 3", "4 works"])
+        #expect(talk.done(4) == ["completed 4"])
+    }
+
+    @Test("parallel: runs go side by side, and one beyond max is dropped")
+    func parallel() {
+        var talk = House.talk(.on(.click, mode: .parallel, max: 2, do: .work))
+        #expect(talk.click() == ["started 1 rule", "1 works"])
+        #expect(talk.click() == ["started 2 rule", "2 works"])
+        #expect(talk.click() == ["stopped rule, dropped_busy: parallel: 2 runs go on"])
+        #expect(talk.done(2) == ["completed 2"])
+        #expect(talk.click() == ["started 3 rule", "3 works"])
+    }
+
+    @Test("with scope: button a run for one button is in nobody else's way")
+    func scope() {
+        var talk = House.talk(.on(.click, of: .any, mode: .restart, scope: .button, do: .work))
+        #expect(talk.click() == ["started 1 rule", "1 works"])
+        #expect(talk.click(of: House.hall) == ["started 2 rule", "2 works"])
+        #expect(talk.click() == ["cancel 1", "cancelled 1", "started 3 rule", "3 works"])
+    }
+
+    @Test("at most 1 000 runs go on or wait at once; a restart is none more")
+    func bound() {
+        let rules = (0..<1000).map { Rule.on(.click, id: "rule_\($0)", do: .work) }
+        var talk = House.talk(
+            House.set(rules + [.on(.click, id: "late", do: .work), .on(.down, id: "down", do: .work)]))
+        let told = talk.click()
+        #expect(told.count == 2001)
+        #expect(told.contains("stopped late, dropped_busy: 1000 runs go on"))
+        #expect(talk.event(.down) == ["stopped down, dropped_busy: 1000 runs go on"])
+        #expect(talk.done(1) == ["completed 1"])
+        #expect(talk.event(.down) == ["started 1001 down", "1001 works"])
+    }
+
+    @Test("runs are numbered on from where the last process stopped")
+    func numbering() {
+        var talk = Transcript(
+            RuleEngine(House.set([.on(.click, of: .any, do: .say("hello"))]), nextRun: RunID(rawValue: 41)))
+        #expect(talk.click().first == "started 41 rule")
+    }
+
+    @Test("an answer for a step that is not waited for is ignored")
+    func strayAnswers() {
+        var talk = House.talk(.on(.click, do: .work, .work))
+        #expect(talk.done(7) == [])
+        #expect(talk.click() == ["started 1 rule", "1 works"])
+        #expect(talk.done(1, step: 1) == [])
+        #expect(talk.done(2) == [])
+        #expect(talk.done(1) == ["1 works"])
+    }
+}
+
+@Suite("A dial that is turned while its rule runs")
+struct TurnTests {
+    static func turn(_ steps: Int) -> Recognised.What { .rotation(steps: steps, collect: .milliseconds(100)) }
+
+    static func talk(mode: Rule.Mode = .single, id: String = "turn") throws -> Transcript<RuleEngine> {
+        let collect = Duration.milliseconds(100)
+        return House.talk(
+            Rule(
+                id: id,
+                triggers: [
+                    Trigger(buttons: [.declared(2)], events: [.rotate(.clockwise, collect: collect)], id: "up"),
+                    Trigger(
+                        buttons: [.declared(2)], events: [.rotate(.counterClockwise, collect: collect)], id: "down"),
+                ],
+                steps: [try .tell("{{ trigger.event }} {{ trigger.id }} {{ trigger.steps }}"), .work], mode: mode,
+                maximum: 10))
+    }
+
+    @Test("what comes meanwhile is added up and told when the run has ended", arguments: [Rule.Mode.single, .queued])
+    func sum(mode: Rule.Mode) throws {
+        var talk = try TurnTests.talk(mode: mode)
+        #expect(
+            talk.event(TurnTests.turn(3), of: House.desk) == [
+                "started 1 turn", "1 says rotate_clockwise up 3", "1 works",
+            ])
+        #expect(talk.event(TurnTests.turn(2), of: House.desk) == [])
+        #expect(talk.event(TurnTests.turn(-6), of: House.desk) == [])
+        #expect(
+            talk.done(1, step: 1) == [
+                "completed 1", "started 2 turn", "2 says rotate_counter_clockwise down -4", "2 works",
+            ])
+        #expect(talk.done(2, step: 1) == ["completed 2"])
+    }
+
+    @Test("back and forth by the same is nothing")
+    func nothing() throws {
+        var talk = try TurnTests.talk()
+        talk.given(.event(TurnTests.turn(3), of: House.desk, at: talk.now))
+        talk.given(.event(TurnTests.turn(-2), of: House.desk, at: talk.now))
+        talk.given(.event(TurnTests.turn(2), of: House.desk, at: talk.now))
+        #expect(talk.done(1, step: 1) == ["completed 1"])
+    }
+
+    @Test("the parts of a dial are added up each by itself")
+    func parts() throws {
+        var talk = try TurnTests.talk()
+        talk.given(.event(TurnTests.turn(1), of: House.desk, part: .dial, at: talk.now))
+        talk.given(.event(TurnTests.turn(2), of: House.desk, part: .dial, at: talk.now))
+        talk.given(.event(TurnTests.turn(4), of: House.desk, part: .push, at: talk.now))
+        #expect(talk.done(1, step: 1).prefix(3) == ["completed 1", "started 2 turn", "2 says rotate_clockwise up 2"])
+        #expect(talk.done(2, step: 1).prefix(3) == ["completed 2", "started 3 turn", "3 says rotate_clockwise up 4"])
+    }
+
+    @Test("a rule that restarts takes each turn by itself")
+    func restart() throws {
+        var talk = try TurnTests.talk(mode: .restart)
+        talk.given(.event(TurnTests.turn(1), of: House.desk, at: talk.now))
+        #expect(talk.event(TurnTests.turn(2), of: House.desk).contains("cancelled 1"))
+    }
+}
+
+@Suite("The window of a rate")
+struct RateWindowTests {
+    /// Held against a plain list of all starts.
+    @Test("it counts what a list counts", arguments: UInt64(0)..<20)
+    func model(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let rate = Rule.Rate(count: Int.random(in: 1...200, using: &random), per: .seconds(10))
+        var window = RateWindow()
+        var starts: [Instant] = []
+        var now = Instant(nanoseconds: 0)
+        for _ in 0..<2000 {
+            now = now + .milliseconds(Int.random(in: 0...120, using: &random))
+            let count = starts.count { now - $0 < rate.per }
+            #expect(window.count(rate, at: now) == count)
+            #expect(window.hasRoom(rate, at: now) == (count < rate.count))
+            guard count < rate.count else { continue }
+            window.record(rate, at: now)
+            starts.append(now)
+        }
+    }
+}

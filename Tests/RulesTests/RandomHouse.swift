@@ -1,0 +1,92 @@
+import ButtonModel
+import Expressions
+import Gestures
+import TestSupport
+
+@testable import Rules
+
+/// Rules and inputs nobody would write, from a seed.
+enum RandomHouse {
+    static func set(_ random: inout SeededGenerator) throws -> RuleSet {
+        var rules: [Rule] = []
+        for number in 0..<Int.random(in: 1...8, using: &random) { rules.append(try rule("rule_\(number)", &random)) }
+        var lux = House.states[0]
+        if Bool.random(using: &random) { lux.maximumAge = .seconds(Int.random(in: 1...20, using: &random)) }
+        return House.set(rules, states: [lux, House.states[1]])
+    }
+
+    static func rule(_ id: String, _ random: inout SeededGenerator) throws -> Rule {
+        let events = (0..<Int.random(in: 1...3, using: &random)).map { _ in event(&random) }
+        let selectors: [ButtonSelector] = [.any, .declared(0), .declared(1), .declared(2)]
+        let mode = Rule.Mode.allCases.randomElement(using: &random) ?? .single
+        let conditions = ["states.lux < 50", "variables.volume > 20", "buttons.hall.held", "trigger.age < 2s"]
+        var rule = Rule(
+            id: id,
+            triggers: [
+                Trigger(buttons: [selectors.randomElement(using: &random) ?? .any], events: events),
+                Trigger(source: .chord([0, 1], within: .milliseconds(300), .down)),
+            ],
+            steps: try (0..<Int.random(in: 0...3, using: &random)).map { place in
+                var step = try step(&random)
+                step.path = "actions[\(place)].\(step.action.word)"
+                return step
+            },
+            mode: mode, maximum: mode == .queued || mode == .parallel ? Int.random(in: 1...3, using: &random) : 1)
+        if Int.random(in: 0..<3, using: &random) == 0 {
+            rule.conditions = [try .that(conditions.randomElement(using: &random) ?? "true")]
+        }
+        rule.scope = Bool.random(using: &random) ? .button : .rule
+        rule.isFallback = Int.random(in: 0..<5, using: &random) == 0
+        rule.isEnabled = Int.random(in: 0..<8, using: &random) != 0
+        rule.isDryRun = Int.random(in: 0..<8, using: &random) == 0
+        rule.onRestart = Bool.random(using: &random) ? .resume : .drop
+        rule.cooldown = Int.random(in: 0..<4, using: &random) == 0 ? .milliseconds(700) : .zero
+        rule.rateLimit = Rule.Rate(count: Int.random(in: 1...20, using: &random), per: .seconds(10))
+        rule.queued =
+            [
+                nil, .drop, .accept, .limited(maximumAge: .seconds(2), keepLast: false),
+                .limited(maximumAge: .seconds(8), keepLast: true),
+            ].randomElement(using: &random) ?? nil
+        return rule
+    }
+
+    private static func event(_ random: inout SeededGenerator) -> TriggerEvent {
+        let events: [TriggerEvent] = [
+            .down, .up, .click, .doubleClick, .pattern([.short, .long]), .hold(after: nil), .hold(after: .seconds(2)),
+            .holdRelease, .rotate(.clockwise, collect: .milliseconds(100)),
+            .rotate(.counterClockwise, collect: .milliseconds(100)), .swipe(.left), .connected, .disconnected,
+            .batteryLow,
+        ]
+        return events.randomElement(using: &random) ?? .click
+    }
+
+    private static func step(_ random: inout SeededGenerator) throws -> Step {
+        switch Int.random(in: 0..<9, using: &random) {
+        case 0: .say("hello")
+        case 1...2: .work
+        case 3: .pause("2s")
+        case 4: try .wait(until: "states.door == 'open'")
+        case 5: .set(0, to: .integer(Int64.random(in: 0...100, using: &random)))
+        case 6: .repeatWhileHeld(.say("dim"))
+        case 7: Step(.enable([0], Bool.random(using: &random)))
+        default: Step(.cycle([[.say("one")], [.work]], resetAfter: nil))
+        }
+    }
+
+    static func recognised(_ random: inout SeededGenerator, at now: Instant) -> Recognised {
+        let whats: [Recognised.What] = [
+            .down, .up, .pattern([.short]), .pattern([.short, .short]), .pattern([.short, .long]), .pattern([]),
+            .hold(after: .seconds(1)), .hold(after: .seconds(2)), .holdRelease, .chord(0), .chord(-1), .chord(99),
+            .swipe(.left), .rotation(steps: 3, collect: .milliseconds(100)),
+            .rotation(steps: .min, collect: .milliseconds(100)), .rotation(steps: 0, collect: .zero),
+        ]
+        let wasQueued = Int.random(in: 0..<3, using: &random) == 0
+        let age = Duration.milliseconds(wasQueued ? Int.random(in: 0...9000, using: &random) : 0)
+        let press = UInt64.random(in: 0...20, using: &random)
+        return Recognised(
+            button: [House.kitchen, House.hall, House.desk, House.stranger].randomElement(using: &random)
+                ?? House.kitchen, part: Bool.random(using: &random) ? nil : .dial,
+            what: whats.randomElement(using: &random) ?? .down, presses: press...press + 1, wasQueued: wasQueued,
+            wasQueuedLast: wasQueued && Bool.random(using: &random), age: age, at: now - age)
+    }
+}

@@ -1,0 +1,178 @@
+import ButtonModel
+import Expressions
+import Gestures
+import TestSupport
+import Testing
+
+@testable import Rules
+
+@Suite("A new set in the place of the old one")
+struct ReloadTests {
+    @Test("a rule that says the same keeps its run, cooldown, counters and traces, wherever it stands now")
+    func unchanged() {
+        let rule = Rule.on(.click, id: "slow", cooldown: .seconds(60), do: .work, .say("done"))
+        var talk = House.talk(.on(.up, id: "before", do: .say("up")), rule)
+        talk.given(.requested(.run(rule: "slow", ignoringConditions: false, isDryRun: true)))
+        #expect(talk.click().first == "started 2 slow")
+        talk.when(.reloaded(House.set([rule, .on(.down, id: "other", do: .say("down"))])))
+        #expect(talk.click() == ["stopped slow, dropped_cooldown: for another 1m"])
+        #expect(talk.done(2) == ["2 says done", "completed 2"])
+        #expect(talk.machine.statistics(of: "slow")?.counts == [.started: 2, .completed: 2, .droppedCooldown: 1])
+        #expect(talk.machine.traces(of: "slow").map(\.run.rawValue) == [1, 2])
+        #expect(talk.machine.statistics(of: "before") == nil)
+        #expect(talk.machine.statistics(of: "other")?.counts == [:])
+        talk.wait(.seconds(60))
+        #expect(talk.click().first == "started 3 slow")
+    }
+
+    @Test("runs of rules that changed or are gone are cancelled, those that wait their turn as well")
+    func changed() {
+        var talk = House.talk(
+            .on(.click, id: "gone", do: .work), .on(.click, id: "changed", mode: .queued, max: 3, do: .work))
+        talk.given(.event(.pattern([.short]), at: talk.now))
+        #expect(talk.click() == ["stopped gone, dropped_busy: single: a run is going on", "started 3 changed"])
+        #expect(
+            talk.tell(.reloaded(House.set([.on(.click, id: "changed", do: .say("new"))]))) == [
+                "cancelled 3", "cancel 1", "cancelled 1", "cancel 2", "cancelled 2",
+            ])
+        #expect(talk.click() == ["started 4 changed", "4 says new", "completed 4"])
+    }
+
+    @Test("a cooldown of a rule that changed is over, on the disk as well")
+    func cooldown() {
+        var talk = House.talk(.on(.click, cooldown: .seconds(60), do: .say("old")))
+        talk.given(.event(.pattern([.short]), at: talk.now))
+        #expect(
+            talk.tell(.reloaded(House.set([.on(.click, cooldown: .seconds(60), do: .say("new"))]))) == [
+                "keep cooldown of rule until 2026-01-15T12:00:00.000Z"
+            ])
+        #expect(talk.click().first == "started 2 rule")
+    }
+
+    @Test("subscriptions change by difference; a topic with a new state is read again")
+    func subscriptions() {
+        var talk = House.talk(House.set([]))
+        var lux = House.states[0]
+        lux.name = "brightness"
+        let humidity = DeclaredState(name: "humidity", topicName: "sensor", pointer: "/humidity", type: .integer)
+        let window = DeclaredState(name: "window", topicName: "window")
+        #expect(
+            talk.tell(.reloaded(House.set([], states: [lux, window]))) == ["unsubscribe door", "subscribe window"])
+        #expect(talk.tell(.reloaded(House.set([], states: [lux, window, humidity]))) == ["subscribe sensor"])
+        #expect(talk.tell(.reloaded(House.set([], states: [lux, window, humidity]))) == [])
+    }
+
+    @Test("a state keeps its value when topic, pointer and type are the same, and its age")
+    func states() {
+        var lux = House.states[0]
+        lux.maximumAge = .seconds(60)
+        var talk = House.talk(House.set([], states: [lux]))
+        talk.given(.message(topicName: "sensor", payload: Array(#"{"lux": 7}"#.utf8)))
+        talk.wait(.seconds(50))
+        lux.name = "brightness"
+        lux.maximumAge = .seconds(55)
+        talk.when(
+            .reloaded(House.set([], states: [House.states[1], lux])), expect: .subscribe(["door"]),
+            .setTimer(talk.now + .seconds(5)))
+        #expect(talk.machine.value(ofState: "brightness") == .integer(7))
+        lux.type = .number
+        talk.given(.reloaded(House.set([], states: [lux])))
+        #expect(talk.machine.value(ofState: "brightness") == .integer(30))
+    }
+
+    @Test("who waits for a state goes on waiting, and sees it under its new place")
+    func waiting() throws {
+        var talk = House.talk(.on(.click, do: .pause("10s"), .say("open")))
+        talk.given(.event(.pattern([.short]), at: talk.now))
+        talk.given(
+            .reloaded(House.set([.on(.down, id: "new", do: .work), .on(.click, do: .pause("10s"), .say("open"))])))
+        #expect(talk.pass(.seconds(10)) == ["1 says open", "completed 1"])
+    }
+
+    @Test("cycles of rules and scripts that changed begin anew")
+    func cycles() {
+        func rule(_ id: String, _ text: String) -> Rule {
+            .on(.click, id: id, do: Step(.cycle([[.say(text)], [.say("two")], [.say("three")]], resetAfter: nil)))
+        }
+        var talk = House.talk(rule("same", "one"), rule("changed", "one"))
+        #expect(talk.click().contains("keep same/actions[0].cycle 1"))
+        #expect(
+            talk.tell(.reloaded(House.set([rule("changed", "uno"), rule("same", "one")]))) == [
+                "keep changed/actions[0].cycle nothing"
+            ])
+        #expect(talk.click().filter { $0.contains("says") } == ["3 says uno", "4 says two"])
+    }
+
+    @Test("what was enabled at run time holds until the value in the file changes")
+    func enabled() {
+        var talk = House.talk(.on(.click, do: .say("hello")))
+        #expect(
+            talk.tell(.requested(.setEnabled(rule: "rule", false))) == ["keep rule disabled", "rule disabled"])
+        #expect(talk.tell(.requested(.setEnabled(rule: "rule", false))) == [])
+        talk.when(.reloaded(House.set([.on(.click, do: .say("changed"))])))
+        #expect(talk.machine.isEnabled(rule: "rule") == false)
+        talk.when(
+            .reloaded(House.set([.on(.click, isEnabled: false, do: .say("changed"))])),
+            expect: .keep(.enabled(rule: "rule", nil)))
+        #expect(
+            talk.tell(.reloaded(House.set([.on(.click, do: .say("changed"))]))) == ["rule enabled"])
+        #expect(talk.machine.isEnabled(rule: "rule") == true)
+    }
+
+    @Test("a variable keeps its value; a changed initial one is only said, and counts where nothing was ever set")
+    func variables() {
+        func volume(_ initial: Int64) -> [DeclaredVariable] {
+            [DeclaredVariable(name: "volume", type: .integer, initial: .integer(initial), minimum: 0, maximum: 100)]
+        }
+        var talk = House.talk(House.set([], variables: volume(30)))
+        #expect(talk.tell(.reloaded(House.set([], variables: volume(20)))) == ["volume = 20"])
+        #expect(talk.tell(.requested(.setVariable("volume", .integer(500)))) == ["keep volume 100", "volume = 100"])
+        #expect(
+            talk.tell(.reloaded(House.set([], variables: volume(10)))) == [
+                "info: variable volume keeps its value 100, though its initial value is 10 now; to change it, "
+                    + "publish the new value to variables/volume/set"
+            ])
+        talk.given(.reloaded(House.set([], variables: [])))
+        #expect(talk.tell(.reloaded(House.set([], variables: volume(10)))) == [])
+        #expect(talk.machine.value(of: "volume") == .integer(100))
+    }
+
+    @Test("a value that does not fit any more is given up, and said")
+    func misfits() {
+        var talk = House.talk(House.set([]))
+        talk.given(.requested(.setVariable("scene", .string("night"))))
+        let scene = DeclaredVariable(
+            name: "scene", type: .string, initial: .string("day"), values: [.string("day"), .string("dusk")])
+        #expect(
+            talk.tell(.reloaded(House.set([], variables: [scene]))) == [
+                "warning: variable scene cannot be night any more and begins anew with day", "keep scene nothing",
+                "scene = \"day\"",
+            ])
+    }
+
+    @Test("an event that was kept for a rule that changed is dropped, for one that did not it is not")
+    func kept() {
+        func rule(_ id: String, _ text: String) -> Rule {
+            .on(.click, id: id, queued: .limited(maximumAge: .seconds(10), keepLast: true), do: .say(text))
+        }
+        var talk = House.talk(rule("a", "a"), rule("b", "b"))
+        talk.given(.event(.pattern([.short]), age: .seconds(5), at: talk.now))
+        #expect(
+            talk.tell(.reloaded(House.set([rule("b", "b"), rule("a", "new")]))) == [
+                "stopped a, dropped_queued: its rule was changed by a reload"
+            ])
+        #expect(talk.pass(.seconds(1)) == ["started 1 b", "1 says b", "completed 1"])
+    }
+
+    @Test("a train of presses that is undecided goes on")
+    func train() {
+        var talk = House.talk(.on(.click, .doubleClick, do: .say("clicked")))
+        var button = FakeButton(House.kitchen)
+        talk.given(button.down(at: talk.now))
+        talk.wait(.milliseconds(80))
+        talk.given(button.up(at: talk.now))
+        talk.given(.reloaded(House.set([.on(.click, .doubleClick, id: "new", do: .say("new"))])))
+        talk.wait(.milliseconds(420))
+        #expect(talk.tell(button.clickTimeout(at: talk.now)) == ["started 1 new", "1 says new", "completed 1"])
+    }
+}

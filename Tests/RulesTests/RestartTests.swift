@@ -1,0 +1,184 @@
+import ButtonModel
+import Expressions
+import Gestures
+import TestSupport
+import Testing
+
+@testable import Rules
+
+@Suite("What outlives the process")
+struct RestartTests {
+    static let stairs: Rule = {
+        var rule = Rule.on(.click, id: "stairs", mode: .restart, onRestart: .resume, do: .pause("5m"), .say("off"))
+        rule.fingerprint = "stairs"
+        return rule
+    }()
+
+    /// What is kept of a run of `stairs` that began to wait at noon.
+    static func waiting() -> WaitingRun? {
+        var talk = House.talk(stairs)
+        let effects = talk.given(.event(.pattern([.short]), at: talk.now))
+        for case .keep(.waiting(_, let waiting?)) in effects { return waiting }
+        return nil
+    }
+
+    static func restarted(after pause: Duration, _ rules: Rule...) throws -> (Transcript<RuleEngine>, [String]) {
+        let state = RuleState(waiting: [try #require(waiting())])
+        var talk = Transcript(RuleEngine(House.set(rules), state: state))
+        talk.given(.buttonsChanged(House.identities))
+        let told = talk.tell(.wallClock(House.noon + pause, isBelievable: true))
+        return (talk, told)
+    }
+
+    @Test("a run is kept as soon as it waits, and no longer when it goes on")
+    func keep() {
+        var talk = House.talk(RestartTests.stairs)
+        #expect(talk.click() == ["started 1 stairs", "keep wait of 1 until 2026-01-15T12:05:00.000Z"])
+        talk.wait(.seconds(1))
+        #expect(
+            talk.click() == [
+                "keep wait of 1 nothing", "cancelled 1", "started 2 stairs",
+                "keep wait of 2 until 2026-01-15T12:05:01.000Z",
+            ])
+        #expect(talk.pass(.seconds(300)) == ["2 says off", "keep wait of 2 nothing", "completed 2"])
+    }
+
+    @Test("it goes on with the time it had left")
+    func resume() throws {
+        var (talk, told) = try RestartTests.restarted(after: .seconds(120), RestartTests.stairs)
+        #expect(told == ["info: run 1 of stairs goes on"])
+        #expect(talk.pass(.seconds(179)) == [])
+        #expect(talk.pass(.seconds(1)) == ["1 says off", "keep wait of 1 nothing", "completed 1"])
+        #expect(talk.click().first == "started 2 stairs")
+    }
+
+    @Test("overdue by ten minutes it goes on at once, by more it is dropped")
+    func overdue() throws {
+        var (talk, told) = try RestartTests.restarted(after: .seconds(900), RestartTests.stairs)
+        #expect(told == ["info: run 1 of stairs goes on"])
+        #expect(talk.pass(.zero) == ["1 says off", "keep wait of 1 nothing", "completed 1"])
+        (talk, told) = try RestartTests.restarted(after: .milliseconds(900_001), RestartTests.stairs)
+        #expect(
+            told == [
+                "warning: run 1 of stairs is not resumed: it should have gone on 10m1ms ago", "keep wait of 1 nothing",
+                "interrupted 1 stairs",
+            ])
+        #expect(talk.machine.latestOutcome(of: "stairs") == .interrupted)
+    }
+
+    @Test("of a rule that changed, is gone, or does not resume any more nothing goes on")
+    func changed() throws {
+        var other = RestartTests.stairs
+        other.fingerprint = "other"
+        #expect(try RestartTests.restarted(after: .zero, other).1.first?.hasSuffix("its rule was changed") == true)
+        other = RestartTests.stairs
+        other.onRestart = .drop
+        #expect(try RestartTests.restarted(after: .zero, other).1.first?.hasSuffix("its rule does not resume") == true)
+        let told = try RestartTests.restarted(after: .zero).1
+        #expect(told.first?.hasSuffix("there is no such rule any more") == true)
+        #expect(told.last == "interrupted 1 stairs")
+    }
+
+    @Test("what was kept is waited for until the clock is to be believed")
+    func clock() throws {
+        let state = RuleState(waiting: [try #require(RestartTests.waiting())])
+        var talk = Transcript(RuleEngine(House.set([RestartTests.stairs]), state: state))
+        talk.when(.wallClock(UTCTime(milliseconds: 5), isBelievable: false))
+        #expect(talk.tell(.wallClock(House.noon, isBelievable: true)) == ["info: run 1 of stairs goes on"])
+    }
+
+    @Test("what was kept and cannot be read is dropped")
+    func damaged() throws {
+        var waiting = try #require(RestartTests.waiting())
+        waiting.saved = "{"
+        var talk = Transcript(RuleEngine(House.set([RestartTests.stairs]), state: RuleState(waiting: [waiting])))
+        #expect(
+            talk.tell(.wallClock(House.noon, isBelievable: true)).first
+                == "warning: run 1 of stairs is not resumed: what was kept of it cannot be read")
+    }
+
+    @Test("a clock that is set moves the end that is kept, not the wait")
+    func clockSet() {
+        var talk = House.talk(RestartTests.stairs, .on(.down, id: "bell", cooldown: .seconds(60), do: .say("bell")))
+        talk.given(.event(.pattern([.short]), at: talk.now))
+        talk.given(.event(.down, at: talk.now))
+        #expect(
+            talk.tell(.wallClock(House.noon + .seconds(3600), isBelievable: true)) == [
+                "keep wait of 1 until 2026-01-15T13:05:00.000Z",
+                "keep cooldown of bell until 2026-01-15T13:01:00.000Z",
+            ])
+        #expect(talk.tell(.wallClock(House.noon + .milliseconds(3_600_010), isBelievable: true)) == [])
+        #expect(talk.pass(.seconds(300)).first == "1 says off")
+    }
+
+    @Test("at the end runs that are kept stay, all others are interrupted, and nothing starts any more")
+    func stop() {
+        var talk = House.talk(
+            RestartTests.stairs, .on(.down, id: "slow", mode: .queued, max: 3, do: .work),
+            .on(.up, id: "last", queued: .limited(maximumAge: .seconds(9), keepLast: true), do: .say("up")))
+        talk.given(.event(.pattern([.short]), at: talk.now))
+        talk.given(.event(.down, at: talk.now))
+        talk.given(.event(.down, at: talk.now))
+        talk.given(.event(.up, age: .seconds(1), at: talk.now))
+        #expect(
+            talk.tell(.stop) == [
+                "interrupted 3", "cancel 2", "interrupted 2", "stopped last, dropped_queued: the program ends",
+            ])
+        #expect(talk.machine.timer == nil)
+        #expect(talk.click() == [])
+        #expect(talk.done(2) == [])
+    }
+
+    @Test("a cooldown ends when it would have ended, and never later than the rule says now")
+    func cooldown() {
+        var talk = RestartTests.talkWithCooldown(endsIn: .seconds(5))
+        #expect(talk.click() == ["stopped rule, dropped_cooldown: for another 5s"])
+        talk.wait(.seconds(5))
+        #expect(talk.click().first == "started 1 rule")
+        talk = RestartTests.talkWithCooldown(endsIn: .seconds(86_400))
+        #expect(talk.click() == ["stopped rule, dropped_cooldown: for another 1m"])
+        talk = RestartTests.talkWithCooldown(endsIn: .seconds(-1))
+        #expect(talk.click().first == "started 1 rule")
+    }
+
+    private static func talkWithCooldown(endsIn left: Duration) -> Transcript<RuleEngine> {
+        let cooldown = Cooldown(rule: "rule", endsAt: House.noon + left)
+        return House.talk(
+            .on(.click, cooldown: .seconds(60), do: .say("hello")), given: RuleState(cooldowns: [cooldown]))
+    }
+
+    @Test("variables, overrides and cycles come back; what no longer fits is given up, and said at the first input")
+    func values() {
+        let state = RuleState(
+            variables: ["volume": .integer(70), "scene": .integer(1), "unknown": .boolean(true)],
+            cycles: [
+                "rule/actions[0].cycle": CyclePosition(next: 1, at: House.noon),
+                "gone/actions[0].cycle": CyclePosition(next: 1, at: House.noon),
+            ],
+            enabled: [
+                "rule": EnabledOverride(isEnabled: true, inFile: false),
+                "other": EnabledOverride(isEnabled: false, inFile: false),
+            ])
+        let cycle = Step(.cycle([[.say("one")], [.say("two")]], resetAfter: nil))
+        var talk = Transcript(
+            RuleEngine(
+                House.set([.on(.click, of: .any, isEnabled: false, do: cycle), .on(.down, id: "other", do: .work)]),
+                state: state))
+        #expect(
+            talk.tell(.brokerChanged(isConnected: true)) == [
+                "warning: variable scene cannot be 1 any more and begins anew with day", "keep scene nothing",
+                "keep other as in the file", "keep gone/actions[0].cycle nothing",
+            ])
+        #expect(talk.machine.value(of: "volume") == .integer(70))
+        #expect(talk.machine.value(of: "scene") == .string("day"))
+        #expect(talk.machine.isEnabled(rule: "other") == true)
+        #expect(talk.click().contains("1 says two"))
+    }
+
+    @Test("a value outside its new bounds comes back clamped")
+    func clamped() {
+        var talk = Transcript(RuleEngine(House.set([]), state: RuleState(variables: ["volume": .integer(700)])))
+        #expect(talk.tell(.brokerChanged(isConnected: true)) == ["keep volume 100"])
+        #expect(talk.machine.value(of: "volume") == .integer(100))
+    }
+}

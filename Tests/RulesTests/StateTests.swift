@@ -1,0 +1,126 @@
+import ButtonModel
+import Expressions
+import Gestures
+import TestSupport
+import Testing
+
+@testable import Rules
+
+@Suite("States from messages")
+struct StateTests {
+    static func engine(_ states: DeclaredState...) -> Transcript<RuleEngine> {
+        House.talk(House.set([], states: states))
+    }
+
+    @Test(
+        "a payload becomes a value of the state's type, or nothing",
+        arguments: [
+            ("ON", ExpressionType.Scalar.boolean, Value.boolean(true)), ("off", .boolean, .boolean(false)),
+            ("1", .boolean, .boolean(true)), ("true", .boolean, .boolean(true)), ("0", .boolean, .boolean(false)),
+            ("True", .boolean, .unknown), ("yes", .boolean, .unknown), ("", .boolean, .unknown),
+            ("12", .integer, .integer(12)), ("12.0", .integer, .integer(12)), ("12.5", .integer, .unknown),
+            ("-7", .number, .number(-7)), ("1e3", .number, .number(1000)), ("1e999", .number, .unknown),
+            ("nan", .number, .unknown), ("warm", .number, .unknown), ("closed", .string, .string("closed")),
+            ("", .string, .string("")),
+        ])
+    func conversion(payload: String, type: ExpressionType.Scalar, value: Value) {
+        var talk = StateTests.engine(DeclaredState(name: "state", topicName: "topic", type: type))
+        talk.when(.message(topicName: "topic", payload: Array(payload.utf8)))
+        #expect(talk.machine.value(ofState: "state") == value)
+    }
+
+    @Test(
+        "a pointer finds the value in JSON",
+        arguments: [
+            (#"{"lamp": {"on": true}}"#, ExpressionType.Scalar.boolean, Value.boolean(true)),
+            (#"{"lamp": {"on": "OFF"}}"#, .boolean, .boolean(false)),
+            (#"{"lamp": {"on": 1}}"#, .boolean, .boolean(true)),
+            (#"{"lamp": {"on": 21.5}}"#, .string, .string("21.5")), (#"{"lamp": {"on": null}}"#, .string, .unknown),
+            (#"{"lamp": {"on": [1, 2]}}"#, .string, .string("[1,2]")), ("on", .string, .unknown),
+        ])
+    func pointer(payload: String, type: ExpressionType.Scalar, value: Value) {
+        var talk = StateTests.engine(DeclaredState(name: "state", topicName: "topic", pointer: "/lamp/on", type: type))
+        talk.when(.message(topicName: "topic", payload: Array(payload.utf8)))
+        #expect(talk.machine.value(ofState: "state") == value)
+    }
+
+    @Test("a message that does not speak of a state leaves it as it is; one that is no JSON makes it unknown")
+    func silence() {
+        var talk = StateTests.engine(DeclaredState(name: "lux", topicName: "sensor", pointer: "/lux", type: .integer))
+        talk.given(.message(topicName: "sensor", payload: Array(#"{"lux": 7}"#.utf8)))
+        talk.given(.message(topicName: "sensor", payload: Array(#"{"battery": 90}"#.utf8)))
+        #expect(talk.machine.value(ofState: "lux") == .integer(7))
+        talk.given(.message(topicName: "sensor", payload: Array("gone".utf8)))
+        #expect(talk.machine.value(ofState: "lux") == .unknown)
+    }
+
+    @Test("several states read one topic, which is subscribed to once")
+    func severalOfOneTopic() {
+        var talk = StateTests.engine(
+            DeclaredState(name: "lux", topicName: "sensor", pointer: "/lux", type: .integer),
+            DeclaredState(name: "text", topicName: "sensor"), DeclaredState(name: "door", topicName: "door"))
+        #expect(talk.machine.subscriptions == ["door", "sensor"])
+        talk.given(.message(topicName: "sensor", payload: Array(#"{"lux": 7}"#.utf8)))
+        #expect(talk.machine.value(ofState: "lux") == .integer(7))
+        #expect(talk.machine.value(ofState: "text") == .string(#"{"lux": 7}"#))
+        #expect(talk.machine.value(ofState: "door") == .unknown)
+    }
+
+    @Test("the default counts until a value comes, when it cannot be understood, and when it is too old")
+    func fallback() {
+        var talk = StateTests.engine(
+            DeclaredState(
+                name: "lux", topicName: "lux", type: .integer, fallback: .integer(30), maximumAge: .seconds(60)))
+        #expect(talk.machine.value(ofState: "lux") == .integer(30))
+        talk.given(.message(topicName: "lux", payload: Array("7".utf8)))
+        #expect(talk.machine.timer == talk.now + .seconds(60))
+        talk.wait(.seconds(59))
+        talk.given(.message(topicName: "lux", payload: Array("8".utf8)))
+        talk.wait(.seconds(59))
+        talk.when(.timerFired, expect: .setTimer(talk.now + .seconds(1)))
+        #expect(talk.machine.value(ofState: "lux") == .integer(8))
+        talk.wait(.seconds(1))
+        talk.when(.timerFired)
+        #expect(talk.machine.value(ofState: "lux") == .integer(30))
+        talk.given(.message(topicName: "lux", payload: Array("7".utf8)))
+        talk.when(.message(topicName: "lux", payload: Array("bright".utf8)), expect: .cancelTimer)
+        #expect(talk.machine.value(ofState: "lux") == .integer(30))
+    }
+
+    @Test("a text is kept up to 64 KiB, and a longer one is no value")
+    func bound() {
+        var talk = StateTests.engine(DeclaredState(name: "text", topicName: "text"))
+        talk.given(.message(topicName: "text", payload: Array(repeating: UInt8(ascii: "a"), count: 65_536)))
+        #expect(talk.machine.value(ofState: "text") == .string(String(repeating: "a", count: 65_536)))
+        talk.given(.message(topicName: "text", payload: Array(repeating: UInt8(ascii: "a"), count: 65_537)))
+        #expect(talk.machine.value(ofState: "text") == .unknown)
+    }
+
+    @Test("a message starts nothing, but who waits for it goes on")
+    func wait() throws {
+        var talk = House.talk(
+            .on(.click, do: try .wait(until: "states.door == 'open'"), .say("open")),
+            .on(.doubleClick, id: "other", do: try .wait(until: "broker.connected"), .say("online")))
+        #expect(talk.tell(.message(topicName: "door", payload: Array("closed".utf8))) == [])
+        #expect(talk.click() == ["started 1 rule"])
+        #expect(talk.event(.pattern([.short, .short])) == ["started 2 other"])
+        #expect(talk.tell(.message(topicName: "door", payload: Array("open".utf8))) == ["1 says open", "completed 1"])
+        #expect(talk.tell(.brokerChanged(isConnected: true)) == ["2 says online", "completed 2"])
+    }
+
+    @Test("who waits goes on by what another run, a rule or a button does")
+    func waitForOthers() throws {
+        let ids = ["volume", "rule", "button"]
+        var talk = House.talk(
+            .on(.click, id: "volume", do: try .wait(until: "variables.volume == 50"), .say("loud")),
+            .on(.click, id: "rule", do: try .wait(until: "rules.volume.running == 0", rules: ids), .say("free")),
+            .on(.click, id: "button", do: try .wait(until: "buttons.hall.last_event == 'click'"), .say("clicked")),
+            .on(.click, of: .declared(1), id: "set", do: .set(0, to: .integer(50))))
+        #expect(talk.click() == ["started 1 volume", "started 2 rule", "started 3 button"])
+        #expect(
+            talk.click(of: House.hall) == [
+                "started 4 set", "keep volume 50", "volume = 50", "completed 4", "1 says loud", "completed 1",
+                "2 says free", "completed 2", "3 says clicked", "completed 3",
+            ])
+    }
+}
