@@ -90,6 +90,7 @@ extension SchemaShape.Names {
 extension SchemaMapping {
     /// Without its article; what belongs to one key is called after nothing.
     fileprivate var words: String {
+        if self == .condition { return "mapping with `time`" }
         let name = table.name
         if name.hasSuffix("\"") { return "mapping" }
         return String(name.drop { $0 != " " }.dropFirst())
