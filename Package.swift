@@ -29,7 +29,7 @@ func tests(
 let daemonImports: [Target.Dependency] = [
     "Bytes", "ButtonModel", "JSON", "Diagnostics", "BluetoothHost", "Gestures", "Expressions", "Almanac", "Rules",
     "RuleTesting", "HomeAssistant", "Hub", "RuleLoader", "Simulator", "Reactor",
-    "CLinux", "CBluetooth", "CMosquitto", "CSQLite", "CCrypto",
+    "CLinux", "CBluetooth", "CCurl", "CMosquitto", "CSQLite", "CCrypto",
     .product(name: "Logging", package: "swift-log"),
 ]
 
@@ -93,6 +93,8 @@ let package = Package(
 
         // Edges
         .target(name: "CLinux"),
+        // Only its headers (Debian: libcurl4-openssl-dev); the library is opened at run time.
+        .target(name: "CCurl"),
         .systemLibrary(name: "CBluetooth", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
         .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),

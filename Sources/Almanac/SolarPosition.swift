@@ -2,8 +2,8 @@
 ///
 /// - Source: Meeus, Astronomical Algorithms, chapters 25 and 28, in the form of the NOAA solar calculator.
 struct SolarPosition: Hashable, Sendable {
-    /// Degrees north of the celestial equator.
-    let declination: Double
+    /// Of the degrees north of the celestial equator.
+    let sineOfDeclination: Double
     /// Minutes that a sundial is ahead of a clock.
     let equationOfTime: Double
 
@@ -22,7 +22,7 @@ struct SolarPosition: Hashable, Sendable {
         let longitude = meanLongitude + center - 0.00569 - 0.00478 * Trigonometry.sine(node)
         let arcseconds = 21.448 - century * (46.815 + century * (0.00059 - century * 0.001813))
         let obliquity = 23 + (26 + arcseconds / 60) / 60 + 0.00256 * Trigonometry.cosine(node)
-        declination = Trigonometry.arcsine(Trigonometry.sine(obliquity) * Trigonometry.sine(longitude))
+        sineOfDeclination = Trigonometry.sine(obliquity) * Trigonometry.sine(longitude)
 
         let tangent = Trigonometry.tangent(obliquity / 2)
         let square = tangent * tangent
@@ -36,20 +36,35 @@ struct SolarPosition: Hashable, Sendable {
         equationOfTime = 4 * radians * 180 / .pi
     }
 
+    /// The one between two that are half a day apart: off by less than a thousandth of a degree.
+    init(between first: SolarPosition, and second: SolarPosition, at fraction: Double) {
+        sineOfDeclination =
+            first.sineOfDeclination + (second.sineOfDeclination - first.sineOfDeclination) * fraction
+        equationOfTime = first.equationOfTime + (second.equationOfTime - first.equationOfTime) * fraction
+    }
+
     /// Degrees that the earth has turned since the sun was highest, −180…180.
-    static func hourAngle(at moment: Double, longitude: Double) -> Double {
-        let minutes = moment.remainder(dividingBy: 86_400) / 60 + SolarPosition(at: moment).equationOfTime
+    func hourAngle(at moment: Double, longitude: Double) -> Double {
+        let minutes = moment.remainder(dividingBy: 86_400) / 60 + equationOfTime
         return (minutes / 4 + longitude - 180).remainder(dividingBy: 360)
     }
 
-    /// Degrees from the horizon to the middle of the sun, as if there were no air.
-    static func elevation(at moment: Double, _ location: Location) -> Double {
-        let declination = SolarPosition(at: moment).declination
-        let hourAngle = hourAngle(at: moment, longitude: location.longitude)
-        return Trigonometry.arcsine(
-            Trigonometry.sine(location.latitude) * Trigonometry.sine(declination)
-                + Trigonometry.cosine(location.latitude) * Trigonometry.cosine(declination)
-                * Trigonometry.cosine(hourAngle))
+    /// Of the degrees from the horizon to the middle of the sun, as if there were no air.
+    func sineOfElevation(at moment: Double, _ place: Place) -> Double {
+        let cosineOfDeclination = (1 - sineOfDeclination * sineOfDeclination).squareRoot()
+        let cosineOfHourAngle = Trigonometry.cosine(hourAngle(at: moment, longitude: place.longitude))
+        return place.sineOfLatitude * sineOfDeclination
+            + place.cosineOfLatitude * cosineOfDeclination * cosineOfHourAngle
+    }
+
+    struct Place {
+        let longitude, sineOfLatitude, cosineOfLatitude: Double
+
+        init(_ location: Location) {
+            longitude = location.longitude
+            sineOfLatitude = Trigonometry.sine(location.latitude)
+            cosineOfLatitude = Trigonometry.cosine(location.latitude)
+        }
     }
 
     /// Degrees by which the air lifts what is seen at this elevation.

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -59,6 +60,11 @@ int linux_spawn_closefrom(posix_spawn_file_actions_t *actions, int first)
 int linux_spawn_chdir(posix_spawn_file_actions_t *actions, const char *directory)
 {
 	return posix_spawn_file_actions_addchdir_np(actions, directory);
+}
+
+int linux_drop_ambient_capabilities(void)
+{
+	return prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 }
 
 char **linux_environment(void)

@@ -16,6 +16,8 @@ struct StartingRules: Sendable {
     var notices: [String] = []
     /// What runs, as it was written.
     var recorded: RecordedRules?
+    /// What is looked at for changes.
+    var watched: WatchedFiles
     /// It was read from where the user keeps it: to be kept for a day when it is bad.
     var isGood = false
 }
@@ -75,12 +77,15 @@ package struct ConfigurationFiles: Sendable {
         do throws(FileText.Failure) {
             reading = try source.read()
         } catch {
-            if !source.isNamed, error == .notFound(source.path) { return StartingRules() }
-            return fallBack(to: lastGood, source, because: "\(error)", StartingRules())
+            let nothing = StartingRules(watched: WatchedFiles(source))
+            if !source.isNamed, error == .notFound(source.path) { return nothing }
+            return fallBack(to: lastGood, source, because: "\(error)", nothing)
         }
         let report = DiagnosticReport(reading.loaded.diagnostics, sources: reading.sources).text()
         var starting = StartingRules(
-            problems: reading.loaded.diagnostics.map(\.json), notices: report.isEmpty ? [] : [report])
+            problems: reading.loaded.diagnostics.map(\.json), notices: report.isEmpty ? [] : [report],
+            watched: WatchedFiles(source))
+        starting.watched.add(reading)
         guard let set = reading.loaded.value else {
             let count = reading.loaded.diagnostics.count { $0.severity == .error }
             return fallBack(

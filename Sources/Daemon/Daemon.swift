@@ -19,6 +19,9 @@ final class Daemon {
     let control: ControlServer
     let notifier: ServiceNotifier?
     let processes: ProcessEdge
+    let web: HTTPEdge
+    /// Of the rule files; `nil` until they are watched.
+    private(set) var fileWatch: FileWatch?
     let capture: CaptureFile?
     private var recorder: RecordEdge?
     var hub: Hub
@@ -29,6 +32,8 @@ final class Daemon {
     var simulator: SimulatorEdge?
     var broker: EmbeddedBroker?
     var mqtt: MQTTEdge?
+    /// As long as a step may be told to wait.
+    private static let longestWebRequest = Duration.seconds(7 * 86_400)
     private var timer: Timer?
     private var watchdog: Timer?
     private var inputs: [Hub.Input] = []
@@ -49,6 +54,7 @@ final class Daemon {
         self.capture = capture
         notifier = ServiceNotifier.fromEnvironment()
         processes = ProcessEdge(loop: loop)
+        web = HTTPEdge(loop: loop)
         self.recorder = recorder
         self.stored = stored
         hub = Hub(setup.hub, stored: stored, rules: setup.rules)
@@ -82,9 +88,19 @@ final class Daemon {
         deliver(.wallClock(Surroundings.wallClock))
         deliver(.entropy(Surroundings.randomOctets(2048)))
         deliver(.start)
+        watchRuleFiles(setup.watched)
         startBroker()
         notifier?.ready()
         feedWatchdog()
+    }
+
+    /// - Parameter watched: the files of the set that was read last.
+    func watchRuleFiles(_ watched: WatchedFiles) {
+        let watch = fileWatch ?? FileWatch(loop: loop) { [weak self] in self?.deliver(.reloadRules) }
+        fileWatch = watch
+        if let sentence = watch.watch(files: watched.files, directories: watched.directories) {
+            logger.warning("\(sentence); after a change, use tryck reload")
+        }
     }
 
     /// Gives the hub an input and carries out what it answers, in order. What an effect causes at once waits
@@ -125,9 +141,10 @@ final class Daemon {
         case .startProcess(let id, let request):
             processes.start(id, request) { [weak self] in self?.deliver(.processEnded(id, $0)) }
         case .cancelProcess(let id): processes.cancel(id)
-        case .startWebRequest(let id, _):
-            deliver(.webAnswered(id, WebResult(.failed("web hooks are not there yet"), duration: .zero)))
-        case .cancelWebRequest: break
+        case .startWebRequest(let id, let request):
+            // The rule's own limit is shorter, and ends it first.
+            web.start(id, request, timeout: Self.longestWebRequest) { [weak self] in self?.deliver(.webAnswered(id, $0)) }
+        case .cancelWebRequest(let id): web.cancel(id)
         case .respond(let client, let line): control.send(line.encoded(), to: client)
         case .tell(let clients, let line):
             let octets = line.encoded()
@@ -177,13 +194,16 @@ final class Daemon {
         isStopping = true
         notifier?.stopping()
         processes.cancelAll { [weak self] in
-            guard let self else { return }
-            guard let mqtt else { return self.end() }
-            mqtt.disconnect { [weak self] in self?.end() }
+            self?.web.cancelAll { [weak self] in
+                guard let self else { return }
+                guard let mqtt else { return self.end() }
+                mqtt.disconnect { [weak self] in self?.end() }
+            }
         }
     }
 
     private func end() {
+        fileWatch?.stop()
         capture?.close()
         recorder?.end()
         broker?.stop()

@@ -7,7 +7,8 @@ package import Reactor
 ///
 /// Every program leads a process group of its own, so that what it started can be ended with it. Its job ends when
 /// the program has ended and its output pipes are closed; a descendant that lives on and holds them is given
-/// `outputGrace`. A cancelled group is sent TERM, and KILL when there is something left of it after `killDelay`.
+/// `outputGrace`. A cancelled group is sent TERM, and KILL when there is something left of it after `killDelay`; until
+/// then its job goes on, if only for a descendant that holds nothing of ours.
 ///
 /// The leader is reaped last of all, when its job ends: until then its number cannot belong to another group, and a
 /// signal to the group cannot meet strangers.
@@ -25,6 +26,8 @@ package final class ProcessEdge {
 
     static let killDelay: Int64 = 2_000_000_000
     static let outputGrace: Int64 = 100_000_000
+    /// How often one looks whether anything is left of a cancelled group whose leader has ended.
+    static let remainsInterval: Int64 = 20_000_000
 
     package typealias Ended = @ReactorActor (ProcessResult) -> Void
 

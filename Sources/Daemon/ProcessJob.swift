@@ -22,6 +22,10 @@ final class ProcessJob {
     private var leaderEnded: Int64?
     private var isCancelled = false
     private var isKilled = false
+    /// Of a cancelled job, whether it has come or not.
+    private var killTime = Int64.max
+    /// Until when a job whose program has ended waits for its outputs to end.
+    private var graceTime = Int64.max
     private var timer: Timer?
 
     /// Starts it. What it is started with is gone when this returns or throws, but for the pipes of a running job.
@@ -51,33 +55,44 @@ final class ProcessJob {
         guard !isCancelled else { return }
         isCancelled = true
         kill(-process, SIGTERM)
-        timer?.set(at: loop.nanosecondsSinceBoot + ProcessEdge.killDelay)
+        let now = loop.nanosecondsSinceBoot
+        killTime = now + ProcessEdge.killDelay
+        timer?.set(at: leaderEnded == nil ? killTime : now)
     }
 
     private func timerFired() {
-        if isCancelled, !isKilled {
+        if isCancelled, !isKilled, loop.nanosecondsSinceBoot >= killTime {
             isKilled = true
             kill(-process, SIGKILL)
-            if leaderEnded != nil { timer?.set(at: loop.nanosecondsSinceBoot + ProcessEdge.outputGrace) }
-        } else if leaderEnded != nil {
-            finish()
+            graceTime = loop.nanosecondsSinceBoot + ProcessEdge.outputGrace
         }
+        if leaderEnded != nil { goOn() }
     }
 
     private func leaderHasEnded() {
         leader?.set([])
         input?.close()
-        leaderEnded = loop.nanosecondsSinceBoot
-        if outputs.allSatisfy(\.isClosed) {
-            finish()
-        } else if !isCancelled || isKilled {
-            timer?.set(at: loop.nanosecondsSinceBoot + ProcessEdge.outputGrace)
-        }
-        // Else the timer is set for KILL: what is left of a cancelled group may use its time to end well.
+        let now = loop.nanosecondsSinceBoot
+        leaderEnded = now
+        graceTime = now + ProcessEdge.outputGrace
+        goOn()
     }
 
     private func outputHasEnded() {
-        if leaderEnded != nil, outputs.allSatisfy(\.isClosed) { finish() }
+        if leaderEnded != nil { goOn() }
+    }
+
+    /// The program has ended: finishes its job, or sets the timer for what there is to wait for.
+    private func goOn() {
+        let now = loop.nanosecondsSinceBoot
+        if isCancelled, !isKilled, isProcessGroupAlive(process) {
+            // What is left of a cancelled group may use its time to end well.
+            timer?.set(at: min(killTime, now + ProcessEdge.remainsInterval))
+        } else if outputs.allSatisfy(\.isClosed) || now >= graceTime {
+            finish()
+        } else {
+            timer?.set(at: graceTime)
+        }
     }
 
     private func finish() {

@@ -1,107 +1,173 @@
 import Glibc
-import RuleLoader
 
-/// The files of a rule set as they lie on the disk: what the set's loader asks for.
-struct RuleFiles {
-    /// The entry file's directory after all links are followed: nothing outside it is read.
-    private let root: String
-    private let zoneDirectory = "/usr/share/zoneinfo/"
-
-    init(entry path: String) { root = RuleFiles.realPath(ConfigurationFiles.directory(of: path)) ?? "/" }
-
-    func answer(to want: RuleSetLoader.Want) -> RuleSetLoader.Answer {
-        switch want {
-        case .timeZone(let name): .timeZone(try? FileText(reading: zoneDirectory + name).octets)
-        case .files(let pattern, let origin): answer(PathPattern.path(pattern.text, besides: origin), pattern)
-        }
+/// What the disk answers to those who read a set of rules.
+///
+/// All of it blocks, as files do; nothing of it waits for anybody: what is no regular file is not read.
+package enum RuleFiles {
+    /// A file of the set.
+    package struct File: Hashable, Sendable {
+        /// As messages call it.
+        package var name: String
+        package var octets: [UInt8]
+        package var isReadableByOthers: Bool
+        /// Its path without links: two names with the same one are one file.
+        package var path: String
     }
 
-    private func answer(_ path: String, _ pattern: PathPattern) -> RuleSetLoader.Answer {
-        guard !pattern.isLiteral else { return read([path], isLiteral: true) }
-        var names = [path.hasPrefix("/") ? "/" : ""]
-        for part in path.split(separator: "/") {
-            names = names.flatMap { RuleFiles.entries(of: $0, matching: part) }
-            guard names.count <= RuleSetLoader.maximumFiles else { return .tooManyFiles }
-        }
-        return read(names, isLiteral: false)
+    package enum Answer: Hashable, Sendable {
+        /// Sorted by the octets of their names.
+        case files([File])
+        case noSuchFile
+        /// It lies outside of the entry file's directory, all links followed.
+        case isOutside
+        /// More than `maximumFiles`.
+        case tooManyFiles
+        /// Why, in the system's words.
+        case cannotBeRead(String)
     }
 
-    private func read(_ names: [String], isLiteral: Bool) -> RuleSetLoader.Answer {
-        var files: [SourceFile] = []
-        for name in names {
-            guard let real = RuleFiles.realPath(name) else {
-                if isLiteral { return .noSuchFile }
-                continue
+    package static let maximumLength = 16 << 20
+    package static let maximumFiles = 1_000
+
+    /// The file or the files that a pattern names.
+    ///
+    /// - Parameters:
+    ///   - pattern: a path, absolute or from the directory of `file`. With `*`, `?` or `[` it is a pattern: it finds regular
+    ///     files, perhaps none.
+    ///   - file: the name of the file it stands in. The names of those found begin as this one does.
+    ///   - entry: the path of the set's first file.
+    ///   - matches: whether a name fits one step of the pattern.
+    package static func files(
+        matching pattern: String, besides file: String, entry: String,
+        matches: (_ name: Substring, _ pattern: Substring) -> Bool
+    ) -> Answer {
+        guard let root = resolved(directory(of: entry)) else { return .cannotBeRead(describe(errno)) }
+        let start = pattern.hasPrefix("/") ? "/" : directory(of: file)
+        guard pattern.utf8.contains(where: { $0 == 0x2A || $0 == 0x3F || $0 == 0x5B }) else {
+            return read([join(start, pattern)], below: root)
+        }
+        var found = [start]
+        let steps = pattern.split(separator: "/").filter { $0 != "." }
+        for (index, step) in steps.enumerated() {
+            let wantsDirectory = index < steps.count - 1
+            var next: [String] = []
+            for directory in found {
+                for path in expand(step, in: directory, matches) where isThere(path, asDirectory: wantsDirectory) {
+                    next.append(path)
+                    guard next.count <= maximumFiles else { return .tooManyFiles }
+                }
             }
-            guard real.hasPrefix(root == "/" ? root : root + "/") else { return .isOutside }
-            do throws(FileText.Failure) {
-                files.append(SourceFile(try FileText(reading: name), named: name, identity: real))
-            } catch {
-                // What a glob finds and is no file was not meant.
-                if isLiteral { return .cannotBeRead("\(error)") }
+            found = next
+        }
+        return read(found.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }, below: root)
+    }
+
+    /// One file, wherever it is.
+    ///
+    /// - Parameter name: a path.
+    package static func file(_ name: String) -> Answer {
+        guard let path = resolved(name) else { return failure() }
+        return read(path, as: name)
+    }
+
+    // MARK: Reading
+
+    /// Every name or none: half a set is no set.
+    private static func read(_ names: [String], below root: String) -> Answer {
+        var files: [File] = []
+        for name in names {
+            guard let path = resolved(name) else { return failure() }
+            guard path.hasPrefix(root == "/" ? "/" : root + "/") else { return .isOutside }
+            switch read(path, as: name) {
+            case .files(let more): files += more
+            case let answer: return answer
             }
         }
         return .files(files)
     }
 
-    /// The paths in a directory, one of which a part of a glob means.
-    private static func entries(of directory: String, matching part: Substring) -> [String] {
-        let prefix = directory.isEmpty || directory.hasSuffix("/") ? directory : directory + "/"
-        guard !PathPattern(String(part)).isLiteral else { return [prefix + part] }
-        guard let stream = opendir(prefix.isEmpty ? "." : prefix) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream), names.count <= RuleSetLoader.maximumFiles {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if PathPattern.matches(name: name[...], pattern: part) { names.append(prefix + name) }
-        }
-        return names
+    private static func failure() -> Answer {
+        errno == ENOENT || errno == ENOTDIR ? .noSuchFile : .cannotBeRead(describe(errno))
     }
 
-    static func realPath(_ path: String) -> String? {
-        guard let real = realpath(path, nil) else { return nil }
-        defer { free(real) }
-        return String(cString: real)
-    }
-
-    // MARK: The machine
-
-    /// What `TZ` names, else what `/etc/localtime` leads to.
-    static func systemTimeZone(_ environment: [String: String]) -> LoadEnvironment.ZoneFile? {
-        let directory = "/usr/share/zoneinfo/"
-        if let name = environment["TZ"]?.drop(while: { $0 == ":" }), !name.isEmpty, !name.hasPrefix("/"),
-            !name.split(separator: "/").contains(".."),
-            let octets = try? FileText(reading: directory + name).octets
-        {
-            return LoadEnvironment.ZoneFile(name: String(name), octets: octets)
-        }
-        guard let octets = try? FileText(reading: "/etc/localtime").octets else { return nil }
-        let real = realPath("/etc/localtime") ?? ""
-        let name = real.hasPrefix(directory) ? String(real.dropFirst(directory.count)) : "the machine's own"
-        return LoadEnvironment.ZoneFile(name: name, octets: octets)
-    }
-
-    /// What a program without a slash may be.
-    static func programs() -> Set<String> {
-        var names: Set<String> = []
-        for directory in ProcessEdge.searchPath {
-            guard let stream = opendir(directory) else { continue }
-            defer { closedir(stream) }
-            while let entry = readdir(stream) {
-                withUnsafePointer(to: &entry.pointee.d_name) {
-                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { names.insert(String(cString: $0)) }
-                }
+    /// - Parameter path: without links; one that takes its place meanwhile is not followed.
+    private static func read(_ path: String, as name: String) -> Answer {
+        do throws(RegularFile.Failure) {
+            let file = try RegularFile(path, maximumLength: maximumLength)
+            return .files(
+                [File(name: name, octets: file.octets, isReadableByOthers: file.isReadableByOthers, path: path)])
+        } catch {
+            switch error {
+            case .system(let code) where code == ENOENT: return .noSuchFile
+            case .system(let code): return .cannotBeRead(describe(code))
+            case .notRegular: return .cannotBeRead("it is no regular file")
+            case .tooLong: return .cannotBeRead("it is longer than 16 MiB")
             }
         }
-        return names
+    }
+
+    // MARK: Finding
+
+    private static func expand(
+        _ step: Substring, in directory: String, _ matches: (Substring, Substring) -> Bool
+    ) -> [String] {
+        guard step.utf8.contains(where: { $0 == 0x2A || $0 == 0x3F || $0 == 0x5B }) else {
+            return [join(directory, String(step))]
+        }
+        return names(in: directory).filter { matches(Substring($0), step) }.map { join(directory, $0) }
+    }
+
+    private static func isThere(_ path: String, asDirectory: Bool) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == (asDirectory ? S_IFDIR : S_IFREG)
+    }
+
+    private static func directory(of name: String) -> String {
+        guard let slash = name.utf8.lastIndex(of: 0x2F) else { return "." }
+        return slash == name.startIndex ? "/" : String(name[..<slash])
+    }
+
+    private static func join(_ directory: String, _ path: String) -> String {
+        if path.hasPrefix("/") { return path }
+        let path = path.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
+        return directory == "." ? path : directory == "/" ? "/" + path : "\(directory)/\(path)"
+    }
+
+    private static func resolved(_ path: String) -> String? {
+        guard !path.utf8.contains(0) else {
+            errno = ENOENT
+            return nil
+        }
+        guard let text = realpath(path, nil) else { return nil }
+        defer { free(text) }
+        return String(cString: text)
     }
 }
 
-extension SourceFile {
-    init(_ text: FileText, named name: String, identity: String? = nil) {
-        self.init(
-            name: name, text: text.octets, isReadableByOthers: text.isReadableByOthers, identity: identity)
+extension RuleFiles {
+    /// The programs that a rule can name without a slash.
+    package static func programs(in directories: [String] = ProcessEdge.searchPath) -> Set<String> {
+        var programs: Set<String> = []
+        for directory in directories {
+            for name in names(in: directory) where !programs.contains(name) {
+                let path = "\(directory)/\(name)"
+                if isThere(path, asDirectory: false), access(path, X_OK) == 0 { programs.insert(name) }
+            }
+        }
+        return programs
+    }
+
+    /// Without `.` and `..`, in no order; those that are not UTF-8 cannot be named in a rule. None where there is no directory.
+    private static func names(in path: String) -> [String] {
+        guard let directory = opendir(path) else { return [] }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if let name, name != ".", name != ".." { names.append(name) }
+        }
+        return names
     }
 }

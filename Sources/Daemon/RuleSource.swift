@@ -24,8 +24,8 @@ package struct RuleSource: Sendable {
         /// When the tests were asked for, and could be run.
         package var tests: RuleTestReport?
 
-        /// Directories to look at for changes.
-        package var directories: Set<String> { Set(sources.keys.map { ConfigurationFiles.directory(of: $0) }) }
+        /// Where a glob looked for files.
+        var searched: Set<String> = []
     }
 
     package init(_ configuration: Configuration, in directory: String, files: ConfigurationFiles) {
@@ -45,22 +45,34 @@ package struct RuleSource: Sendable {
 
     /// - Throws: what is wrong with the entry file itself.
     package func read(withTests: Bool = false) throws(FileText.Failure) -> Reading {
-        let entry = SourceFile(try FileText(reading: path), named: path, identity: RuleFiles.realPath(path))
+        let entry = try entry()
         let directory = ConfigurationFiles.directory(of: path)
         var environment = files.loadEnvironment(in: directory)
         environment.allowsRun = allowsRun
         environment.allowsShell = allowsShell
         environment.allowsHTTP = allowsHTTP
         environment.programs = RuleFiles.programs()
-        environment.systemTimeZone = RuleFiles.systemTimeZone(files.environment)
+        let zones = ZoneFiles()
+        environment.systemTimeZone = zones.system(files.environment["TZ"]).map {
+            LoadEnvironment.ZoneFile(name: $0.name, octets: $0.octets)
+        }
         var recorded = RecordedRules(
             files: [.init(name: entry.name, text: entry.text)], allowsRun: allowsRun, allowsShell: allowsShell,
             allowsHTTP: allowsHTTP, systemTimeZone: environment.systemTimeZone?.name)
         if let zone = environment.systemTimeZone { recorded.timeZones[zone.name] = zone.octets }
-        let disk = RuleFiles(entry: path)
+        var searched: Set<String> = []
         var loader = RuleSetLoader(entry, in: environment)
         while let want = loader.want {
-            let answer = disk.answer(to: want)
+            let answer: RuleSetLoader.Answer
+            switch want {
+            case .timeZone(let name): answer = .timeZone(zones.zone(name))
+            case .files(let pattern, let origin):
+                if !pattern.isLiteral { searched.insert(pattern.directory(besides: origin)) }
+                answer = RuleSetLoader.Answer(
+                    RuleFiles.files(matching: pattern.text, besides: origin, entry: path) {
+                        PathPattern.matches(name: $0, pattern: $1)
+                    })
+            }
             recorded.add(answer, to: want)
             loader.answer(answer)
         }
@@ -69,7 +81,18 @@ package struct RuleSource: Sendable {
         if let secrets = environment.secrets { sources[secrets.name] = secrets.text }
         return Reading(
             loaded: loaded, sources: sources, recorded: recorded,
-            tests: withTests ? loaded.value.map { RuleTestRunner.run($0) } : nil)
+            tests: withTests ? loaded.value.map { RuleTestRunner.run($0) } : nil, searched: searched)
+    }
+
+    private func entry() throws(FileText.Failure) -> SourceFile {
+        switch RuleFiles.file(path) {
+        case .files(let files):
+            guard let file = files.first else { throw .notFound(path) }
+            return SourceFile(file)
+        case .noSuchFile: throw .notFound(path)
+        case .cannotBeRead(let cause): throw .unreadable(path, cause: cause)
+        case .isOutside, .tooManyFiles: throw .notFound(path)
+        }
     }
 
     /// The same rules once more, from what was kept of them. Secrets belong to the place of the original.
@@ -78,6 +101,35 @@ package struct RuleSource: Sendable {
         var environment = files.loadEnvironment(in: ConfigurationFiles.directory(of: path))
         environment.take(recorded)
         return RuleLoader.rules(SourceFile(name: entry.name, text: entry.text), in: environment)
+    }
+}
+
+extension SourceFile {
+    fileprivate init(_ file: RuleFiles.File) {
+        self.init(
+            name: file.name, text: file.octets, isReadableByOthers: file.isReadableByOthers, identity: file.path)
+    }
+}
+
+extension RuleSetLoader.Answer {
+    fileprivate init(_ answer: RuleFiles.Answer) {
+        self =
+            switch answer {
+            case .files(let files): .files(files.map { SourceFile($0) })
+            case .noSuchFile: .noSuchFile
+            case .isOutside: .isOutside
+            case .tooManyFiles: .tooManyFiles
+            case .cannotBeRead(let reason): .cannotBeRead(reason)
+            }
+    }
+}
+
+extension PathPattern {
+    /// The directory of its first step that is no plain name.
+    fileprivate func directory(besides file: String) -> String {
+        let path = resolve(PathPattern.path(text, besides: file), in: Surroundings.workingDirectory)
+        let plain = path.split(separator: "/").prefix { PathPattern(String($0)).isLiteral }
+        return "/" + plain.joined(separator: "/")
     }
 }
 
@@ -117,8 +169,10 @@ extension RuleSource.Reading {
             problems.append(result.problem)
             if summary == nil { summary = "\(result.place): test failed: \(result.name)" }
         }
+        let isGood = summary == nil
         return RulesLoaded(
-            set: summary == nil ? loaded.value : nil, source: recorded, problems: problems, summary: summary ?? "")
+            set: isGood ? loaded.value : nil, source: isGood ? recorded : nil, problems: problems,
+            summary: summary ?? "")
     }
 }
 
@@ -137,5 +191,22 @@ extension Diagnostic {
     /// `rules/home.yaml:14:15: unknown button "kitchn"; did you mean "kitchen"?`
     package var line: String {
         "\(file):\(start.line):\(start.column): \(message)" + (hint.map { "; \($0)" } ?? "")
+    }
+}
+
+/// What is looked at for changes: absolute paths.
+package struct WatchedFiles: Sendable {
+    package var files: Set<String> = []
+    /// Any YAML file in them matters.
+    package var directories: Set<String> = []
+
+    init(_ source: RuleSource) {
+        let directory = ConfigurationFiles.directory(of: source.path)
+        files = [resolve(source.path, in: Surroundings.workingDirectory), directory + "/secrets.yaml"]
+    }
+
+    mutating func add(_ reading: RuleSource.Reading) {
+        files.formUnion(reading.sources.keys.map { resolve($0, in: Surroundings.workingDirectory) })
+        directories.formUnion(reading.searched)
     }
 }

@@ -17,6 +17,7 @@ package struct Setup: Sendable {
     package var rules: RuleSet
     /// The rules are those on disk, without errors.
     package var rulesAreGood: Bool
+    package var watched: WatchedFiles
     /// Where a recording is to be written, and what it says of the rules.
     package var recordingPath: String?
     package var recordedRules: RecordedRules?
@@ -58,6 +59,7 @@ package struct Setup: Sendable {
         rulesAreGood = loaded.isGood
         recordingPath = options.record.map { resolve($0, in: base) }
         recordedRules = loaded.recorded
+        watched = loaded.watched
         warnings += loaded.notices
         simulator = try files.simulator(configuration, in: directory)
 

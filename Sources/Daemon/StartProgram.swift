@@ -4,7 +4,8 @@ import Glibc
 /// Starts a program at the head of a process group of its own, with nothing of ours but what `files` gives it.
 ///
 /// The signals that the loop reads are blocked here and SIGPIPE is ignored; a program begins with neither. Descriptors
-/// from 3 on are closed in it. The call holds the thread until the program's own code begins.
+/// from 3 on are closed in it. Ambient capabilities are ours alone; `no_new_privs` is not set, so that sudo works. The call
+/// holds the thread until the program's own code begins.
 ///
 /// - Parameters:
 ///   - path: of the program; nothing is looked up.
@@ -15,7 +16,7 @@ import Glibc
 package func startProgram(
     _ path: String, _ arguments: [String], environment: [String]? = nil,
     _ files: (UnsafeMutablePointer<posix_spawn_file_actions_t>) -> Void
-) -> (process: pid_t, failure: Int32) {
+) -> (process: Int32, failure: Int32) {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
@@ -35,6 +36,8 @@ package func startProgram(
     posix_spawnattr_setflags(
         &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
 
+    // EINVAL where the kernel has none.
+    linux_drop_ambient_capabilities()
     var process: pid_t = 0
     let failure = withCStrings(arguments) { arguments in
         guard let environment else {

@@ -25,7 +25,12 @@ package enum DurationText {
             let unit = String(Substring(letters))
             guard let number = Int64(String(Substring(digits))),
                 let place = unitsLeft.firstIndex(where: { $0.name == unit })
-            else { throw Fault(message: "is not a duration", hint: hint(for: text)) }
+            else {
+                guard rest.isEmpty, !digits.isEmpty, digits.count == text.utf8.count else {
+                    throw Fault(message: "is not a duration", hint: hint(for: text))
+                }
+                throw Fault(message: "needs a unit: \(text)s or \(text)ms?")
+            }
             let (product, isTooLarge) = number.multipliedReportingOverflow(by: units[place].milliseconds)
             let (sum, overflow) = total.addingReportingOverflow(product)
             guard !isTooLarge, !overflow, sum <= longestMilliseconds else {

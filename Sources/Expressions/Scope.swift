@@ -49,6 +49,8 @@ package struct Scope: Sendable {
     /// Roots that cannot be used here, each with the reason as a sentence for the user.
     package var absent: [Root: String]
 
+    /// Whether messages look for the name that was meant. Where there are many names and many mistakes that takes long.
+    package var suggestsNames = true
     /// Names whose declarations are wrong, which was said there: nothing is said of an expression for naming one.
     private var left: [Root: LeftOut] = [:]
 
@@ -91,9 +93,10 @@ package struct Scope: Sendable {
         }
     }
 
-    /// The declared names of a root, sorted.
+    /// The declared names of a root that a mistake may have meant, sorted.
     package func names(of root: Root) -> [String] {
-        switch root {
+        guard suggestsNames else { return [] }
+        return switch root {
         case .states: states.keys.sorted()
         case .variables: variables.keys.sorted()
         case .inputs: inputs.keys.sorted()

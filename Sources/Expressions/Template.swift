@@ -46,7 +46,9 @@ package struct Template: Hashable, Sendable {
         }
         self.parts = parts
         self.insertion = insertion
-        if isWhole, onlyExpression == nil, problems.isEmpty { problems += Template.problems(of: octets, pieces, wanted) }
+        if isWhole, onlyExpression == nil, problems.isEmpty {
+            problems += Template.problems(of: octets, pieces, wanted)
+        }
         guard isWhole, problems.isEmpty else { throw ExpressionProblems(problems) }
     }
 

@@ -16,14 +16,20 @@ package struct GestureRecogniser: Sendable {
     var rows: [ButtonRow] = []
     private var places: [ButtonID: Int] = [:]
     private var others = Vocabulary()
-    private var otherGrammar = Grammar(Vocabulary())
+    private var otherGrammar: Grammar
+    private let takesVerdicts: Bool
     var deadlines = DeadlineHeap()
     var chords: [Chord] = []
     /// Places in `rows`.
     var chordMembers: [[Int]] = []
     var formedChords: [FormedChord] = []
 
-    package init() {}
+    /// - Parameter takesVerdicts: false where no button judges its presses and `down` and `up` are all that is told, as in
+    ///   tests of rules. The gestures are the same.
+    package init(takesVerdicts: Bool = true) {
+        self.takesVerdicts = takesVerdicts
+        otherGrammar = Grammar(others, takesVerdicts: takesVerdicts)
+    }
 
     /// When `timerFired` is wanted next. Of an event and a timer at the same instant the caller hands the event in first.
     package var deadline: Instant? {
@@ -41,7 +47,7 @@ package struct GestureRecogniser: Sendable {
         var grammars: [Vocabulary: Grammar] = [:]
         func grammar(of vocabulary: Vocabulary) -> Grammar {
             if let known = grammars[vocabulary] { return known }
-            let grammar = Grammar(vocabulary)
+            let grammar = Grammar(vocabulary, takesVerdicts: takesVerdicts)
             grammars[vocabulary] = grammar
             return grammar
         }

@@ -35,7 +35,7 @@ final class Grammar: Sendable {
     /// By place in `holdStages`, as the vocabulary says them.
     let stageDurations: [Duration]
 
-    init(_ vocabulary: Vocabulary) {
+    init(_ vocabulary: Vocabulary, takesVerdicts: Bool = true) {
         let mode = vocabulary.gestureMode
         let hasHold = mode?.hasHold ?? vocabulary.usesHold
         var patterns = vocabulary.patterns
@@ -47,7 +47,7 @@ final class Grammar: Sendable {
         holdAfter = Ticks(vocabulary.holdAfter, roundedUp: true)
         holdThreshold = holdStages.first.map { min($0, Ticks(vocabulary.holdAfter, roundedUp: true)) }
         clickGap = Ticks(vocabulary.clickGap)
-        verdictMode = vocabulary.mode
+        verdictMode = takesVerdicts ? vocabulary.mode : nil
         tellsLongFromShort = hasHold || patterns.contains { $0.contains(.long) }
         firesOnDown = patterns == [.click] && !hasHold
 

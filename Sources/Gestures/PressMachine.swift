@@ -115,7 +115,6 @@ struct PressMachine: Sendable {
             case .down:
                 dropUnseenPress(into: &output)
                 advance(to: clock.moment, into: &output)
-                // What is left of the train may be nothing.
                 begin(event, holdsBack: holdsBack, into: &output)
                 fireOnDown(into: &output)
             case .hold:

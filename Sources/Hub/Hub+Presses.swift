@@ -19,10 +19,8 @@ extension Hub {
         guard buttons[button] != nil else { return }
         let time = wallClock(at: now)
         buttons[button]?.lastSeen = time
-        let pressCount = events.count { $0.step == .down }
         let ruleEffects = engine.handle(.pressed(events), at: now)
         let reports = reports(of: ruleEffects, at: now)
-        buttons[button]?.pressCount += Int64(pressCount)
         buttons[button]?.cursor = cursor
 
         let token = takeToken()
@@ -77,7 +75,9 @@ extension Hub {
         let button = recognised.button
         reports.buttons.insert(button)
         guard let word = recognised.what.word, buttons[button] != nil else { return }
-        let at = wallClock(at: recognised.at)
+        // A hold and a release have happened when they were found; their press began before.
+        let at = wallClock(at: recognised.at + recognised.heldFor)
+        if recognised.what == .down { buttons[button]?.pressCount += 1 }
         if isWatched { reports.lines.append(eventLine(word, recognised, at: at)) }
         let policy = engine.queuedPolicy(of: button)
         let isFresh = policy.admits(queued: recognised.wasQueued, age: recognised.age)
@@ -87,8 +87,7 @@ extension Hub {
         guard let record = buttons[button] else { return }
         let report = PressReport(
             button: button, name: record.displayName, sequence: record.sequence,
-            pressCount: record.pressCount + (recognised.what == .down ? 1 : 0), at: at,
-            wasQueued: recognised.wasQueued, age: recognised.age)
+            pressCount: record.pressCount, at: at, wasQueued: recognised.wasQueued, age: recognised.age)
         let patience = policy.patience(at: recognised.age)
         if isRaw {
             reports.messages.append((topics.rawMessage(word, report), patience))

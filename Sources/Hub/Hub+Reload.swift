@@ -7,7 +7,7 @@ package import Rules
 package struct RulesLoaded: Hashable, Sendable {
     /// `nil`: there are errors, or a test failed, and the old set goes on.
     package var set: RuleSet?
-    /// The files, for a recording.
+    /// The files of the set, for a recording; of bad ones nothing is kept.
     package var source: RecordedRules?
     /// What is wrong, errors and warnings: `code`, `severity`, `file`, `line`, `column`, `message`, `hint`.
     package var problems: [JSONValue]

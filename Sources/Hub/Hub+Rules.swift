@@ -134,7 +134,7 @@ extension Hub {
         case .http(let request):
             let id = takeToken()
             jobs[id] = Job(step: step, rule: rule, action: action)
-            effects.append(.startWebRequest(id, request))
+            effects.append(.startWebRequest(id, HTTPRequest(request)))
         case .log(let level, let message):
             log(level, "rule \(rule): \(message)")
             tell(["kind": "log", "rule": .string(rule), "level": .string(level.rawValue), "message": .string(message)])
@@ -185,7 +185,7 @@ extension Hub {
         advanceRules(.stepFinished(step, outcome), at: now)
     }
 
-    mutating func webAnswered(_ id: UInt64, _ result: WebResult, at now: Instant) {
+    mutating func webAnswered(_ id: UInt64, _ result: HTTPResult, at now: Instant) {
         guard let job = jobs.removeValue(forKey: id), case .http(let request) = job.action else { return }
         var line: [JSONValue.Member] = [
             .init("kind", "http"), .init("rule", .string(job.rule)), .init("method", .string(request.method)),
@@ -195,17 +195,18 @@ extension Hub {
         var facts = ResultFacts()
         facts.duration = result.duration
         let outcome: StepOutcome
-        switch result.answer {
-        case .answered(let status, let body):
+        switch result.outcome {
+        case .answered(let status):
             facts.status = Int64(status)
             facts.isOK = true
-            facts.body = String(decoding: body, as: UTF8.self)
+            facts.body = String(decoding: result.body, as: UTF8.self)
             line.append(.init("status", .integer(Int64(status))))
             outcome = .completed(facts)
         case .failed(let reason):
             line.append(.init("reason", .string(reason)))
             outcome = .failed(code: "R823", message: reason, facts)
         }
+        if let note = result.note { log(.warning, "rule \(job.rule): \(note)") }
         tell(.object(line))
         guard let step = job.step else { return }
         advanceRules(.stepFinished(step, outcome), at: now)

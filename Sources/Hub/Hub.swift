@@ -43,7 +43,7 @@ package struct Hub: Sendable {
         case messageReceived(topicName: String, payload: [UInt8], retained: Bool)
 
         case processEnded(UInt64, ProcessResult)
-        case webAnswered(UInt64, WebResult)
+        case webAnswered(UInt64, HTTPResult)
         /// The answer to `loadRules`.
         case rulesLoaded(UInt64, RulesLoaded)
         /// The rule files have changed, or somebody asks for them to be read again.
@@ -81,7 +81,7 @@ package struct Hub: Sendable {
         case publish(UInt64, MQTTMessage, expiry: Duration?)
         case startProcess(UInt64, ProcessRequest)
         case cancelProcess(UInt64)
-        case startWebRequest(UInt64, HTTPAction)
+        case startWebRequest(UInt64, HTTPRequest)
         case cancelWebRequest(UInt64)
         /// Read and check the rule files; with their tests, if asked. Answer with `rulesLoaded`.
         case loadRules(UInt64, withTests: Bool)

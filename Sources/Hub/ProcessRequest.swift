@@ -63,21 +63,3 @@ extension ProcessRequest {
             directory: action.directory ?? configuration.stateDirectory, standardInput: action.standardInput)
     }
 }
-
-/// How a request to a web server ended.
-package struct WebResult: Hashable, Sendable {
-    package enum Answer: Hashable, Sendable {
-        /// Any status; the first 64 KiB of the body.
-        case answered(status: Int, body: [UInt8])
-        /// A sentence for people.
-        case failed(String)
-    }
-
-    package var answer: Answer
-    package var duration: Duration
-
-    package init(_ answer: Answer, duration: Duration) {
-        self.answer = answer
-        self.duration = duration
-    }
-}

@@ -2,40 +2,30 @@ import Diagnostics
 
 /// What several kinds of steps are checked for.
 extension Checker {
-    /// The text of a scalar that has a form of its own: no tag, no template.
-    mutating func word(_ node: YAMLNode, key: String, wanted: String) -> String? {
-        guard !node.isInvalid, !refusesTemplate(node, key: key) else { return nil }
-        if case .scalar(let text, _) = node.content, node.tag == nil { return text }
-        let found = node.tag.map { "; \($0.rawValue) gives text" } ?? ", not \(kind(of: node))"
-        error("E203", at: node, "\"\(key)\" must be \(wanted)\(found)")
-        return nil
-    }
-
     /// The one key of a mapping that says what it does; none or several are reported.
     mutating func action(
-        of names: [String], in fields: Fields, _ owner: String, code: String = "E213", hint: @autoclosure () -> String?
+        of names: Set<String>, in fields: Fields, _ owner: String, code: String = "E213",
+        hint: @autoclosure () -> String?
     ) -> YAMLNode.Key? {
+        guard case .mapping(let entries) = fields.node.content else { return nil }
         var first: YAMLNode.Key?
-        var others: [YAMLNode.Key] = []
-        for name in names {
-            guard let key = fields.key(name) else { continue }
-            if first == nil { first = key } else { others.append(key) }
+        for entry in entries where names.contains(entry.key.text) {
+            if let first {
+                error(
+                    code, at: first, "\(owner) needs exactly one action",
+                    hint: "this one has "
+                        + entries.filter { names.contains($0.key.text) }.map { "\"\($0.key.text)\"" }
+                        .joined(separator: " and "))
+                return nil
+            }
+            first = entry.key
         }
-        guard let first else {
-            // A key that is unknown was probably meant to be it.
-            guard fields.misspelt.isEmpty, knowsAllKeys(of: fields) else { return nil }
+        // A key that is unknown was probably meant to be it.
+        if first == nil, fields.misspelt.isEmpty, knowsAllKeys(of: fields) {
             let (start, end) = firstKey(of: fields.node)
             error(
                 code, from: start, to: end, alias: fields.node.alias, "\(owner) needs exactly one action",
                 hint: hint())
-            return nil
-        }
-        guard others.isEmpty else {
-            let keys = ([first] + others).sorted { $0.start < $1.start }
-            error(
-                code, at: keys[0], "\(owner) needs exactly one action",
-                hint: "this one has " + keys.map { "\"\($0.text)\"" }.joined(separator: " and "))
-            return nil
         }
         return first
     }

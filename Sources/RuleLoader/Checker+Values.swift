@@ -73,7 +73,7 @@ extension Checker {
         let mark: String
         switch templates {
         case .areText: return false
-        case .areForbidden, .arePlanned:
+        case .areForbidden:
             guard let brace = text.utf8.firstIndex(of: UInt8(ascii: "{")) else { return false }
             let rest = text[brace...]
             if rest.contains("{{") {
@@ -85,19 +85,14 @@ extension Checker {
             }
         }
         let start = place(of: mark, in: node)
-        let hint = "write !literal before text that is meant as it stands"
         if mark == "{%" {
             error(
                 "E408", from: start, to: start.advanced(by: 2), alias: node.alias, "{% … %} is not supported",
-                hint: hint)
-        } else if case .areForbidden = templates {
-            error(
-                "E407", from: start, to: start.advanced(by: 2), alias: node.alias,
-                "no template is allowed in \"\(key)\"")
+                hint: "write !literal before text that is meant as it stands")
         } else {
             error(
                 "E407", from: start, to: start.advanced(by: 2), alias: node.alias,
-                "a template is part of the language but this version does not do it yet", hint: hint)
+                "no template is allowed in \"\(key)\"")
         }
         return true
     }

@@ -58,8 +58,8 @@ struct Checker {
             error("E203", at: node, "\(owner) must be a mapping", hint: "write key: value")
             return nil
         }
-        var fields = Fields(node: node, capacity: entries.count)
-        for entry in entries {
+        var fields = Fields(node: node, entries: entries)
+        for (place, entry) in entries.enumerated() {
             guard let key = table.key(entry.key.text) else {
                 unknown(entry.key, table, &fields)
                 continue
@@ -68,7 +68,7 @@ struct Checker {
             if !entry.value.isInvalid, !reportsNull(entry) {
                 value = self.value(entry.value, key.type, key: key.name)
             }
-            fields.add(entry.key, entry.value, value)
+            fields.add(place, value)
             if key.isInert, value != nil {
                 warning(
                     "W801", at: entry.key,

@@ -1,5 +1,5 @@
-/// A number for what a tree says, the same wherever it stands in a file and through however many aliases it came:
-/// 64 bits of FNV-1a.
+/// A number for what a tree says, the same wherever it stands in a file and through however many aliases it came, and
+/// the same in every process: FNV-1a over words of 64 bits, each folded so that its high half counts, too.
 ///
 /// The order of keys counts: it is the order of a JSON text. Comments, block style and the kind of quotes do not.
 struct Fingerprint: Hashable, Sendable {
@@ -14,47 +14,49 @@ struct Fingerprint: Hashable, Sendable {
     mutating func combine(_ node: YAMLNode) {
         switch node.content {
         case .scalar(let text, let style):
-            let mark: UInt8 =
+            let mark: UInt64 =
                 switch node.tag {
                 case .secret: 1
                 case .environmentVariable: 2
                 case .literal: 3
                 case nil: style == .plain ? 4 : 5
                 }
-            combine(octet: mark)
+            combine(word: mark)
             combine(text)
         case .sequence(let nodes):
-            combine(octet: 6)
-            combine(count: nodes.count)
+            combine(word: 6 | UInt64(nodes.count) << 8)
             for node in nodes { combine(node) }
         case .mapping(let entries):
-            combine(octet: 7)
-            combine(count: entries.count)
+            combine(word: 7 | UInt64(entries.count) << 8)
             for entry in entries {
                 combine(entry.key.text)
                 combine(entry.value)
             }
-        case .invalid: combine(octet: 8)
+        case .invalid: combine(word: 8)
         }
     }
 
     mutating func combine(_ text: String) {
         var text = text
         text.withUTF8 { octets in
-            combine(count: octets.count)
-            for octet in octets { combine(octet: octet) }
+            combine(word: UInt64(octets.count))
+            var word: UInt64 = 0
+            for (place, octet) in octets.enumerated() {
+                word = word << 8 | UInt64(octet)
+                if place % 8 == 7 || place == octets.count - 1 {
+                    combine(word: word)
+                    word = 0
+                }
+            }
         }
     }
 
     mutating func combine(_ other: Fingerprint) { combine(word: other.value) }
 
-    private mutating func combine(count: Int) { combine(word: UInt64(truncatingIfNeeded: count)) }
-
     private mutating func combine(word: UInt64) {
-        for shift in stride(from: 0, to: 64, by: 8) { combine(octet: UInt8(truncatingIfNeeded: word >> shift)) }
+        value = (value ^ word) &* 0x100_0000_01B3
+        value ^= value >> 32
     }
-
-    private mutating func combine(octet: UInt8) { value = (value ^ UInt64(octet)) &* 0x100_0000_01B3 }
 }
 
 extension YAMLNode {

@@ -72,8 +72,6 @@ enum ValueType: Sendable {
         case areText
         /// Never allowed here.
         case areForbidden
-        /// The language allows them, this version does not do them.
-        case arePlanned
     }
 }
 
@@ -95,31 +93,39 @@ struct Fields {
         case node
     }
 
-    /// What stands at a key that the table has.
+    /// An entry whose key the table has.
     private struct Written {
-        var key: YAMLNode.Key
-        var node: YAMLNode
+        /// In `entries`.
+        var place: Int
         /// `nil` when it is wrong, which was said.
         var value: Value?
     }
 
     /// The mapping itself.
     let node: YAMLNode
+    private let entries: [YAMLNode.Entry]
     /// Few enough to be looked through.
     private var written: [Written] = []
     /// Keys that are not there, but are misspelt: silence about what is missing.
     var misspelt: Set<String> = []
 
-    init(node: YAMLNode, capacity: Int) {
+    /// - Parameter entries: the mapping's.
+    init(node: YAMLNode, entries: [YAMLNode.Entry]) {
         self.node = node
-        written.reserveCapacity(capacity)
+        self.entries = entries
+        written.reserveCapacity(entries.count)
     }
 
-    mutating func add(_ key: YAMLNode.Key, _ node: YAMLNode, _ value: Value?) {
-        written.append(Written(key: key, node: node, value: value))
-    }
+    /// - Parameter place: in the entries.
+    mutating func add(_ place: Int, _ value: Value?) { written.append(Written(place: place, value: value)) }
 
-    private func first(_ key: String) -> Written? { written.first { $0.key.text == key } }
+    private func first(_ key: String) -> Written? {
+        written.first { written in
+            // Most keys differ in length, which is quicker to see.
+            let text = entries[written.place].key.text
+            return text.utf8.count == key.utf8.count && text == key
+        }
+    }
     private func value(_ key: String) -> Value? { first(key)?.value }
 
     func text(_ key: String) -> LoadedText? {
@@ -141,10 +147,10 @@ struct Fields {
     /// What stands at a key; `nil` when nothing does, or when it was already reported.
     func node(_ key: String) -> YAMLNode? {
         guard let written = first(key), written.value != nil else { return nil }
-        return written.node
+        return entries[written.place].value
     }
     /// The key itself, its value right or wrong.
-    func key(_ key: String) -> YAMLNode.Key? { first(key)?.key }
+    func key(_ key: String) -> YAMLNode.Key? { first(key).map { entries[$0.place].key } }
     /// Of those that are written, the last in the file.
     func last(of keys: [String]) -> YAMLNode.Key? {
         keys.compactMap { key($0) }.max { $0.start < $1.start }

@@ -89,7 +89,7 @@ package enum RuleLoader {
     package static func rules(_ entry: SourceFile, in environment: LoadEnvironment) -> Loaded<RuleSet> {
         var loader = RuleSetLoader(entry, in: environment)
         while let want = loader.want { loader.answer(environment.answer(to: want, besides: entry)) }
-        return loader.loaded()
+        return (consume loader).loaded()
     }
 
     /// `tryck.yaml`.

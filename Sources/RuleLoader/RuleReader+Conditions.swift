@@ -25,7 +25,9 @@ extension RuleReader {
                     hint: "all entries of \"\(key)\" must hold; for one of several write a or b")
                 return nil
             }
-            return expression(node, key: key, in: scope, expecting: .condition).map { (.expression($0), $0.source) }
+            guard let expression = expression(node, key: key, in: scope, expecting: .condition) else { return nil }
+            if case .scalar(let text, .plain) = node.content { return (.expression(expression), text) }
+            return (.expression(expression), expression.source)
         }
         guard let fields = checker.fields(node, .condition) else { return nil }
         guard let time = fields.node("time") else {
@@ -80,7 +82,7 @@ extension RuleReader {
     }
 
     private mutating func clock(_ node: YAMLNode, key: String, in scope: Scope) -> Clock? {
-        guard let text = checker.word(node, key: key, wanted: "a time of day such as 22:00") else { return nil }
+        guard let text = checker.plainText(node, key: key, wanted: "a time of day such as 22:00") else { return nil }
         do {
             let clock = try Clock(text)
             if let mark = clock.mark, scope.absent[.sun] != nil {
@@ -99,7 +101,8 @@ extension RuleReader {
         let nodes = checker.oneOrMany(node, empty: "an empty list of weekdays never holds")
         var days: Set<LocalTime.Weekday> = []
         for node in nodes {
-            guard let text = checker.word(node, key: "weekday", wanted: "mon … sun, or a range such as mon-fri") else {
+            guard let text = checker.plainText(node, key: "weekday", wanted: "mon … sun, or a range such as mon-fri")
+            else {
                 continue
             }
             if let range = RuleReader.weekdays(text) {

@@ -2,6 +2,11 @@ import Expressions
 import JSON
 import Rules
 
+extension YAMLNode {
+    /// Nothing is written.
+    fileprivate var isEmpty: Bool { isNull && scalar == "" }
+}
+
 extension RuleReader {
     /// Any YAML as JSON whose leaves may be templates.
     mutating func json(_ node: YAMLNode, in scope: Scope) -> JSONTemplate? {
@@ -11,6 +16,7 @@ extension RuleReader {
             var entries: [JSONTemplate] = []
             entries.reserveCapacity(nodes.count)
             for node in nodes {
+                if node.isEmpty, checker.reportsNullEntry(node, hint: "write null if that is meant") { continue }
                 if let entry = json(node, in: scope) { entries.append(entry) }
             }
             return entries.count == nodes.count ? RuleReader.array(entries) : nil
@@ -18,6 +24,7 @@ extension RuleReader {
             var members: [JSONTemplate.Member] = []
             members.reserveCapacity(nodes.count)
             for entry in nodes {
+                if entry.value.isEmpty, checker.reportsNull(entry, hint: "write null if that is meant") { continue }
                 guard checkJSONKey(entry.key), let value = json(entry.value, in: scope) else { continue }
                 members.append(.init(entry.key.text, value))
             }

@@ -86,7 +86,7 @@ extension RuleReader {
     // MARK: Calls
 
     mutating func call(_ node: YAMLNode, _ fields: Fields, _ context: inout StepContext) -> StepAction? {
-        guard let name = checker.word(node, key: "script", wanted: "the name of a script") else { return nil }
+        guard let name = checker.plainText(node, key: "script", wanted: "the name of a script") else { return nil }
         guard let index = scripts[name] else {
             reportUnknownScript(name, node)
             return nil

@@ -35,10 +35,10 @@ extension RuleReader {
             if !fields.isWritten("then") { checker.missing("then", in: fields, owner: "\"if\"") }
             return nil
         }
-        let then = way(thenNode, key: "then", path: "\(path).if.then", from: &context)
+        let then = way(thenNode, key: "then", path: "\(path).then", from: &context)
         var otherwise: (steps: [Step], results: [String: Scope.Saved]?) = ([], context.scope.results)
         if let node = fields.node("else") {
-            otherwise = way(node, key: "else", path: "\(path).if.else", from: &context)
+            otherwise = way(node, key: "else", path: "\(path).else", from: &context)
         }
         join([then.results, otherwise.results], &context)
         let branch = Branch(conditions: conditions, steps: then.steps, place: place(node))
@@ -61,14 +61,14 @@ extension RuleReader {
             guard let fields = checker.fields(node, .branch) else { continue }
             let conditions = fields.node("if").map { self.conditions($0, key: "if", in: context.scope) }
             guard let thenNode = fields.node("then") else { continue }
-            let then = way(thenNode, key: "then", path: "\(path).choose[\(index)].then", from: &context)
+            let then = way(thenNode, key: "then", path: "\(path)[\(index)].then", from: &context)
             ways.append(then.results)
             guard let conditions else { continue }
             branches.append(Branch(conditions: conditions, steps: then.steps, place: place(node)))
         }
         var otherwise: (steps: [Step], results: [String: Scope.Saved]?) = ([], context.scope.results)
         if let node = fields.node("default") {
-            otherwise = way(node, key: "default", path: "\(path).choose.default", from: &context)
+            otherwise = way(node, key: "default", path: "\(path).default", from: &context)
         }
         join(ways + [otherwise.results], &context)
         return branches.count == nodes.count && !branches.isEmpty
@@ -99,7 +99,7 @@ extension RuleReader {
         var ways: [[String: Scope.Saved]?] = []
         for (index, node) in nodes.enumerated() {
             guard !checker.reportsNullEntry(node) else { continue }
-            let entry = way(node, key: "steps", path: "\(path).cycle[\(index)]", from: &context)
+            let entry = way(node, key: "steps", path: "\(path)[\(index)]", from: &context)
             entries.append(entry.steps)
             ways.append(entry.results)
         }
@@ -116,7 +116,7 @@ extension RuleReader {
                 hint: context.otherEvent.map { "this rule also has \($0)" })
         }
         guard let actions = fields.node("actions") else { return nil }
-        let body = way(actions, key: "actions", path: "\(context.path).repeat.actions", from: &context) {
+        let body = way(actions, key: "actions", path: "\(context.path).actions", from: &context) {
             $0.scope.absent[.repeat] = nil
         }
         switch extent {

@@ -136,7 +136,7 @@ extension RuleReader {
     /// `204`, `2xx`, or a list of them.
     private mutating func statuses(_ node: YAMLNode) -> [ExpectedStatus] {
         checker.oneOrMany(node, empty: "an empty list of statuses never matches").compactMap { node in
-            guard let text = checker.word(node, key: "expect", wanted: "a status such as 204 or 2xx") else {
+            guard let text = checker.plainText(node, key: "expect", wanted: "a status such as 204 or 2xx") else {
                 return nil
             }
             if YAMLNumber.isInteger(text), let status = Int(text) {

@@ -126,7 +126,7 @@ extension RuleReader {
         let nodes = checker.oneOrMany(node, empty: "an empty list of rules changes nothing")
         var rules: [Int] = []
         for node in nodes {
-            guard let id = checker.word(node, key: key, wanted: "the id of a rule") else { continue }
+            guard let id = checker.plainText(node, key: key, wanted: "the id of a rule") else { continue }
             if let rule = scope.rules[id] {
                 rules.append(rule)
             } else if !scope.isLeftOut(id, of: .rules) {

@@ -74,16 +74,15 @@ extension RuleReader {
                     "this step can never run: the one before it always stops")
                 saysNever = false
             }
-            context.path = "\(path)[\(index)]"
-            if let step = step(node, &context) { steps.append(step) }
+            if let step = step(node, index, &context) { steps.append(step) }
+            context.path = path
         }
-        context.path = path
         return steps
     }
 
     // MARK: One step
 
-    private static let actionKeys = [
+    private static let actionKeys: Set = [
         "publish", "run", "shell", "http", "delay", "wait", "set", "cycle", "repeat", "if", "choose", "script",
         "enable", "disable", "log", "stop",
     ]
@@ -93,7 +92,7 @@ extension RuleReader {
         (key: "with", action: "script"),
     ]
 
-    private mutating func step(_ node: YAMLNode, _ context: inout StepContext) -> Step? {
+    private mutating func step(_ node: YAMLNode, _ index: Int, _ context: inout StepContext) -> Step? {
         if case .scalar(let text, _) = node.content {
             checker.error(
                 "E203", at: node, "a step must be a mapping, not the text \"\(checker.shown(text))\"",
@@ -118,9 +117,9 @@ extension RuleReader {
         // What a step that is skipped saves or stops, it does not.
         let before = context.scope.results
         let wasStopped = context.isStopped
-        let path = context.path
-        let action = action(key, value, fields, &context)
+        let path = context.path + "[" + String(index) + "]." + key.text
         context.path = path
+        let action = action(key, value, fields, &context)
         if !common.isEnabled {
             context.isStopped = wasStopped
             context.scope.results = RuleReader.results(of: [before, context.scope.results])
@@ -129,7 +128,7 @@ extension RuleReader {
         guard let action, isComplete else { return nil }
         return Step(
             action, alias: common.alias, isEnabled: common.isEnabled, timeout: common.timeout, retry: common.retry,
-            continuesOnError: common.continuesOnError, savesAs: slot, path: "\(path).\(key.text)",
+            continuesOnError: common.continuesOnError, savesAs: slot, path: path,
             place: Place(file: checker.source.name, line: key.start.line, column: key.start.column))
     }
 

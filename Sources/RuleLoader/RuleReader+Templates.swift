@@ -12,7 +12,7 @@ extension RuleReader {
         guard let text = checker.text(node, key: key, .areText)?.string else { return nil }
         guard node.holdsTemplate else { return Template(literal: text) }
         do {
-            return try Template(compiling: text, in: scope, expecting: wanted, inserting: insertion)
+            return try Template(compiling: text, in: reading(scope), expecting: wanted, inserting: insertion)
         } catch {
             report(error, in: node)
             return nil
@@ -34,11 +34,19 @@ extension RuleReader {
             return nil
         }
         do {
-            return try Expression(compiling: text, in: scope, expecting: wanted)
+            return try Expression(compiling: text, in: reading(scope), expecting: wanted)
         } catch {
             report(error, in: node)
             return nil
         }
+    }
+
+    /// The scope an expression is read in: after many messages nobody looks for what was meant.
+    private func reading(_ scope: Scope) -> Scope {
+        guard checker.diagnostics.count >= Checker.maximumExactReports else { return scope }
+        var scope = scope
+        scope.suggestsNames = false
+        return scope
     }
 
     mutating func report(_ problems: ExpressionProblems, in node: YAMLNode) {

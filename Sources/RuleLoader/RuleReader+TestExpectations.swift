@@ -179,7 +179,7 @@ extension RuleReader {
                 return nil
             }
             guard !checker.reportsNull(entry),
-                let word = checker.word(entry.value, key: entry.key.text, wanted: "an outcome such as completed")
+                let word = checker.plainText(entry.value, key: entry.key.text, wanted: "an outcome such as completed")
             else { return nil }
             guard let outcome = Outcome(rawValue: word) else {
                 let near = checker.nearest(to: word, among: words).map { "did you mean \"\($0)\"?" }

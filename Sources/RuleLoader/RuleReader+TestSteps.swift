@@ -4,14 +4,14 @@ import Rules
 
 /// What happens in a test.
 extension RuleReader {
-    private static let stepKeys = MappingTable.testStep.keys.map(\.name)
+    private static let stepKeys = Set(MappingTable.testStep.keys.map(\.name))
 
     mutating func testStep(_ node: YAMLNode) -> TestStep? {
         if let bare = bareStep(node) { return bare }
         if case .scalar(let text, _) = node.content {
             checker.error(
                 "E203", at: node, "a step of a test must be a mapping, not the text \"\(checker.shown(text))\"",
-                hint: checker.nearest(to: text, among: RuleReader.stepKeys).map { "write \($0): …" })
+                hint: checker.nearest(to: text, among: RuleReader.stepKeys.sorted()).map { "write \($0): …" })
             return nil
         }
         guard let fields = checker.fields(node, .testStep),
@@ -41,24 +41,18 @@ extension RuleReader {
     private mutating func testStepKind(_ key: YAMLNode.Key, _ node: YAMLNode, _ fields: Fields) -> TestStep.Kind? {
         switch key.text {
         case "event": return simulatedEvent(node).map(TestStep.Kind.event)
-        case "down": return fields.string("down").flatMap { button($0, node) }.map(TestStep.Kind.down)
-        case "up": return fields.string("up").flatMap { button($0, node) }.map(TestStep.Kind.up)
+        case "down": return button(node, key: "down").map(TestStep.Kind.down)
+        case "up": return button(node, key: "up").map(TestStep.Kind.up)
         case "press": return press(node)
         case "chord": return chord(node)
         case "advance": return fields.duration("advance").map(TestStep.Kind.advance)
         case "state": return .state(assignedStates(node, key: "state"))
         case "broker": return fields.string("broker").map { .broker(isOnline: $0 == "online") }
-        case "run":
-            guard let id = fields.string("run") else { return nil }
-            guard isRule(id) else {
-                reportUnknown(id, of: ruleNames, at: node)
-                return nil
-            }
-            return .run(id)
+        case "run": return ruleID(node, key: "run").map(TestStep.Kind.run)
         case "reload":
             // A file that could not be found was reported by who looked for it.
-            guard let file = fields.string("reload") else { return nil }
-            return documents[current].reloads[file].map { .reload($0) }
+            let file = checker.plainText(node, key: "reload", wanted: "the path of a file")
+            return file.flatMap { documents[current].reloads[$0] }.map { .reload($0) }
         case "restart": return fields.duration("restart").map { .restart(stoppedFor: $0) }
         case "expect": return expectedEffects(node).map(TestStep.Kind.expect)
         case "expect_variables": return .expectVariables(assignedVariables(node, key: key.text, code: "E603"))
@@ -69,7 +63,8 @@ extension RuleReader {
     // MARK: Buttons
 
     /// The name of a single button.
-    private mutating func button(_ name: String, _ node: YAMLNode) -> String? {
+    private mutating func button(_ node: YAMLNode, key: String) -> String? {
+        guard let name = checker.plainText(node, key: key, wanted: "the name of a button") else { return nil }
         if buttons[name] != nil { return name }
         if set.groups[name] != nil || name == "any" {
             checker.error(
@@ -83,7 +78,7 @@ extension RuleReader {
 
     private mutating func simulatedEvent(_ node: YAMLNode) -> SimulatedEvent? {
         guard let fields = checker.fields(node, .simulatedEvent, owner: "\"event\"") else { return nil }
-        let name = fields.node("button").flatMap { node in fields.string("button").flatMap { button($0, node) } }
+        let name = fields.node("button").flatMap { button($0, key: "button") }
         let events = readEvents(fields, owner: "\"event\"")
         if events.count > 1 {
             checker.error("E602", at: events[1].node, "one step is one event", hint: "write a step for each")
@@ -140,8 +135,8 @@ extension RuleReader {
                 hint: "write press: {button: \(checker.shown(text))}")
             return nil
         }
-        guard let fields = checker.fields(node, .press, owner: "\"press\""), let nameNode = fields.node("button"),
-            let name = fields.string("button").flatMap({ button($0, nameNode) })
+        guard let fields = checker.fields(node, .press, owner: "\"press\""),
+            let name = fields.node("button").flatMap({ button($0, key: "button") })
         else { return nil }
         return .press(
             name, times: fields.integer("times") ?? 1, gap: fields.duration("gap") ?? .milliseconds(150),
@@ -158,9 +153,7 @@ extension RuleReader {
         }
         var names: [String] = []
         for node in nodes where !checker.reportsNullEntry(node) {
-            guard let text = checker.word(node, key: "chord", wanted: "the names of buttons"),
-                let name = button(text, node)
-            else { continue }
+            guard let name = button(node, key: "chord") else { continue }
             guard !names.contains(name) else {
                 checker.error("E602", at: node, "\"\(name)\" cannot be pressed twice at once")
                 continue

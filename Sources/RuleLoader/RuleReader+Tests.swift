@@ -1,5 +1,6 @@
 import Almanac
 import ButtonModel
+import Diagnostics
 import Expressions
 import Rules
 
@@ -43,8 +44,8 @@ extension RuleReader {
     private mutating func given(_ node: YAMLNode) -> RuleTest.Given {
         var given = RuleTest.Given()
         guard let fields = checker.fields(node, .given) else { return given }
-        if let now = fields.node("now"), let text = fields.string("now") {
-            given.now = moment(text, now, fold: fields.integer("fold"), fields)
+        if let now = fields.node("now") {
+            given.now = moment(now, fold: fields.integer("fold"), fields)
         } else if let key = fields.key("fold"), !fields.isWritten("now") {
             checker.error("E210", at: key, "\"fold\" goes only with \"now\"")
         }
@@ -62,7 +63,10 @@ extension RuleReader {
     }
 
     /// Local time of the set's zone.
-    private mutating func moment(_ text: String, _ node: YAMLNode, fold: Int?, _ fields: Fields) -> UTCTime? {
+    private mutating func moment(_ node: YAMLNode, fold: Int?, _ fields: Fields) -> UTCTime? {
+        guard let text = checker.plainText(node, key: "now", wanted: "a local time such as 2026-01-15 12:00") else {
+            return nil
+        }
         guard let written = WrittenTime(text) else {
             checker.error(
                 "E203", at: node, "\"\(checker.shown(text))\" is not a local time", hint: "write 2026-01-15 12:00")
@@ -99,8 +103,8 @@ extension RuleReader {
 
     private mutating func outsideResult(_ node: YAMLNode) -> RuleTest.OutsideResult? {
         guard let fields = checker.fields(node, .outsideResult),
-            let (kind, key) = only(of: RuleTest.OutsideResult.Kind.allCases.map(\.rawValue), in: fields, "a result"),
-            let kind = RuleTest.OutsideResult.Kind(rawValue: kind), let prefix = fields.string(key.text)
+            let key = only(of: RuleTest.OutsideResult.Kind.allCases.map(\.rawValue), in: fields, "a result"),
+            let kind = RuleTest.OutsideResult.Kind(rawValue: key.text), let prefix = fields.string(key.text)
         else { return nil }
         let foreign = kind == .http ? ["exit", "stdout", "stderr"] : ["status", "body"]
         for name in foreign {
@@ -117,9 +121,7 @@ extension RuleReader {
     // MARK: Names
 
     /// The one of several keys that is written; none or several are reported.
-    mutating func only(
-        of names: [String], in fields: Fields, _ owner: String
-    ) -> (name: String, key: YAMLNode.Key)? {
+    private mutating func only(of names: [String], in fields: Fields, _ owner: String) -> YAMLNode.Key? {
         var written = names.compactMap { fields.key($0) }
         if written.count > 1 {
             written.sort { $0.start < $1.start }
@@ -136,35 +138,34 @@ extension RuleReader {
             }
             return nil
         }
-        return (key.text, key)
+        return key
     }
 
     mutating func ruleID(_ node: YAMLNode, key: String) -> String? {
-        guard let id = checker.word(node, key: key, wanted: "the id of a rule") else { return nil }
-        return checkRuleID(id, from: node) ? id : nil
+        guard let id = checker.plainText(node, key: key, wanted: "the id of a rule") else { return nil }
+        if isRule(id) { return id }
+        reportUnknown(id, of: ruleNames, at: node)
+        return nil
     }
 
     func isRule(_ id: String) -> Bool { scope.rules[id] != nil }
 
-    private mutating func checkRuleID(_ id: String, from node: YAMLNode) -> Bool {
-        if isRule(id) { return true }
-        reportUnknown(id, of: ruleNames, at: node)
-        return false
-    }
-
     mutating func reportUnknown(_ name: String, of names: DeclaredNames, at node: YAMLNode) {
-        guard names.isUnknown(name) else { return }
-        let near = checker.nearest(to: name, among: names.places.keys.sorted())
-        checker.error(
-            "E601", at: node, "unknown \(names.noun) \"\(checker.shown(name))\"",
-            hint: near.map { "did you mean \"\($0)\"?" })
+        reportUnknown(name, of: names, from: node.start, to: node.end, alias: node.alias)
     }
 
     mutating func reportUnknown(_ name: String, of names: DeclaredNames, at key: YAMLNode.Key) {
+        reportUnknown(name, of: names, from: key.start, to: key.end, alias: key.alias)
+    }
+
+    private mutating func reportUnknown(
+        _ name: String, of names: DeclaredNames, from start: SourcePosition, to end: SourcePosition,
+        alias: YAMLNode.Alias?
+    ) {
         guard names.isUnknown(name) else { return }
         let near = checker.nearest(to: name, among: names.places.keys.sorted())
         checker.error(
-            "E601", at: key, "unknown \(names.noun) \"\(checker.shown(name))\"",
+            "E601", from: start, to: end, alias: alias, "unknown \(names.noun) \"\(checker.shown(name))\"",
             hint: near.map { "did you mean \"\($0)\"?" })
     }
 }

@@ -63,7 +63,7 @@ struct RuleReader {
         _modify { yield &documents[current].checker }
     }
 
-    static func load(_ documents: [Document]) -> Loaded<RuleSet> {
+    static func load(_ documents: consuming [Document]) -> Loaded<RuleSet> {
         var reader = RuleReader(documents: documents)
         reader.read()
         for document in reader.documents { reader.set.confidential.formUnion(document.checker.confidential) }
@@ -76,8 +76,8 @@ struct RuleReader {
     }
 
     private mutating func read() {
-        let parts = documents.indices.compactMap { readTop(of: $0) }
-        let entry = parts.filter { documents[$0.document].isEntry }
+        var parts = documents.indices.compactMap { readTop(of: $0) }
+        var entry = parts.filter { documents[$0.document].isEntry }
         forEach(entry, "location") { reader, node in reader.readLocation(node) }
         forEach(entry, "defaults") { reader, node in reader.readDefaults(node) }
         setTimeZone()
@@ -92,17 +92,24 @@ struct RuleReader {
         var rules: [UnreadRule] = []
         forEach(parts, "rules") { reader, node in reader.findRules(node, &rules) }
 
+        var tests: [(document: Int, node: YAMLNode)] = []
+        forEach(parts, "tests") { reader, node in tests.append((reader.current, node)) }
+
+        // From here on each rule's part of the tree goes when the rule is there: of a large set, only one of the two is
+        // in memory.
+        (parts, entry) = ([], [])
+        for index in documents.indices { documents[index].root = nil }
         // Rules need to know what the scripts they call do.
         readScriptSteps(scripts)
-        for rule in rules {
-            current = rule.document
-            readRule(rule.node, index: rule.index)
+        for index in rules.indices {
+            current = rules[index].document
+            readRule(rules[index].node, index: rules[index].index)
+            rules[index].node.content = .invalid
         }
-        forEach(parts, "tests") { reader, node in
-            if case .sequence(let tests) = node.content {
-                for test in tests { reader.contents.tests.combine(test) }
-            }
-            reader.readTests(node)
+        for (document, node) in tests {
+            current = document
+            for test in node.elements { contents.tests.combine(test) }
+            readTests(node)
         }
         let graph = ScriptGraph(set)
         checkSet()

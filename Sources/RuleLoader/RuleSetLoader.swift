@@ -39,9 +39,10 @@ package struct RuleSetLoader {
 
     private var environment: LoadEnvironment
     private let followsReloads: Bool
-    private var graph: IncludeGraph
-    /// Once everything that is included is there.
-    private var documents: [Document]?
+    /// Until everything that is included is there.
+    private var graph: IncludeGraph?
+    /// From then on.
+    private var documents: [Document] = []
     private var wantedZone: String?
     private var reloads: ArraySlice<Reload> = []
     /// The set that the first of `reloads` brings, while it is being read; one at most.
@@ -67,7 +68,7 @@ package struct RuleSetLoader {
 
     /// `nil`: everything is there.
     package var want: Want? {
-        if let inclusion = graph.next { return .files(inclusion.pattern, from: inclusion.origin) }
+        if let inclusion = graph?.next { return .files(inclusion.pattern, from: inclusion.origin) }
         if let wantedZone { return .timeZone(wantedZone) }
         if let reloaded = reloaded.first { return reloaded.want }
         return reloads.first.map { .files(PathPattern($0.text), from: name(of: $0)) }
@@ -75,8 +76,8 @@ package struct RuleSetLoader {
 
     /// - Parameter answer: to `want`.
     package mutating func answer(_ answer: Answer) {
-        if graph.next != nil {
-            graph.answer(answer)
+        if graph != nil {
+            graph?.answer(answer)
         } else if let zone = wantedZone {
             if case .timeZone(let octets?) = answer { environment.timeZones[zone] = octets }
             wantedZone = nil
@@ -92,19 +93,17 @@ package struct RuleSetLoader {
     package consuming func loaded() -> Loaded<RuleSet> { RuleReader.load(finished()) }
 
     private consuming func finished() -> [Document] {
-        var documents = documents ?? graph.documents()
         for index in documents.indices { documents[index].checker.environment = environment }
         return documents
     }
 
     /// Takes the steps that need no answer.
     private mutating func goOn() {
-        guard graph.next == nil else { return }
-        if documents == nil {
-            let documents = graph.documents()
+        guard graph?.next == nil else { return }
+        if let complete = graph.take() {
+            documents = complete.documents()
             wantedZone = documents.first?.timeZone.flatMap { environment.timeZones[$0] == nil ? $0 : nil }
             if followsReloads { reloads = RuleSetLoader.reloads(in: documents)[...] }
-            self.documents = documents
         }
         while let loader = reloaded.first, loader.want == nil, let reload = reloads.first {
             reloaded = []
@@ -115,7 +114,7 @@ package struct RuleSetLoader {
 
     // MARK: What tests reload
 
-    private func name(of reload: Reload) -> String { documents?[reload.document].checker.source.name ?? "" }
+    private func name(of reload: Reload) -> String { documents[reload.document].checker.source.name }
 
     private mutating func begin(_ reload: Reload, with answer: Answer) {
         if case .files(let files) = answer, files.count == 1 {
@@ -131,12 +130,12 @@ package struct RuleSetLoader {
             case .cannotBeRead(let reason): "\(text) cannot be read: \(reason)"
             case .files, .noSuchFile, .timeZone: "\(text) was not found"
             }
-        documents?[reload.document].checker.error("E308", at: reload.node, message)
+        documents[reload.document].checker.error("E308", at: reload.node, message)
         finish(reload, with: .hasErrors(file: reload.text))
     }
 
     private mutating func finish(_ reload: Reload, with set: ReloadedSet) {
-        documents?[reload.document].reloads[reload.text] = set
+        documents[reload.document].reloads[reload.text] = set
         reloads.removeFirst()
     }
 
@@ -167,7 +166,9 @@ extension Document {
     fileprivate var reloadedFiles: [(String, YAMLNode)] {
         let steps = (root?["tests"]?.elements ?? []).flatMap { $0["steps"]?.elements ?? [] }
         return steps.compactMap { step in
-            guard let node = step["reload"], !node.isNull, let text = text(node), !text.isEmpty else { return nil }
+            guard let node = step["reload"], !node.isNull, node.tag == nil, let text = text(node), !text.isEmpty else {
+                return nil
+            }
             return (text, node)
         }
     }

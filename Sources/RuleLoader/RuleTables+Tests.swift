@@ -18,7 +18,7 @@ extension MappingTable {
     static let given = MappingTable(
         name: "\"given\"",
         keys: [
-            Key("now", .text(.areForbidden), "local time"),
+            Key("now", .anything, "local time"),
             Key("fold", .integer(0...1), "`1`: the second pass of an hour that is repeated"),
             Key("states", .anything, "by name"),
             Key("variables", .anything, "by name"),
@@ -46,15 +46,15 @@ extension MappingTable {
         name: "a step of a test",
         keys: [
             Key("event", .anything, "a gesture or an event, as if it had been recognised"),
-            Key("down", .text(.areForbidden), "a button goes down"),
-            Key("up", .text(.areForbidden), "a button is let go"),
+            Key("down", .anything, "a button goes down"),
+            Key("up", .anything, "a button is let go"),
             Key("press", .anything, "down and up, once or several times"),
             Key("chord", .anything, "several buttons at once"),
             Key("advance", .duration(.zero ... .longest), "time goes by"),
             Key("state", .anything, "messages arrive: states by name"),
             Key("broker", .word(["online", "offline"]), "the connection to the broker"),
-            Key("run", .text(.areForbidden), "a rule is run by hand"),
-            Key("reload", .text(.areForbidden), "the files are read again, or another entry file"),
+            Key("run", .anything, "a rule is run by hand"),
+            Key("reload", .anything, "the files are read again, or another entry file"),
             Key("restart", .duration(.zero ... .longest), "the program is stopped, so long"),
             Key("expect", .anything, "all that happened since the last `expect`"),
             Key("expect_variables", .anything, "by name"),
@@ -70,7 +70,7 @@ extension MappingTable {
     static let simulatedEvent = MappingTable(
         name: "\"event\"",
         keys: [
-            Key("button", .text(.areForbidden), required: true, "its name"),
+            Key("button", .anything, required: true, "its name"),
             Key("event", .anything, "what it does"),
             Key("clicks", .integer(1...8), "so many short presses"),
             Key("pattern", .anything, "a train of short and long presses"),
@@ -85,7 +85,7 @@ extension MappingTable {
     static let press = MappingTable(
         name: "\"press\"",
         keys: [
-            Key("button", .text(.areForbidden), required: true, "its name"),
+            Key("button", .anything, required: true, "its name"),
             Key("times", .integer(1...100), "how often"),
             Key("gap", .duration(.zero ... .longest), "from up to down"),
             Key("for", .duration(.zero ... .longest), "from down to up"),

@@ -18,9 +18,8 @@ struct SetFingerprints {
 }
 
 extension RuleReader {
-    /// For a set without errors.
-    ///
-    /// - Parameter calls: of each script, the scripts that its steps call; `order`: each after those.
+    /// For a set without errors: its own, and that of each rule, into which the scripts go that it calls, and those they
+    /// call.
     mutating func setFingerprints(_ graph: ScriptGraph) {
         var scripts: [Fingerprint] = contents.scripts.map(\.fingerprint)
         for script in graph.order {

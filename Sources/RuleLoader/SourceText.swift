@@ -88,13 +88,14 @@ struct SourceText: Sendable {
     }
 
     func firstLine(beginningWith word: String) -> SourcePosition? {
-        var rest = octets[...]
-        while let place = rest.firstIndex(where: { $0 == word.utf8.first }) {
-            let isFirst = place == 0 || octets[place - 1] == 0x0A || octets[place - 1] == 0x0D
-            if isFirst, octets[place...].starts(with: word.utf8) { return lines.position(of: place, in: octets) }
-            rest = octets[(place + 1)...]
+        let word = Array(word.utf8)
+        let place = octets.withUnsafeBufferPointer { octets in
+            octets.indices.first { place in
+                octets[place] == word.first && (place == 0 || octets[place - 1] == 0x0A || octets[place - 1] == 0x0D)
+                    && octets[place...].starts(with: word)
+            }
         }
-        return nil
+        return place.map { lines.position(of: $0, in: octets) }
     }
 
     /// The first tab among the blanks that begin a line, of each line that has more than blanks.

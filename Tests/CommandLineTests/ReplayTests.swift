@@ -100,8 +100,8 @@ struct ReplayTests {
             (["H", "{", #"{"at_ns":5,"input":"start"}"#], "line 2: not JSON: the text ends too early at byte 1."),
             (["H", "{", ""], "line 2: not JSON: the text ends too early at byte 1."),
             (
-                [#"{"format":"tryck-recording","version":2}"#],
-                "line 1: the recording has format 2 and this program reads format 1: replay it with a newer tryck."
+                [#"{"format":"tryck-recording","version":3}"#],
+                "line 1: the recording has format 3 and this program reads format 2: replay it with a newer tryck."
             ),
         ])
     func refused(lines: [String], sentence: String) throws {

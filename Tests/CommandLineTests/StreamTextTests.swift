@@ -20,8 +20,8 @@ struct StreamTextTests {
             (#"{"kind":"rule","rule":"evening","outcome":"completed","run":4}"#, "rule     evening  done"),
             (#"{"kind":"rule","rule":"evening","outcome":"failed","run":4}"#, "rule     evening  failed"),
             (
-                #"{"kind":"rule","rule":"evening","outcome":"step_failed","step":1,"code":"R822","reason":"exit status 1"}"#,
-                "rule     evening  action 2 failed: exit status 1 (R822)"
+                #"{"kind":"rule","rule":"evening","outcome":"step_failed","step":"actions[1].run","code":"R822","reason":"exit status 1"}"#,
+                "rule     evening  actions[1].run failed: exit status 1 (R822)"
             ),
             (
                 #"{"kind":"rule","rule":"evening","button":"hall","event":"hold","outcome":"dropped_busy"}"#,
@@ -39,6 +39,22 @@ struct StreamTextTests {
             (
                 #"{"kind":"button","button":"hall","state":"unpaired"}"#,
                 "button   hall  unpaired: it was reset or has forgotten us; pair it again"
+            ),
+            (
+                #"{"kind":"http","rule":"door","method":"POST","url":"https://x.example/a","status":200,"duration_ms":12.5}"#,
+                "web      POST https://x.example/a  200, 12.5 ms"
+            ),
+            (
+                #"{"kind":"http","rule":"door","method":"GET","url":"https://x.example/","reason":"no such host"}"#,
+                "web      GET https://x.example/  no such host"
+            ),
+            (#"{"kind":"variable","variable":"guests","value":true}"#, "variable guests = true"),
+            (
+                #"{"kind":"rules","state":"ok","rules":3,"problems":[]}"#, "rules    3 rules loaded"
+            ),
+            (
+                #"{"kind":"rules","state":"error","rules":3,"problems":[{"severity":"error","file":"a.yaml","line":2,"column":3,"message":"unknown button"}]}"#,
+                "rules    the old ones go on: a.yaml:2:3: unknown button"
             ),
             (
                 #"{"kind":"adapter","state":"powered_on","address":"00:11:22:33:44:55"}"#,

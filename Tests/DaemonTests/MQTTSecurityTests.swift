@@ -130,7 +130,7 @@ struct MQTTSecurityTests {
 }
 
 /// Two authorities, a broker's certificate for `localhost`, and a client's, made with openssl.
-private struct Certificates {
+struct Certificates {
     let directory = TemporaryDirectory()
 
     var listener: String {

@@ -21,6 +21,7 @@ import Testing
     func signalled() async {
         let result = await run(["/bin/sh", "-c", "kill -9 $$"])
         #expect(result?.status == .signalled(SIGKILL))
+        #expect(result?.exitStatus == 137)
     }
 
     @Test("the environment is what was given, in its order, and nothing else")
@@ -82,6 +83,21 @@ import Testing
         #expect(lines.dropFirst(2) == ["0", "1", "2", "3"])
     }
 
+    @Test("it may gain privileges through sudo, and has none of our ambient ones")
+    func privileges() async {
+        let result: ProcessResult? = await onReactor { run in
+            raiseAmbientCapability()
+            let edge = ProcessEdge(loop: run.loop)
+            let request = ProcessRequest(arguments: ["grep", "-E", "CapAmb|NoNewPrivs", "/proc/self/status"])
+            edge.start(1, request) { result in
+                _ = edge
+                run.finish(result)
+            }
+        }
+        let lines = String(decoding: result?.standardOutput ?? [], as: UTF8.self).split(separator: "\n")
+        #expect(lines == ["CapAmb:\t0000000000000000", "NoNewPrivs:\t0"])
+    }
+
     // MARK: Bounds
 
     @Test("ten megabytes are read, the first 64 KiB of each output are kept", arguments: ["", ">&2"])
@@ -126,6 +142,24 @@ import Testing
             }
         }
         #expect(counts == [32, 33, 33])
+    }
+
+    @Test("one that is cancelled in line never starts")
+    func cancelledInLine() async {
+        let result: ProcessResult? = await onReactor { run in
+            let edge = ProcessEdge(loop: run.loop)
+            let last = UInt64(ProcessEdge.maximumRunning)
+            for id in 0..<last { edge.start(id, ProcessRequest(arguments: ["sleep", "60"])) { _ in } }
+            edge.start(last, ProcessRequest(arguments: ["true"])) { result in
+                edge.cancelAll {
+                    _ = edge
+                    run.finish(result)
+                }
+            }
+            edge.cancel(last)
+        }
+        #expect(result?.status == .couldNotStart("it was cancelled before it started"))
+        #expect(result?.exitStatus == 127)
     }
 
     @Test("what finds the line full is refused")
@@ -224,6 +258,21 @@ import Testing
         #expect(isGone(result))
     }
 
+    @Test("a descendant that ignores TERM and holds no output of ours is killed as well")
+    func silentDescendant() async throws {
+        let script = "(trap '' TERM; sh -c 'echo $PPID'; exec >/dev/null 2>&1; echo > FIFO; exec sleep 60) & wait"
+        let (result, elapsed) = try #require(await cancelled(script))
+        #expect(result.status == .signalled(SIGTERM))
+        #expect(elapsed >= .seconds(2))
+        #expect(isGone(result))
+    }
+
+    @Test("a group that ends at TERM is not waited for")
+    func promptEnd() async throws {
+        let (_, elapsed) = try #require(await cancelled("sleep 60 >/dev/null 2>&1 & echo > FIFO; wait"))
+        #expect(elapsed < .seconds(1))
+    }
+
     @Test("a program may clean up after TERM and say how it went")
     func gracefulEnd() async throws {
         let script = "trap 'echo cleaned; exit 4' TERM; echo > FIFO; while :; do :; done"
@@ -317,4 +366,24 @@ private func isGone(_ result: ProcessResult) -> Bool {
     var text = [UInt8](repeating: 0, count: 512)
     let count = fread(&text, 1, text.count, file)
     return String(decoding: text.prefix(count), as: UTF8.self).contains(") Z ")
+}
+
+/// Gives the calling thread CAP_NET_RAW for all that it starts, as a service manager does. Only root can; others have no
+/// ambient capability to lose.
+private func raiseAmbientCapability() {
+    typealias Capset = @convention(c) (UnsafeMutableRawPointer, UnsafeMutableRawPointer) -> Int32
+    typealias Prctl = @convention(c) (Int32, UInt, UInt, UInt, UInt) -> Int32
+    let netRaw: UInt = 13
+    guard let capget = dlsym(nil, "capget"), let capset = dlsym(nil, "capset"), let prctl = dlsym(nil, "prctl") else {
+        return
+    }
+    // Version 3 of the structures: a header, then effective, permitted and inheritable, twice.
+    var header: (UInt32, Int32) = (0x2008_0522, 0)
+    var sets: (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32) = (0, 0, 0, 0, 0, 0)
+    _ = unsafeBitCast(capget, to: Capset.self)(&header, &sets)
+    sets.2 |= 1 << UInt32(netRaw)
+    _ = unsafeBitCast(capset, to: Capset.self)(&header, &sets)
+    // PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE
+    let failure = unsafeBitCast(prctl, to: Prctl.self)(47, 2, netRaw, 0, 0)
+    precondition(failure == 0 || geteuid() != 0, "prctl: \(errno)")
 }

@@ -26,7 +26,7 @@ final class TestBroker: Sendable {
         writeFile(
             configuration,
             "listener \(self.port) 127.0.0.1\nset_tcp_nodelay true\n\(user)\nlog_dest stderr\n\(settings)\n".utf8)
-        let (process, log) = try run(["/usr/sbin/mosquitto", "-c", configuration])
+        let (process, log) = try startLogged(["/usr/sbin/mosquitto", "-c", configuration])
         self.process = process
         self.log = log
         // It says so itself when it listens.
@@ -59,7 +59,7 @@ final class TestBroker: Sendable {
 }
 
 /// Starts a program, its standard error on a pipe.
-private func run(_ arguments: [String]) throws -> (pid_t, log: Int32) {
+func startLogged(_ arguments: [String]) throws -> (pid_t, log: Int32) {
     var ends: [Int32] = [-1, -1]
     #expect(pipe(&ends) == 0)
     _ = fcntl(ends[0], F_SETFD, FD_CLOEXEC)
@@ -79,7 +79,7 @@ private func run(_ arguments: [String]) throws -> (pid_t, log: Int32) {
 
 /// Runs a program to its end.
 func runToEnd(_ arguments: [String]) throws {
-    let (process, log) = try run(arguments)
+    let (process, log) = try startLogged(arguments)
     var said: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 4096)
     while case let count = read(log, &chunk, chunk.count), count > 0 { said += chunk.prefix(count) }

@@ -102,14 +102,15 @@ struct Button {
 
 /// A recogniser whose timers fire when they are due.
 struct Room {
-    var recogniser = GestureRecogniser()
+    var recogniser: GestureRecogniser
     var now = Instant.start
     /// And when.
     private(set) var log: [(at: Instant, Recognised)] = []
     /// How late the radio brings each event, in nanoseconds.
     var delay: () -> Int64 = { 0 }
 
-    init(_ vocabulary: Vocabulary, chords: [Chord] = []) {
+    init(_ vocabulary: Vocabulary, chords: [Chord] = [], takesVerdicts: Bool = true) {
+        recogniser = GestureRecogniser(takesVerdicts: takesVerdicts)
         recogniser.configure([:], others: vocabulary, chords: chords, at: now)
     }
 

@@ -120,6 +120,20 @@ struct ChangeTests {
         #expect(later.recogniser.saved(.kitchen) == "")
     }
 
+    @Test("what the next event says of the time between, a train of a former process knows")
+    func agedByTheNext() throws {
+        var room = Room(Self.triple)
+        let events = Button().storedEvents(of: Room.presses("0-80 5000-5080"), connectedAt: 327_680)
+        for event in events.prefix(2) { room.hear(event) }
+        var later = Room(Self.triple)
+        later.recogniser.restore(.kitchen, room.recogniser.saved(.kitchen), at: later.now)
+        later.now = .start + .seconds(9)
+        for event in events.dropFirst(3) { later.hear(event) }
+        let click = try #require(later.gestures.first)
+        #expect(click.age == .seconds(10))
+        #expect(click.at == .start - .seconds(1))
+    }
+
     @Test("a hold of a former process has its release")
     func heldOver() {
         var room = Room(Self.all)

@@ -80,6 +80,17 @@ struct HostileTests {
         }
     }
 
+    @Test("of presses about which a button never says a word no more are kept than it can still call something")
+    func silentButton() {
+        var machine = PressMachine(button: .kitchen, part: nil, grammar: Grammar(Vocabulary()))
+        var output: [Recognised] = []
+        for press in 0..<100 {
+            machine.handle(Button().event(.down, at: press * 100_000), at: .start, into: &output)
+            machine.handle(Button().event(.up(.open), at: press * 100_000 + 3000), at: .start, into: &output)
+            #expect(machine.train.count <= 2)
+        }
+    }
+
     @Test("random texts bring nothing down", arguments: 0..<200 as Range<UInt64>)
     func randomTexts(_ seed: UInt64) {
         var generator = SeededGenerator(seed: seed)

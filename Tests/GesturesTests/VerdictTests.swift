@@ -83,6 +83,25 @@ struct VerdictTests {
         #expect(derived.told == fixed.told)
     }
 
+    @Test(
+        "where no button judges, downs and ups alone give the same gestures", arguments: TriggerMode.allCases,
+        0..<30 as Range<UInt64>)
+    func unjudged(_ mode: TriggerMode, _ seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        let presses = generator.presses(upTo: 20)
+        var judged = Room(Vocabulary(fixedMode: mode))
+        judged.press(presses)
+        var room = Room(Vocabulary(fixedMode: mode), takesVerdicts: false)
+        for press in presses {
+            for (step, ticks) in [(.down, press.down), (.up(.open), press.up)] as [(PressStep, Int)] {
+                room.wait(until: Instant(ticks: ticks))
+                room.hear(Button().event(step, at: ticks))
+            }
+        }
+        room.rest()
+        #expect(room.told == judged.told)
+    }
+
     @Test("what the button judged stands, though we never saw the press")
     func unseen() {
         var room = Room(Vocabulary())

@@ -47,8 +47,10 @@ struct RecordingTests {
                         duration: .nanoseconds(1_234_567)))
             }
         case .webAnswered:
-            [WebResult.Answer.answered(status: 404, body: Array("gone".utf8)), .failed("no such host")].map {
-                .webAnswered(5, WebResult($0, duration: .nanoseconds(12)))
+            [HTTPResult.Outcome.answered(status: 404), .failed("no such host")].map {
+                .webAnswered(
+                    5,
+                    HTTPResult(outcome: $0, body: Array("gone".utf8), duration: .nanoseconds(12), note: "elsewhere"))
             }
         case .rulesLoaded:
             [
@@ -260,7 +262,8 @@ struct RecordingTests {
         #expect(
             names(RecordingTests.header.configuration) == [
                 "version", "baseTopic", "extraTrustRoots", "trustRootNames", "transport", "hasTransport",
-                "maximumConnections", "broker", "hasBroker", "control", "processEnvironment", "stateDirectory", "builtAt",
+                "maximumConnections", "broker", "hasBroker", "control", "processEnvironment", "stateDirectory",
+                "builtAt",
                 "ruleFault", "ruleProblems", "simulatedButtons",
             ])
         #expect(names(stored) == ["installationID", "nextRun", "buttons", "runs", "rules"])
@@ -315,10 +318,10 @@ struct RecordingTests {
 
     @Test("a newer format is refused with what to do, and a member nobody knows is passed over")
     func versions() throws {
-        #expect(throws: RecordingFailure.newerVersion(2)) {
-            try RecordingLine(parsing: Array(#"{"format":"tryck-recording","version":2,"new":[]}"#.utf8))
+        #expect(throws: RecordingFailure.newerVersion(3)) {
+            try RecordingLine(parsing: Array(#"{"format":"tryck-recording","version":3,"new":[]}"#.utf8))
         }
-        #expect("\(RecordingFailure.newerVersion(2))".contains("newer tryck"))
+        #expect("\(RecordingFailure.newerVersion(3))".contains("newer tryck"))
         let line = #"{"moon":1,"at_ns":0,"input":"start","reports":[]}"#
         #expect(
             try RecordingLine(parsing: Array(line.utf8))

@@ -9,6 +9,7 @@ struct HostileFileTests {
     private static let valid: [[UInt8]] = {
         let paths =
             GoldenTests.files.map { Project.golden.appending(path: $0) } + [
+                Project.root.appending(path: "Tests/RuleLoaderTests/Examples/house.yaml"),
                 Project.root.appending(path: "rules/home.yaml"), Project.root.appending(path: "rules/simulator.yaml"),
             ]
         return paths.compactMap { try? [UInt8](Data(contentsOf: $0)) }
@@ -85,6 +86,22 @@ struct HostileFileTests {
         "wrong steps, used often": {
             "version: 1\nx-a: &a [" + String(repeating: "{lgo: a},", count: 90) + "]\nrules:\n"
                 + (0..<300).map { "  - {id: r\($0), triggers: {button: any, event: up}, actions: *a}\n" }.joined()
+        },
+        "names that nobody declared": {
+            "version: 1\nbuttons: {a: BF12-C34567}\nrules:\n"
+                + (0..<10_000).map { number in
+                    "  - {id: r\(number), triggers: {button: b\(number), event: up}, conditions: rules.s\(number).enabled, "
+                        + "actions: {enable: t\(number)}}\n"
+                }.joined()
+        },
+        "a chain of groups": {
+            "version: 1\nbuttons: {a: BF12-C34567}\ngroups:\n  g0: [a, g20000]\n"
+                + (1...20_000).map { "  g\($0): g\($0 - 1)\n" }.joined()
+        },
+        "groups of groups of groups": {
+            "version: 1\nbuttons:\n" + (0..<1000).map { "  b\($0): BF12-C\(10_000 + $0)\n" }.joined()
+                + "groups:\n  g0: [" + (0..<1000).map { "b\($0)" }.joined(separator: ", ") + "]\n"
+                + (1...2000).map { "  g\($0): [g\($0 - 1)]\n" }.joined()
         },
         "tabs": { "version: 1\n" + String(repeating: "\t", count: 500_000) },
     ]

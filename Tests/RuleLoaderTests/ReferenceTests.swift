@@ -59,6 +59,11 @@ struct ReferenceTests {
         #expect(text.contains("<!-- keys: \(mapping.rawValue)"))
     }
 
+    @Test("every key of a simulated button is in it")
+    func simulator() {
+        for key in MappingTable.simulatorButton.keys { #expect(text.contains("`\(key.name)`"), "\(key.name)") }
+    }
+
     @Test("every code that the loader can say is in it")
     func codes() throws {
         let sources = Project.root.appending(path: "Sources")

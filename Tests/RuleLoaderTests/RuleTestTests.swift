@@ -287,6 +287,26 @@ struct RuleTestTests {
         #expect(codes("name: a\ngiven: {\(given)}\nsteps: [{advance: 1s}]") == [code])
     }
 
+    @Test(
+        "no message shows what a tag brought in",
+        arguments: [
+            "given: {now: T, fold: T, states: {lux: T, lamp: T}, variables: {scene: T}, broker: T, disabled: T}",
+            "given: {results: [{run: T, exit: T}, T]}",
+            "steps: [T, {event: T}, {event: {button: T, event: T, part: T}}]",
+            "steps: [{down: T}, {up: T}, {press: T}, {press: {button: T, times: T}}, {chord: T}, {chord: [T, T]}]",
+            "steps: [{advance: T}, {state: T}, {broker: T}, {run: T}, {reload: T}, {restart: T}]",
+            "steps: [{expect: T}, {expect: [T]}, {expect_variables: T}, {expect_rules: {one: T}}]",
+            "steps: [{expect: [{run: T}, {run: [T]}, {http: T}, {publish: {qos: T, json: T}}, {log: {level: T}}]}]",
+        ])
+    func secrets(lines: String) {
+        let environment = LoadEnvironment(
+            secrets: SourceFile(name: "secrets.yaml", text: Array("token: hunter+2\n".utf8)), timeZones: Self.zones)
+        let text = RuleTestTests.text("name: a\n\(lines.replacing("T", with: "!secret token"))")
+        for diagnostic in LoadedText.set(text, in: environment).diagnostics {
+            #expect(!"\(diagnostic.message) \(diagnostic.hint ?? "")".contains("hunter"))
+        }
+    }
+
     @Test("a test has a name and steps")
     func required() {
         #expect(codes("steps: [{advance: 1s}]") == ["E202"])

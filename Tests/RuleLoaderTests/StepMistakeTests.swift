@@ -16,7 +16,8 @@ struct StepMistakeTests {
             ("publish: {topic: a, max_age: 5}", "E206"), ("publish: {topic: a, payload: null}", "E114"),
             ("publish: {topic: a, json: {a: on}}", "E208"), ("publish: {topic: a, json: {a: 017}}", "E208"),
             ("publish: {topic: a, json: {'{{ b }}': c}}", "E407"), ("publish: a", "E203"),
-            ("publish: {topic: a, json: '{{ null }}'}", "E404"),
+            ("publish: {topic: a, json: '{{ null }}'}", "E404"), ("publish: {topic: a, json: {color: , b: c}}", "E114"),
+            ("publish:\n    topic: a\n    json:\n      color: #ff0000\n      b: null", "E114"),
             // run and shell
             ("run: mpc next", "E203"), ("run: []", "E212"), ("run: [\"\"]", "E203"), ("run: {cwd: /tmp}", "E202"),
             ("run: ['{{ states.lamp }}']", "E506"), ("run: [a, null]", "E114"), ("run: [a, [b]]", "E203"),
@@ -88,6 +89,31 @@ struct StepMistakeTests {
         ])
     func mistakes(step: String, code: String) {
         #expect(LoadedSteps.codes("- \(step)") == [code])
+    }
+
+    @Test(
+        "no message shows what a tag brought in",
+        arguments: [
+            "publish: {topic: T, payload: T, json: {a: T}, qos: T, retain: T, max_age: T}", "run: T", "run: [T, T]",
+            "run: {argv: T, cwd: T, stdin: T, env: {A: T}}", "shell: T", "shell: {script: T, args: [T]}",
+            "http: T", "http: {url: T, method: T, headers: {A: T}, body: T, expect: T}", "delay: T", "wait: T",
+            "wait: {until: T, timeout: T}", "set: T", "set: {scene: T, volume: T, guest: T}", "enable: T",
+            "disable: [T]",
+            "cycle: T", "cycle: {steps: T, reset_after: T}", "cycle: {steps: [T, T]}", "repeat: T",
+            "repeat: {while: T, every: T, limit: T, actions: T}", "repeat: {count: T, every: 1s, actions: {log: T}}",
+            "if: T\n  then: T\n  else: T", "choose: T\n  default: T",
+            "choose: [{if: {time: {after: T, weekday: T}}, then: T}]",
+            "script: T", "script: greet\n  with: {whom: T, often: T}", "log: T", "log: {message: T, level: T}",
+            "stop: T", "T",
+            "run: [a]\n  alias: T\n  enabled: T\n  timeout: T\n  retry: T\n  continue_on_error: T\n  save_as: T",
+        ])
+    func secrets(step: String) {
+        let environment = LoadEnvironment(
+            secrets: SourceFile(name: "secrets.yaml", text: Array("token: hunter+2\n".utf8)), programs: [])
+        let steps = "- \(step.replacing("T", with: "!secret token"))"
+        for diagnostic in LoadedText.set(LoadedSteps.text(steps), in: environment).diagnostics {
+            #expect(!"\(diagnostic.message) \(diagnostic.hint ?? "")".contains("hunter"))
+        }
     }
 
     @Test("a list has at most 100 steps")

@@ -266,7 +266,7 @@ struct Household {
             give(.rulesLoaded(id, RulesLoaded(set: found.set, source: found.recorded)))
         case .startWebRequest(let id, let request):
             journal.append("\(request.method) \(request.url)")
-            give(.webAnswered(id, WebResult(.answered(status: 200, body: []), duration: .milliseconds(1))))
+            give(.webAnswered(id, HTTPResult(outcome: .answered(status: 200), duration: .milliseconds(1))))
         case .cancelWebRequest: break
         case .publish(let id, let message, _):
             journal.append("publish \(message.topicName)")

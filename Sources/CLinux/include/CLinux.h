@@ -36,6 +36,10 @@ int linux_set_blocking(int descriptor, int blocking);
 int linux_spawn_closefrom(posix_spawn_file_actions_t *actions, int first);
 int linux_spawn_chdir(posix_spawn_file_actions_t *actions, const char *directory);
 
+// Takes the calling thread's ambient capabilities: what it starts from then on has none of them. What it may do itself
+// stays. Linux 4.3.
+int linux_drop_ambient_capabilities(void);
+
 // The environment of this process: "NAME=value" strings, ended by a null pointer.
 char **linux_environment(void);
 

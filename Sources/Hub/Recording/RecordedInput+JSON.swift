@@ -85,16 +85,18 @@ extension RecordedInput {
             (
                 .webAnswered,
                 [
-                    "id": JSONValue(id), "answer": result.answer.json(hiding: redaction),
+                    "id": JSONValue(id), "answer": result.outcome.json(hiding: redaction),
+                    "body": JSONValue(octets: result.body, hiding: redaction),
                     "duration_ns": JSONValue(exactly: result.duration),
+                    "note": result.note.map { .string(redaction($0)) } ?? .null,
                 ]
             )
         case .rulesLoaded(let id, let loaded):
             (
                 .rulesLoaded,
                 [
-                    "id": JSONValue(id), "loaded": .bool(loaded.set != nil),
-                    "rules": loaded.set == nil ? .null : loaded.source?.json ?? .null,
+                    "id": JSONValue(id),
+                    "rules": loaded.source?.json ?? .null,
                     "problems": redaction(.array(loaded.problems)), "summary": .string(redaction(loaded.summary)),
                 ]
             )
@@ -147,9 +149,10 @@ extension RecordedInput {
         case .webAnswered:
             .webAnswered(
                 try line.integer("id"),
-                WebResult(
-                    try WebResult.Answer(recorded: try line.member("answer") { $0 }),
-                    duration: try line.duration("duration_ns")))
+                HTTPResult(
+                    outcome: try HTTPResult.Outcome(recorded: try line.member("answer") { $0 }),
+                    body: try line.octets("body"), duration: try line.duration("duration_ns"),
+                    note: try line.optional("note", \.stringValue)))
         case .rulesLoaded:
             .rulesLoaded(
                 try line.integer("id"),
@@ -171,18 +174,17 @@ extension RecordedInput {
     }
 }
 
-extension WebResult.Answer {
+extension HTTPResult.Outcome {
     fileprivate func json(hiding redaction: Redaction) -> JSONValue {
         switch self {
-        case .answered(let status, let body):
-            ["status": JSONValue(status), "body": JSONValue(octets: body, hiding: redaction)]
+        case .answered(let status): ["status": JSONValue(status)]
         case .failed(let reason): ["failed": .string(redaction(reason))]
         }
     }
 
     fileprivate init(recorded value: JSONValue) throws(RecordingFailure) {
         if value["status"] != nil {
-            self = .answered(status: try value.integer("status"), body: try value.octets("body"))
+            self = .answered(status: try value.integer("status"))
         } else {
             self = .failed(try value.string("failed"))
         }

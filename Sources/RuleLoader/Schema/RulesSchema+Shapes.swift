@@ -21,6 +21,7 @@ extension RulesSchema {
         case .duration: RulesSchema.reference(to: "duration")
         case .delay: RulesSchema.reference(to: "delay")
         case .clock: RulesSchema.reference(to: "clock")
+        case .moment: RulesSchema.reference(to: "moment")
         case .rate: RulesSchema.reference(to: "rate")
         case .weekday: RulesSchema.reference(to: "weekday")
         case .status:

@@ -52,6 +52,7 @@ package struct RulesSchema {
         ("duration", .duration, "write 10s, 500ms or 1h30m"),
         ("delay", .delay, "write 10s, 500ms or 1h30m, or a template"),
         ("clock", .clock, "write 22:00, sunset or sunset - 30m"),
+        ("moment", .moment, "write 2026-01-15 12:00"),
         ("rate", .rate, "write 20/1m"),
         ("weekday", .weekday, "write mon, or a range such as mon-fri"),
         ("status", .status, "write 204, or a family such as 2xx"),

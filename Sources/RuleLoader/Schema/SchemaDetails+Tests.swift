@@ -52,7 +52,7 @@ extension SchemaMapping {
     }
 
     private static let givenDetails: [String: KeyDetail] = [
-        "now": KeyDetail(else: .value("2026-01-15 12:00"), "2026-01-10 23:15"),
+        "now": KeyDetail(.moment, else: .value("2026-01-15 12:00"), "2026-01-10 23:15"),
         "fold": KeyDetail(else: .value(0), 1),
         "states": KeyDetail(.keyed(.state, .scalar), else: .said("their `default`"), ["hall_light": "OFF", "lux": 3]),
         "variables": KeyDetail(.keyed(.variable, .scalar), else: .said("their `initial`"), ["guest": true]),

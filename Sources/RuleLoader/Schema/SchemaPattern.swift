@@ -15,6 +15,7 @@ struct SchemaPattern: Sendable {
     static let clock = SchemaPattern(
         "(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?"
             + "|(?:sunrise|sunset|dawn|dusk) *(?:[+-] *\(duration.text))?")
+    static let moment = SchemaPattern("[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}(?::[0-9]{2})?")
     static let rate = SchemaPattern("[1-9][0-9]{0,4}/\(duration.text)")
     static let weekday = SchemaPattern("(?:\(days))(?:-(?:\(days)))?")
     static let status = SchemaPattern("[1-5](?:[0-9]{2}|[xX]{2})")

@@ -18,6 +18,7 @@ extension SchemaShape {
         case .duration(let range): "duration" + SchemaShape.words(range)
         case .delay: "duration, or a template that gives one"
         case .clock: "time of day"
+        case .moment: "day and time"
         case .rate: "rate"
         case .weekday: "`mon` … `sun` or a range such as `mon-fri`"
         case .status: "HTTP status or family"

@@ -18,6 +18,8 @@ indirect enum SchemaShape: Sendable {
     /// A duration, or a template that gives one.
     case delay
     case clock
+    /// A day and a time of day.
+    case moment
     case rate
     case weekday
     /// An HTTP status or a family of them.

@@ -13,9 +13,9 @@ extension RuleEngine {
         let old = world
         world = World(new)
         moveRules(from: old, to: places)
-        let before = Names(old.set)
+        let before = names
         names = Names(new)
-        moveOverrides(from: old, before, &effects)
+        moveOverrides(from: old, before, places, &effects)
         moveVariables(from: old, before, &effects)
         moveStates(at: now, &effects)
         world.brokerIsConnected = old.brokerIsConnected
@@ -32,11 +32,19 @@ extension RuleEngine {
         worldMoved = true
     }
 
-    /// The new places of the rules that say what they said, by their old ones.
+    /// The new places of the rules that say what they said, by their old ones. Without a fingerprint a rule is looked at
+    /// as a whole.
     private func unchangedRules(in new: RuleSet) -> [Int: Int] {
         var places: [Int: Int] = [:]
-        for (place, rule) in new.rules.enumerated() {
-            guard let before = names.rules[rule.id], set.rules[before].saysTheSame(as: rule) else { continue }
+        places.reserveCapacity(new.rules.count)
+        // Field by field: a rule that is taken out as a whole costs a count for each of its parts.
+        for place in new.rules.indices {
+            let id = new.rules[place].id
+            let isInPlace = set.rules.indices.contains(place) && set.rules[place].id == id
+            guard let before = isInPlace ? place : names.rules[id],
+                set.rules[before].fingerprint == new.rules[place].fingerprint,
+                !new.rules[place].fingerprint.isEmpty || set.rules[before] == new.rules[place]
+            else { continue }
             places[before] = place
         }
         return places
@@ -60,7 +68,7 @@ extension RuleEngine {
             cancel(id, at: now, &effects)
         }
         turnedLanes = []
-        for (place, rule) in set.rules.enumerated() where places[place] == nil { archive.forget(rule.id) }
+        for place in set.rules.indices where places[place] == nil { archive.forget(set.rules[place].id) }
     }
 
     /// Of rules and of scripts that are gone or changed.
@@ -114,18 +122,23 @@ extension RuleEngine {
     }
 
     /// What was set at run time holds until the value in the file changes.
-    private mutating func moveOverrides(from old: World, _ before: Names, _ effects: inout [Effect]) {
+    private mutating func moveOverrides(
+        from old: World, _ before: Names, _ places: [Int: Int], _ effects: inout [Effect]
+    ) {
         for id in overrides.keys.sorted() {
             let isInForce = names.rules[id].map { set.rules[$0].isEnabled == overrides[id]?.inFile } ?? false
             guard !isInForce else { continue }
             overrides[id] = nil
             effects.append(.keep(.enabled(rule: id, nil)))
         }
-        for (place, rule) in set.rules.enumerated() {
-            let isEnabled = overrides[rule.id]?.isEnabled ?? rule.isEnabled
+        var isNew = Array(repeating: true, count: set.rules.count)
+        for place in places.values { isNew[place] = false }
+        for place in set.rules.indices where isNew[place] {
+            let id = set.rules[place].id
+            let isEnabled = overrides[id]?.isEnabled ?? set.rules[place].isEnabled
             world.rules[place].isEnabled = isEnabled
-            guard let was = before.rules[rule.id], old.rules[was].isEnabled != isEnabled else { continue }
-            effects.append(.enabledChanged(rule: rule.id, isEnabled))
+            guard let was = before.rules[id], old.rules[was].isEnabled != isEnabled else { continue }
+            effects.append(.enabledChanged(rule: id, isEnabled))
         }
     }
 
@@ -172,12 +185,5 @@ extension RuleEngine {
         if !unwanted.isEmpty { effects.append(.unsubscribe(unwanted)) }
         // Also where the topic is subscribed to already: its retained message is for the new state, too.
         if !missing.isEmpty { effects.append(.subscribe(missing)) }
-    }
-}
-
-extension Rule {
-    /// Without a fingerprint it is looked at as a whole.
-    fileprivate func saysTheSame(as other: Rule) -> Bool {
-        fingerprint == other.fingerprint && (!fingerprint.isEmpty || self == other)
     }
 }

@@ -27,6 +27,7 @@ struct RuleIndex: Sendable {
         var declared: [Int] = []
         /// Without the rules for `any`; so is `uses`.
         var table: Table = [:]
+        /// The events some rule waits for, each with the first that does.
         var uses: [(event: TriggerEvent, rule: Int)] = []
         var vocabulary: Vocabulary
     }
@@ -40,18 +41,15 @@ struct RuleIndex: Sendable {
 
     /// Rules for `any` concern buttons nobody has declared as well.
     private var anyTable: Table = [:]
-    private var anyEvents: Set<TriggerEvent> = []
     private var usesOfAny: [(event: TriggerEvent, rule: Int)] = []
 
     init(_ set: RuleSet) {
-        for (number, rule) in set.rules.enumerated() {
-            for (place, trigger) in rule.triggers.enumerated() {
-                guard case .buttons(let selectors, let events, let parts) = trigger.source,
-                    selectors.contains(.any)
+        for number in set.rules.indices {
+            for (place, trigger) in set.rules[number].triggers.enumerated() {
+                guard case .buttons(let selectors, let events, let parts) = trigger.source, selectors.contains(.any)
                 else { continue }
-                anyTable.add(Match(rule: number, trigger: place, parts: parts), for: events)
-                anyEvents.formUnion(events)
-                usesOfAny += events.map { ($0, number) }
+                let match = Match(rule: number, trigger: place, parts: parts)
+                for event in events where anyTable.add(match, for: event) { usesOfAny.append((event, number)) }
             }
         }
     }
@@ -99,7 +97,8 @@ extension RuleIndex {
         }
     }
 
-    /// All that rules wait for on a button, each event with every rule that does; chords have no part in it.
+    /// All that rules wait for on a button, each event with the first rule that does, of those for it and of those for any
+    /// button. Chords have no part in it.
     func events(of button: ButtonID) -> [(event: TriggerEvent, rule: Int)] {
         (places[button].map { entries[$0].uses } ?? []) + usesOfAny
     }
@@ -139,31 +138,28 @@ extension RuleIndex {
             entries[place].vocabulary.fixedMode = mode
         }
         addTriggers(of: set, hardware)
-        for place in entries.indices { entries[place].vocabulary.finish(with: anyEvents) }
+        for place in entries.indices { entries[place].vocabulary.finish(with: usesOfAny) }
         addChords(of: set)
     }
 
     private mutating func addTriggers(of set: RuleSet, _ hardware: HardwareIndex) {
-        for (number, rule) in set.rules.enumerated() {
-            for (trigger, described) in rule.triggers.enumerated() {
+        func existing(_ description: DeclaredButton.Hardware) -> [Int] {
+            hardware[description].compactMap { places[$0] }
+        }
+        let declared = set.buttons.map { existing($0.hardware) }
+        for number in set.rules.indices {
+            for (trigger, described) in set.rules[number].triggers.enumerated() {
                 guard case .buttons(let selectors, let events, let parts) = described.source else { continue }
                 let match = Match(rule: number, trigger: trigger, parts: parts)
                 for selector in selectors {
-                    let means: [ButtonID] =
-                        switch selector {
-                        // Those are in a table of their own.
-                        case .any: []
-                        case .declared(let place):
-                            set.buttons.indices.contains(place) ? hardware[set.buttons[place].hardware] : []
-                        case .hardware(let description): hardware[description]
-                        }
-                    for id in means {
-                        guard let place = places[id] else { continue }
-                        entries[place].table.add(match, for: events)
-                        for event in events {
-                            entries[place].vocabulary.add(event)
-                            entries[place].uses.append((event, number))
-                        }
+                    switch selector {
+                    // Those are in a table of their own.
+                    case .any: break
+                    case .declared(let place):
+                        guard declared.indices.contains(place) else { continue }
+                        for place in declared[place] { entries[place].add(match, for: events) }
+                    case .hardware(let description):
+                        for place in existing(description) { entries[place].add(match, for: events) }
                     }
                 }
             }
@@ -175,8 +171,8 @@ extension RuleIndex {
         chords = []
         rulesOfChords = []
         var known: [Chord: Int] = [:]
-        for (number, rule) in set.rules.enumerated() {
-            for (place, trigger) in rule.triggers.enumerated() {
+        for number in set.rules.indices {
+            for (place, trigger) in set.rules[number].triggers.enumerated() {
                 guard case .chord(let declared, let within, let event) = trigger.source else { continue }
                 let members = declared.compactMap { meant.indices.contains($0) ? meant[$0] : nil }
                 guard members.count == declared.count, Set(members).count == members.count else { continue }
@@ -198,19 +194,23 @@ extension RuleIndex {
 
     var vocabularyOfOthers: Vocabulary {
         var vocabulary = Vocabulary(collects: [])
-        vocabulary.finish(with: anyEvents)
+        vocabulary.finish(with: usesOfAny)
         return vocabulary
     }
 }
 
 extension RuleIndex.Table {
     /// A trigger that says an event twice stands there once.
-    fileprivate mutating func add(_ match: RuleIndex.Match, for events: [TriggerEvent]) {
-        for event in events {
-            let key = EventKey(event)
-            if let last = self[key]?.last, last.rule == match.rule, last.trigger == match.trigger { continue }
-            self[key, default: []].append(match)
+    ///
+    /// - Returns: whether it is the first rule that waits for the event.
+    fileprivate mutating func add(_ match: RuleIndex.Match, for event: TriggerEvent) -> Bool {
+        let key = EventKey(event)
+        guard let last = self[key]?.last else {
+            self[key] = [match]
+            return true
         }
+        if last.rule != match.rule || last.trigger != match.trigger { self[key]?.append(match) }
+        return false
     }
 }
 
@@ -222,6 +222,13 @@ extension RuleIndex.Entry {
             vocabulary.fixedMode = button.triggerMode
         }
         declared.append(place)
+    }
+
+    fileprivate mutating func add(_ match: RuleIndex.Match, for events: [TriggerEvent]) {
+        for event in events where table.add(match, for: event) {
+            vocabulary.add(event)
+            uses.append((event, match.rule))
+        }
     }
 }
 
@@ -237,8 +244,8 @@ extension Vocabulary {
     }
 
     /// Turns that no rule waits for are told all the same.
-    fileprivate mutating func finish(with anyEvents: Set<TriggerEvent>) {
-        for event in anyEvents { add(event) }
+    fileprivate mutating func finish(with usesOfAny: [(event: TriggerEvent, rule: Int)]) {
+        for (event, _) in usesOfAny { add(event) }
         if collects.isEmpty { collects = [TriggerEvent.standardCollect] }
     }
 }

@@ -1,6 +1,6 @@
 package import Almanac
-package import ButtonModel
-package import Expressions
+import ButtonModel
+import Expressions
 
 /// Everything one set of rule files says: checked, and with every expression compiled.
 ///

@@ -1,7 +1,7 @@
-package import Almanac
+import Almanac
 package import ButtonModel
 package import Expressions
-package import Gestures
+import Gestures
 package import JSON
 
 /// A test of the rule files: what is given, what happens, what is expected.

@@ -20,6 +20,10 @@ enum StreamText {
         case "rule": [rule(line)]
         case "publish": [publish(line)]
         case "process": process(line, style: style)
+        case "http": [web(line)]
+        case "variable":
+            [titled("variable", .plain) + (line.text("variable"), .strong) + " = " + (line["value"]?.shown ?? "")]
+        case "rules": [rules(line)]
         case "log": [log(line)]
         case "pairing": PairingText.line(line, style: style).map { [titled("pairing", .strong) + $0] } ?? []
         case "button": [button(line)]
@@ -31,6 +35,24 @@ enum StreamText {
         case "broker": [state(line, "broker", good: "connected")]
         default: []
         }
+    }
+
+    private static func web(_ line: JSONValue) -> Line {
+        let request = titled("web", .program) + "\(line.text("method")) \(line.text("url"))  "
+        guard let status = line["status"]?.integerValue else { return request + (line.text("reason"), .bad) }
+        return request + ("\(status)", (200..<300).contains(status) ? .good : .bad)
+            + (line["duration_ms"].map { ", \($0) ms" } ?? "")
+    }
+
+    private static func rules(_ line: JSONValue) -> Line {
+        guard line.text("state") != "ok" else {
+            return titled("rules", .plain) + (
+                "\(Quantity.count(line["rules"]?.integerValue ?? 0, "rule")) loaded", .good
+            )
+        }
+        let problem = line["problems"]?.arrayValue?.first { $0.text("severity") == "error" } ?? .null
+        let place = "\(problem.text("file")):\(problem["line"] ?? 0):\(problem["column"] ?? 0)"
+        return titled("rules", .plain) + ("the old ones go on: \(place): \(problem.text("message"))", .bad)
     }
 
     private static func event(_ line: JSONValue) -> Line {
@@ -52,7 +74,8 @@ enum StreamText {
         text.append("  ")
         switch line.text("outcome") {
         case "started":
-            text.append("runs: \(line.text("button")) \(line.text("event"))", .good)
+            let button = line.text("button")
+            text.append(button.isEmpty ? "runs, as asked for" : "runs: \(button) \(line.text("event"))", .good)
         case "completed": text.append("done", .good)
         case "failed": text.append("failed", .bad)
         case "step_failed":
@@ -158,4 +181,9 @@ extension JSONValue {
 extension String {
     /// `powered_on` as two words.
     var wordsSpaced: String { String(map { $0 == "_" ? " " : $0 }) }
+}
+
+extension JSONValue {
+    /// A text without its quotes.
+    fileprivate var shown: String { stringValue ?? description }
 }

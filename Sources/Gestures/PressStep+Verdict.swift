@@ -1,4 +1,4 @@
-package import ButtonModel
+import ButtonModel
 
 extension PressStep {
     /// What the button itself makes of this step, for those who listen in this mode. All four modes come from the same
@@ -18,7 +18,7 @@ extension PressStep {
     /// | hold, second press |       | hold           |                        |              |
     ///
     /// - Source: protocol notes, 7.
-    package func verdict(in mode: TriggerMode) -> Gesture? {
+    func verdict(in mode: TriggerMode) -> Gesture? {
         switch (self, mode) {
         case (.down, .click): .click
         case (_, .click): nil

@@ -1,0 +1,68 @@
+import CCurl
+import Hub
+
+/// What to do with an answer that leads elsewhere.
+///
+/// It is followed to the same host and port; from `http` to `https` to any port. What was given to a host in headers and
+/// body is nobody else's, and what was sent over TLS is not sent without.
+enum HTTPRedirect: Hashable, Sendable {
+    case none
+    /// Why, as a sentence.
+    case refused(String)
+    case follow(HTTPRequest)
+
+    /// - Parameter target: absolute.
+    init(of request: HTTPRequest, _ status: Int, to target: String?) {
+        guard [301, 302, 303, 307, 308].contains(status), let target else {
+            self = .none
+            return
+        }
+        guard let old = Place(request.url), let new = Place(target) else {
+            self = .refused("its redirect leads to no web page")
+            return
+        }
+        guard new.host == old.host else {
+            self = .refused("its redirect to another host, \(new.host), is not followed")
+            return
+        }
+        guard !old.isSecure || new.isSecure else {
+            self = .refused("its redirect from https to http is not followed")
+            return
+        }
+        guard new.port == old.port || new.isSecure != old.isSecure else {
+            self = .refused("its redirect to another port, \(new.port), is not followed")
+            return
+        }
+        var next = request
+        next.url = target
+        // As every browser does: 307 and 308 were made for what keeps its method.
+        let becomesGet = status == 303 ? request.method != "HEAD" : status < 303 && request.method == "POST"
+        if becomesGet {
+            next.method = "GET"
+            next.body = []
+            next.headers.removeAll { $0.lowercased().hasPrefix("content-") }
+        }
+        self = .follow(next)
+    }
+
+    private struct Place {
+        var host, port: String
+        var isSecure: Bool
+
+        init?(_ url: String) {
+            guard let scheme = part(CURLUPART_SCHEME, of: url), ["http", "https"].contains(scheme),
+                let host = part(CURLUPART_HOST, of: url), let port = part(CURLUPART_PORT, of: url)
+            else { return nil }
+            self.host = host.lowercased()
+            self.port = port
+            isSecure = scheme == "https"
+        }
+    }
+
+    /// A part of a URL as libcurl reads it, lest a host be one for the check and another for the request.
+    static func part(_ part: CURLUPart, of url: String) -> String? {
+        guard let text = ccurl_url_part(url, part) else { return nil }
+        defer { ccurl_free(text) }
+        return String(cString: text)
+    }
+}

@@ -1,0 +1,35 @@
+import Glibc
+
+/// A regular file, read whole. A pipe or a device that waits for somebody is not opened for long enough to wait.
+struct RegularFile: Sendable {
+    enum Failure: Error, Hashable, Sendable {
+        /// `errno`
+        case system(Int32)
+        case notRegular
+        case tooLong
+    }
+
+    var octets: [UInt8]
+    var isReadableByOthers: Bool
+
+    /// - Parameter path: its last step is not a link.
+    init(_ path: String, maximumLength: Int) throws(Failure) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW)
+        guard descriptor >= 0 else { throw .system(errno) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .system(errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
+        isReadableByOthers = status.st_mode & 0o077 != 0
+        octets = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = read(descriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .system(errno) }
+            guard count > 0 else { return }
+            octets.append(contentsOf: chunk[..<count])
+            guard octets.count <= maximumLength else { throw .tooLong }
+        }
+    }
+}

@@ -1,0 +1,174 @@
+import ButtonModel
+import Expressions
+import Gestures
+import TestSupport
+import Testing
+
+@testable import Rules
+
+/// Random histories of random houses; every effect is held against what was promised.
+@Suite("Whatever happens to the rules")
+struct RuleEnginePropertyTests {
+    /// What the effects said so far.
+    private struct Ledger {
+        var open: [RunID: String] = [:]
+        var ended: Set<RunID> = []
+        var performed: Set<StepID> = []
+        var unanswered: [StepID] = []
+        var waiting: [RunID: WaitingRun] = [:]
+        var timer: Instant?
+
+        mutating func read(_ effect: RuleEngine.Effect, at now: Instant) {
+            switch effect {
+            case .started(let run, let rule, _):
+                #expect(open[run] == nil && !ended.contains(run))
+                open[run] = rule
+            case .perform(let step, let action, let rule, _):
+                #expect(open[step.run] == rule)
+                #expect(performed.insert(step).inserted)
+                if action.word != "log" { unanswered.append(step) }
+            case .cancel(let step):
+                #expect(open[step.run] != nil)
+                unanswered.removeAll { $0 == step }
+            case .stepFailed(let run, let rule, _, _, _, _, _): #expect(open[run] == rule)
+            case .finished(let run, let rule, _):
+                #expect(open.removeValue(forKey: run) == rule)
+                #expect(waiting[run] == nil)
+                ended.insert(run)
+            case .keep(.waiting(let run, let kept)):
+                #expect(open[run] != nil)
+                waiting[run] = kept
+            case .setTimer(let deadline):
+                timer = deadline
+            case .cancelTimer:
+                #expect(timer != nil)
+                timer = nil
+            case .recognised, .stopped, .interrupted, .keep, .variableChanged, .enabledChanged, .triggerModeDropped,
+                .subscribe, .unsubscribe, .log:
+                break
+            }
+        }
+    }
+
+    @Test("a run starts once, acts only while it goes on, and ends once", arguments: UInt64(0)..<80)
+    func runs(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        var talk = House.talk(try RandomHouse.set(&random))
+        var ledger = Ledger()
+        ledger.timer = talk.machine.timer
+        for _ in 0..<250 {
+            let input = try RuleEnginePropertyTests.input(&random, &talk, ledger)
+            if input == .timerFired { ledger.timer = nil }
+            if case .stepFinished(let step, _) = input { ledger.unanswered.removeAll { $0 == step } }
+            let effects = talk.given(input)
+            for effect in effects { ledger.read(effect, at: talk.now) }
+            #expect(ledger.timer == talk.machine.timer)
+            RuleEnginePropertyTests.check(talk.machine, against: ledger)
+        }
+        for effect in talk.given(.stop) { ledger.read(effect, at: talk.now) }
+        #expect(Set(ledger.open.keys) == Set(ledger.waiting.keys))
+        #expect(talk.given(.timerFired).isEmpty)
+    }
+
+    /// Every mode keeps its promise, and what the engine counts is what it said.
+    private static func check(_ engine: RuleEngine, against ledger: Ledger) {
+        #expect(engine.runCount == ledger.open.count)
+        #expect(engine.queue.isEmpty && engine.turnedLanes.isEmpty && !engine.worldMoved)
+        #expect(engine.lanes.values.reduce(0) { $0 + $1.waiting.count } == engine.waitingCount)
+        #expect(
+            Set(engine.runs.keys.filter { engine.runs[$0]?.isWaitingForWorld == true }) == engine.runsWaitingForWorld)
+        #expect(engine.runs.values.compactMap(\.deadline).min() == engine.runDeadlines.earliest)
+        for (id, lane) in engine.lanes {
+            let rule = engine.set.rules[id.rule]
+            #expect(lane.running.allSatisfy { engine.runs[$0]?.rule == id.rule })
+            switch rule.mode {
+            case .single, .restart: #expect(lane.running.count <= 1 && lane.waiting.isEmpty)
+            case .queued: #expect(lane.running.count <= 1 && lane.running.count + lane.waiting.count <= rule.maximum)
+            case .parallel: #expect(lane.running.count <= rule.maximum && lane.waiting.isEmpty)
+            }
+            #expect(lane.turned.isEmpty || !lane.running.isEmpty)
+        }
+        for (place, rule) in engine.set.rules.enumerated() {
+            let running = engine.lanes.filter { $0.key.rule == place }.reduce(0) { $0 + $1.value.running.count }
+            #expect(engine.world.rules[place].running == Int64(running))
+            let counts = engine.statistics(of: rule.id)?.counts ?? [:]
+            let ended = [Outcome.completed, .failed, .cancelled, .interrupted].reduce(0) { $0 + (counts[$1] ?? 0) }
+            #expect((counts[.started] ?? 0) - ended == ledger.open.values.count { $0 == rule.id })
+        }
+    }
+
+    private static func input(
+        _ random: inout SeededGenerator, _ talk: inout Transcript<RuleEngine>, _ ledger: Ledger
+    ) throws -> RuleEngine.Input {
+        let pause = Duration.milliseconds(Int.random(in: 0...1500, using: &random))
+        if let timer = ledger.timer, timer <= talk.now + pause {
+            talk.wait(max(.zero, timer - talk.now))
+            return .timerFired
+        }
+        talk.wait(pause)
+        let button = [House.kitchen, House.hall, House.desk].randomElement(using: &random) ?? House.kitchen
+        switch Int.random(in: 0..<24, using: &random) {
+        case 0..<9: return .given(.recognised(RandomHouse.recognised(&random, at: talk.now)))
+        case 9..<12:
+            let step = ledger.unanswered.randomElement(using: &random) ?? StepID(run: RunID(rawValue: 1), index: 3)
+            return .stepFinished(
+                step, Bool.random(using: &random) ? .completed(nil) : .failed(code: "R822", message: "exit status 1"))
+        case 12:
+            return .handedOver(
+                ledger.unanswered.randomElement(using: &random) ?? StepID(run: RunID(rawValue: 1), index: 0))
+        case 13: return .linkChanged(button, isConnected: Bool.random(using: &random))
+        case 14: return .given(.linkChanged(button, isConnected: Bool.random(using: &random)))
+        case 15: return .batteryLow(button)
+        case 16:
+            return .message(
+                topicName: "sensor", payload: Array(#"{"lux": \#(Int.random(in: 0...99, using: &random))}"#.utf8))
+        case 17: return .message(topicName: "door", payload: Bool.random(using: &random) ? Array("open".utf8) : [0xFF])
+        case 18:
+            return .requested(
+                .run(
+                    rule: "rule_0", ignoringConditions: Bool.random(using: &random),
+                    isDryRun: Bool.random(using: &random)))
+        case 19: return .requested(.setEnabled(rule: "rule_1", Bool.random(using: &random)))
+        case 20:
+            let time = House.noon + .seconds(Int.random(in: -9000...9000, using: &random))
+            return .wallClock(time, isBelievable: Bool.random(using: &random))
+        case 21: return .buttonsChanged(Array(House.identities.shuffled(using: &random).prefix(3)))
+        case 22:
+            var set = talk.machine.set
+            set.rules.shuffle(using: &random)
+            if Bool.random(using: &random) { set.rules.removeLast(min(1, set.rules.count)) }
+            if Bool.random(using: &random) {
+                set.rules.append(try RandomHouse.rule("new_\(random.next())", &random))
+            }
+            return .reloaded(set)
+        default:
+            let event = ButtonEvent(
+                button: button, bootID: 1, counter: UInt32.random(in: 0...999, using: &random),
+                step: Bool.random(using: &random) ? .down : .up(.open), ticks: random.next() >> 30,
+                wasQueued: Bool.random(using: &random), age: .milliseconds(Int.random(in: 0...9000, using: &random)))
+            return .pressed([event])
+        }
+    }
+
+    @Test("what is kept at any moment brings the waiting runs back", arguments: UInt64(0)..<40)
+    func restart(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let set = try RandomHouse.set(&random)
+        var talk = House.talk(set)
+        var ledger = Ledger()
+        for _ in 0..<60 {
+            talk.wait(.milliseconds(Int.random(in: 0...500, using: &random)))
+            let event = RandomHouse.recognised(&random, at: talk.now)
+            for effect in talk.given(.given(.recognised(event))) { ledger.read(effect, at: talk.now) }
+        }
+        let waiting = Array(ledger.waiting.values)
+        var after = Transcript(RuleEngine(set, state: RuleState(waiting: waiting)))
+        let time = talk.machine.world.wallClock(at: talk.now)
+        let told = after.tell(.wallClock(time, isBelievable: true))
+        #expect(told.count { $0.hasSuffix("goes on") } == waiting.count)
+        #expect(after.machine.nextRun > (waiting.map(\.run).max() ?? RunID(rawValue: 0)))
+        // Each ends, be it by its timeout, but for what then waits for an answer.
+        for _ in 0..<50 { _ = after.pass(.seconds(100)) }
+        #expect(after.machine.runs.isEmpty)
+    }
+}
