@@ -132,7 +132,9 @@ extension MappingTable {
             Key("actions", .anything, required: true, "the steps, run in order"),
             modeKey,
             Key("max", .integer(1...100), "of `queued` and `parallel`: running and waiting together"),
-            Key("scope", .word(Rule.Scope.allCases.map(\.rawValue)), "what `mode`, `cooldown` and `rate_limit` count by"),
+            Key(
+                "scope", .word(Rule.Scope.allCases.map(\.rawValue)), "what `mode`, `cooldown` and `rate_limit` count by"
+            ),
             queuedKey, cooldownKey, rateLimitKey,
             Key("fallback", .boolean, "only if no ordinary rule took the press"),
             Key("on_error", .anything, "steps for when a step fails"),

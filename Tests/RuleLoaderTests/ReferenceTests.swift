@@ -70,7 +70,8 @@ struct ReferenceTests {
         var missing: Set<String> = []
         for module in ["RuleLoader", "Expressions", "Rules"] {
             let directory = sources.appending(path: module)
-            for name in try FileManager.default.subpathsOfDirectory(atPath: directory.path) where name.hasSuffix(".swift") {
+            for name in try FileManager.default.subpathsOfDirectory(atPath: directory.path)
+            where name.hasSuffix(".swift") {
                 let source = try String(contentsOf: directory.appending(path: name), encoding: .utf8)
                 for match in source.matches(of: /"([EWR][0-9]{3})"/) where !text.contains("| \(match.1) |") {
                     missing.insert(String(match.1))

@@ -16,7 +16,8 @@ extension SchemaMapping {
         case .state: SchemaMapping.stateDetails
         case .variable: SchemaMapping.variableDetails
         case .script: SchemaMapping.scriptDetails
-        case .scriptInput: ["type": KeyDetail(), "default": KeyDetail(.scalar, else: .said("the caller gives one"), 254)]
+        case .scriptInput:
+            ["type": KeyDetail(), "default": KeyDetail(.scalar, else: .said("the caller gives one"), 254)]
         case .rule: SchemaMapping.ruleDetails
         case .trigger: SchemaMapping.triggerDetails
         case .time: SchemaMapping.timeDetails
@@ -45,7 +46,8 @@ extension SchemaMapping {
             .declarations(.either([.scalar, .mapping(.variable)])),
             ["guest": false, "volume": ["initial": 30, "min": 0, "max": 100]]),
         "scripts": KeyDetail(
-            .declarations(.mapping(.script)), ["all_off": ["actions": ["publish": ["topic": "all/set", "payload": "off"]]]]),
+            .declarations(.mapping(.script)),
+            ["all_off": ["actions": ["publish": ["topic": "all/set", "payload": "off"]]]]),
         "rules": KeyDetail(
             .list(.mapping(.rule), 0...Int.max),
             [

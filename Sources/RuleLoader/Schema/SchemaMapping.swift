@@ -102,7 +102,8 @@ enum SchemaMapping: String, CaseIterable, Sendable {
         case .simulatedEvent: [.exactlyOne(of: ["event", "clicks", "pattern"])]
         case .expectedEffect:
             [.kinds(["publish", "run", "shell", "http", "log"].map { Kind($0, with: ["at"]) })]
-        case .file, .defaults, .queued, .state, .variable, .script, .scriptInput, .rule, .run, .shell, .wait, .cycle, .branch,
+        case .file, .defaults, .queued, .state, .variable, .script, .scriptInput, .rule, .run, .shell, .wait, .cycle,
+            .branch,
             .log, .retry, .test, .given, .press, .expectedRun, .expectedShell, .expectedLog:
             []
         }

@@ -67,7 +67,9 @@ struct JSONSchema: Sendable {
         }
     }
 
-    private mutating func compile(_ pattern: String) throws { patterns[pattern] = try NSRegularExpression(pattern: pattern) }
+    private mutating func compile(_ pattern: String) throws {
+        patterns[pattern] = try NSRegularExpression(pattern: pattern)
+    }
 
     private func definition(_ reference: JSONValue) -> JSONValue? {
         let prefix = "#/definitions/"
@@ -116,7 +118,8 @@ struct JSONSchema: Sendable {
             return matches(text, pattern) ? nil : say("a text like \(pattern)")
         case "minimum", "maximum":
             guard let number = value.double, let bound = wanted.double else { return nil }
-            return (keyword.name == "minimum" ? number >= bound : number <= bound) ? nil : say("\(keyword.name) \(bound)")
+            return (keyword.name == "minimum" ? number >= bound : number <= bound)
+                ? nil : say("\(keyword.name) \(bound)")
         case "items":
             guard let values = value.arrayValue else { return nil }
             return values.indices.lazy.compactMap {
@@ -124,10 +127,13 @@ struct JSONSchema: Sendable {
             }.first
         case "minItems", "maxItems":
             guard let count = value.arrayValue?.count, let bound = wanted.integerValue else { return nil }
-            return (keyword.name == "minItems" ? count >= bound : count <= bound) ? nil : say("\(keyword.name) \(bound)")
+            return (keyword.name == "minItems" ? count >= bound : count <= bound)
+                ? nil : say("\(keyword.name) \(bound)")
         case "required":
             guard value.objectValue != nil else { return nil }
-            return wanted.arrayValue?.lazy.compactMap(\.stringValue).first { value[$0] == nil }.map { say("\($0) in it") }
+            return wanted.arrayValue?.lazy.compactMap(\.stringValue).first { value[$0] == nil }.map {
+                say("\($0) in it")
+            }
         case "minProperties":
             guard let count = value.objectValue?.count, let bound = wanted.integerValue else { return nil }
             return count >= bound ? nil : say("\(bound) keys at least")

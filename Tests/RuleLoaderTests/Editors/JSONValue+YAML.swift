@@ -32,7 +32,9 @@ extension JSONValue {
             return Int64(text).map { .integer($0) } ?? Double(text).map { .number($0) }
         }
         if text.wholeMatch(of: /0o[0-7]+/) != nil { return Int64(text.dropFirst(2), radix: 8).map { .integer($0) } }
-        if text.wholeMatch(of: /0x[0-9a-fA-F]+/) != nil { return Int64(text.dropFirst(2), radix: 16).map { .integer($0) } }
+        if text.wholeMatch(of: /0x[0-9a-fA-F]+/) != nil {
+            return Int64(text.dropFirst(2), radix: 16).map { .integer($0) }
+        }
         if text.wholeMatch(of: /[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?/) != nil {
             return Double(text.hasSuffix(".") ? text + "0" : text).map { .number($0) }
         }

@@ -35,7 +35,8 @@ struct NamedSchemaTests {
     func known() {
         let files: [JSONValue] = [
             rule(trigger: ["button": "hall", "event": "click"]), rule(trigger: ["button": "any", "event": "click"]),
-            rule(trigger: ["button": ["all_of_them"], "event": "click"]), rule(trigger: ["chord": ["kitchen", "hall"]]),
+            rule(trigger: ["button": ["all_of_them"], "event": "click"]),
+            rule(trigger: ["chord": ["kitchen", "hall"]]),
             rule(trigger: ["button": ["serial": "BF12-C34999"], "event": "click"]),
             step(["set": ["guest": true]]), step(["script": "light", "with": ["level": 4]]), step(["enable": "one"]),
             step(["disable": ["one"]]), test(["down": "hall"]), test(["state": ["lamp": "ON"]]), test(["run": "one"]),
@@ -72,7 +73,9 @@ struct NamedSchemaTests {
         }
     }
 
-    @Test("the file of each valid set passes its own schema", arguments: SchemaCorpus.valid + SchemaCorpus.files(below: "Tests/RuleLoaderTests/Examples"))
+    @Test(
+        "the file of each valid set passes its own schema",
+        arguments: SchemaCorpus.valid + SchemaCorpus.files(below: "Tests/RuleLoaderTests/Examples"))
     func own(path: String) throws {
         let file = try Project.file(path)
         guard let set = SchemaCorpus.load(file).value, let json = SchemaCorpus.json(file) else { return }

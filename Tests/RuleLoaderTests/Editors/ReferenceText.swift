@@ -136,8 +136,12 @@ struct ReferenceText {
 
     private static var elsewhere: [String] {
         let tables: [MappingTable] = [.rulesFile, .button, .state, .variable, .script, .rule, .trigger]
-        let inner: [MappingTable] = [.condition, .time, .step, .publish, .http, .wait, .cycle, .repeat, .branch, .retry]
-        let keys = (tables + inner).flatMap { table in grouped(table.foreign).map { [table.name.filter { $0 != "\"" }] + $0 } }
+        let inner: [MappingTable] = [
+            .condition, .time, .step, .publish, .http, .wait, .cycle, .repeat, .branch, .retry,
+        ]
+        let keys = (tables + inner).flatMap { table in
+            grouped(table.foreign).map { [table.name.filter { $0 != "\"" }] + $0 }
+        }
         return rows(["in", "instead of", ""], keys + grouped(TriggerEvent.foreign).map { ["an event"] + $0 })
     }
 

@@ -77,8 +77,10 @@ struct SchemaTests {
     private static let words = [
         "10s", "10", "true", "\"true\"", "on", "~", "null", "2.5", "-1", "017", "\"\"", "x", "click", "22:00", "sunset",
         "[a]", "[]", "{}", "{a: b}", "{time: {after: 22:00}}", "[{log: a}]", "{log: a}", "[[{log: a}]]", "drop",
-        "!literal a", "!secret a", "!secret 5", "any", "kitchen", "\"{{ trigger.age }}\"", "queued", "20/1m", "2xx", "204",
-        "mon-fri", "&z a", "[click, hold]", "[short, long]", "{max_age: 1s}", "reload", "[true]", "[1, 2]", "held", ".inf",
+        "!literal a", "!secret a", "!secret 5", "any", "kitchen", "\"{{ trigger.age }}\"", "queued", "20/1m", "2xx",
+        "204",
+        "mon-fri", "&z a", "[click, hold]", "[short, long]", "{max_age: 1s}", "reload", "[true]", "[1, 2]", "held",
+        ".inf",
         "1_000", "sunrise + 1h", "{button: kitchen, event: click}", "0", "all", "[kitchen, hall]", "False", "1m30s",
     ]
 
