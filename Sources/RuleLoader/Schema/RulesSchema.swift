@@ -65,7 +65,7 @@ package struct RulesSchema {
 
     /// One for a mapping; before it one for each of its keys when it has several kinds, which share them.
     private func definitions(_ mapping: SchemaMapping) -> [JSONValue.Member] {
-        guard mapping.hasKinds else { return [.init(mapping.rawValue, .object(members(of: mapping)))] }
+        guard !mapping.kinds.isEmpty else { return [.init(mapping.rawValue, .object(members(of: mapping)))] }
         return mapping.table.keys.map { .init("\(mapping.rawValue).\($0.name)", property($0, of: mapping)) }
             + [.init(mapping.rawValue, .object(members(of: mapping)))]
     }
@@ -73,11 +73,8 @@ package struct RulesSchema {
     // MARK: Mappings
 
     private func members(of mapping: SchemaMapping) -> [JSONValue.Member] {
-        let kinds = mapping.together.compactMap { together in
-            if case .kinds(let kinds) = together { kinds } else { nil }
-        }.joined()
-        guard kinds.isEmpty else {
-            return [.init("type", "object"), .init("oneOf", .array(kinds.map { kind($0, of: mapping) }))]
+        guard mapping.kinds.isEmpty else {
+            return [.init("type", "object"), .init("oneOf", .array(mapping.kinds.map { kind($0, of: mapping) }))]
         }
         let table = mapping.table
         let required = table.keys.filter(\.isRequired).map { JSONValue.string($0.name) }
@@ -100,7 +97,6 @@ package struct RulesSchema {
             .init(
                 "dependencies",
                 .object(keys.map { key in .init(key, .array(keys.filter { $0 != key }.map(JSONValue.string))) }))
-        case .kinds: .init("oneOf", [])
         }
     }
 
@@ -125,12 +121,6 @@ package struct RulesSchema {
         let examples = detail.examples.isEmpty ? shape.allValues : detail.examples
         members.append(.init("examples", .array(examples)))
         return .object(members)
-    }
-}
-
-extension SchemaMapping {
-    var hasKinds: Bool {
-        together.contains { if case .kinds = $0 { true } else { false } }
     }
 }
 

@@ -70,10 +70,9 @@ enum SchemaMapping: String, CaseIterable, Sendable {
         case notBoth(String, String)
         /// Each or none.
         case all([String])
-        /// One of several kinds of mapping under one name, each with its own keys, told apart by those it requires.
-        case kinds([Kind])
     }
 
+    /// One of several kinds of mapping under one name, each with its own keys, told apart by those it requires.
     struct Kind: Sendable {
         var required: [String]
         var optional: [String]
@@ -95,16 +94,26 @@ enum SchemaMapping: String, CaseIterable, Sendable {
         case .publish, .expectedPublish: [.notBoth("payload", "json")]
         case .http, .expectedHTTP: [.notBoth("body", "json")]
         case .repeat: [.exactlyOne(of: ["while", "count"])]
-        case .trigger: [.kinds(SchemaMapping.triggers)]
-        case .step: [.kinds(SchemaMapping.steps)]
-        case .outsideResult: [.kinds(SchemaMapping.results)]
-        case .testStep: [.kinds(table.keys.map { Kind($0.name) })]
         case .simulatedEvent: [.exactlyOne(of: ["event", "clicks", "pattern"])]
-        case .expectedEffect:
-            [.kinds(["publish", "run", "shell", "http", "log"].map { Kind($0, with: ["at"]) })]
-        case .file, .defaults, .queued, .state, .variable, .script, .scriptInput, .rule, .run, .shell, .wait, .cycle,
-            .branch,
-            .log, .retry, .test, .given, .press, .expectedRun, .expectedShell, .expectedLog:
+        case .file, .defaults, .queued, .state, .variable, .script, .scriptInput, .rule, .trigger, .step, .run, .shell,
+            .wait, .cycle, .branch, .log, .retry, .test, .given, .outsideResult, .testStep, .press, .expectedEffect,
+            .expectedRun, .expectedShell, .expectedLog:
+            []
+        }
+    }
+
+    /// None for a mapping that is of one kind.
+    var kinds: [Kind] {
+        switch self {
+        case .trigger: SchemaMapping.triggers
+        case .step: SchemaMapping.steps
+        case .outsideResult: SchemaMapping.results
+        case .testStep: table.keys.map { Kind($0.name) }
+        case .expectedEffect: ["publish", "run", "shell", "http", "log"].map { Kind($0, with: ["at"]) }
+        case .file, .location, .defaults, .button, .hardware, .queued, .state, .variable, .script, .scriptInput, .rule,
+            .time, .condition, .publish, .run, .shell, .http, .wait, .cycle, .repeat, .branch, .log, .retry, .test,
+            .given, .simulatedEvent, .press, .expectedPublish, .expectedRun, .expectedShell, .expectedHTTP,
+            .expectedLog:
             []
         }
     }

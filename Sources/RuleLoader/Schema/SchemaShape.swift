@@ -1,5 +1,3 @@
-import JSON
-
 /// What may stand at a key, as far as an editor can tell: names, expressions and what stands twice are left to the
 /// loader.
 indirect enum SchemaShape: Sendable {
@@ -78,33 +76,5 @@ indirect enum SchemaShape: Sendable {
         case .word(let words, _): self = .word(words)
         case .anything: return nil
         }
-    }
-}
-
-/// What the keys of a mapping say that no type says.
-struct KeyDetail: Sendable {
-    /// `nil`: the type of the key says it.
-    var shape: SchemaShape?
-    /// What holds when the key is left out.
-    var fallback: Fallback?
-    /// Good values; none are needed where all of them can be listed.
-    var examples: [JSONValue]
-
-    enum Fallback: Sendable {
-        case value(JSONValue)
-        /// Such as "the button's".
-        case said(String)
-    }
-
-    init(_ shape: SchemaShape, else fallback: Fallback? = nil, _ examples: JSONValue...) {
-        self.shape = shape
-        self.fallback = fallback
-        self.examples = examples
-    }
-
-    /// What the type of the key says is enough.
-    init(else fallback: Fallback? = nil, _ examples: JSONValue...) {
-        self.fallback = fallback
-        self.examples = examples
     }
 }

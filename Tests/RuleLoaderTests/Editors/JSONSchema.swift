@@ -146,8 +146,6 @@ struct JSONSchema: Sendable {
             }
             return nil
         case "properties", "patternProperties", "additionalProperties":
-            guard keyword.name == "properties" || schema["properties"] == nil || keyword.name != "patternProperties"
-            else { return nil }
             return keyword.name == JSONSchema.first(in: schema) ? memberFault(in: value, schema, at: path, depth) : nil
         default: return nil
         }

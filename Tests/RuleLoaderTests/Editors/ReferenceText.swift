@@ -160,9 +160,7 @@ extension SchemaMapping {
     /// Keys that several of its kinds have.
     fileprivate var commonKeys: Set<String> {
         var counts: [String: Int] = [:]
-        for case .kinds(let kinds) in together {
-            for kind in kinds { for key in kind.optional { counts[key, default: 0] += 1 } }
-        }
+        for key in kinds.flatMap(\.optional) { counts[key, default: 0] += 1 }
         return Set(counts.filter { $0.value > 1 }.keys)
     }
 }

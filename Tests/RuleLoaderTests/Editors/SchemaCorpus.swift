@@ -8,8 +8,6 @@ import Testing
 
 /// Rules files, and what the loader and an editor make of them.
 struct SchemaCorpus {
-    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-
     /// Paths from the root of the repository.
     static let valid = files(below: "Tests/RuleLoaderTests/Schema/valid")
     static let invalid = files(below: "Tests/RuleLoaderTests/Schema/invalid")
