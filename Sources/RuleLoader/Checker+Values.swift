@@ -135,9 +135,11 @@ extension Checker {
         }
         let hint: String? =
             switch text.lowercased() {
-            case "true", "false": style == .plain ? "write \(text.lowercased())" : "remove the quotes"
+            case text where text == "true" || text == "false": "remove the quotes"
+            case "true", "false": "write \(text.lowercased())"
             case "yes", "on", "y": "write true"
             case "no", "off", "n": "write false"
+            case "~": "write true or false"
             default: nil
             }
         error("E203", at: node, "\"\(key)\" must be true or false, not the text \"\(shown(text))\"", hint: hint)

@@ -76,7 +76,7 @@ extension MappingTable {
         keys: [
             Key("shell", .boolean, "whether rules may use the shell"),
             Key("run", .boolean, "whether rules may start programs"),
-            Key("http", .boolean, inert: true, "whether rules may call web hooks"),
+            Key("http", .boolean, "whether rules may call web hooks"),
         ])
 
     static let control = MappingTable(

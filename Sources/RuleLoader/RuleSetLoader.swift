@@ -90,7 +90,7 @@ package struct RuleSetLoader {
     }
 
     /// The set, and what is wrong with its files. Reloaded files are not reported: a test may want them to have errors.
-    package consuming func loaded() -> Loaded<RuleSet> { RuleReader.load(finished()) }
+    package consuming func loaded() -> Loaded<RuleSet> { RuleReader.load((consume self).finished()) }
 
     private consuming func finished() -> [Document] {
         for index in documents.indices { documents[index].checker.environment = environment }

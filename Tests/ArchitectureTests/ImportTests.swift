@@ -14,11 +14,18 @@ struct ImportTests {
         "Flic": ["Bytes", "ButtonModel", "CCrypto"],
         "Gestures": ["ButtonModel"],
         "Expressions": ["ButtonModel", "JSON"],
-        "Rules": ["ButtonModel", "JSON", "Gestures"],
-        "RuleLoader": ["ButtonModel", "JSON", "Diagnostics", "Gestures", "Rules", "CYAML"],
+        "Almanac": ["Bytes", "ButtonModel", "Expressions"],
+        "Rules": ["ButtonModel", "JSON", "Gestures", "Expressions", "Almanac"],
+        "RuleLoader": [
+            "ButtonModel", "JSON", "Diagnostics", "Gestures", "Expressions", "Almanac", "Rules", "CYAML",
+        ],
+        "RuleTesting": ["ButtonModel", "JSON", "Gestures", "Expressions", "Almanac", "Rules"],
         "HomeAssistant": ["ButtonModel", "JSON"],
         "Buttons": ["BluetoothHost", "Flic", "ButtonModel"],
-        "Hub": ["Bytes", "ButtonModel", "JSON", "Diagnostics", "Buttons", "Gestures", "Rules", "HomeAssistant"],
+        "Hub": [
+            "Bytes", "ButtonModel", "JSON", "Diagnostics", "Buttons", "Gestures", "Expressions", "Rules",
+            "HomeAssistant",
+        ],
         "Simulator": ["Bytes", "ButtonModel", "BluetoothHost", "Flic"],
         "Reactor": ["CLinux", "Glibc", "Synchronization"],
         "Daemon": daemon,
@@ -27,8 +34,8 @@ struct ImportTests {
     ]
 
     static let daemon: Set<String> = [
-        "Bytes", "ButtonModel", "JSON", "Diagnostics", "BluetoothHost", "Rules", "HomeAssistant", "Hub", "RuleLoader",
-        "Simulator", "Reactor", "CLinux", "CBluetooth", "CCurl", "CMosquitto", "CSQLite", "CCrypto", "Logging", "Glibc",
+        "Bytes", "ButtonModel", "JSON", "Diagnostics", "BluetoothHost", "Gestures", "Expressions", "Almanac", "Rules",
+        "RuleTesting", "HomeAssistant", "Hub", "RuleLoader", "Simulator", "Reactor", "CLinux", "CBluetooth", "CCurl", "CMosquitto", "CSQLite", "CCrypto", "Logging", "Glibc",
         "Synchronization",
     ]
 

@@ -207,6 +207,16 @@ struct ListeningTests {
         #expect(talk.machine.listening(to: House.kitchen).mode == nil)
     }
 
+    @Test("so does a button that gets a name by which rules want more of it")
+    func renamed() {
+        var identities = House.identities
+        identities[3].nickname = "bell"
+        var talk = House.talk(.on(.doubleClick, of: .hardware(.nickname("bell")), id: "bell", do: .say("bell")))
+        talk.given(.requested(.setTriggerMode(House.stranger, .click)))
+        #expect(talk.tell(.buttonsChanged(identities)).last == "mode of 80e4da000009 dropped")
+        #expect(talk.machine.listening(to: House.stranger).mode == .clickAndDoubleClick)
+    }
+
     @Test("a mode set at run time counts for the presses that follow")
     func presses() {
         var talk = House.talk(.on(.click, do: .say("hello")))

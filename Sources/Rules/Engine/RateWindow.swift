@@ -2,16 +2,13 @@ import ButtonModel
 
 /// The safety net under every rule: so many runs begin in any span of its length, and no more.
 struct RateWindow: Sendable {
-    /// No rate counts further than this.
-    static let maximumCount = 10_000
-
     /// When the runs of the latest span began, the oldest first from `oldest` on.
     private var starts: [Instant] = []
     private var oldest = 0
 
     /// Whether one more may begin. A run that began exactly one span ago no longer counts.
     func hasRoom(_ rate: Rule.Rate, at now: Instant) -> Bool {
-        count(rate, at: now) < min(rate.count, RateWindow.maximumCount)
+        count(rate, at: now) < min(rate.count, Rule.Rate.largestCount)
     }
 
     /// How many began within the span that ends now.

@@ -24,9 +24,7 @@ extension RuleEngine {
         world.clockIsBelievable = old.clockIsBelievable
         index = RuleIndex(new)
         configure(at: now)
-        let count = modes.count
-        dropModesThatCannotServe(&effects)
-        if modes.count != count { configure(at: now) }
+        dropModesThatCannotServe(at: now, &effects)
         for identity in identities { showDevice(identity.id) }
         world.refreshAges(at: now)
         worldMoved = true
@@ -115,7 +113,7 @@ extension RuleEngine {
             movedLanes[place] = lane
         }
         lanes = movedLanes
-        lanesOfRuns = lanesOfRuns.mapValues { $0.flatMap(moved) }
+        lanesOfRuns = lanesOfRuns.compactMapValues(moved)
         for id in Array(runs.keys) {
             if let place = runs[id].flatMap({ places[$0.rule] }) { runs[id]?.rule = place }
         }

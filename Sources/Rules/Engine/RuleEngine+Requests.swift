@@ -82,7 +82,8 @@ extension RuleEngine {
     }
 
     /// Modes set at run time that cannot serve the rules any more go back to `auto`.
-    mutating func dropModesThatCannotServe(_ effects: inout [Effect]) {
+    mutating func dropModesThatCannotServe(at now: Instant, _ effects: inout [Effect]) {
+        let before = modes
         for button in modes.keys.sorted() {
             guard let mode = modes[button], let refusal = refusal(of: mode, for: button) else { continue }
             modes[button] = nil
@@ -90,6 +91,7 @@ extension RuleEngine {
                 .log(.warning, "trigger mode of \(name(of: button)) is auto again, not \(mode.rawValue): \(refusal)"))
             effects.append(.triggerModeDropped(button))
         }
+        if modes != before { configure(at: now) }
     }
 
     /// What was set at run time, if it can serve the rules; otherwise why not.

@@ -176,7 +176,7 @@ extension RuleEngine {
     /// A run that begins to wait is kept at once, so that it is found whatever ends the process.
     mutating func keepWait(of run: Run, at now: Instant, _ effects: inout [Effect]) {
         // A dry run that somebody asked for is in no lane, and over with its process.
-        guard set.rules[run.rule].onRestart == .resume, lanesOfRuns[run.id] ?? nil != nil else { return }
+        guard set.rules[run.rule].onRestart == .resume, lanesOfRuns[run.id] != nil else { return }
         let before = keptWaits[run.id]
         guard let waiting = run.saved(in: world, at: now) else {
             guard before != nil else { return }

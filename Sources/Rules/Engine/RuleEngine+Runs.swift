@@ -122,7 +122,7 @@ extension RuleEngine {
         records[run.rule].statistics.add(duration: run.trace.duration)
         archive.add(run.trace)
         effects.append(.finished(run.id, rule: run.trace.rule, result))
-        guard let lane = lanesOfRuns.removeValue(forKey: run.id) ?? nil else { return }
+        guard let lane = lanesOfRuns.removeValue(forKey: run.id) else { return }
         world.rules[run.rule].running -= 1
         world.rules[run.rule].lastResult = result.rawValue
         worldMoved = true

@@ -1,5 +1,3 @@
-package import ButtonModel
-
 /// What a rule has done since the start.
 package struct RuleStatistics: Hashable, Sendable {
     /// How many durations are kept.

@@ -1,0 +1,70 @@
+package import ButtonModel
+package import Expressions
+import Gestures
+
+// What others ask of the engine. Nothing here changes anything, but for a train that is brought back.
+extension RuleEngine {
+    /// The places of what has a name.
+    struct Names: Sendable {
+        let rules, variables, states, buttons: [String: Int]
+
+        init(_ set: RuleSet) {
+            func places(_ names: [String]) -> [String: Int] {
+                Dictionary(zip(names, names.indices), uniquingKeysWith: { first, _ in first })
+            }
+            rules = places(set.rules.map(\.id))
+            variables = places(set.variables.map(\.name))
+            states = places(set.states.map(\.name))
+            buttons = places(set.buttons.map(\.name))
+        }
+    }
+
+    /// The topics of all states.
+    package var subscriptions: [String] { states.topics }
+
+    /// The name the rules have for this button: the first that fits.
+    package func declaredName(of button: ButtonID) -> String? { declaration(of: button)?.name }
+
+    func declaration(of button: ButtonID) -> DeclaredButton? {
+        guard let place = index.place(of: button), let first = index.entries[place].declared.first else { return nil }
+        return set.buttons[first]
+    }
+
+    /// The button that a declared name, a uuid, serial, address or nickname means now.
+    package func button(named name: String) -> ButtonID? {
+        if let place = names.buttons[name], let button = index.meant[place] { return button }
+        let address = BluetoothAddress(name).map { ButtonID($0) } ?? ButtonID(name)
+        let ways: [(ButtonIdentity) -> Bool] = [
+            { $0.uuid == name }, { $0.serial == name }, { $0.id == address }, { $0.nickname == name },
+        ]
+        for way in ways {
+            if let identity = identities.first(where: way) { return identity.id }
+        }
+        return nil
+    }
+
+    /// The policy for events no rule looks at, such as those for MQTT: the button's, else the default.
+    package func queuedPolicy(of button: ButtonID) -> QueuedPolicy { declaration(of: button)?.queued ?? set.queued }
+
+    /// The undecided train of a button, to be kept with its events.
+    package func savedTrain(of button: ButtonID) -> String { recogniser.saved(button) }
+    /// Before the first event.
+    package mutating func restoreTrain(of button: ButtonID, _ saved: String, at now: Instant) {
+        recogniser.restore(button, saved, at: now)
+    }
+
+    package func isEnabled(rule: String) -> Bool? { names.rules[rule].map { world.rules[$0].isEnabled } }
+    package func value(of variable: String) -> Value? { names.variables[variable].map { world.variables[$0] } }
+    package func value(ofState state: String) -> Value? { names.states[state].map { world.states[$0] } }
+    package func statistics(of rule: String) -> RuleStatistics? { names.rules[rule].map { records[$0].statistics } }
+    /// The latest outcome since the start; `notMatched` while there is none.
+    package func latestOutcome(of rule: String) -> Outcome? { names.rules[rule].map { records[$0].latest } }
+
+    /// The last twenty runs, the latest last; those that go on stand behind them.
+    package func traces(of rule: String) -> [RunTrace] {
+        let open = names.rules[rule].map { place in
+            runs.values.filter { $0.rule == place }.sorted { $0.id < $1.id }.map(\.trace)
+        }
+        return archive.traces(of: rule) + (open ?? [])
+    }
+}
