@@ -1,4 +1,3 @@
-import Almanac
 import ButtonModel
 import Expressions
 import Gestures
