@@ -143,7 +143,7 @@ let package = Package(
             "BluetoothHost", "PictureTransfer"),
         tests("ReactorTests", "Reactor", "ReactorTestSupport", "CLinux"),
         tests(
-            "DaemonTests", "Daemon", "BluetoothHost", "Hub", "Reactor", "ReactorTestSupport", "CLinux", "Bytes", "JSON",
+            "DaemonTests", "Daemon", "BluetoothHost", "Hub", "Rules", "Reactor", "ReactorTestSupport", "CLinux", "Bytes", "JSON",
             "ButtonModel"),
         tests(
             "CommandLineTests", "tryck", "Daemon", "Hub", "Diagnostics", "ButtonModel", "JSON", "Simulator",
