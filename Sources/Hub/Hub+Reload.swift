@@ -35,10 +35,15 @@ struct ReloadState: Sendable {
 // A new set of rules takes the place of the old one, or changes nothing.
 extension Hub {
     static let reloadRequest = "rules/reload"
+    /// Who wait for one answer.
+    static let maximumRequesters = 64
 
     mutating func reload(_ data: JSONValue, for requester: Requester) {
         guard let withTests = data["test"].map(\.boolValue) ?? false else {
             return respond(.error(#""test" is true or false"#), to: requester)
+        }
+        guard (reload.next?.requesters.count ?? 0) < Hub.maximumRequesters else {
+            return respond(.error("too many wait for a reload already"), to: requester)
         }
         reloadRules(withTests: withTests, for: requester)
     }

@@ -38,6 +38,10 @@ extension Hub {
         for (rule, line) in ruleTopics.lastRuns.sorted(by: { $0.key < $1.key }) {
             publish(topics.retained(topics.lastRun(rule: rule), line.encoded()))
         }
+        for rule in engine.set.rules {
+            guard let statistics = engine.statistics(of: rule.id), !statistics.counts.isEmpty else { continue }
+            publish(topics.retained(topics.statistics(rule: rule.id), statistics.json.encoded()))
+        }
     }
 
     mutating func publishRulesState() {
@@ -57,11 +61,7 @@ extension Hub {
     }
 
     mutating func runEnded(_ run: RunID, rule: String, _ result: RunResult, at now: Instant) {
-        ruleTopics.changed.insert(rule)
-        if !ruleTopics.isScheduled {
-            ruleTopics.isScheduled = true
-            deadlines.set(.statistics, at: now + Hub.statisticsInterval)
-        }
+        statisticsChanged(of: rule, at: now)
         if isWatched {
             tell([
                 "kind": "rule", "rule": .string(rule), "run": .integer(Int64(clamping: run.rawValue)),
@@ -86,11 +86,20 @@ extension Hub {
         if let failure = ruleTopics.failures.removeValue(forKey: rule) {
             members.append(.init("step", .string(failure.step)))
             members.append(.init("code", .string(failure.code)))
-            members.append(.init("message", .string(redaction(failure.message))))
+            members.append(.init("message", .string(failure.message)))
         }
-        let line = JSONValue.object(members)
+        // Of a rule that was taken out while nothing ran there are no topics.
+        guard engine.statistics(of: rule) != nil else { return }
+        let line = redaction(.object(members))
         ruleTopics.lastRuns[rule] = line
         if isBrokerConnected { publish(topics.retained(topics.lastRun(rule: rule), line.encoded())) }
+    }
+
+    mutating func statisticsChanged(of rule: String, at now: Instant) {
+        ruleTopics.changed.insert(rule)
+        guard !ruleTopics.isScheduled else { return }
+        ruleTopics.isScheduled = true
+        deadlines.set(.statistics, at: now + Hub.statisticsInterval)
     }
 
     mutating func publishStatistics(at now: Instant) {

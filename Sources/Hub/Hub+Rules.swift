@@ -79,10 +79,10 @@ extension Hub {
         switch effect {
         case .recognised, .keep: break
         case .started(let run, let rule, let occurrence):
-            ruleTopics.changed.insert(rule)
+            statisticsChanged(of: rule, at: now)
             if isWatched { tell(ruleLine(rule, occurrence, outcome: "started", run: run)) }
         case .stopped(let rule, let gate, let occurrence, let reason):
-            ruleTopics.changed.insert(rule)
+            statisticsChanged(of: rule, at: now)
             log(.debug, "rule \(rule) did not run: \(gate.rawValue)" + (reason.isEmpty ? "" : ", \(reason)"))
             if isWatched { tell(ruleLine(rule, occurrence, outcome: gate.rawValue, reason: reason)) }
         case .perform(let step, let action, let rule, _):
@@ -148,7 +148,9 @@ extension Hub {
             case .http:
                 effects.append(.cancelWebRequest(id))
                 jobs[id] = nil
-            case .publish, .log, nil: outbox.remove(id)
+            case .publish, .log, nil:
+                outbox.remove(id)
+                jobs[id] = nil
             }
             jobs[id]?.step = nil
         }

@@ -53,6 +53,11 @@ extension RuleEngine {
         recogniser.restore(button, saved, at: now)
     }
 
+    /// How long a press of this button is held for each `hold` that rules wait for, the shortest first.
+    package func holdStages(of button: ButtonID) -> [Duration] {
+        (index[button]?.vocabulary ?? index.vocabularyOfOthers).holdStages.sorted()
+    }
+
     package func isEnabled(rule: String) -> Bool? { names.rules[rule].map { world.rules[$0].isEnabled } }
     package func value(of variable: String) -> Value? { names.variables[variable].map { world.variables[$0] } }
     package func value(ofState state: String) -> Value? { names.states[state].map { world.states[$0] } }

@@ -50,6 +50,8 @@ extension RuleEngine {
 
     /// Under the old set: their steps are still to be found.
     private mutating func endChangedRules(_ places: [Int: Int], at now: Instant, _ effects: inout [Effect]) {
+        // Before runs are cut off: how those went is still to be told.
+        for place in set.rules.indices where places[place] == nil { archive.forget(set.rules[place].id) }
         for kept in kept.move(to: places) {
             stop(kept.match.rule, .queued, occurrence(of: kept), "its rule was changed by a reload", &effects)
         }
@@ -66,7 +68,6 @@ extension RuleEngine {
             cancel(id, at: now, &effects)
         }
         turnedLanes = []
-        for place in set.rules.indices where places[place] == nil { archive.forget(set.rules[place].id) }
     }
 
     /// Of rules and of scripts that are gone or changed.

@@ -133,7 +133,7 @@ package struct RuleEngine: Sendable {
     var states: StateTable
     var index: RuleIndex
     var names: Names
-    var recogniser = GestureRecogniser()
+    var recogniser: GestureRecogniser
 
     var identities: [ButtonIdentity] = []
     var devices: [ButtonID: Device] = [:]
@@ -181,7 +181,11 @@ package struct RuleEngine: Sendable {
     /// - Parameters:
     ///   - state: what was kept. What no longer fits is discarded, and said at the first input.
     ///   - nextRun: the number of the first run.
-    package init(_ set: RuleSet, state: RuleState = RuleState(), nextRun: RunID = RunID(rawValue: 1)) {
+    ///   - takesVerdicts: false where no button judges its own presses, as in tests of rules.
+    package init(
+        _ set: RuleSet, state: RuleState = RuleState(), nextRun: RunID = RunID(rawValue: 1), takesVerdicts: Bool = true
+    ) {
+        recogniser = GestureRecogniser(takesVerdicts: takesVerdicts)
         world = World(set)
         states = StateTable(set.states)
         index = RuleIndex(set)
