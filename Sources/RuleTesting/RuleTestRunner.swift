@@ -1,4 +1,4 @@
-package import Almanac
+import Almanac
 import ButtonModel
 import Expressions
 import Gestures
