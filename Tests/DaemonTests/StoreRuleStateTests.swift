@@ -40,7 +40,8 @@ struct StoreRuleStateTests {
     private static let state = RuleState(
         variables: [
             "flag": .boolean(false), "count": .integer(.min), "most": .integer(.max), "level": .number(0.1),
-            "whole": .number(3), "huge": .number(1.7976931348623157e308), "tiny": .number(-5e-324),
+            "whole": .number(3), "huge": .number(.greatestFiniteMagnitude),
+            "tiny": .number(-.leastNonzeroMagnitude),
             "text": .string("on'; DROP TABLE rule_state; -- \0 é 🔔"), "empty": .string(""),
         ],
         cycles: [
@@ -58,7 +59,8 @@ struct StoreRuleStateTests {
         waiting: [
             waiting(2), waiting(10),
             WaitingRun(
-                run: RunID(rawValue: 11), rule: "by_hand", fingerprint: "", occurrence: Occurrence(at: .init(milliseconds: 5)),
+                run: RunID(rawValue: 11), rule: "by_hand", fingerprint: "",
+                occurrence: Occurrence(at: .init(milliseconds: 5)),
                 endsAt: UTCTime(milliseconds: 6), saved: ""),
         ])
 
@@ -120,7 +122,8 @@ struct StoreRuleStateTests {
             ("variable", "a", "7"), ("variable", "a", "{}"), ("variable", "a", #"{"integer":"7"}"#),
             ("variable", "a", #"{"list":[1]}"#), ("variable", "a", #"{"integer":7,"boolean":true}"#),
             ("variable", "a", "not JSON"), ("variable", "a", ""), ("mood", "a", #"{"integer":7}"#),
-            ("cycle", "r/actions[0].cycle", #"{"next":1}"#), ("cycle", "r/actions[0].cycle", #"{"next":0.5,"at_ms":1}"#),
+            ("cycle", "r/actions[0].cycle", #"{"next":1}"#),
+            ("cycle", "r/actions[0].cycle", #"{"next":0.5,"at_ms":1}"#),
             ("enabled", "r", #"{"enabled":"yes","in_file":true}"#), ("cooldown", "r", #"{"rule":"r"}"#),
             ("cooldown", "r/x", #"{"rule":"r","button":"kitchen","ends_at_ms":5}"#),
             ("waiting", "3", #"{"run":3}"#), ("waiting", "3", #"{"run":-3}"#), ("waiting", "3", "[[[[[["),
@@ -167,7 +170,8 @@ struct StoreRuleStateTests {
         let directory = TemporaryDirectory()
         try await withReactor {
             let store = try openStore(directory)
-            try store.database.run("CREATE TRIGGER full BEFORE INSERT ON rule_state BEGIN SELECT RAISE(ABORT, 'no'); END")
+            try store.database.run(
+                "CREATE TRIGGER full BEFORE INSERT ON rule_state BEGIN SELECT RAISE(ABORT, 'no'); END")
             #expect(throws: StoreFailure.self) {
                 try store.apply([.runStarted(.example(1, Self.button)), .rules(.variable("a", .integer(1)))])
             }

@@ -150,7 +150,9 @@ final class RuleHouse {
         }
     }
 
-    func tryck(_ arguments: String..., status: Int32 = 0, _ location: SourceLocation = #_sourceLocation) throws -> String {
+    func tryck(_ arguments: String..., status: Int32 = 0, _ location: SourceLocation = #_sourceLocation) throws
+        -> String
+    {
         let program = try workshop.tryck(arguments)
         #expect(try program.status() == status, "\(program.text)", sourceLocation: location)
         return program.text

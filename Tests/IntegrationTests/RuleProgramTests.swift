@@ -43,7 +43,8 @@ struct RuleProgramTests {
             (shown["environment"]?.stringValue ?? "").split(separator: "\n").map { line in
                 let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
                 return (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
-            }) { first, _ in first }
+            }
+        ) { first, _ in first }
         #expect(variables["PATH"] == "/usr/local/bin:/usr/bin:/bin" && variables["OWN"] == "click$HOME `id`")
         #expect(variables["TRYCK_RULE"] == "shows" && variables["TRYCK_BUTTON"] == "kitchen")
         #expect(variables["TRYCK_EVENT"] == "click" && variables["TRYCK_CLICKS"] == "1")

@@ -40,7 +40,8 @@ struct RuleSecretTests {
         try house.heard("lead/0042 brass-0815")
         try house.heard(#"tryck/rules/tells/last_run {"result":"failed""#)
         try house.workshop.write(
-            "rules/home.yaml", Self.rules.replacingOccurrences(of: "id: exposes", with: "mode: !secret word\n    id: exposes"))
+            "rules/home.yaml",
+            Self.rules.replacingOccurrences(of: "id: exposes", with: "mode: !secret word\n    id: exposes"))
         try house.reloaded()
         var texts = try [
             house.tryck("rule", "tells", "trace"), house.tryck("rule", "tells", "trace", "--json"),

@@ -184,7 +184,10 @@ struct RuleStartTests {
                 ("variable", "count", #"{"string":"many"}"#), ("variable", "forgetful", "{}"),
                 ("cycle", "scenes/actions[0].cycle", #"{"next":-9223372036854775808,"at_ms":9223372036854775807}"#),
                 ("cooldown", "door", #"{"rule":"door","ends_at_ms":9223372036854775807}"#),
-                ("waiting", "5", #"{"run":5,"rule":"stairs","fingerprint":"","occurrence":{"at_ms":0},"ends_at_ms":-9223372036854775808,"saved":"["}"#),
+                (
+                    "waiting", "5",
+                    #"{"run":5,"rule":"stairs","fingerprint":"","occurrence":{"at_ms":0},"ends_at_ms":-9223372036854775808,"saved":"["}"#
+                ),
                 ("waiting", "6", #"{"run":18446744073709551615,"saved":0}"#),
             ]
             let program = try house.workshop.start(

@@ -53,7 +53,8 @@ struct RuleTopicsTests {
         #expect(last["duration_ms"]?.integerValue.map { $0 >= 0 } == true)
 
         for (topicName, payload, sentence) in [
-            ("variables/volume/set", "loud", "volume is a integer"), ("variables/volume/set", "1.5", "volume is a integer"),
+            ("variables/volume/set", "loud", "volume is a integer"),
+            ("variables/volume/set", "1.5", "volume is a integer"),
             ("variables/scene/set", "moon", "scene is one of day, night"), ("variables/volum/set", "1", "did you mean"),
             ("variables/note/set", String(repeating: "x", count: 65 << 10), "at most 64 KiB"),
             ("rules/lamp/enabled/set", "on", "true or false"), ("rules/lamb/run", "", "did you mean \"lamp\"?"),
