@@ -50,7 +50,9 @@ extension Hub {
     mutating func publishRulesState() {
         var members: [JSONValue.Member] = [.init("state", .string(reload.fault == nil ? "ok" : "error"))]
         members.append(.init("active", .string(engine.set.fingerprint)))
-        if reload.fault != nil { members.append(.init("errors", .array(reload.problems))) }
+        if reload.fault != nil {
+            members.append(.init("errors", .array(reload.problems.filter { $0["severity"] == "error" })))
+        }
         publish(topics.retained(topics.rules, redaction(.object(members)).encoded()))
     }
 

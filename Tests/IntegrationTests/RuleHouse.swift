@@ -65,10 +65,16 @@ final class RuleHouse {
         try prepare(workshop, port)
         daemon = try workshop.daemon(environment: environment, arguments: arguments)
         watch = try Self.listen(daemon, workshop, waitsForBroker: hasBroker)
+        active = try ask("status")["rules"]?["active"]
         if hasButton {
             try ask("permit_join", ["time": 60])
-            try watch.line(containing: #""state":"ready""#)
+            try ready()
         }
+    }
+
+    /// Waits until the button is there.
+    func ready() throws {
+        try workshop.wait { try ask("buttons").arrayValue?.first?["state"] == "ready" }
     }
 
     private static func listen(_ daemon: Program, _ workshop: Workshop, waitsForBroker: Bool) throws -> Program {
@@ -135,18 +141,19 @@ final class RuleHouse {
     /// What the broker keeps on a topic.
     func retained(_ topicName: String) throws -> String {
         let program = try workshop.start(
-            "/usr/bin/mosquitto_sub", ["-p", "\(port)", "-t", topicName, "-C", "1", "-W", "10"])
-        #expect(try program.status() == 0, "nothing is retained on \(topicName)")
+            "/usr/bin/mosquitto_sub", ["-p", "\(port)", "-t", topicName, "-C", "1"])
+        #expect(try program.status(within: 10) == 0)
         return program.text
     }
 
     /// Waits until files that were read again have led to another set, or to errors.
     @discardableResult
-    func reloaded() throws -> JSONValue {
+    func reloaded(_ state: JSONValue = "ok") throws -> JSONValue {
         while true {
             let line = try JSONValue(parsing: watch.line(containing: #""kind":"rules""#, within: 20))
-            defer { active = line["active"] }
-            if line["state"] == "error" || line["active"] != active { return line }
+            guard line["state"] == state, state == "error" || line["active"] != active else { continue }
+            active = line["active"]
+            return line
         }
     }
 

@@ -42,7 +42,7 @@ struct RuleSecretTests {
         try house.workshop.write(
             "rules/home.yaml",
             Self.rules.replacingOccurrences(of: "id: exposes", with: "mode: !secret word\n    id: exposes"))
-        try house.reloaded()
+        try house.reloaded("error")
         var texts = try [
             house.tryck("rule", "tells", "trace"), house.tryck("rule", "tells", "trace", "--json"),
             house.tryck("rules", "--json"), house.tryck("status", status: 1), house.ask("variables").description,
