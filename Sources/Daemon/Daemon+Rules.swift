@@ -38,7 +38,9 @@ private struct LoadedSet: Sendable {
         } catch {
             // Without a file at the usual place there are no rules; a file that was named has to be there.
             let isAllowed = !source.isNamed && error == .notFound(source.path)
-            result = isAllowed ? RulesLoaded(set: RuleSet()) : RulesLoaded(set: nil, summary: "\(error)")
+            result =
+                isAllowed
+                ? RulesLoaded(set: RuleSet()) : RulesLoaded(set: nil, problems: [error.problem], summary: "\(error)")
         }
     }
 }

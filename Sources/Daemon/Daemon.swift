@@ -143,7 +143,8 @@ final class Daemon {
         case .cancelProcess(let id): processes.cancel(id)
         case .startWebRequest(let id, let request):
             // The rule's own limit is shorter, and ends it first.
-            web.start(id, request, timeout: Self.longestWebRequest) { [weak self] in self?.deliver(.webAnswered(id, $0)) }
+            web.start(id, request, timeout: Self.longestWebRequest) { [weak self] in self?.deliver(.webAnswered(id, $0))
+            }
         case .cancelWebRequest(let id): web.cancel(id)
         case .respond(let client, let line): control.send(line.encoded(), to: client)
         case .tell(let clients, let line):

@@ -8,7 +8,7 @@ import Expressions
 extension RuleEngine {
     mutating func reload(_ new: RuleSet, at now: Instant, _ effects: inout [Effect]) {
         let places = unchangedRules(in: new)
-        endChangedRules(places, at: now, &effects)
+        endChangedRules(places, of: new, at: now, &effects)
         forgetCycles(of: new, places, &effects)
         let old = world
         world = World(new)
@@ -49,9 +49,12 @@ extension RuleEngine {
     }
 
     /// Under the old set: their steps are still to be found.
-    private mutating func endChangedRules(_ places: [Int: Int], at now: Instant, _ effects: inout [Effect]) {
-        // Before runs are cut off: how those went is still to be told.
-        for place in set.rules.indices where places[place] == nil { archive.forget(set.rules[place].id) }
+    private mutating func endChangedRules(
+        _ places: [Int: Int], of new: RuleSet, at now: Instant, _ effects: inout [Effect]
+    ) {
+        let changed = set.rules.indices.filter { places[$0] == nil }.map { set.rules[$0].id }
+        // What a run that is cancelled here leaves is the first trace of the rule as it is now.
+        for rule in changed { archive.forget(rule) }
         for kept in kept.move(to: places) {
             stop(kept.match.rule, .queued, occurrence(of: kept), "its rule was changed by a reload", &effects)
         }
@@ -68,6 +71,8 @@ extension RuleEngine {
             cancel(id, at: now, &effects)
         }
         turnedLanes = []
+        let ids = Set(new.rules.map(\.id))
+        for rule in changed where !ids.contains(rule) { archive.forget(rule) }
     }
 
     /// Of rules and of scripts that are gone or changed.
