@@ -27,7 +27,7 @@ enum BenchLoading {
         }
         let lines = text.count { $0 == 10 }
         return BenchTable.Section(
-            title: "loading \(rules) rules in \(lines) lines",
+            title: "loading \(rules) rules, \(lines) lines; time of one core",
             rows: [
                 .init(name: "libyaml's events alone", unit: .time, samples: times[.events] ?? []),
                 .init(
@@ -51,7 +51,7 @@ enum BenchLoading {
         }
         var count = 0
         var peak: Int?
-        let time = try nanoseconds { () throws(Failure) in
+        let time = try coreTime { () throws(Failure) in
             switch part {
             case .events: count = RuleLoader.countYAMLEvents(in: file.octets)
             case .rules: count = try BenchRuleFile.load(file.octets).rules.count

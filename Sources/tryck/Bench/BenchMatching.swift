@@ -72,7 +72,7 @@ enum BenchMatching {
                 }
             }
             var recognised = 0
-            let time = try nanoseconds { () throws(Failure) in
+            let time = try coreTime { () throws(Failure) in
                 for (input, now) in inputs { recognised += engine.handle(input, at: now).count }
             }
             guard recognised >= 3 * pressesPerRound else { throw Failure(.ourBug, "Events were lost. Please report it.") }

@@ -119,10 +119,15 @@ func quantile(_ samples: [Double], _ share: Double) -> Double {
     return samples.sorted()[min(samples.count - 1, max(0, index))]
 }
 
-/// How long something takes, in nanoseconds of CLOCK_MONOTONIC.
-func nanoseconds(_ body: () throws(Failure) -> Void) throws(Failure) -> Double {
-    let clock = ContinuousClock()
-    let began = clock.now
+/// What something takes of one core, in nanoseconds: what else the machine does meanwhile is not counted.
+func coreTime(_ body: () throws(Failure) -> Void) throws(Failure) -> Double {
+    let began = threadTime
     try body()
-    return Double((clock.now - began).nanoseconds)
+    return threadTime - began
+}
+
+private var threadTime: Double {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
 }
