@@ -81,7 +81,7 @@ package struct Hub: Sendable {
         case publish(UInt64, MQTTMessage, expiry: Duration?)
         case startProcess(UInt64, ProcessRequest)
         case cancelProcess(UInt64)
-        case startWebRequest(UInt64, HTTPRequest)
+        case startWebRequest(UInt64, HTTPAction)
         case cancelWebRequest(UInt64)
         /// Read and check the rule files; with their tests, if asked. Answer with `rulesLoaded`.
         case loadRules(UInt64, withTests: Bool)

@@ -1,4 +1,3 @@
-package import Almanac
 import ButtonModel
 import Expressions
 import Gestures
