@@ -75,7 +75,9 @@ enum BenchMatching {
             let time = try coreTime { () throws(Failure) in
                 for (input, now) in inputs { recognised += engine.handle(input, at: now).count }
             }
-            guard recognised >= 3 * pressesPerRound else { throw Failure(.ourBug, "Events were lost. Please report it.") }
+            guard recognised >= 3 * pressesPerRound else {
+                throw Failure(.ourBug, "Events were lost. Please report it.")
+            }
             return time / Double(inputs.count)
         }
     }

@@ -23,7 +23,8 @@ extension BenchCommand {
 
         @Option(help: "How often each row is measured.")
         var rounds = 11
-        @Option(help: "What to measure: \(Part.allCases.map(\.rawValue).joined(separator: ", ")); all of it if not given.")
+        @Option(
+            help: "What to measure: \(Part.allCases.map(\.rawValue).joined(separator: ", ")); all of it if not given.")
         var only: String?
         @OptionGroup var output: OutputOptions
 
@@ -32,7 +33,7 @@ extension BenchCommand {
         }
 
         func validate() throws {
-            guard (3...1000).contains(rounds) else { throw ValidationError("--rounds takes 3 to 1000") }
+            guard (1...1000).contains(rounds) else { throw ValidationError("--rounds takes 1 to 1000") }
             guard !parts.contains(nil) else {
                 throw ValidationError("--only takes \(Part.allCases.map(\.rawValue).joined(separator: ", "))")
             }
