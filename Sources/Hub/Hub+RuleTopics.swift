@@ -121,26 +121,23 @@ extension Hub {
     }
 
     /// Rules and variables that are gone leave nothing retained behind.
-    mutating func ruleTopicsChanged(from before: RuleSet) {
-        let rules = Set(engine.set.rules.map(\.id))
-        let variables = Set(engine.set.variables.map(\.name))
-        for rule in before.rules where !rules.contains(rule.id) {
-            ruleTopics.lastRuns[rule.id] = nil
-            ruleTopics.failures[rule.id] = nil
-            ruleTopics.changed.remove(rule.id)
-            for topicName in [
-                topics.enabled(rule: rule.id), topics.lastRun(rule: rule.id), topics.statistics(rule: rule.id),
-            ] { abandon(topicName) }
+    mutating func ruleTopicsChanged(from before: PreparedRules) {
+        let now = engine.prepared
+        for (place, rule) in before.ruleIDs.enumerated() where !now.has(rule: rule, at: place) {
+            ruleTopics.lastRuns[rule] = nil
+            ruleTopics.failures[rule] = nil
+            ruleTopics.changed.remove(rule)
+            for topicName in [topics.enabled(rule: rule), topics.lastRun(rule: rule), topics.statistics(rule: rule)] {
+                abandon(topicName)
+            }
         }
-        for variable in before.variables where !variables.contains(variable.name) {
+        for variable in before.set.variables where !now.has(variable: variable.name) {
             abandon(topics.variable(variable.name))
         }
-        let oldRules = Set(before.rules.map(\.id))
-        for rule in engine.set.rules where !oldRules.contains(rule.id) {
-            publishEnabled(rule.id, engine.isEnabled(rule: rule.id) ?? rule.isEnabled)
+        for (place, rule) in now.ruleIDs.enumerated() where !before.has(rule: rule, at: place) {
+            publishEnabled(rule, engine.isEnabled(rule: rule) ?? now.set.rules[place].isEnabled)
         }
-        let oldVariables = Set(before.variables.map(\.name))
-        for variable in engine.set.variables where !oldVariables.contains(variable.name) {
+        for variable in now.set.variables where !before.has(variable: variable.name) {
             if let value = engine.value(of: variable.name) { publishVariable(variable.name, value) }
         }
     }
