@@ -132,8 +132,8 @@ let package = Package(
             "AlmanacTests", "Almanac", "Expressions", "ButtonModel", resources: [.copy("Zones"), .copy("Tables")]),
         tests("RulesTests", "Rules", "Gestures", "Expressions", "Almanac", "ButtonModel", "JSON"),
         tests(
-            "RuleLoaderTests", "RuleLoader", "Rules", "Gestures", "Expressions", "Almanac", "Diagnostics", "ButtonModel",
-            "JSON", resources: [.copy("Golden"), .copy("Examples")]),
+            "RuleLoaderTests", "RuleLoader", "Rules", "Gestures", "Expressions", "Almanac", "Diagnostics",
+            "ButtonModel", "JSON", resources: [.copy("Golden"), .copy("Examples"), .copy("Schema")]),
         tests("RuleTestingTests", "RuleTesting", "RuleLoader", "Rules", "Diagnostics", "ButtonModel", "JSON"),
         tests("HomeAssistantTests", "HomeAssistant", "ButtonModel", "JSON"),
         tests("ButtonsTests", "Buttons", "BluetoothHost", "Flic", "ButtonModel", "Simulator"),
@@ -144,7 +144,7 @@ let package = Package(
             "BluetoothHost", "PictureTransfer"),
         tests("ReactorTests", "Reactor", "ReactorTestSupport", "CLinux"),
         tests(
-            "DaemonTests", "Daemon", "BluetoothHost", "Hub", "Reactor", "ReactorTestSupport", "CLinux", "Bytes", "JSON",
+            "DaemonTests", "Daemon", "BluetoothHost", "Hub", "Rules", "Reactor", "ReactorTestSupport", "CLinux", "Bytes", "JSON",
             "ButtonModel"),
         tests(
             "CommandLineTests", "tryck", "Daemon", "Hub", "Diagnostics", "ButtonModel", "JSON", "Simulator",

@@ -77,8 +77,9 @@ package struct ConfigurationFiles: Sendable {
         do throws(FileText.Failure) {
             reading = try source.read()
         } catch {
-            let nothing = StartingRules(watched: WatchedFiles(source))
+            var nothing = StartingRules(watched: WatchedFiles(source))
             if !source.isNamed, error == .notFound(source.path) { return nothing }
+            nothing.problems = [error.problem]
             return fallBack(to: lastGood, source, because: "\(error)", nothing)
         }
         let report = DiagnosticReport(reading.loaded.diagnostics, sources: reading.sources).text()
@@ -101,7 +102,7 @@ package struct ConfigurationFiles: Sendable {
         to lastGood: String, _ source: RuleSource, because reason: String, _ starting: StartingRules
     ) -> StartingRules {
         var starting = starting
-        guard let text = try? FileText(reading: lastGood).octets, let recorded = RecordedRules(kept: text),
+        guard let kept = try? FileText(reading: lastGood), let recorded = RecordedRules(kept: kept.octets),
             let set = source.read(recorded)?.value
         else {
             starting.fault = "\(reason): no rule runs. Mend it; tryck check shows the places."
@@ -109,7 +110,8 @@ package struct ConfigurationFiles: Sendable {
         }
         starting.set = set
         starting.recorded = recorded
-        starting.fault = "\(reason): the last good rules run instead. Mend it; tryck check shows the places."
+        starting.fault =
+            "\(reason): the last good rules, of \(kept.modifiedAt), run instead. Mend it; tryck check shows the places."
         return starting
     }
 

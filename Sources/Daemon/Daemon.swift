@@ -137,13 +137,15 @@ final class Daemon {
         case .subscribe(let topicFilters): mqtt?.subscribe(topicFilters.map { ($0, qos: 1) })
         case .unsubscribe(let topicFilters): mqtt?.unsubscribe(topicFilters)
         case .loadRules(let id, let withTests): loadRules(id, withTests: withTests)
+        case .discard(let rules): discard(rules)
         case .publish(let id, let message, let expiry): publish(id, message, expiry)
         case .startProcess(let id, let request):
             processes.start(id, request) { [weak self] in self?.deliver(.processEnded(id, $0)) }
         case .cancelProcess(let id): processes.cancel(id)
         case .startWebRequest(let id, let request):
             // The rule's own limit is shorter, and ends it first.
-            web.start(id, request, timeout: Self.longestWebRequest) { [weak self] in self?.deliver(.webAnswered(id, $0)) }
+            web.start(id, request, timeout: Self.longestWebRequest) { [weak self] in self?.deliver(.webAnswered(id, $0))
+            }
         case .cancelWebRequest(let id): web.cancel(id)
         case .respond(let client, let line): control.send(line.encoded(), to: client)
         case .tell(let clients, let line):

@@ -1,10 +1,13 @@
+package import ButtonModel
 import Glibc
+package import JSON
 
 /// A file a user wrote, read whole.
 package struct FileText: Sendable {
     package var path: String
     package var octets: [UInt8]
     package var isReadableByOthers: Bool
+    package var modifiedAt: UTCTime
 
     /// Larger files are refused unread.
     package static let maximumLength = 32 * 1024 * 1024
@@ -20,6 +23,18 @@ package struct FileText: Sendable {
             case .tooLong(let path): "\(path) is longer than 32 MiB"
             case .unreadable(let path, let cause): "\(path) cannot be read: \(cause)"
             }
+        }
+
+        /// In the shape of a diagnostic, for those who are told of them.
+        package var problem: JSONValue {
+            let path =
+                switch self {
+                case .notFound(let path), .tooLong(let path), .unreadable(let path, _): path
+                }
+            return [
+                "code": "file", "severity": "error", "file": .string(path), "line": 1, "column": 1,
+                "message": .string(description), "hint": .null,
+            ]
         }
     }
 
@@ -47,6 +62,7 @@ package struct FileText: Sendable {
         self.path = path
         self.octets = octets
         isReadableByOthers = status.st_mode & 0o077 != 0
+        modifiedAt = UTCTime(milliseconds: Int64(status.st_mtim.tv_sec) * 1000)
     }
 
     /// Writes a file as a whole: nobody ever sees half of it. Mode 0600. False when that did not work.

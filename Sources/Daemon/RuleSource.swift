@@ -1,6 +1,6 @@
 package import Diagnostics
 package import Hub
-package import JSON
+import JSON
 package import RuleLoader
 package import RuleTesting
 package import Rules

@@ -61,6 +61,7 @@ package struct Setup: Sendable {
         recordedRules = loaded.recorded
         watched = loaded.watched
         warnings += loaded.notices
+        if let fault = loaded.fault { warnings.append(fault) }
         simulator = try files.simulator(configuration, in: directory)
 
         var names = ["PATH=/usr/local/bin:/usr/bin:/bin"]

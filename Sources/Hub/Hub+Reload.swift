@@ -5,8 +5,8 @@ package import Rules
 
 /// What became of reading the rule files.
 package struct RulesLoaded: Hashable, Sendable {
-    /// `nil`: there are errors, or a test failed, and the old set goes on.
-    package var set: RuleSet?
+    /// `nil`: there are errors, or a test failed, and the old set goes on. Prepared by whoever read them, beside the loop.
+    package var rules: PreparedRules?
     /// The files of the set, for a recording; of bad ones nothing is kept.
     package var source: RecordedRules?
     /// What is wrong, errors and warnings: `code`, `severity`, `file`, `line`, `column`, `message`, `hint`.
@@ -15,10 +15,17 @@ package struct RulesLoaded: Hashable, Sendable {
     package var summary: String
 
     package init(set: RuleSet?, source: RecordedRules? = nil, problems: [JSONValue] = [], summary: String = "") {
-        self.set = set
+        rules = set.map { PreparedRules($0) }
         self.source = source
         self.problems = problems
         self.summary = summary
+    }
+}
+
+extension RulesLoaded {
+    package var set: RuleSet? {
+        get { rules?.set }
+        set { rules = newValue.map { PreparedRules($0) } }
     }
 }
 
@@ -67,11 +74,12 @@ extension Hub {
         reload.loading = nil
         reload.problems = loaded.problems
         let answer: RequestAnswer
-        if let set = loaded.set {
+        if let rules = loaded.rules {
+            let set = rules.set
             let count = set.rules.count
             let isSame = set.fingerprint == engine.set.fingerprint
             reload.fault = nil
-            take(set, at: now)
+            take(rules, at: now)
             log(.info, isSame ? "rules read again: nothing has changed" : "rules loaded: \(count) rules")
             answer = .ok([
                 "state": "ok", "active": .string(set.fingerprint), "rules": .integer(Int64(count)),
@@ -97,12 +105,14 @@ extension Hub {
         }
     }
 
-    private mutating func take(_ set: RuleSet, at now: Instant) {
-        let before = engine.set
+    private mutating func take(_ rules: PreparedRules, at now: Instant) {
+        let before = engine.prepared
+        let set = rules.set
         // What was a secret before may still be on its way into the log.
         redaction = redaction.hiding(set.confidential)
-        advanceRules(.reloaded(set), at: now)
+        advanceRules(.reloaded(rules), at: now)
         stateTopics = Set(set.states.map(\.topicName))
         ruleTopicsChanged(from: before)
+        effects.append(.discard(before))
     }
 }

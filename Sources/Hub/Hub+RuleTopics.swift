@@ -19,6 +19,10 @@ struct RuleTopicsState: Sendable {
     var failures: [String: Failure] = [:]
     /// For a broker that has lost what it retained.
     var lastRuns: [String: JSONValue] = [:]
+    /// Topic names of rules and variables that went while the broker was away, which may still retain them.
+    var abandoned: Set<String> = []
+    /// More than that many are not remembered.
+    static let maximumAbandoned = 10_000
 }
 
 // What MQTT shows of rules and variables. All of it is retained, and none of it waits for the broker: it is said when
@@ -31,6 +35,9 @@ extension Hub {
     /// All of it, when the broker is back.
     mutating func publishRuleTopics() {
         publishRulesState()
+        // First: by now they may be the topics of something new.
+        for topicName in ruleTopics.abandoned.sorted() { publish(topics.retained(topicName, [])) }
+        ruleTopics.abandoned = []
         for rule in engine.set.rules { publishEnabled(rule.id, engine.isEnabled(rule: rule.id) ?? rule.isEnabled) }
         for variable in engine.set.variables {
             if let value = engine.value(of: variable.name) { publishVariable(variable.name, value) }
@@ -47,7 +54,9 @@ extension Hub {
     mutating func publishRulesState() {
         var members: [JSONValue.Member] = [.init("state", .string(reload.fault == nil ? "ok" : "error"))]
         members.append(.init("active", .string(engine.set.fingerprint)))
-        if reload.fault != nil { members.append(.init("errors", .array(reload.problems))) }
+        if reload.fault != nil {
+            members.append(.init("errors", .array(reload.problems.filter { $0["severity"] == "error" })))
+        }
         publish(topics.retained(topics.rules, redaction(.object(members)).encoded()))
     }
 
@@ -112,28 +121,30 @@ extension Hub {
     }
 
     /// Rules and variables that are gone leave nothing retained behind.
-    mutating func ruleTopicsChanged(from before: RuleSet) {
-        let rules = Set(engine.set.rules.map(\.id))
-        let variables = Set(engine.set.variables.map(\.name))
-        for rule in before.rules where !rules.contains(rule.id) {
-            ruleTopics.lastRuns[rule.id] = nil
-            ruleTopics.failures[rule.id] = nil
-            ruleTopics.changed.remove(rule.id)
-            for topicName in [
-                topics.enabled(rule: rule.id), topics.lastRun(rule: rule.id), topics.statistics(rule: rule.id),
-            ] { publish(topics.retained(topicName, [])) }
+    mutating func ruleTopicsChanged(from before: PreparedRules) {
+        let now = engine.prepared
+        for (place, rule) in before.ruleIDs.enumerated() where !now.has(rule: rule, at: place) {
+            ruleTopics.lastRuns[rule] = nil
+            ruleTopics.failures[rule] = nil
+            ruleTopics.changed.remove(rule)
+            for topicName in [topics.enabled(rule: rule), topics.lastRun(rule: rule), topics.statistics(rule: rule)] {
+                abandon(topicName)
+            }
         }
-        for variable in before.variables where !variables.contains(variable.name) {
-            publish(topics.retained(topics.variable(variable.name), []))
+        for variable in before.set.variables where !now.has(variable: variable.name) {
+            abandon(topics.variable(variable.name))
         }
-        let oldRules = Set(before.rules.map(\.id))
-        for rule in engine.set.rules where !oldRules.contains(rule.id) {
-            publishEnabled(rule.id, engine.isEnabled(rule: rule.id) ?? rule.isEnabled)
+        for (place, rule) in now.ruleIDs.enumerated() where !before.has(rule: rule, at: place) {
+            publishEnabled(rule, engine.isEnabled(rule: rule) ?? now.set.rules[place].isEnabled)
         }
-        let oldVariables = Set(before.variables.map(\.name))
-        for variable in engine.set.variables where !oldVariables.contains(variable.name) {
+        for variable in now.set.variables where !before.has(variable: variable.name) {
             if let value = engine.value(of: variable.name) { publishVariable(variable.name, value) }
         }
+    }
+
+    private mutating func abandon(_ topicName: String) {
+        guard !isBrokerConnected else { return publish(topics.retained(topicName, [])) }
+        if ruleTopics.abandoned.count < RuleTopicsState.maximumAbandoned { ruleTopics.abandoned.insert(topicName) }
     }
 }
 

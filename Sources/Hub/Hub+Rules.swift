@@ -134,7 +134,7 @@ extension Hub {
         case .http(let request):
             let id = takeToken()
             jobs[id] = Job(step: step, rule: rule, action: action)
-            effects.append(.startWebRequest(id, HTTPRequest(request)))
+            effects.append(.startWebRequest(id, request))
         case .log(let level, let message):
             log(level, "rule \(rule): \(message)")
             tell(["kind": "log", "rule": .string(rule), "level": .string(level.rawValue), "message": .string(message)])

@@ -48,7 +48,7 @@ extension Occurrence {
 
     /// `nil` for what is not one. What is missing is as in a run nobody pressed for.
     package init?(stored json: JSONValue) {
-        guard let time = json["at_ms"]?.integerValue else { return nil }
+        guard let time = json["at_ms"]?.integerValue, let button = json.button else { return nil }
         var facts = TriggerFacts()
         func text(_ name: String) -> String { json[name]?.stringValue ?? "" }
         func number(_ name: String) -> Int64 { json[name]?.integerValue ?? 0 }
@@ -69,9 +69,18 @@ extension Occurrence {
         facts.age = .milliseconds(number("age_ms"))
         facts.at = text("at")
         facts.isManual = json["manual"]?.boolValue ?? false
-        self.init(
-            button: json["button"]?.stringValue.flatMap { ButtonID($0) }, facts: facts,
-            at: UTCTime(milliseconds: time))
+        self.init(button: button, facts: facts, at: UTCTime(milliseconds: time))
+    }
+}
+
+extension JSONValue {
+    /// The member `button`, which may be missing or null; `nil` where it is anything else than a button's id.
+    fileprivate var button: ButtonID?? {
+        switch self["button"] {
+        case nil, .null: .some(nil)
+        case .string(let text): ButtonID(text).map { .some($0) }
+        default: nil
+        }
     }
 }
 
@@ -123,10 +132,10 @@ extension Cooldown {
     }
 
     package init?(stored json: JSONValue) {
-        guard let rule = json["rule"]?.stringValue, let endsAt = json["ends_at_ms"]?.integerValue else { return nil }
-        self.init(
-            rule: rule, button: json["button"]?.stringValue.flatMap { ButtonID($0) },
-            endsAt: UTCTime(milliseconds: endsAt))
+        guard let rule = json["rule"]?.stringValue, let endsAt = json["ends_at_ms"]?.integerValue,
+            let button = json.button
+        else { return nil }
+        self.init(rule: rule, button: button, endsAt: UTCTime(milliseconds: endsAt))
     }
 }
 

@@ -121,12 +121,8 @@ struct ConfigurationReader {
     }
 
     private mutating func readControl(_ fields: Fields) {
-        guard let control = fields.string("mqtt").flatMap(Configuration.Control.init(rawValue:)) else { return }
-        configuration.control = control
-        if control == .all, let node = fields.node("mqtt") {
-            checker.warning(
-                "W801", at: node, "\"all\" is accepted but does nothing beyond \"settings\" in this version")
-        }
+        configuration.control =
+            fields.string("mqtt").flatMap(Configuration.Control.init(rawValue:)) ?? configuration.control
     }
 
     private mutating func topic(_ key: String, of fields: Fields) -> String? {

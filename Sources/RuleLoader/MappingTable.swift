@@ -63,7 +63,7 @@ enum ValueType: Sendable {
     case word([String], planned: [String] = [])
     /// Text that may hold expressions; what they may name depends on the place.
     case template
-    /// Read by code of its own.
+    /// Read by code of its own. What may stand there, for editors and for the reference, is in `SchemaMapping.details`.
     case anything
 
     /// What `{{` means in a text.

@@ -61,9 +61,9 @@ extension MappingTable {
         name: "\"publish\"",
         keys: [
             Key("topic", .template, required: true, "without wildcards"),
-            Key("payload", .template, "the text to send; nothing when absent"),
+            Key("payload", .template, "the text to send"),
             Key("json", .anything, "any YAML, sent as JSON"),
-            Key("qos", .integer(0...2), "`0`, `1` or `2`"),
+            Key("qos", .integer(0...2), "quality of service"),
             Key("retain", .boolean, "the broker keeps it for later subscribers"),
             Key("max_age", .duration(.zero ... .longest), "how long it may wait while the broker is away"),
         ],
@@ -83,7 +83,7 @@ extension MappingTable {
 
     private static let processKeys = [
         Key("env", .anything, "added to the environment"),
-        Key("cwd", .text(.areForbidden), "where it runs; the state directory"),
+        Key("cwd", .text(.areForbidden), "where it runs"),
         Key("stdin", .template, "what it reads"),
     ]
 
@@ -96,11 +96,11 @@ extension MappingTable {
         name: "\"http\"",
         keys: [
             Key("url", .template, required: true, "scheme and host are literal"),
-            Key("method", .word(httpMethods), "`GET` when absent"),
+            Key("method", .word(httpMethods), "of the request"),
             Key("headers", .anything, "by name"),
             Key("body", .template, "the text to send"),
             Key("json", .anything, "any YAML, sent as JSON"),
-            Key("expect", .anything, "a status such as `204`, a family such as `2xx`, or several"),
+            Key("expect", .anything, "the statuses that are a success"),
         ],
         foreign: [
             "payload": "use body:", "data": "use json:", "header": "use headers:", "content_type": "use headers:",
@@ -111,7 +111,7 @@ extension MappingTable {
     static let wait = MappingTable(
         name: "\"wait\"",
         keys: [
-            Key("until", .anything, required: true, "an expression"),
+            Key("until", .anything, required: true, "what is waited for"),
             Key("timeout", .duration(.zero ... .longest), required: true, "then the step fails"),
         ],
         foreign: [
@@ -124,7 +124,7 @@ extension MappingTable {
     static let cycle = MappingTable(
         name: "\"cycle\"",
         keys: [
-            Key("steps", .anything, required: true, "2 to 32 entries, each a step or a list of steps"),
+            Key("steps", .anything, required: true, "the entries, each a step or a list of steps"),
             Key("reset_after", .duration(.zero ... .longest), "begin with the first again after so long"),
         ],
         foreign: ["actions": "use steps:"])
@@ -160,7 +160,7 @@ extension MappingTable {
         name: "\"log\"",
         keys: [
             Key("message", .template, required: true, "the line"),
-            Key("level", .word(LogLevel.allCases.map(\.rawValue)), "`info` when absent"),
+            Key("level", .word(LogLevel.allCases.map(\.rawValue)), "how much it matters"),
         ])
 
     static let retry = MappingTable(

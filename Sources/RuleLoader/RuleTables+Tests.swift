@@ -18,11 +18,11 @@ extension MappingTable {
     static let given = MappingTable(
         name: "\"given\"",
         keys: [
-            Key("now", .anything, "local time, `2026-01-15 12:00` when absent"),
+            Key("now", .anything, "local time"),
             Key("fold", .integer(0...1), "`1`: the second pass of an hour that is repeated"),
             Key("states", .anything, "by name"),
             Key("variables", .anything, "by name"),
-            Key("broker", .word(["online", "offline"]), "`online` when absent"),
+            Key("broker", .word(["online", "offline"]), "the connection to the broker"),
             Key("disabled", .anything, "ids of rules"),
             Key("results", .anything, "what programs and web servers answer"),
         ],
@@ -34,12 +34,12 @@ extension MappingTable {
             Key("run", .text(.areText), "the beginning of the arguments, joined with spaces"),
             Key("shell", .text(.areText), "the beginning of the script"),
             Key("http", .text(.areText), "the beginning of the URL"),
-            Key("exit", .integer(0...255), "exit status; `0`"),
+            Key("exit", .integer(0...255), "exit status"),
             Key("stdout", .text(.areText), "what a program writes"),
             Key("stderr", .text(.areText), "what a program complains"),
-            Key("status", .integer(100...599), "of `http`; `200`"),
+            Key("status", .integer(100...599), "of `http`"),
             Key("body", .text(.areText), "of `http`"),
-            Key("takes", .duration(.zero ... .longest), "no time when absent"),
+            Key("takes", .duration(.zero ... .longest), "how long it takes"),
         ])
 
     static let testStep = MappingTable(
@@ -73,9 +73,9 @@ extension MappingTable {
             Key("button", .anything, required: true, "its name"),
             Key("event", .anything, "what it does"),
             Key("clicks", .integer(1...8), "so many short presses"),
-            Key("pattern", .anything, "a list of `short` and `long`"),
+            Key("pattern", .anything, "a train of short and long presses"),
             Key("part", .word(["big", "small", "dial", "push"]), "of a Duo or a Twist"),
-            Key("steps", .integer(-1000...1000), "of a rotation; one when absent"),
+            Key("steps", .integer(-1000...1000), "of a rotation"),
             Key("held_for", .duration(.zero ... .longest), "of `hold` and `hold_release`"),
             Key("queued", .boolean, "it comes late"),
             Key("age", .duration(.zero ... .longest), "how late"),
@@ -86,9 +86,9 @@ extension MappingTable {
         name: "\"press\"",
         keys: [
             Key("button", .anything, required: true, "its name"),
-            Key("times", .integer(1...100), "`1` when absent"),
-            Key("gap", .duration(.zero ... .longest), "from up to down; `150ms`"),
-            Key("for", .duration(.zero ... .longest), "from down to up; `80ms`"),
+            Key("times", .integer(1...100), "how often"),
+            Key("gap", .duration(.zero ... .longest), "from up to down"),
+            Key("for", .duration(.zero ... .longest), "from down to up"),
         ],
         foreign: ["clicks": "use times:", "count": "use times:", "held_for": "use for:", "duration": "use for:"])
 
@@ -108,8 +108,8 @@ extension MappingTable {
         name: "an expected \"publish\"",
         keys: [
             Key("topic", .text(.areForbidden), "the whole topic"), Key("payload", .text(.areForbidden), "as text"),
-            Key("json", .anything, "as values"), Key("qos", .integer(0...2), "`0`, `1` or `2`"),
-            Key("retain", .boolean, "`true` or `false`"),
+            Key("json", .anything, "as values"), Key("qos", .integer(0...2), "quality of service"),
+            Key("retain", .boolean, "kept by the broker"),
         ])
 
     static let expectedRun = MappingTable(
@@ -128,7 +128,7 @@ extension MappingTable {
     static let expectedHTTP = MappingTable(
         name: "an expected \"http\"",
         keys: [
-            Key("url", .text(.areForbidden), "the whole URL"), Key("method", .word(httpMethods), "`GET`, …"),
+            Key("url", .text(.areForbidden), "the whole URL"), Key("method", .word(httpMethods), "of the request"),
             Key("headers", .anything, "by name"), Key("body", .text(.areForbidden), "as text"),
             Key("json", .anything, "as values"),
         ])

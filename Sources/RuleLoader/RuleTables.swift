@@ -16,7 +16,7 @@ extension MappingTable {
     static let rulesFile = MappingTable(
         name: "the file",
         keys: [
-            Key("version", .integer(0...Int.max), "the language's version: `1`; in the entry file"),
+            Key("version", .integer(0...Int.max), "the language's version; required in the entry file, and only there"),
             Key("include", .anything, "further files, paths or globs"),
             Key("location", .anything, "where the house stands, for the sun and the clocks"),
             Key("defaults", .anything, "what rules and steps have that say nothing"),
@@ -43,7 +43,7 @@ extension MappingTable {
         keys: [
             Key("latitude", .number(-90...90), "degrees, north positive"),
             Key("longitude", .number(-180...180), "degrees, east positive"),
-            Key("timezone", .text(.areForbidden), "such as `Europe/Amsterdam`; the system's"),
+            Key("timezone", .text(.areForbidden), "the time zone"),
         ],
         foreign: [
             "lat": "use latitude:", "lon": "use longitude:", "lng": "use longitude:", "time_zone": "use timezone:",
@@ -53,10 +53,10 @@ extension MappingTable {
         name: "\"defaults\"",
         keys: [
             queuedKey, modeKey, cooldownKey, rateLimitKey,
-            Key("qos", .integer(0...2), "of a `publish`: `0`"),
-            Key("retain", .boolean, "of a `publish`: `false`"),
-            Key("max_age", .duration(.zero ... .longest), "of a `publish`: `5s`"),
-            Key("timeout", .duration(.zero ... .longest), "of every step that can wait; each kind's own"),
+            Key("qos", .integer(0...2), "of a `publish`"),
+            Key("retain", .boolean, "of a `publish`"),
+            Key("max_age", .duration(.zero ... .longest), "of a `publish`"),
+            Key("timeout", .duration(.zero ... .longest), "of every step that can wait"),
         ])
 
     static let button = MappingTable(
@@ -64,15 +64,15 @@ extension MappingTable {
         keys: hardwareKeys + [
             Key(
                 "model", .word(DeclaredButton.Model.allCases.map(\.rawValue)),
-                "which events and parts it has; `flic2`"),
+                "which events and parts it has"),
             Key(
                 "trigger_mode",
                 .word(["auto", "click", "click_and_hold", "click_and_double_click", "click_and_double_click_and_hold"]),
                 "`auto` derives it from the rules"),
-            Key("hold_after", .duration(.milliseconds(200) ... .seconds(10)), "a press this long is long; `1s`"),
+            Key("hold_after", .duration(.milliseconds(200) ... .seconds(10)), "a press this long is long"),
             Key(
                 "click_gap", .duration(.milliseconds(100) ... .seconds(2)),
-                "the longest time between two presses that belong together; `500ms`"),
+                "the longest time between two presses that belong together"),
             queuedKey,
             Key("description", .text(.areText), "for people"),
         ],
@@ -84,7 +84,7 @@ extension MappingTable {
     static let hardware = MappingTable(name: "a button", keys: hardwareKeys)
 
     private static let hardwareKeys = [
-        Key("uuid", .text(.areForbidden), "32 hexadecimal digits"),
+        Key("uuid", .text(.areForbidden), "its 32 hexadecimal digits"),
         Key("serial", .text(.areForbidden), "the serial number on the back, `BF12-C34567`"),
         Key("address", .text(.areForbidden), "the Bluetooth address, `80:E4:DA:01:02:03`"),
         Key("nickname", .text(.areForbidden), "the name stored on the button"),
@@ -94,8 +94,8 @@ extension MappingTable {
         name: "a state",
         keys: [
             Key("topic", .text(.areForbidden), required: true, "without wildcards"),
-            Key("value", .text(.areForbidden), "where it is in a JSON payload, such as `/state`; the whole payload"),
-            Key("type", .word(ExpressionType.Scalar.declarable), "what is made of it; `string`"),
+            Key("value", .text(.areForbidden), "where it is in a JSON payload: a JSON Pointer"),
+            Key("type", .word(ExpressionType.Scalar.declarable), "what is made of it"),
             Key("default", .anything, "in place of what is not known"),
             Key("max_age", .duration(.zero ... .longest), "after this long without a message it is not known"),
         ],
@@ -108,12 +108,12 @@ extension MappingTable {
     static let variable = MappingTable(
         name: "a variable",
         keys: [
-            Key("type", .word(ExpressionType.Scalar.declarable), "that of `initial`"),
+            Key("type", .word(ExpressionType.Scalar.declarable), "fixed for good"),
             Key("initial", .anything, required: true, "its value at the first start"),
             Key("values", .anything, "what it may hold, in order"),
             Key("min", .number(.anyNumber), "`set` gives no less"),
             Key("max", .number(.anyNumber), "`set` gives no more"),
-            Key("persist", .boolean, "survives a restart; `true`"),
+            Key("persist", .boolean, "survives a restart"),
         ],
         foreign: [
             "default": "use initial:", "value": "use initial:", "options": "use values:", "minimum": "use min:",
@@ -126,20 +126,22 @@ extension MappingTable {
             Key("id", .name, required: true, "the rule's name in logs and topics"),
             Key("alias", .text(.areForbidden), "for people"),
             Key("description", .text(.areText), "for people"),
-            Key("enabled", .boolean, "`true`; what people set while it runs wins"),
+            Key("enabled", .boolean, "what people set while it runs wins, until this changes"),
             Key("triggers", .anything, required: true, "any of them starts the rule"),
             Key("conditions", .anything, "all must hold"),
             Key("actions", .anything, required: true, "the steps, run in order"),
             modeKey,
-            Key("max", .integer(1...100), "of `queued` and `parallel`: running and waiting together; `10`"),
-            Key("scope", .word(Rule.Scope.allCases.map(\.rawValue)), "what the limits count by; `rule`"),
+            Key("max", .integer(1...100), "of `queued` and `parallel`: running and waiting together"),
+            Key(
+                "scope", .word(Rule.Scope.allCases.map(\.rawValue)), "what `mode`, `cooldown` and `rate_limit` count by"
+            ),
             queuedKey, cooldownKey, rateLimitKey,
-            Key("fallback", .boolean, "only if no ordinary rule took the press; `false`"),
+            Key("fallback", .boolean, "only if no ordinary rule took the press"),
             Key("on_error", .anything, "steps for when a step fails"),
             Key(
                 "on_restart", .word(Rule.AfterRestart.allCases.map(\.rawValue)),
-                "what becomes of a run that waits; `drop`"),
-            Key("dry_run", .boolean, "everything is decided and nothing done; `false`"),
+                "what becomes of a run that waits when the program stops"),
+            Key("dry_run", .boolean, "everything is decided and nothing done"),
         ],
         foreign: [
             "on": "use triggers:", "when": "use triggers:", "trigger": "use triggers:",
@@ -150,10 +152,10 @@ extension MappingTable {
 
     private static let queuedKey = Key("queued", .anything, "what happens to late events")
     private static let modeKey = Key(
-        "mode", .word(Rule.Mode.allCases.map(\.rawValue)), "while a run goes on; `single`")
+        "mode", .word(Rule.Mode.allCases.map(\.rawValue)), "what a match does while a run goes on")
     private static let cooldownKey = Key(
-        "cooldown", .duration(.zero ... .longest), "how long after a run began matches are ignored; `0s`")
-    private static let rateLimitKey = Key("rate_limit", .anything, "at most so many runs in a time; `600/1m`")
+        "cooldown", .duration(.zero ... .longest), "how long after a run began matches are ignored")
+    private static let rateLimitKey = Key("rate_limit", .anything, "at most so many runs in a time")
 
     static let trigger = MappingTable(
         name: "a trigger",
@@ -161,14 +163,14 @@ extension MappingTable {
             Key("button", .anything, "which buttons"),
             Key("event", .anything, "what they do"),
             Key("clicks", .integer(1...8), "exactly that many short presses"),
-            Key("pattern", .anything, "a list of `short` and `long`"),
+            Key("pattern", .anything, "a train of short and long presses"),
             Key("for", .duration(.milliseconds(1) ... .seconds(30)), "of `hold`: fires after so long"),
             Key("part", .anything, "of a Duo `big`, `small`; of a Twist `dial`, `push`"),
-            Key("collect", .duration(.zero ... .seconds(2)), "of a rotation: summed for so long; `100ms`"),
+            Key("collect", .duration(.zero ... .seconds(2)), "of a rotation: summed for so long"),
             Key("chord", .anything, "two to four buttons, pressed together"),
             Key(
                 "within", .duration(.milliseconds(50) ... .seconds(1)),
-                "of a chord: from the first press to the last; `300ms`"),
+                "of a chord: from the first press to the last"),
             Key("id", .name, "tells several triggers apart"),
         ],
         planned: ["mqtt", "time", "state", "sequence"],
@@ -184,15 +186,15 @@ extension MappingTable {
         name: "\"queued\"",
         keys: [
             Key("max_age", .duration(.zero ... .longest), required: true, "older events are ignored"),
-            Key("keep", .word(["all", "last"]), "of several late events, all or only the last; `all`"),
+            Key("keep", .word(["all", "last"]), "of several late events, all or only the last"),
         ])
 
     static let time = MappingTable(
         name: "\"time\"",
         keys: [
-            Key("after", .anything, "from then on; the start of the day"),
-            Key("before", .anything, "until then; the end of the day"),
-            Key("weekday", .anything, "`mon` … `sun` or `mon-fri`, on which the time begins; every day"),
+            Key("after", .anything, "from then on"),
+            Key("before", .anything, "until then"),
+            Key("weekday", .anything, "the days on which the time begins"),
         ],
         foreign: [
             "from": "use after:", "to": "use before:", "until": "use before:", "start": "use after:",

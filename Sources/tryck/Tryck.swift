@@ -19,7 +19,7 @@ struct Tryck: ParsableCommand {
                 name: "Rules",
                 subcommands: [
                     CheckCommand.self, TestCommand.self, ExplainCommand.self, RulesCommand.self, RuleCommand.self,
-                    ReloadCommand.self,
+                    SchemaCommand.self, ReloadCommand.self,
                 ]),
             CommandGroup(
                 name: "Buttons",

@@ -199,7 +199,7 @@ extension ZoneFileTests {
         }
         octets += changes.map(\.type)
         for offset in offsets { octets += bigEndian(offset) + [0, 0] }
-        octets += Array("XXX\0".utf8)
+        octets += Array("AAA\0".utf8)
         octets += [UInt8](repeating: 0, count: Int(leaps) * (footer == nil ? 8 : 12))
         return octets + Array((footer ?? "").utf8)
     }

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Diagnostics
 import JSON
 import Testing
@@ -32,5 +33,11 @@ struct CheckTests {
                 "end_column":21,"message":"unknown button \\"kitchn\\"","hint":"did you mean \\"kitchen\\"?",\
                 "related":[{"message":"declared here","file":"home.yaml","line":4,"column":1}]}
                 """)
+    }
+
+    @Test("a schema is that of the language, or of the rules that are named")
+    func schema() throws {
+        #expect(try SchemaCommand.parse([]).path == nil)
+        #expect(try SchemaCommand.parse(["--for", "rules/home.yaml"]).path == "rules/home.yaml")
     }
 }

@@ -128,7 +128,7 @@ struct StoreFilesTests {
         }
         let failure = StoreFailure.newerSchema(path: file, found: 7, known: StoreSchema.version)
         try await withReactor { #expect(throws: failure) { try openStore(directory) } }
-        #expect(failure.description.contains("written by a newer version (schema 7, this version knows 2)"))
+        #expect(failure.description.contains("written by a newer version (schema 7, this version knows 3)"))
         try await withReactor {
             let database = try Database(path: file, busyTimeout: .zero)
             #expect(try database.rows("SELECT count(*) FROM buttons") { $0.integer(0) } == [1])
@@ -162,7 +162,7 @@ struct StoreFilesTests {
                 try store.database.run("UPDATE buttons SET \(edit) WHERE id = ?", .text(button.id.description))
             }
             try store.apply([.putButton(.example(99)), .runStarted(.example(1, StoredButton.example(99).id))])
-            try store.database.run("UPDATE runs SET button = ''")
+            try store.database.run("UPDATE runs SET button = 'kitchen'")
             let state = try store.load()
             #expect(state.buttons == [.example(99)])
             #expect(state.runs.isEmpty)

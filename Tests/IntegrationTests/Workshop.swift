@@ -39,7 +39,8 @@ final class Workshop {
 
     func tryck(_ arguments: [String]) throws -> Program {
         var arguments = arguments
-        if let first = arguments.first, !["check", "demo", "replay", "simulate", "--help"].contains(first) {
+        let alone: Set = ["check", "demo", "explain", "replay", "schema", "simulate", "test", "--help"]
+        if let first = arguments.first, !alone.contains(first) {
             arguments += ["--control-socket", path("control.sock")]
         }
         return try start(Workshop.built("tryck"), arguments, environment: ["NO_COLOR": "1"])

@@ -300,7 +300,7 @@ struct Household {
         case .startWebRequest(let id, let request):
             journal.append("\(request.method) \(request.url)")
             give(.webAnswered(id, HTTPResult(outcome: .answered(status: 200), duration: .milliseconds(1))))
-        case .cancelWebRequest: break
+        case .cancelWebRequest, .discard: break
         case .publish(let id, let message, _):
             journal.append("publish \(message.topicName)")
             guard brokerIsUp else { return give(.publishFailed(id, "the broker is gone")) }

@@ -7,12 +7,16 @@ extension RuleEngine {
     /// The places of what has a name.
     struct Names: Sendable {
         let rules, variables, states, buttons: [String: Int]
+        /// By place.
+        let ruleIDs, ruleFingerprints: [String]
 
         init(_ set: RuleSet) {
             func places(_ names: [String]) -> [String: Int] {
                 Dictionary(zip(names, names.indices), uniquingKeysWith: { first, _ in first })
             }
-            rules = places(set.rules.map(\.id))
+            ruleIDs = set.rules.map(\.id)
+            ruleFingerprints = set.rules.map(\.fingerprint)
+            rules = places(ruleIDs)
             variables = places(set.variables.map(\.name))
             states = places(set.states.map(\.name))
             buttons = places(set.buttons.map(\.name))

@@ -178,7 +178,7 @@ extension Step {
     // What stands beside the action.
     func named(_ alias: String) -> Step { changed { $0.alias = alias } }
     func within(_ timeout: Duration) -> Step { changed { $0.timeout = timeout } }
-    func disabled() -> Step { changed { $0.isEnabled = false } }
+    func switchedOff() -> Step { changed { $0.isEnabled = false } }
     func continuing() -> Step { changed { $0.continuesOnError = true } }
     func saving(as slot: Int = 0) -> Step { changed { $0.savesAs = slot } }
     func retrying(_ count: Int, after delay: Duration = .seconds(1), backOff: Double = 2) -> Step {

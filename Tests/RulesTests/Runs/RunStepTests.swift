@@ -79,7 +79,7 @@ struct RunStepTests {
 
     @Test("a step that is not enabled is passed over")
     func disabled() throws {
-        var talk = Transcript<RunInWorld>(try .log("no").disabled(), try .log("yes"))
+        var talk = Transcript<RunInWorld>(try .log("no").switchedOff(), try .log("yes"))
         talk.when(.begin, expect: .perform(0, .said("yes")))
     }
 

@@ -1,0 +1,130 @@
+package import JSON
+package import Rules
+
+/// What an editor needs to know of the rule language: a JSON Schema made from the tables the loader checks by.
+///
+/// It accepts every file the loader accepts, and cannot see everything the loader refuses: names, unless it is given
+/// those of a set, expressions, keys that stand twice. Drafts after the seventh are not understood by common editors.
+///
+/// - Source: JSON Schema Validation draft-07.
+package struct RulesSchema {
+    /// What is declared, where it is known.
+    let names: [SchemaShape.Names: [String]]
+
+    /// - Parameter set: whose names are completed, and others refused; `nil`: any name will do.
+    package init(for set: RuleSet? = nil) {
+        names = set.map(RulesSchema.names) ?? [:]
+    }
+
+    package static func json(for set: RuleSet? = nil) -> JSONValue { RulesSchema(for: set).json }
+
+    package var json: JSONValue {
+        .object(
+            [
+                .init("$schema", "http://json-schema.org/draft-07/schema#"),
+                .init("title", .string("Rules of Tryck, version \(RuleReader.languageVersion)")),
+            ] + members(of: .file) + [.init("definitions", .object(definitions))])
+    }
+
+    private static func names(of set: RuleSet) -> [SchemaShape.Names: [String]] {
+        let buttons = set.buttons.map(\.name)
+        let members = buttons + set.groups.keys.sorted()
+        let names: [SchemaShape.Names: [String]] = [
+            .button: buttons, .member: members, .source: members + ["any"], .state: set.states.map(\.name),
+            .variable: set.variables.map(\.name), .script: set.scripts.map(\.name),
+            .input: Set(set.scripts.flatMap { $0.inputs.map(\.name) }).sorted(), .rule: set.rules.map(\.id),
+        ]
+        return names.filter { !$0.value.isEmpty }
+    }
+
+    // MARK: Definitions
+
+    private var definitions: [JSONValue.Member] {
+        RulesSchema.forms.map { .init($0.name, form($0.pattern, hint: $0.hint)) }
+            + SchemaShape.Names.allCases.compactMap { kind in
+                names[kind].map { .init(kind.definition, ["enum": .array($0.map(JSONValue.string))]) }
+            } + SchemaMapping.allCases.filter { $0 != .file }.flatMap(definitions)
+    }
+
+    /// Texts of a form of their own, and what editors say instead of the pattern.
+    static let forms: [(name: String, pattern: SchemaPattern, hint: String)] = [
+        ("name", .name, "at most 64 of a-z, 0-9 and _, beginning with a letter"),
+        ("duration", .duration, "write 10s, 500ms or 1h30m"),
+        ("delay", .delay, "write 10s, 500ms or 1h30m, or a template"),
+        ("clock", .clock, "write 22:00, sunset or sunset - 30m"),
+        ("moment", .moment, "write 2026-01-15 12:00"),
+        ("rate", .rate, "write 20/1m"),
+        ("weekday", .weekday, "write mon, or a range such as mon-fri"),
+        ("status", .status, "write 204, or a family such as 2xx"),
+    ]
+
+    private func form(_ pattern: SchemaPattern, hint: String) -> JSONValue {
+        // `patternErrorMessage` is not of the draft; editors that do not know it pass over it.
+        ["type": "string", "pattern": .string(pattern.anchored), "patternErrorMessage": .string(hint)]
+    }
+
+    /// One for a mapping; before it one for each of its keys when it has several kinds, which share them.
+    private func definitions(_ mapping: SchemaMapping) -> [JSONValue.Member] {
+        guard !mapping.kinds.isEmpty else { return [.init(mapping.rawValue, .object(members(of: mapping)))] }
+        return mapping.table.keys.map { .init("\(mapping.rawValue).\($0.name)", property($0, of: mapping)) }
+            + [.init(mapping.rawValue, .object(members(of: mapping)))]
+    }
+
+    // MARK: Mappings
+
+    private func members(of mapping: SchemaMapping) -> [JSONValue.Member] {
+        guard mapping.kinds.isEmpty else {
+            return [.init("type", "object"), .init("oneOf", .array(mapping.kinds.map { kind($0, of: mapping) }))]
+        }
+        let table = mapping.table
+        let required = table.keys.filter(\.isRequired).map { JSONValue.string($0.name) }
+        var members: [JSONValue.Member] = [
+            .init("type", "object"),
+            .init("properties", .object(table.keys.map { .init($0.name, property($0, of: mapping)) })),
+        ]
+        if let prefix = table.ignoredPrefix { members.append(.init("patternProperties", ["^\(prefix)": [:]])) }
+        members.append(.init("additionalProperties", false))
+        if !required.isEmpty { members.append(.init("required", .array(required))) }
+        return members + mapping.together.map(constraint)
+    }
+
+    private func constraint(_ together: SchemaMapping.Together) -> JSONValue.Member {
+        switch together {
+        case .some: .init("minProperties", 1)
+        case .exactlyOne(let keys): .init("oneOf", .array(keys.map { ["required": [.string($0)]] }))
+        case .notBoth(let one, let other): .init("not", ["required": [.string(one), .string(other)]])
+        case .all(let keys):
+            .init(
+                "dependencies",
+                .object(keys.map { key in .init(key, .array(keys.filter { $0 != key }.map(JSONValue.string))) }))
+        }
+    }
+
+    private func kind(_ kind: SchemaMapping.Kind, of mapping: SchemaMapping) -> JSONValue {
+        let keys = kind.required + kind.optional
+        let properties = keys.map { key in
+            JSONValue.Member(
+                key, kind.others[key].map(schema) ?? RulesSchema.reference(to: "\(mapping.rawValue).\(key)"))
+        }
+        return [
+            "required": .array(kind.required.map(JSONValue.string)), "properties": .object(properties),
+            "additionalProperties": false,
+        ]
+    }
+
+    private func property(_ key: MappingTable.Key, of mapping: SchemaMapping) -> JSONValue {
+        let detail = mapping.details[key.name] ?? KeyDetail()
+        let shape = detail.shape ?? SchemaShape(key.type) ?? .json
+        let text = "\(key.text) (\(shape.words))".filter { $0 != "`" }
+        var members: [JSONValue.Member] = [.init("description", .string(text))] + besideOthers(schema(shape))
+        if case .value(let value)? = detail.fallback { members.append(.init("default", value)) }
+        let examples = detail.examples.isEmpty ? shape.allValues : detail.examples
+        members.append(.init("examples", .array(examples)))
+        return .object(members)
+    }
+}
+
+extension SchemaShape.Names {
+    /// What the definition of these names is called.
+    var definition: String { "name_of_\(rawValue)" }
+}

@@ -1,0 +1,165 @@
+import ButtonModel
+import Gestures
+import JSON
+import Rules
+
+extension SchemaMapping {
+    /// By key; each key of the table has one.
+    var details: [String: KeyDetail] {
+        switch self {
+        case .file: SchemaMapping.fileDetails
+        case .location: SchemaMapping.locationDetails
+        case .defaults: SchemaMapping.defaultsDetails
+        case .button: SchemaMapping.hardwareDetails.merging(SchemaMapping.buttonDetails) { first, _ in first }
+        case .hardware: SchemaMapping.hardwareDetails
+        case .queued: ["max_age": KeyDetail("10s"), "keep": KeyDetail(else: .value("all"))]
+        case .state: SchemaMapping.stateDetails
+        case .variable: SchemaMapping.variableDetails
+        case .script: SchemaMapping.scriptDetails
+        case .scriptInput:
+            ["type": KeyDetail(), "default": KeyDetail(.scalar, else: .said("the caller gives one"), 254)]
+        case .rule: SchemaMapping.ruleDetails
+        case .trigger: SchemaMapping.triggerDetails
+        case .time: SchemaMapping.timeDetails
+        case .condition: ["time": KeyDetail(.mapping(.time), ["after": "22:00", "before": "06:00"])]
+        case .step, .publish, .run, .shell, .http, .wait, .cycle, .repeat, .branch, .log, .retry: stepDetails
+        case .test, .given, .outsideResult, .testStep, .simulatedEvent, .press, .expectedEffect, .expectedPublish,
+            .expectedRun, .expectedShell, .expectedHTTP, .expectedLog:
+            testDetails
+        }
+    }
+
+    private static let fileDetails: [String: KeyDetail] = [
+        "version": KeyDetail(.exactly(RuleReader.languageVersion), 1),
+        "include": KeyDetail(.oneOrMany(.text), "rooms/*.yaml", ["upstairs.yaml", "garden.yaml"]),
+        "location": KeyDetail(
+            .mapping(.location), else: .said("the system's time zone, and no sun"),
+            ["latitude": .number(52.09), "longitude": .number(5.12), "timezone": "Europe/Amsterdam"]),
+        "defaults": KeyDetail(.mapping(.defaults), ["queued": ["max_age": "3s"]]),
+        "buttons": KeyDetail(
+            .declarations(.either([.text, .mapping(.button)])),
+            ["kitchen": "BF12-C34567", "sofa": ["serial": "DA01-D00042", "model": "duo"]]),
+        "groups": KeyDetail(.declarations(.oneOrMany(.reference(.member))), ["bedroom": ["bed_left", "bed_right"]]),
+        "states": KeyDetail(
+            .declarations(.mapping(.state)), ["hall_light": ["topic": "zigbee2mqtt/hall", "value": "/state"]]),
+        "variables": KeyDetail(
+            .declarations(.either([.scalar, .mapping(.variable)])),
+            ["guest": false, "volume": ["initial": 30, "min": 0, "max": 100]]),
+        "scripts": KeyDetail(
+            .declarations(.mapping(.script)),
+            ["all_off": ["actions": ["publish": ["topic": "all/set", "payload": "off"]]]]),
+        "rules": KeyDetail(
+            .list(.mapping(.rule), 0...Int.max),
+            [
+                [
+                    "id": "kitchen_toggle", "triggers": ["button": "kitchen", "event": "click"],
+                    "actions": ["publish": ["topic": "zigbee2mqtt/kitchen/set", "json": ["state": "TOGGLE"]]],
+                ]
+            ]),
+        "tests": KeyDetail(
+            .list(.mapping(.test), 0...Int.max),
+            [["name": "a click", "steps": [["event": ["button": "kitchen", "event": "click"]], ["expect": []]]]]),
+    ]
+
+    private static let locationDetails: [String: KeyDetail] = [
+        "latitude": KeyDetail(.number(52.09)),
+        "longitude": KeyDetail(.number(5.12)),
+        "timezone": KeyDetail(else: .said("the system's"), "Europe/Amsterdam"),
+    ]
+
+    private static let defaultsDetails: [String: KeyDetail] = [
+        "queued": KeyDetail(.queued, else: .value(["max_age": "3s", "keep": "all"]), "drop", ["max_age": "10s"]),
+        "mode": KeyDetail(else: .value("single")),
+        "cooldown": KeyDetail(else: .value("0s"), "2s"),
+        "rate_limit": KeyDetail(.rate, else: .value("600/1m"), "20/1m"),
+        "qos": KeyDetail(else: .value(0), 1),
+        "retain": KeyDetail(else: .value(false)),
+        "max_age": KeyDetail(else: .value("5s"), "30s"),
+        "timeout": KeyDetail(else: .said("each kind of step has its own"), "20s"),
+    ]
+
+    private static let hardwareDetails: [String: KeyDetail] = [
+        "uuid": KeyDetail("8f2c0a61d5b34e0f9a7712c4b6d8e0f1"),
+        "serial": KeyDetail("BF12-C34567"),
+        "address": KeyDetail("80:E4:DA:01:02:03"),
+        "nickname": KeyDetail("Kitchen"),
+    ]
+
+    private static let buttonDetails: [String: KeyDetail] = [
+        "model": KeyDetail(else: .value("flic2")),
+        "trigger_mode": KeyDetail(else: .value("auto")),
+        "hold_after": KeyDetail(else: .value("1s"), "500ms"),
+        "click_gap": KeyDetail(else: .value("500ms"), "300ms"),
+        "queued": KeyDetail(.queued, else: .said("as `defaults` say"), "drop", ["max_age": "30s", "keep": "last"]),
+        "description": KeyDetail("beside the door"),
+    ]
+
+    private static let stateDetails: [String: KeyDetail] = [
+        "topic": KeyDetail("zigbee2mqtt/hall"),
+        "value": KeyDetail(else: .said("the whole payload"), "/state"),
+        "type": KeyDetail(else: .value("string")),
+        "default": KeyDetail(.scalar, else: .said("it may be unknown"), "OFF", 0),
+        "max_age": KeyDetail(else: .said("never"), "1h"),
+    ]
+
+    private static let variableDetails: [String: KeyDetail] = [
+        "type": KeyDetail(else: .said("as `initial` is written")),
+        "initial": KeyDetail(.scalar, 30, "evening", false),
+        "values": KeyDetail(.list(.scalar, 1...Int.max), else: .said("any"), ["morning", "evening", "night"]),
+        "min": KeyDetail(0),
+        "max": KeyDetail(100),
+        "persist": KeyDetail(else: .value(true)),
+    ]
+
+    private static let scriptDetails: [String: KeyDetail] = [
+        "description": KeyDetail("a lamp on, dim or bright"),
+        "inputs": KeyDetail(
+            .declarations(.mapping(.scriptInput)),
+            ["lamp": ["type": "string"], "brightness": ["type": "integer", "default": 254]]),
+        "actions": KeyDetail(.steps, [["publish": ["topic": "all/set", "payload": "off"]], ["delay": "2s"]]),
+    ]
+
+    private static let ruleDetails: [String: KeyDetail] = [
+        "id": KeyDetail("kitchen_toggle"),
+        "alias": KeyDetail("Kitchen lamp"),
+        "description": KeyDetail("One click: on, or off."),
+        "enabled": KeyDetail(else: .value(true)),
+        "triggers": KeyDetail(
+            .oneOrMany(.mapping(.trigger)), ["button": "kitchen", "event": "click"],
+            [["button": "kitchen", "clicks": 3], ["chord": ["bed_left", "bed_right"]]]),
+        "conditions": KeyDetail(
+            .conditions, "states.lux < 20", [["time": ["after": "sunset"]], "not variables.guest"]),
+        "actions": KeyDetail(.steps, ["log": "clicked"], [["script": "all_off"], ["delay": "5m"], ["log": "done"]]),
+        "mode": KeyDetail(else: .said("as `defaults` say, else `single`")),
+        "max": KeyDetail(else: .value(10), 3),
+        "scope": KeyDetail(else: .value("rule")),
+        "queued": KeyDetail(.queued, else: .said("the button's"), "drop", "accept", ["max_age": "10s"]),
+        "cooldown": KeyDetail(else: .said("as `defaults` say, else `0s`"), "5s"),
+        "rate_limit": KeyDetail(.rate, else: .said("as `defaults` say, else `600/1m`"), "20/1m"),
+        "fallback": KeyDetail(else: .value(false)),
+        "on_error": KeyDetail(.steps, ["log": "{{ error.message }}"]),
+        "on_restart": KeyDetail(else: .value("drop")),
+        "dry_run": KeyDetail(else: .value(false)),
+    ]
+
+    private static let triggerDetails: [String: KeyDetail] = [
+        "button": KeyDetail(
+            .oneOrMany(.either([.reference(.source), .mapping(.hardware)])), "kitchen", ["kitchen", "hall"], "any"),
+        "event": KeyDetail(.oneOrMany(.word(TriggerEvent.wordList)), "click", ["click", "hold"]),
+        "clicks": KeyDetail(3),
+        "pattern": KeyDetail(.list(.word(PressLength.allCases.map(\.rawValue)), 2...8), ["short", "short", "long"]),
+        "for": KeyDetail(else: .said("the button's `hold_after`"), "3s"),
+        "part": KeyDetail(
+            .oneOrMany(.word(ButtonPart.allCases.map(\.rawValue))), else: .said("any"), "dial", ["big", "small"]),
+        "collect": KeyDetail(else: .value("100ms"), "250ms"),
+        "chord": KeyDetail(.list(.reference(.button), 2...4), ["bed_left", "bed_right"]),
+        "within": KeyDetail(else: .value("300ms"), "500ms"),
+        "id": KeyDetail("next"),
+    ]
+
+    private static let timeDetails: [String: KeyDetail] = [
+        "after": KeyDetail(.clock, else: .said("the start of the day"), "22:00", "sunset - 30m"),
+        "before": KeyDetail(.clock, else: .said("the end of the day"), "06:30", "sunrise"),
+        "weekday": KeyDetail(.oneOrMany(.weekday), else: .said("every day"), "mon-fri", ["sat", "sun"]),
+    ]
+}

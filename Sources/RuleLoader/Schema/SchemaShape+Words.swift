@@ -1,0 +1,99 @@
+import Expressions
+import JSON
+
+extension SchemaShape {
+    /// For people, such as ``one or many of `click`, `hold` ``.
+    var words: String {
+        switch self {
+        case .text: "text"
+        case .template: "template"
+        case .expression: "expression"
+        case .boolean: "`true` or `false`"
+        case .scalar: "text, number, `true` or `false`"
+        case .integer(let range) where range.upperBound == .max: "whole number"
+        case .integer(let range): "whole number, \(range.lowerBound) to \(range.upperBound)"
+        case .number(let range) where range == .anyNumber: "number"
+        case .number(let range):
+            "number, \(SchemaShape.text(range.lowerBound)) to \(SchemaShape.text(range.upperBound))"
+        case .duration(let range): "duration" + SchemaShape.words(range)
+        case .delay: "duration, or a template that gives one"
+        case .clock: "time of day"
+        case .moment: "day and time"
+        case .rate: "rate"
+        case .weekday: "`mon` … `sun` or a range such as `mon-fri`"
+        case .status: "HTTP status or family"
+        case .json: "any YAML"
+        case .empty: "nothing"
+        case .word(let words): words.map { "`\($0)`" }.joined(separator: ", ")
+        case .exactly(let number): "`\(number)`"
+        case .reference(let kind): kind.words
+        case .name: "name"
+        case .mapping(let mapping): mapping.words
+        case .declarations(let shape), .matching(_, let shape): "name → \(shape.words)"
+        case .keyed(let kind, let shape, _): "\(kind.rawValue) → \(shape.words)"
+        case .list(let shape, let range): "list of \(shape.wordsInside)" + SchemaShape.words(range)
+        case .oneOrMany(let shape, atMost: 1): shape.words
+        case .oneOrMany(let shape, _): "one or many: \(shape.words)"
+        case .either(let shapes): shapes.map(\.words).joined(separator: ", or ")
+        }
+    }
+
+    private var wordsInside: String {
+        switch self {
+        case .either, .oneOrMany: "(\(words))"
+        default: words
+        }
+    }
+
+    private static func words(_ range: ClosedRange<Duration>) -> String {
+        let (low, high) = (DurationText.text(range.lowerBound), DurationText.text(range.upperBound))
+        return switch (range.lowerBound, range.upperBound) {
+        case (.zero, .longest): ""
+        case (.zero, _): ", at most \(high)"
+        case (_, .longest): ", at least \(low)"
+        default: ", \(low) to \(high)"
+        }
+    }
+
+    private static func words(_ range: ClosedRange<Int>) -> String {
+        range.upperBound == .max
+            ? range.lowerBound == 0 ? "" : ", at least \(range.lowerBound)"
+            : ", \(range.lowerBound) to \(range.upperBound)"
+    }
+
+    private static func text(_ number: Double) -> String { Value.number(number).text ?? "" }
+
+    /// The good values where there are few.
+    var allValues: [JSONValue] {
+        switch self {
+        case .boolean: [true, false]
+        case .word(let words): words.map(JSONValue.string)
+        default: []
+        }
+    }
+}
+
+extension SchemaShape.Names {
+    fileprivate var words: String {
+        switch self {
+        case .button: "button"
+        case .member: "button or group"
+        case .source: "button, group or `any`"
+        case .state: "state"
+        case .variable: "variable"
+        case .script: "script"
+        case .input: "input"
+        case .rule: "rule id"
+        }
+    }
+}
+
+extension SchemaMapping {
+    /// Without its article; what belongs to one key is called after nothing.
+    fileprivate var words: String {
+        if self == .condition { return "mapping with `time`" }
+        let name = table.name
+        if name.hasSuffix("\"") { return "mapping" }
+        return String(name.drop { $0 != " " }.dropFirst())
+    }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import JSON
+import Testing
+
+/// The commands for rules: what they end with, and what they say to programs.
+@Suite("Commands for rules", .serialized)
+struct RuleCommandTests {
+    private static let rules = """
+        version: 1
+        buttons:
+          \(RuleHouse.kitchen)
+          hall: {serial: BA00-H00001}
+        states: {lux: {topic: sensor/lux, type: number, default: 0}}
+        variables: {guest: false}
+        rules:
+          - id: lamp
+            alias: The lamp
+            triggers: [{button: kitchen, event: click}, {button: hall, event: click}]
+            conditions: [states.lux < 10, not variables.guest]
+            actions: [{publish: {topic: test/lamp, payload: "{{ states.lux }}"}}, {log: lit}]
+          - id: scenes
+            triggers: {button: hall, event: double_click}
+            actions: {set: {guest: true}}
+        tests:
+          - name: dark
+            steps: [{event: {button: hall, event: click}}, {expect: [{publish: {topic: test/lamp}}]}]
+        """
+
+    private func files(_ rules: String = RuleCommandTests.rules) throws -> (Workshop, String) {
+        let workshop = try Workshop()
+        return (workshop, try workshop.write("home.yaml", rules))
+    }
+
+    private func json(_ workshop: Workshop, _ arguments: [String], status: Int32 = 0) throws -> JSONValue {
+        let program = try workshop.tryck(arguments + ["--json"])
+        #expect(try program.status() == status, "\(arguments): \(program.text)")
+        return try JSONValue(parsing: program.text)
+    }
+
+    @Test("check: each button's mode, its wait and why; errors are 1, a file that cannot be read 78, misuse 64")
+    func check() throws {
+        let (workshop, home) = try files()
+        let table = try workshop.tryck(["check", home])
+        #expect(try table.status() == 0)
+        let kitchen = try #require(table.lines.first { $0.contains("kitchen") }).split(separator: " ").map(String.init)
+        #expect(kitchen.contains("click"), "\(table.text)")
+        let hall = try #require(table.lines.first { $0.contains("hall ") || $0.hasSuffix("hall") })
+        #expect(
+            hall.contains("click_and_double_click") && hall.contains("500") && hall.contains("scenes"), "\(table.text)")
+        #expect(try json(workshop, ["check", home]) == [])
+
+        let (other, bad) = try files(Self.rules + "\n    x: 1\n")
+        let errors = try json(other, ["check", bad], status: 1)
+        #expect(errors.arrayValue?.first?["code"] == "E201" && errors.arrayValue?.first?["severity"] == "error")
+        for (arguments, status) in [
+            (["check", workshop.path("nothing.yaml")], 78), (["test", workshop.path("nothing.yaml")], 78),
+            (["check", "--strikt"], 64), (["test", bad], 1), (["explain", "kitchen", "click", "--rules", bad], 1),
+        ] as [([String], Int32)] {
+            let program = try other.tryck(arguments)
+            #expect(try program.status() == status, "\(arguments): \(program.text)")
+        }
+        let (third, warns) = try files(
+            Self.rules.replacingOccurrences(of: "hall: {serial", with: "attic: BA00-X00001\n  hall: {serial"))
+        #expect(try json(third, ["check", warns]).arrayValue?.first?["code"] == "W704")
+        _ = try json(third, ["check", "--strict", warns], status: 1)
+    }
+
+    @Test("test: passed and failed tests with reasons, and what no test came to")
+    func test() throws {
+        let (workshop, home) = try files()
+        let report = try json(workshop, ["test", home])
+        #expect(report["tests"]?.arrayValue?.first?["passed"] == true)
+        #expect(
+            report["unreached"]?.arrayValue?.contains { $0["what"]?.stringValue?.contains("scenes") == true } == true)
+        _ = try json(workshop, ["test", "--strict", home], status: 1)
+        try workshop.write(
+            "home.yaml",
+            Self.rules.replacingOccurrences(of: "steps: [", with: "given: {states: {lux: 50}}\n    steps: ["))
+        let failed = try json(workshop, ["test", home], status: 1).member("tests", 0, "failure")
+        #expect(failed?["happened"] == [])
+        #expect(failed?["why"]?.description.contains("states.lux") == true, "\(failed?.description ?? "")")
+    }
+
+    @Test("explain: gate by gate with values, performing nothing")
+    func explain() throws {
+        let (workshop, home) = try files()
+        let runs = try json(workshop, ["explain", "hall", "click", "--rules", home])
+        #expect(runs.member("rules", 0, "runs") == true && runs.member("rules", 0, "id") == "lamp")
+        let stopped = try json(
+            workshop, ["explain", "hall", "click", "--rules", home, "--state", "lux=31", "--at", "23:15"])
+        #expect(stopped.member("rules", 0, "stopped_by") == "dropped_conditions")
+        #expect(stopped.member("rules", 0, "reasons")?.description.contains("31") == true)
+        let late = try json(workshop, ["explain", "hall", "click", "--rules", home, "--queued", "5s"])
+        #expect(late.member("rules", 0, "stopped_by") == "dropped_queued")
+        for (arguments, sentence) in [
+            (["explain", "hal", "click"], "hall"), (["explain", "hall", "clik"], "click"),
+            (["explain", "hall", "click", "--state", "lx=1"], "lux"),
+            (["explain", "hall", "click", "--at", "25:00"], "25:00"),
+            (["explain", "hall", "click", "--variable", "guest=maybe"], "guest"),
+        ] {
+            let program = try workshop.tryck(arguments + ["--rules", home])
+            #expect(try program.status() == 64, "\(arguments): \(program.text)")
+            #expect(program.text.contains(sentence), "\(program.text)")
+        }
+    }
+
+    @Test("schema: JSON for editors, with the names of a set when asked")
+    func schema() throws {
+        let (workshop, home) = try files()
+        let plain = try workshop.tryck(["schema"])
+        #expect(try plain.status() == 0)
+        #expect(try JSONValue(parsing: plain.text)["$schema"] == "http://json-schema.org/draft-07/schema#")
+        let named = try workshop.tryck(["schema", "--for", home])
+        #expect(try named.status() == 0)
+        #expect(named.text.contains(#""kitchen""#) && !plain.text.contains(#""kitchen""#))
+    }
+
+    @Test("rules and rule ID: listed, run, tried out, switched, traced; what is not there is named")
+    func daemon() throws {
+        let house = try RuleHouse(Self.rules)
+        let table = try house.tryck("rules")
+        #expect(table.contains("lamp") && table.contains("scenes"))
+        let dry = try JSONValue(parsing: house.tryck("rule", "lamp", "run", "--dry-run", "--json"))
+        #expect(dry["id"] == "lamp" && dry["outcome"] == "completed")
+        #expect(try house.tryck("rule", "scenes", "run", "--dry-run").contains("set"))
+        #expect(try house.tryck("rule", "lamp", "run").contains("publish"))
+        try house.heard("test/lamp 0")
+        #expect(try #require(house.messages).lines.count { $0.hasPrefix("test/lamp ") } == 1)
+        _ = try house.tryck("rule", "scenes", "run")
+        #expect(try house.tryck("rule", "lamp", "run", status: 1).contains("dropped_conditions"))
+        _ = try house.tryck("rule", "lamp", "run", "--ignore-conditions")
+        #expect(try house.tryck("rule", "lamp", "disable") == "lamp is disabled.")
+        let rules = try JSONValue(parsing: house.tryck("rules", "--json"))
+        let lamp = try #require(rules.arrayValue?.first)
+        #expect(lamp["enabled"] == false && lamp["alias"] == "The lamp" && lamp["mode"] == "single")
+        #expect(lamp["stats"]?["completed"] == 3 && lamp["stats"]?["dropped_conditions"] == 1)
+        #expect(lamp["last_run"]?["result"] == "completed")
+        #expect(try house.tryck("rule", "lamp", "enable") == "lamp is enabled.")
+        let trace = try JSONValue(parsing: house.tryck("rule", "lamp", "trace", "--json"))
+        #expect(trace["runs"]?.arrayValue?.count == 3)
+        #expect(
+            trace.member("runs", 1, "steps")?.arrayValue?.map { $0["step"] } == [
+                "actions[0].publish", "actions[1].log",
+            ])
+        #expect(try house.tryck("rule", "lamp").contains("actions[0].publish"))
+        #expect(try house.tryck("rule", "lamb", "trace", status: 1).contains("did you mean \"lamp\"?"))
+        #expect(try house.tryck("rule", "lamp", "trade", status: 64).contains("--help"))
+        house.daemon.stop()
+        #expect(try house.tryck("rules", status: 69).contains("tryck"))
+    }
+}
+
+extension JSONValue {
+    fileprivate func member(_ list: String, _ index: Int, _ name: String) -> JSONValue? {
+        guard let elements = self[list]?.arrayValue, elements.indices.contains(index) else { return nil }
+        return elements[index][name]
+    }
+}

@@ -1,0 +1,167 @@
+import Foundation
+import JSON
+import Testing
+
+/// A daemon with rules, and somebody who asks it and hears all it tells; with a broker and a button where a test wants them.
+final class RuleHouse {
+    let workshop: Workshop
+    /// Of the broker; 0 without one.
+    let port: Int
+    /// Every message the broker has, a line each.
+    let messages: Program?
+    private(set) var daemon: Program
+    /// Its lines are what the daemon tells and answers.
+    private(set) var watch: Program
+    private let environment: [String: String]
+    private let arguments: [String]
+    private var requestCount = 0
+    private var active: JSONValue?
+
+    static let kitchen = #"kitchen: {address: "80:E4:DA:00:00:01"}"#
+
+    /// Standard input goes to the control socket, and what comes from there to standard output.
+    private static let client = """
+        import socket, sys, threading
+        control = socket.socket(socket.AF_UNIX)
+        control.connect(sys.argv[1])
+        def copy():
+            for line in control.makefile("r"):
+                print(line, end="", flush=True)
+        threading.Thread(target=copy, daemon=True).start()
+        for line in sys.stdin:
+            control.sendall(line.encode())
+        """
+
+    /// - Parameters:
+    ///   - rules: `rules/home.yaml`.
+    ///   - files: further files by name.
+    ///   - configuration: further lines of `tryck.yaml`.
+    ///   - prepare: called with the port of the broker, before the daemon starts.
+    init(
+        _ rules: String, files: [String: String] = [:], hasBroker: Bool = true, hasButton: Bool = false,
+        configuration: String = "control: {mqtt: all}", environment: [String: String] = [:], arguments: [String] = [],
+        prepare: (Workshop, Int) throws -> Void = { _, _ in }
+    ) throws {
+        workshop = try Workshop()
+        port = hasBroker ? try workshop.mosquitto() : 0
+        self.environment = environment
+        self.arguments = arguments
+        messages = hasBroker ? try workshop.subscriber(port) : nil
+        for directory in ["rules/rooms", "state"] {
+            try FileManager.default.createDirectory(
+                atPath: workshop.path(directory), withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700])
+        }
+        try workshop.write("rules/home.yaml", rules)
+        for (name, text) in files { try workshop.write(name, text) }
+        try workshop.write("simulator.yaml", "buttons:\n  \(Self.kitchen)\n")
+        try workshop.write(
+            "tryck.yaml",
+            """
+            bluetooth: {transport: \(hasButton ? "\"simulated:simulator.yaml\"" : "none")}
+            mqtt: {broker: \(hasBroker ? "\"mqtt://127.0.0.1:\(port)\"" : "none")}
+            \(configuration)
+            """)
+        try prepare(workshop, port)
+        daemon = try workshop.daemon(environment: environment, arguments: arguments)
+        watch = try Self.listen(daemon, workshop, waitsForBroker: hasBroker)
+        active = try ask("status")["rules"]?["active"]
+        if hasButton {
+            try ask("permit_join", ["time": 60])
+            try ready()
+        }
+    }
+
+    /// Waits until the button is there.
+    func ready() throws {
+        try workshop.wait { try ask("buttons").arrayValue?.first?["state"] == "ready" }
+    }
+
+    private static func listen(_ daemon: Program, _ workshop: Workshop, waitsForBroker: Bool) throws -> Program {
+        try daemon.line(containing: "commands reach it")
+        if waitsForBroker { try daemon.line(containing: "connected to") }
+        let watch = try workshop.start("/usr/bin/python3", ["-c", client, workshop.path("control.sock")])
+        watch.write(#"{"request":"watch"}"#)
+        try watch.line(containing: #""status":"ok""#)
+        return watch
+    }
+
+    /// Ends the daemon, lets things happen while it is not there, and starts it again.
+    func restart(with signal: Int32 = SIGTERM, meanwhile: () throws -> Void = {}) throws {
+        daemon.signal(signal)
+        #expect(try daemon.status() == (signal == SIGKILL ? SIGKILL : 0))
+        watch.stop()
+        try meanwhile()
+        daemon = try workshop.daemon(environment: environment, arguments: arguments)
+        watch = try Self.listen(daemon, workshop, waitsForBroker: port > 0)
+    }
+
+    /// The answer's data, or its sentence.
+    @discardableResult
+    func ask(_ request: String, _ data: JSONValue = [:]) throws -> JSONValue {
+        requestCount += 1
+        let transaction = JSONValue.string("ask \(requestCount)")
+        let line: JSONValue = ["request": .string(request), "data": data, "transaction": transaction]
+        watch.write(line.description)
+        let answer = try JSONValue(
+            parsing: watch.line(containing: #""transaction":"ask \#(requestCount)""#, within: 20))
+        return try #require(answer["error"] ?? answer["data"])
+    }
+
+    @discardableResult
+    func run(_ rule: String) throws -> JSONValue { try ask("rules/run", ["id": .string(rule)]) }
+
+    /// Presses the button, and waits until it is let go.
+    func press(_ press: String = "click") throws {
+        try ask("simulator/press", ["button": "kitchen", "press": .string(press)])
+        try watch.line(containing: #""event":"up""#, within: 20)
+    }
+
+    /// The next message of a `log` step.
+    func logged() throws -> String {
+        let line = try JSONValue(parsing: watch.line(containing: #""kind":"log""#, within: 20))
+        return line["message"]?.stringValue ?? ""
+    }
+
+    func publish(_ topicName: String, _ payload: String, retain: Bool = false) throws {
+        try Self.publish(workshop, port, topicName, payload, retain: retain)
+    }
+
+    static func publish(
+        _ workshop: Workshop, _ port: Int, _ topicName: String, _ payload: String, retain: Bool = false
+    ) throws {
+        let program = try workshop.start(
+            "/usr/bin/mosquitto_pub",
+            ["-p", "\(port)", "-t", topicName, "-m", payload, "-q", "1"] + (retain ? ["-r"] : []))
+        #expect(try program.status() == 0, "\(program.text)")
+    }
+
+    func heard(_ line: String) throws { try messages?.line(containing: line, within: 20) }
+
+    /// What the broker keeps on a topic.
+    func retained(_ topicName: String) throws -> String {
+        let program = try workshop.start(
+            "/usr/bin/mosquitto_sub", ["-p", "\(port)", "-t", topicName, "-C", "1"])
+        #expect(try program.status(within: 10) == 0)
+        return program.text
+    }
+
+    /// Waits until files that were read again have led to another set, or to errors.
+    @discardableResult
+    func reloaded(_ state: JSONValue = "ok") throws -> JSONValue {
+        while true {
+            let line = try JSONValue(parsing: watch.line(containing: #""kind":"rules""#, within: 20))
+            guard line["state"] == state, state == "error" || line["active"] != active else { continue }
+            active = line["active"]
+            return line
+        }
+    }
+
+    func tryck(_ arguments: String..., status: Int32 = 0, _ location: SourceLocation = #_sourceLocation) throws
+        -> String
+    {
+        let program = try workshop.tryck(arguments)
+        #expect(try program.status() == status, "\(program.text)", sourceLocation: location)
+        return program.text
+    }
+}

@@ -1,0 +1,186 @@
+import Foundation
+import JSON
+import Testing
+
+/// Rules that change while a daemon runs them.
+@Suite("Rules read again", .serialized)
+struct RuleReloadTests {
+    private static func rules(_ word: String, _ more: String = "") -> String {
+        """
+        version: 1
+        include: rooms/*.yaml
+        buttons: {\(RuleHouse.kitchen)}
+        rules:
+          - id: lamp
+            triggers: {button: kitchen, event: click}
+            actions: {publish: {topic: test/lamp, payload: \(word)}}
+        \(more)
+        """
+    }
+
+    @Test("whatever way a file changes: in place, by rename, a new one that a pattern finds, one gone, the secrets")
+    func files() throws {
+        let house = try RuleHouse(
+            Self.rules("first"), files: ["rules/secrets.yaml": "word: fourth\n"], hasButton: true)
+        let replace = { (name: String, text: String) in
+            try house.workshop.write("rules/.\(name).swp", text)
+            #expect(rename(house.workshop.path("rules/.\(name).swp"), house.workshop.path("rules/\(name)")) == 0)
+        }
+        try house.press()
+        try house.heard("test/lamp first")
+        try house.workshop.write("rules/home.yaml", Self.rules("second"))
+        try house.reloaded()
+        try house.press()
+        try house.heard("test/lamp second")
+        try replace("home.yaml", Self.rules("third"))
+        try house.reloaded()
+        try house.press()
+        try house.heard("test/lamp third")
+        try house.workshop.write(
+            "rules/rooms/attic.yaml",
+            """
+            rules:
+              - id: attic
+                triggers: {button: kitchen, event: click}
+                actions: {publish: {topic: test/attic, payload: !secret word}}
+            """)
+        #expect(try house.reloaded()["rules"] == 2)
+        try house.press()
+        try house.heard("test/attic fourth")
+        try replace("secrets.yaml", "word: fifth\n")
+        try house.reloaded()
+        try house.press()
+        try house.heard("test/attic fifth")
+        try FileManager.default.removeItem(atPath: house.workshop.path("rules/rooms/attic.yaml"))
+        #expect(try house.reloaded()["rules"] == 1)
+    }
+
+    @Test("asked by signal, by command and over MQTT, it says what came of it")
+    func asked() throws {
+        let house = try RuleHouse(Self.rules("first"), configuration: "control: {mqtt: settings}")
+        house.daemon.signal(SIGHUP)
+        try house.daemon.line(containing: "nothing has changed")
+        #expect(try house.tryck("reload") == "✓ nothing has changed: 1 rule")
+        let answer = try JSONValue(parsing: house.tryck("reload", "--json"))
+        #expect(answer["state"] == "ok" && answer["rules"] == 1 && answer["changed"] == false)
+        #expect(answer["problems"]?.arrayValue?.first?["code"] == "W706")
+        try house.publish("tryck/bridge/request/rules/reload", #"{"transaction": "t7"}"#)
+        let response = try #require(house.messages).line(containing: "bridge/response/rules/reload {")
+        #expect(response.contains(#""status":"ok""#) && response.hasSuffix(#""transaction":"t7"}"#))
+        try house.publish("tryck/bridge/request/rules/reload", #"{"test": "yes"}"#)
+        try house.heard(#"bridge/response/rules/reload {"status":"error","error":"\"test\" is true or false""#)
+    }
+
+    @Test("rules with errors change nothing and say where; mended, all is well again")
+    func errors() throws {
+        let house = try RuleHouse(
+            Self.rules("first"), files: ["rules/secrets.yaml": "word: copper-4711\n"], hasButton: true)
+        let home = house.workshop.path("rules/home.yaml")
+        try house.workshop.write(
+            "rules/home.yaml", Self.rules("!secret word", "    mode: restrat\n    enabled: !secret word"))
+        try house.reloaded("error")
+        try house.press()
+        try house.heard("test/lamp first")
+        let kept = try JSONValue(parsing: house.retained("tryck/bridge/rules"))
+        #expect(kept["state"] == "error")
+        let first = try #require(kept["errors"]?.arrayValue?.first { $0["code"] == "E204" })
+        #expect(first["file"] == .string(home) && first["line"] == 8 && first["column"] == 11)
+        #expect(first["hint"] == "did you mean restart?")
+        for text in try [
+            house.tryck("status", status: 1), house.tryck("reload", status: 1),
+        ] { #expect(text.contains("\(home):8:11"), "\(text)") }
+        try house.publish("tryck/bridge/request/rules/reload", #"{"transaction": "t8"}"#)
+        try house.heard(#"bridge/response/rules/reload {"status":"error""#)
+        #expect(try house.tryck("rules", "--json").contains(#""id":"lamp""#))
+
+        try house.workshop.write("rules/home.yaml", Self.rules("second"))
+        try house.reloaded()
+        try house.press()
+        try house.heard("test/lamp second")
+        #expect(try JSONValue(parsing: house.retained("tryck/bridge/rules"))["errors"] == nil)
+        _ = try house.tryck("status")
+        for text in [house.daemon.text, house.watch.text, house.messages?.text ?? ""] {
+            #expect(!text.contains("copper-4711"))
+        }
+    }
+
+    @Test("a file that is gone is an error like another")
+    func gone() throws {
+        let house = try RuleHouse(Self.rules("first"), configuration: "rules: rules/home.yaml")
+        try FileManager.default.removeItem(atPath: house.workshop.path("rules/home.yaml"))
+        #expect(try house.reloaded("error")["rules"] == 1)
+        let kept = try JSONValue(parsing: house.retained("tryck/bridge/rules"))
+        #expect(kept["errors"]?.arrayValue?.count == 1, "\(kept)")
+        #expect(try house.tryck("status", status: 1).contains("home.yaml does not exist"))
+    }
+
+    @Test("with --test, rules whose tests fail are refused, and the failure is shown")
+    func tests() throws {
+        let tests = """
+            tests:
+              - name: a click is a lamp
+                steps:
+                  - event: {button: kitchen, event: click}
+                  - expect: [{publish: {topic: test/lamp, payload: second}}]
+            """
+        let house = try RuleHouse(Self.rules("first", tests), hasButton: true)
+        #expect(try house.tryck("reload").contains("nothing has changed"))
+        let refused = try house.tryck("reload", "--test", status: 1)
+        #expect(refused.contains("test failed: a click is a lamp"), "\(refused)")
+        let kept = try JSONValue(parsing: house.retained("tryck/bridge/rules"))
+        #expect(kept["errors"]?.arrayValue?.first?["code"] == "test")
+        try house.press()
+        try house.heard("test/lamp first")
+        try house.publish("tryck/bridge/request/rules/reload", #"{"test": true, "transaction": 9}"#)
+        try house.heard(#"bridge/response/rules/reload {"status":"error""#)
+        try house.workshop.write("rules/home.yaml", Self.rules("second", tests))
+        try house.reloaded()
+        #expect(try house.tryck("reload", "--test") == "✓ nothing has changed: 1 rule")
+        _ = try house.tryck("status")
+    }
+
+    @Test("runs of rules that stay as they are go on; those of changed and removed rules are cancelled")
+    func runs() throws {
+        func rules(_ word: String, gone: Bool) -> String {
+            """
+            version: 1
+            states: {go: {topic: test/go, default: "off"}}
+            rules:
+              - id: \(gone ? "other" : "gone")
+                triggers: {button: any, event: double_click}
+                actions: [{publish: {topic: test/gone, payload: begun}}, {delay: 10m}]
+              - id: changed
+                triggers: {button: any, event: click}
+                mode: restart
+                actions: [{publish: {topic: test/changed, payload: begun}}, {delay: 10m}, {log: \(word)}]
+              - id: same
+                triggers: {button: any, event: click}
+                mode: restart
+                actions: [{publish: {topic: test/same, payload: begun}}, {delay: 10m}]
+              - id: waits
+                triggers: {button: any, event: hold}
+                actions:
+                  - publish: {topic: test/waits, payload: begun}
+                  - wait: {until: states.go == 'on', timeout: 10m}
+                  - publish: {topic: test/waits, payload: done}
+            """
+        }
+        let house = try RuleHouse(rules("one", gone: false))
+        for rule in ["gone", "changed", "same", "waits"] {
+            try house.run(rule)
+            try house.heard("test/\(rule) begun")
+        }
+        try house.workshop.write("rules/home.yaml", rules("two", gone: true))
+        try house.reloaded()
+        let results = try house.watch.lines.map { try JSONValue(parsing: $0) }.filter { $0["outcome"] == "cancelled" }
+        #expect(Set(results.compactMap { $0["rule"]?.stringValue }) == ["gone", "changed"])
+        for rule in ["same", "waits"] {
+            let runs = try house.ask("rules/trace", ["id": .string(rule)])["runs"]?.arrayValue
+            #expect(runs?.count == 1 && runs?.first?["result"] == .null, "\(rule)")
+        }
+        let last = try JSONValue(parsing: house.retained("tryck/rules/changed/last_run"))
+        #expect(last["result"] == "cancelled")
+        try house.publish("test/go", "on")
+        try house.heard("test/waits done")
+    }
+}

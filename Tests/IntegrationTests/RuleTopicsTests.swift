@@ -1,0 +1,172 @@
+import Foundation
+import JSON
+import Testing
+
+/// Rules, variables and states on MQTT.
+@Suite("The topics of rules", .serialized)
+struct RuleTopicsTests {
+    private static let rules = """
+        version: 1
+        states:
+          lux: {topic: sensor/hall, value: /light/0, type: number, default: 0}
+          door: {topic: home/door, max_age: 1s}
+        variables:
+          volume: {initial: 30, min: 0, max: 100}
+          scene: {initial: day, values: [day, night]}
+          guest: false
+          note: {initial: ""}
+        rules:
+          - id: lamp
+            triggers: {button: any, event: click}
+            conditions: not variables.guest
+            actions: {publish: {topic: test/lamp, payload: "{{ variables.volume }} {{ variables.note }} {{ trigger.manual }}"}}
+          - id: reads
+            triggers: {button: any, event: click}
+            actions: {publish: {topic: test/reads, payload: "{{ states.lux }} {{ states.door ?? 'unknown' }}"}}
+          - id: seven
+            triggers: {button: any, event: click}
+            actions: [{wait: {until: states.lux == 7, timeout: 1m}}, {publish: {topic: test/seven, payload: seen}}]
+          - id: fails
+            alias: The one that fails
+            triggers: {button: any, event: click}
+            actions: {run: [sh, -c, "echo no such luck >&2; exit 3"], alias: luck}
+        """
+
+    @Test("switches, runs and values are retained, and asked for over MQTT")
+    func topics() throws {
+        let house = try RuleHouse(Self.rules)
+        #expect(try JSONValue(parsing: house.retained("tryck/bridge/rules"))["state"] == "ok")
+        #expect(try house.retained("tryck/rules/lamp/enabled") == "true")
+        #expect(try house.retained("tryck/variables/volume") == "30")
+        #expect(try house.retained("tryck/variables/scene") == "day")
+
+        try house.publish("tryck/variables/volume/set", "150")
+        try house.heard("tryck/variables/volume 100")
+        try house.publish("tryck/variables/note/set", #"é "quoted""#)
+        try house.heard(#"tryck/variables/note é "quoted""#)
+        try house.publish("tryck/rules/lamp/run", "")
+        try house.heard(#"test/lamp 100 é "quoted" true"#)
+        let last = try JSONValue(
+            parsing: try #require(house.messages).line(containing: "tryck/rules/lamp/last_run {")
+                .drop { $0 != "{" }.description)
+        #expect(last["result"] == "completed" && last["button"] == .null)
+        #expect(last["duration_ms"]?.integerValue.map { $0 >= 0 } == true)
+
+        for (topicName, payload, sentence) in [
+            ("variables/volume/set", "loud", "volume is a integer"),
+            ("variables/volume/set", "1.5", "volume is a integer"),
+            ("variables/scene/set", "moon", "scene is one of day, night"), ("variables/volum/set", "1", "did you mean"),
+            ("variables/note/set", String(repeating: "x", count: 65 << 10), "at most 64 KiB"),
+            ("rules/lamp/enabled/set", "on", "true or false"), ("rules/lamb/run", "", "did you mean \"lamp\"?"),
+        ] {
+            try house.publish("tryck/\(topicName)", payload)
+            #expect(try house.daemon.line(containing: "tryck/\(topicName): ").contains(sentence))
+        }
+
+        try house.publish("tryck/variables/guest/set", "true")
+        try house.publish("tryck/rules/lamp/run", "")
+        try house.daemon.line(containing: "dropped_conditions")
+        try house.publish("tryck/rules/lamp/run", #"{"conditions": false}"#)
+        try house.heard("test/lamp 100")
+        try house.publish("tryck/rules/lamp/enabled/set", "false")
+        try house.heard("tryck/rules/lamp/enabled false")
+        try house.publish("tryck/rules/fails/run", "")
+        let failed = try JSONValue(
+            parsing: try #require(house.messages).line(containing: #"tryck/rules/fails/last_run {"result":"failed""#)
+                .drop { $0 != "{" }.description)
+        #expect(failed["step"] == "luck" && failed["code"] == "R822")
+        #expect(failed["message"] == "exit status 3: no such luck" && failed["exit_status"] == 3)
+
+        let statistics = try JSONValue(
+            parsing: try #require(house.messages).line(containing: "tryck/rules/lamp/stats {").drop { $0 != "{" }
+                .description)
+        #expect(statistics["matched"] == 3 && statistics["completed"] == 2)
+        #expect(statistics["dropped_conditions"] == 1)
+        #expect(try house.retained("tryck/rules/lamp/stats") == statistics.description)
+    }
+
+    @Test("what is retained on a topic of a request is ignored, and said so")
+    func retainedRequests() throws {
+        let house = try RuleHouse(Self.rules) { workshop, port in
+            for (topicName, payload) in [
+                ("rules/lamp/run", ""), ("rules/lamp/run", "{}"), ("rules/lamp/enabled/set", "false"),
+                ("variables/volume/set", "1"), ("bridge/request/rules/reload", "{}"),
+            ] { try RuleHouse.publish(workshop, port, "tryck/" + topicName, payload, retain: true) }
+        }
+        for _ in 0..<4 { try house.daemon.line(containing: "a retained request is ignored") }
+        try house.publish("tryck/rules/lamp/run", "")
+        try house.heard("test/lamp 30")
+        #expect(try house.retained("tryck/rules/lamp/enabled") == "true")
+        #expect(try #require(house.messages).lines.count { $0.hasPrefix("test/lamp") } == 1)
+        #expect(try !#require(house.messages).text.contains("bridge/response"))
+    }
+
+    @Test("what may be asked over MQTT is what the configuration says", arguments: ["none", "settings", "all"])
+    func control(_ setting: String) throws {
+        let house = try RuleHouse(Self.rules, configuration: "control: {mqtt: \(setting)}")
+        try house.run("seven")
+        try house.publish("tryck/rules/lamp/enabled/set", "false")
+        try house.publish("tryck/variables/volume/set", "31")
+        try house.publish("tryck/bridge/request/rules/reload", "")
+        // Messages come in their order: when this one is here, those before have been.
+        try house.publish("sensor/hall", #"{"light": [7]}"#)
+        try house.heard("test/seven seen")
+        let rules = try JSONValue(parsing: house.tryck("rules", "--json"))
+        let variables = try house.ask("variables")
+        #expect(rules.arrayValue?.first?["enabled"] == .bool(setting != "all"))
+        #expect(variables.arrayValue?.first?["value"] == (setting == "all" ? 31 : 30))
+        if setting == "none" {
+            #expect(try !#require(house.messages).text.contains("response/rules/reload {"))
+        } else {
+            try house.heard("response/rules/reload {")
+        }
+    }
+
+    @Test("rules and variables that are gone leave nothing behind, also when they went while the broker was away")
+    func gone() throws {
+        let house = try RuleHouse(Self.rules)
+        try house.run("lamp")
+        try house.heard("tryck/rules/lamp/last_run {")
+        try house.workshop.write("rules/home.yaml", "version: 1\nvariables: {volume: loud}\nrules: []\n")
+        try house.reloaded()
+        for topicName in ["rules/lamp/enabled", "rules/lamp/last_run", "variables/note"] {
+            try house.workshop.wait { try #require(house.messages).lines.contains("tryck/\(topicName) (null)") }
+        }
+        #expect(try house.retained("tryck/variables/volume") == "loud")
+        try house.workshop.write("rules/home.yaml", Self.rules)
+        try house.reloaded()
+        #expect(try house.retained("tryck/rules/lamp/enabled") == "true")
+        #expect(try house.retained("tryck/variables/volume") == "30")
+    }
+
+    @Test("states come from their topics, retained ones too, and grow too old")
+    func states() throws {
+        let house = try RuleHouse(
+            Self.rules + """
+
+                  - id: gone
+                    triggers: {button: any, event: hold}
+                    actions: [{wait: {until: not known(states.door), timeout: 10s}}, {publish: {topic: test/gone, payload: it is}}]
+                """
+        ) { workshop, port in
+            try RuleHouse.publish(workshop, port, "sensor/hall", #"{"light": ["7.0", 8]}"#, retain: true)
+        }
+        try house.run("seven")
+        try house.heard("test/seven seen")
+        try house.publish("home/door", "open")
+        try house.publish("tryck/rules/reads/run", "")
+        try house.heard("test/reads 7 open")
+        try house.run("gone")
+        try house.heard("test/gone it is")
+        try house.run("reads")
+        try house.heard("test/reads 7 unknown")
+        // What cannot be read is the default.
+        for payload in [#"{"light": []}"#, "nonsense", #"{"light": [true]}"#, "[1", "é"] {
+            try house.publish("sensor/hall", #"{"light": [1]}"#)
+            try house.publish("sensor/hall", payload)
+            try house.publish("home/door", "after " + payload)
+            try house.publish("tryck/rules/reads/run", "")
+            try house.heard("test/reads 0 after " + payload)
+        }
+    }
+}
