@@ -64,7 +64,8 @@ extension Hub {
         let answer: RequestAnswer
         if let set = loaded.set {
             let count = set.rules.count
-            let isSame = set.fingerprint == engine.set.fingerprint
+            // The fingerprint is shown, and so nothing of a secret is in it.
+            let isSame = set.fingerprint == engine.set.fingerprint && set.confidential == engine.set.confidential
             reload.fault = nil
             take(set, at: now)
             log(.info, isSame ? "rules read again: nothing has changed" : "rules loaded: \(count) rules")

@@ -33,7 +33,6 @@ struct RuleStartTests {
         #expect(house.daemon.text.contains("E203"))
         #expect(house.daemon.text.contains("the last good rules, of 20"), "\(house.daemon.text)")
         #expect(!house.daemon.text.contains("tin-1234"))
-        try house.ready()
         try house.press()
         try house.heard("test/lamp tin-1234")
         #expect(try JSONValue(parsing: house.retained("tryck/bridge/rules"))["state"] == "error")
@@ -136,7 +135,6 @@ struct RuleStartTests {
         try house.heard("test/counts 2 2")
         try house.run("scenes")
         try house.heard("test/scenes two")
-        try house.ready()
         try house.press("double_click")
         try house.daemon.line(containing: "rule guest did not run: disabled")
         try house.daemon.line(containing: "rule door did not run: dropped_cooldown")
@@ -213,7 +211,6 @@ struct RuleStartTests {
         try house.heard("test/counts 1 2")
         try house.run("scenes")
         try house.heard("test/scenes one")
-        try house.ready()
         try house.press("double_click")
         try house.daemon.line(containing: "rule door did not run: dropped_cooldown")
     }
