@@ -113,6 +113,15 @@ final class RuleHouse {
     @discardableResult
     func run(_ rule: String) throws -> JSONValue { try ask("rules/run", ["id": .string(rule)]) }
 
+    /// Runs a rule until it waits in that step.
+    func run(_ rule: String, until step: String) throws {
+        try run(rule)
+        try workshop.wait {
+            let runs = try ask("rules/trace", ["id": .string(rule)])["runs"]?.arrayValue
+            return runs?.last?["steps"]?.arrayValue?.last?["step"] == .string(step)
+        }
+    }
+
     /// Presses the button, and waits until it is let go.
     func press(_ press: String = "click") throws {
         try ask("simulator/press", ["button": "kitchen", "press": .string(press)])

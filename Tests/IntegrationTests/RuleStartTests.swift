@@ -116,9 +116,8 @@ struct RuleStartTests {
         try house.ask("rules/disable", ["id": "guest"])
         try house.press("double_click")
         try house.heard("test/door open")
-        for rule in ["stairs", "short", "forgets", "works"] {
-            try house.run(rule)
-            try house.heard("test/\(rule) begun")
+        for (rule, step) in [("stairs", "wait"), ("short", "delay"), ("forgets", "delay"), ("works", "run")] {
+            try house.run(rule, until: "actions[1].\(step)")
         }
         try house.restart(with: signal)
 
@@ -153,8 +152,7 @@ struct RuleStartTests {
         try house.run("counts")
         try house.heard("test/counts 1 2")
         try house.ask("rules/disable", ["id": "guest"])
-        try house.run("stairs")
-        try house.heard("test/stairs begun")
+        try house.run("stairs", until: "actions[1].wait")
         try house.restart {
             try house.workshop.write(
                 "rules/home.yaml",
