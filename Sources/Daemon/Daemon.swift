@@ -137,6 +137,7 @@ final class Daemon {
         case .subscribe(let topicFilters): mqtt?.subscribe(topicFilters.map { ($0, qos: 1) })
         case .unsubscribe(let topicFilters): mqtt?.unsubscribe(topicFilters)
         case .loadRules(let id, let withTests): loadRules(id, withTests: withTests)
+        case .discard(let rules): discard(rules)
         case .publish(let id, let message, let expiry): publish(id, message, expiry)
         case .startProcess(let id, let request):
             processes.start(id, request) { [weak self] in self?.deliver(.processEnded(id, $0)) }

@@ -2,6 +2,7 @@ import ButtonModel
 import CCurl
 package import Hub
 package import Reactor
+package import Rules
 
 /// The web requests of rules: libcurl, on the event loop.
 ///
@@ -26,7 +27,7 @@ package final class HTTPEdge {
     package typealias Ended = @ReactorActor (HTTPResult) -> Void
 
     private final class Job {
-        var request: HTTPRequest
+        var request: HTTPAction
         let timeout: Duration
         let ended: Ended
         var timer: Timer?
@@ -36,7 +37,7 @@ package final class HTTPEdge {
         var redirects = 0
         var hasEnded = false
 
-        init(_ request: HTTPRequest, _ timeout: Duration, _ ended: @escaping Ended) {
+        init(_ request: HTTPAction, _ timeout: Duration, _ ended: @escaping Ended) {
             self.request = request
             self.timeout = timeout
             self.ended = ended
@@ -65,7 +66,7 @@ package final class HTTPEdge {
     /// - Parameters:
     ///   - id: for `cancel`; not in use by another request.
     ///   - timeout: from now until the last octet of the answer, the time in line included.
-    package func start(_ id: UInt64, _ request: HTTPRequest, timeout: Duration, _ ended: @escaping Ended) {
+    package func start(_ id: UInt64, _ request: HTTPAction, timeout: Duration, _ ended: @escaping Ended) {
         precondition(jobs[id] == nil, "request \(id) is under way already")
         let job = Job(request, timeout, ended)
         jobs[id] = job

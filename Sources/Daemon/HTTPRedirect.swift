@@ -1,5 +1,6 @@
 import CCurl
 import Hub
+import Rules
 
 /// What to do with an answer that leads elsewhere.
 ///
@@ -9,10 +10,10 @@ enum HTTPRedirect: Hashable, Sendable {
     case none
     /// Why, as a sentence.
     case refused(String)
-    case follow(HTTPRequest)
+    case follow(HTTPAction)
 
     /// - Parameter target: absolute.
-    init(of request: HTTPRequest, _ status: Int, to target: String?) {
+    init(of request: HTTPAction, _ status: Int, to target: String?) {
         guard [301, 302, 303, 307, 308].contains(status), let target else {
             self = .none
             return

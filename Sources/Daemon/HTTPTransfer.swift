@@ -1,6 +1,7 @@
 import ButtonModel
 import CCurl
 import Hub
+import Rules
 
 /// libcurl with its pool of connections.
 final class HTTPClient {
@@ -64,7 +65,7 @@ final class HTTPTransfer {
     private var isOpen = true
 
     /// Begins it.
-    init(_ request: HTTPRequest, authorities: String?, _ client: HTTPClient) throws(Failure) {
+    init(_ request: HTTPAction, authorities: String?, _ client: HTTPClient) throws(Failure) {
         guard let easy = ccurl_easy() else { throw Failure(sentence: "there is no memory for a request") }
         self.easy = easy
         self.client = client
@@ -108,7 +109,7 @@ final class HTTPTransfer {
 
     // MARK: Options
 
-    private func setUp(_ request: HTTPRequest, _ authorities: String?) throws(Failure) {
+    private func setUp(_ request: HTTPAction, _ authorities: String?) throws(Failure) {
         guard request.url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
             throw Failure(sentence: "its URL contains a blank or a control character")
         }
@@ -141,7 +142,7 @@ final class HTTPTransfer {
                 }, Unmanaged.passUnretained(received).toOpaque()))
     }
 
-    private func setMethod(of request: HTTPRequest) throws(Failure) {
+    private func setMethod(of request: HTTPAction) throws(Failure) {
         let method = request.method
         guard !method.isEmpty, method.utf8.allSatisfy({ (0x41...0x5A).contains($0) }) else {
             throw Failure(sentence: "\"\(method)\" is not a method")

@@ -1,7 +1,7 @@
 /// - Source: RFC 3986, 2.1 and 2.3.
-enum PercentEncoding {
+package enum PercentEncoding {
     /// Letters, digits and `-._~` stay; everything else, `/` too, becomes `%` and two digits.
-    static func encoded(_ text: String) -> String {
+    package static func encoded(_ text: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var octets: [UInt8] = []
         octets.reserveCapacity(text.utf8.count)

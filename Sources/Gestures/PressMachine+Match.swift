@@ -69,7 +69,7 @@ extension PressMachine {
         var fired = after
         for (stage, duration) in zip(grammar.holdStages, grammar.stageDurations)
         where stage > fired && press.down.addingSaturating(stage) <= moment {
-            give(.hold(after: duration), press, heldFor: duration, into: &output)
+            give(.hold(after: duration), press, heldFor: duration, isFurtherStage: fired >= 0, into: &output)
             fired = stage
         }
         return fired
@@ -81,12 +81,12 @@ extension PressMachine {
     ///   - count: it is made of so many presses from the start of the train.
     func give(
         _ what: Recognised.What, _ press: Press, from first: UInt64? = nil, queuedOf count: Int = 0,
-        heldFor: Duration = .zero, into output: inout [Recognised]
+        heldFor: Duration = .zero, isFurtherStage: Bool = false, into output: inout [Recognised]
     ) {
         var recognised = Recognised(
             button: button, part: part, what: what, presses: min(first ?? press.number, press.number)...press.number,
             wasQueued: press.wasQueued, wasQueuedLast: press.wasQueuedLast, age: max(.zero, press.age), at: press.at,
-            heldFor: heldFor)
+            heldFor: heldFor, isFurtherStage: isFurtherStage)
         for other in train.prefix(count) {
             recognised.wasQueued = recognised.wasQueued || other.wasQueued
             recognised.wasQueuedLast = recognised.wasQueuedLast || other.wasQueuedLast

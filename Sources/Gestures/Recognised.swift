@@ -34,6 +34,8 @@ package struct Recognised: Hashable, Sendable {
     package var at: Instant
     /// How long the press lasted, of `up`, `hold`, `hold_release`.
     package var heldFor: Duration
+    /// Of `hold`: the press was told as one before, after a shorter time.
+    package var isFurtherStage: Bool
     /// Of movements: as in `ButtonMovement`.
     package var position: Int
     package var slot: Int
@@ -41,7 +43,7 @@ package struct Recognised: Hashable, Sendable {
     package init(
         button: ButtonID, part: ButtonPart? = nil, what: What, presses: ClosedRange<UInt64>? = nil,
         wasQueued: Bool = false, wasQueuedLast: Bool = false, age: Duration = .zero, at: Instant,
-        heldFor: Duration = .zero, position: Int = 0, slot: Int = 0
+        heldFor: Duration = .zero, isFurtherStage: Bool = false, position: Int = 0, slot: Int = 0
     ) {
         self.button = button
         self.part = part
@@ -52,6 +54,7 @@ package struct Recognised: Hashable, Sendable {
         self.age = age
         self.at = at
         self.heldFor = heldFor
+        self.isFurtherStage = isFurtherStage
         self.position = position
         self.slot = slot
     }

@@ -74,7 +74,8 @@ extension Hub {
     private mutating func add(_ recognised: Recognised, to reports: inout Reports, at now: Instant) {
         let button = recognised.button
         reports.buttons.insert(button)
-        guard let word = recognised.what.word, buttons[button] != nil else { return }
+        // Of one press there is one hold, whatever stages the rules have.
+        guard let word = recognised.what.word, !recognised.isFurtherStage, buttons[button] != nil else { return }
         // A hold and a release have happened when they were found; their press began before.
         let at = wallClock(at: recognised.at + recognised.heldFor)
         if recognised.what == .down { buttons[button]?.pressCount += 1 }

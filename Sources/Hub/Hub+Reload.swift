@@ -5,8 +5,8 @@ package import Rules
 
 /// What became of reading the rule files.
 package struct RulesLoaded: Hashable, Sendable {
-    /// `nil`: there are errors, or a test failed, and the old set goes on.
-    package var set: RuleSet?
+    /// `nil`: there are errors, or a test failed, and the old set goes on. Prepared by whoever read them, beside the loop.
+    package var rules: PreparedRules?
     /// The files of the set, for a recording; of bad ones nothing is kept.
     package var source: RecordedRules?
     /// What is wrong, errors and warnings: `code`, `severity`, `file`, `line`, `column`, `message`, `hint`.
@@ -15,10 +15,17 @@ package struct RulesLoaded: Hashable, Sendable {
     package var summary: String
 
     package init(set: RuleSet?, source: RecordedRules? = nil, problems: [JSONValue] = [], summary: String = "") {
-        self.set = set
+        rules = set.map { PreparedRules($0) }
         self.source = source
         self.problems = problems
         self.summary = summary
+    }
+}
+
+extension RulesLoaded {
+    package var set: RuleSet? {
+        get { rules?.set }
+        set { rules = newValue.map { PreparedRules($0) } }
     }
 }
 
@@ -35,10 +42,15 @@ struct ReloadState: Sendable {
 // A new set of rules takes the place of the old one, or changes nothing.
 extension Hub {
     static let reloadRequest = "rules/reload"
+    /// Who wait for one answer.
+    static let maximumRequesters = 64
 
     mutating func reload(_ data: JSONValue, for requester: Requester) {
         guard let withTests = data["test"].map(\.boolValue) ?? false else {
             return respond(.error(#""test" is true or false"#), to: requester)
+        }
+        guard (reload.next?.requesters.count ?? 0) < Hub.maximumRequesters else {
+            return respond(.error("too many wait for a reload already"), to: requester)
         }
         reloadRules(withTests: withTests, for: requester)
     }
@@ -62,12 +74,13 @@ extension Hub {
         reload.loading = nil
         reload.problems = loaded.problems
         let answer: RequestAnswer
-        if let set = loaded.set {
+        if let rules = loaded.rules {
+            let set = rules.set
             let count = set.rules.count
             // The fingerprint is shown, and so nothing of a secret is in it.
             let isSame = set.fingerprint == engine.set.fingerprint && set.confidential == engine.set.confidential
             reload.fault = nil
-            take(set, at: now)
+            take(rules, at: now)
             log(.info, isSame ? "rules read again: nothing has changed" : "rules loaded: \(count) rules")
             answer = .ok([
                 "state": "ok", "active": .string(set.fingerprint), "rules": .integer(Int64(count)),
@@ -93,12 +106,14 @@ extension Hub {
         }
     }
 
-    private mutating func take(_ set: RuleSet, at now: Instant) {
-        let before = engine.set
+    private mutating func take(_ rules: PreparedRules, at now: Instant) {
+        let before = engine.prepared
+        let set = rules.set
         // What was a secret before may still be on its way into the log.
         redaction = redaction.hiding(set.confidential)
-        advanceRules(.reloaded(set), at: now)
+        advanceRules(.reloaded(rules), at: now)
         stateTopics = Set(set.states.map(\.topicName))
         ruleTopicsChanged(from: before)
+        effects.append(.discard(before))
     }
 }

@@ -21,7 +21,7 @@ extension Hub {
 
     mutating func answer(_ name: RuleRequestName, _ data: JSONValue, at now: Instant) -> RequestAnswer {
         switch name {
-        case .rules: return .ok(.array(engine.set.rules.map(describe)))
+        case .rules: return .ok(redaction(.array(engine.set.rules.map(describe))))
         case .variables:
             return .ok(
                 .array(
@@ -38,7 +38,7 @@ extension Hub {
             guard let rule = engine.set.rules.first(where: { $0.id == id }) else { return .error(unknownRule(id)) }
             switch name {
             case .run: return run(rule, data, at: now)
-            case .trace: return .ok(["id": .string(id), "runs": .array(engine.traces(of: id).map(describe))])
+            case .trace: return .ok(["id": .string(id), "runs": redaction(.array(engine.traces(of: id).map(describe)))])
             default: return setEnabled(id, name == .enable, at: now)
             }
         case .setVariable:
@@ -98,7 +98,7 @@ extension Hub {
             .init("id", .string(rule.id)),
             .init("outcome", .string(engine.latestOutcome(of: rule.id)?.rawValue ?? Outcome.notMatched.rawValue)),
         ]
-        if let trace = engine.traces(of: rule.id).last { members.append(.init("trace", describe(trace))) }
+        if let trace = engine.traces(of: rule.id).last { members.append(.init("trace", redaction(describe(trace)))) }
         return .ok(.object(members))
     }
 
@@ -151,7 +151,7 @@ extension Hub {
                 trace.lines.map { line in
                     [
                         "after_ms": .integer(line.after.milliseconds), "step": .string(line.step),
-                        "text": .string(redaction(line.text)), "place": .string(line.place.description),
+                        "text": .string(line.text), "place": .string(line.place.description),
                     ]
                 }),
             "omitted": .integer(Int64(trace.omitted)),

@@ -48,6 +48,10 @@ extension Hub {
         for (rule, line) in ruleTopics.lastRuns.sorted(by: { $0.key < $1.key }) {
             publish(topics.retained(topics.lastRun(rule: rule), line.encoded()))
         }
+        for rule in engine.set.rules {
+            guard let statistics = engine.statistics(of: rule.id), !statistics.counts.isEmpty else { continue }
+            publish(topics.retained(topics.statistics(rule: rule.id), statistics.json.encoded()))
+        }
     }
 
     mutating func publishRulesState() {
@@ -69,11 +73,7 @@ extension Hub {
     }
 
     mutating func runEnded(_ run: RunID, rule: String, _ result: RunResult, at now: Instant) {
-        ruleTopics.changed.insert(rule)
-        if !ruleTopics.isScheduled {
-            ruleTopics.isScheduled = true
-            deadlines.set(.statistics, at: now + Hub.statisticsInterval)
-        }
+        statisticsChanged(of: rule, at: now)
         if isWatched {
             tell([
                 "kind": "rule", "rule": .string(rule), "run": .integer(Int64(clamping: run.rawValue)),
@@ -98,12 +98,21 @@ extension Hub {
         if let failure = ruleTopics.failures.removeValue(forKey: rule) {
             members.append(.init("step", .string(failure.step)))
             members.append(.init("code", .string(failure.code)))
-            members.append(.init("message", .string(redaction(failure.message))))
+            members.append(.init("message", .string(failure.message)))
             if let status = failure.exitStatus { members.append(.init("exit_status", .integer(status))) }
         }
-        let line = JSONValue.object(members)
+        // Of a rule that was taken out while nothing ran there are no topics.
+        guard engine.statistics(of: rule) != nil else { return }
+        let line = redaction(.object(members))
         ruleTopics.lastRuns[rule] = line
         if isBrokerConnected { publish(topics.retained(topics.lastRun(rule: rule), line.encoded())) }
+    }
+
+    mutating func statisticsChanged(of rule: String, at now: Instant) {
+        ruleTopics.changed.insert(rule)
+        guard !ruleTopics.isScheduled else { return }
+        ruleTopics.isScheduled = true
+        deadlines.set(.statistics, at: now + Hub.statisticsInterval)
     }
 
     mutating func publishStatistics(at now: Instant) {
@@ -116,26 +125,23 @@ extension Hub {
     }
 
     /// Rules and variables that are gone leave nothing retained behind.
-    mutating func ruleTopicsChanged(from before: RuleSet) {
-        let rules = Set(engine.set.rules.map(\.id))
-        let variables = Set(engine.set.variables.map(\.name))
-        for rule in before.rules where !rules.contains(rule.id) {
-            ruleTopics.lastRuns[rule.id] = nil
-            ruleTopics.failures[rule.id] = nil
-            ruleTopics.changed.remove(rule.id)
-            for topicName in [
-                topics.enabled(rule: rule.id), topics.lastRun(rule: rule.id), topics.statistics(rule: rule.id),
-            ] { abandon(topicName) }
+    mutating func ruleTopicsChanged(from before: PreparedRules) {
+        let now = engine.prepared
+        for (place, rule) in before.ruleIDs.enumerated() where !now.has(rule: rule, at: place) {
+            ruleTopics.lastRuns[rule] = nil
+            ruleTopics.failures[rule] = nil
+            ruleTopics.changed.remove(rule)
+            for topicName in [topics.enabled(rule: rule), topics.lastRun(rule: rule), topics.statistics(rule: rule)] {
+                abandon(topicName)
+            }
         }
-        for variable in before.variables where !variables.contains(variable.name) {
+        for variable in before.set.variables where !now.has(variable: variable.name) {
             abandon(topics.variable(variable.name))
         }
-        let oldRules = Set(before.rules.map(\.id))
-        for rule in engine.set.rules where !oldRules.contains(rule.id) {
-            publishEnabled(rule.id, engine.isEnabled(rule: rule.id) ?? rule.isEnabled)
+        for (place, rule) in now.ruleIDs.enumerated() where !before.has(rule: rule, at: place) {
+            publishEnabled(rule, engine.isEnabled(rule: rule) ?? now.set.rules[place].isEnabled)
         }
-        let oldVariables = Set(before.variables.map(\.name))
-        for variable in engine.set.variables where !oldVariables.contains(variable.name) {
+        for variable in now.set.variables where !before.has(variable: variable.name) {
             if let value = engine.value(of: variable.name) { publishVariable(variable.name, value) }
         }
     }

@@ -79,10 +79,10 @@ extension Hub {
         switch effect {
         case .recognised, .keep: break
         case .started(let run, let rule, let occurrence):
-            ruleTopics.changed.insert(rule)
+            statisticsChanged(of: rule, at: now)
             if isWatched { tell(ruleLine(rule, occurrence, outcome: "started", run: run)) }
         case .stopped(let rule, let gate, let occurrence, let reason):
-            ruleTopics.changed.insert(rule)
+            statisticsChanged(of: rule, at: now)
             log(.debug, "rule \(rule) did not run: \(gate.rawValue)" + (reason.isEmpty ? "" : ", \(reason)"))
             if isWatched { tell(ruleLine(rule, occurrence, outcome: gate.rawValue, reason: reason)) }
         case .perform(let step, let action, let rule, _):
@@ -135,7 +135,7 @@ extension Hub {
         case .http(let request):
             let id = takeToken()
             jobs[id] = Job(step: step, rule: rule, action: action)
-            effects.append(.startWebRequest(id, HTTPRequest(request)))
+            effects.append(.startWebRequest(id, request))
         case .log(let level, let message):
             log(level, "rule \(rule): \(message)")
             tell(["kind": "log", "rule": .string(rule), "level": .string(level.rawValue), "message": .string(message)])
@@ -149,7 +149,9 @@ extension Hub {
             case .http:
                 effects.append(.cancelWebRequest(id))
                 jobs[id] = nil
-            case .publish, .log, nil: outbox.remove(id)
+            case .publish, .log, nil:
+                outbox.remove(id)
+                jobs[id] = nil
             }
             jobs[id]?.step = nil
         }

@@ -56,6 +56,7 @@ extension Hub {
 
     func describe(_ record: ButtonRecord) -> JSONValue {
         let identity = record.identity
+        let listening = engine.listening(to: identity.id)
         return [
             "name": .string(label(of: identity.id)),
             "id": .string(identity.id.description),
@@ -67,7 +68,11 @@ extension Hub {
             "state": .string(record.state.rawValue),
             "waits_for_space": .bool(waitingForSpace.contains(identity.id)),
             "is_connection_wanted": .bool(record.settings.isConnectionWanted),
-            "trigger_mode": .string(engine.listening(to: identity.id).mode?.rawValue ?? "raw"),
+            // `raw`: no mode does what the rules want, so they go by `down` and `up`.
+            "trigger_mode": .string(listening.mode?.rawValue ?? "raw"),
+            // Null: until the release.
+            "click_wait_ms": listening.clickWait.map { .integer($0.milliseconds) } ?? .null,
+            "click_wait_rule": listening.cause.map { .string($0) } ?? .null,
             "latency_mode": .string(record.settings.latencyMode.rawValue),
             "auto_disconnect_time": record.settings.autoDisconnectTime.map { .integer(Int64($0)) } ?? .null,
             "nickname_pending": .bool(record.settings.nicknameChosenAt != nil),

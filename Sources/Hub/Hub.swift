@@ -81,10 +81,12 @@ package struct Hub: Sendable {
         case publish(UInt64, MQTTMessage, expiry: Duration?)
         case startProcess(UInt64, ProcessRequest)
         case cancelProcess(UInt64)
-        case startWebRequest(UInt64, HTTPRequest)
+        case startWebRequest(UInt64, HTTPAction)
         case cancelWebRequest(UInt64)
         /// Read and check the rule files; with their tests, if asked. Answer with `rulesLoaded`.
         case loadRules(UInt64, withTests: Bool)
+        /// Another set took the place of this one. To let go of ten thousand rules takes longer than a press may wait.
+        case discard(PreparedRules)
 
         /// One line to a client of the control socket.
         case respond(ClientID, JSONValue)

@@ -86,12 +86,30 @@ struct YAMLEvents: ~Copyable {
             start: SourcePosition(event.start_mark), end: SourcePosition(event.end_mark))
     }
 
+    /// Of what is left, up to its end or the first mistake.
+    fileprivate consuming func count() -> Int {
+        var count = 0
+        var event = yaml_event_t()
+        while yaml_parser_parse(parser, &event) == 1 {
+            count += 1
+            let isLast = event.type == YAML_STREAM_END_EVENT
+            yaml_event_delete(&event)
+            if isLast { break }
+        }
+        return count
+    }
+
     private var problem: YAMLProblem {
         let what = parser.pointee.problem.map { String(cString: $0) } ?? "cannot be read"
         return YAMLProblem(
             problem: what, position: SourcePosition(parser.pointee.problem_mark),
             contextPosition: parser.pointee.context == nil ? nil : SourcePosition(parser.pointee.context_mark))
     }
+}
+
+extension RuleLoader {
+    /// How many events libyaml makes of a text, with nothing done to them: the least that reading it can cost.
+    package static func countYAMLEvents(in text: [UInt8]) -> Int { YAMLEvents(text).count() }
 }
 
 extension SourcePosition {

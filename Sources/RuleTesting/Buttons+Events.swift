@@ -4,9 +4,19 @@ import Rules
 
 extension Buttons {
     /// `event:` — something the button did, past the recogniser; turns go through it, to be summed.
-    func inputs(for event: SimulatedEvent, at now: Instant) -> [RuleEngine.Input] {
+    ///
+    /// - Parameter stages: for how long the rules want it held.
+    func inputs(for event: SimulatedEvent, stages: [Duration], at now: Instant) -> [RuleEngine.Input] {
         guard let id = id(of: event.button) else { return [] }
         switch event.event {
+        case .hold(after: nil):
+            guard let held = event.heldFor, let whole = recognised(event, at: now) else { fallthrough }
+            return stages.filter { $0 <= held }.map { stage in
+                var told = whole
+                told.what = .hold(after: stage)
+                told.heldFor = stage
+                return .given(.recognised(told))
+            }
         case .down, .up, .pattern, .hold, .holdRelease:
             return recognised(event, at: now).map { [.given(.recognised($0))] } ?? []
         case .swipe(let direction): return [moved(id, event, .swipe(direction))]

@@ -1,30 +1,13 @@
 import ButtonModel
-import Gestures
 import Rules
 
-/// The declared buttons of a test, which press as a Flic does: with the button's own verdicts, at its own times.
+/// The declared buttons of a test. They tell no more than that they went down and up: the recogniser decides by itself
+/// what that was.
 struct Buttons {
-    private struct Press {
-        var downAt: Instant
-        var isSecond: Bool
-        var wasHeld = false
-        var isDown = true
-    }
-
-    private struct Timed {
-        var at: Instant
-        var name: String
-        var step: PressStep
-    }
-
-    static let doubleClickTime = Duration.milliseconds(500)
-    static let holdTime = Duration.seconds(1)
-
     private var declared: [DeclaredButton] = []
     private(set) var identities: [ButtonIdentity] = []
-    private var counters: [String: UInt32] = [:]
-    private var presses: [String: Press] = [:]
-    private var timed: [Timed] = []
+    private var counters: [ButtonID: UInt32] = [:]
+    private var down: Set<ButtonID> = []
 
     init(_ buttons: [DeclaredButton]) { declare(buttons) }
 
@@ -54,67 +37,19 @@ struct Buttons {
     }
 
     func id(of name: String) -> ButtonID? {
-        guard let button = declared.first(where: { $0.name == name }) else { return nil }
+        guard let button = declared(name) else { return nil }
         return identities.first { button.hardware.matches($0) }?.id
     }
 
     func declared(_ name: String) -> DeclaredButton? { declared.first { $0.name == name } }
 
-    // MARK: Raw presses
-
-    mutating func down(_ name: String, at now: Instant) -> ButtonEvent? {
-        guard presses[name]?.isDown != true else { return nil }
-        let before = presses[name]
-        let isSecond = before.map { !$0.isSecond && !$0.wasHeld && now - $0.downAt <= Self.doubleClickTime } ?? false
-        timed.removeAll { $0.name == name }
-        presses[name] = Press(downAt: now, isSecond: isSecond)
-        timed.append(Timed(at: now + Self.holdTime, name: name, step: .hold(ofSecondPress: isSecond)))
-        return event(name, .down, at: now)
-    }
-
-    mutating func up(_ name: String, at now: Instant) -> ButtonEvent? {
-        guard var press = presses[name], press.isDown else { return nil }
-        press.isDown = false
-        presses[name] = press
-        timed.removeAll { $0.name == name }
-        let release: PressStep.Release
-        switch (press.isSecond, press.wasHeld) {
-        case (true, true): release = .afterHoldDoubleClick
-        case (false, true): release = .afterHoldClick
-        case (true, false): release = .doubleClick
-        case (false, false) where now - press.downAt > Self.doubleClickTime: release = .click
-        case (false, false):
-            release = .open
-            timed.append(Timed(at: press.downAt + Self.doubleClickTime, name: name, step: .clickTimeout))
-        }
-        if release != .open { presses[name] = nil }
-        return event(name, .up(release), at: now)
-    }
-
-    private mutating func event(_ name: String, _ step: PressStep, at now: Instant) -> ButtonEvent? {
-        guard let id = id(of: name) else { return nil }
-        counters[name, default: 0] &+= 1
+    /// `nil`: it is down, or up, already.
+    mutating func move(_ name: String, isDown: Bool, at now: Instant) -> ButtonEvent? {
+        guard let id = id(of: name), down.contains(id) != isDown else { return nil }
+        if isDown { down.insert(id) } else { down.remove(id) }
+        counters[id, default: 0] &+= 1
         return ButtonEvent(
-            button: id, bootID: 1, counter: counters[name] ?? 0, step: step,
+            button: id, bootID: 1, counter: counters[id] ?? 0, step: isDown ? .down : .up(.open),
             ticks: UInt64(max(0, now.nanoseconds / 1000)) * 32_768 / 1_000_000)
-    }
-
-    var nextMoment: Instant? { timed.map(\.at).min() }
-
-    mutating func takeDue(at now: Instant) -> [ButtonEvent] {
-        let due = timed.filter { $0.at <= now }
-        timed.removeAll { $0.at <= now }
-        return due.compactMap { entry in
-            switch entry.step {
-            case .hold: presses[entry.name]?.wasHeld = true
-            default: presses[entry.name] = nil
-            }
-            return event(entry.name, entry.step, at: entry.at)
-        }
-    }
-
-    mutating func forgetPresses() {
-        presses = [:]
-        timed = []
     }
 }

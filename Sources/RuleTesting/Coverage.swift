@@ -1,39 +1,70 @@
 package import Rules
 
 /// Which rules, branches and steps no test came to.
-package enum Coverage {
+package struct Coverage: Sendable {
     package struct Gap: Hashable, Sendable {
-        /// `rule hall_click`, `hall_click › actions[0].choose[1]`.
+        /// `rule hall_click`, `hall_click › actions[0].choose[1]`, `script all_off.actions[0].publish`.
         package var text: String
         package var place: Place
     }
 
-    static func unreached(in set: RuleSet, reached: Set<String>) -> [Gap] {
+    private var rules: Set<String> = []
+    /// Places as text. Rules may have a step in common that stands in the file once.
+    private var steps: [String: Set<String>] = [:]
+
+    init() {}
+
+    mutating func started(_ rule: String) { rules.insert(rule) }
+
+    mutating func note(_ trace: RunTrace) {
+        rules.insert(trace.rule)
+        steps[trace.rule, default: []].formUnion(trace.lines.lazy.map(\.place.description))
+        steps[trace.rule, default: []].formUnion(trace.omittedPlaces)
+    }
+
+    mutating func note(_ other: Coverage) {
+        rules.formUnion(other.rules)
+        steps.merge(other.steps) { $0.union($1) }
+    }
+
+    func gaps(in set: RuleSet) -> [Gap] {
         var gaps: [Gap] = []
         for rule in set.rules {
-            guard reached.contains(rule.place.description) else {
+            if rules.contains(rule.id) {
+                add(rule.steps + rule.onError, "\(rule.id) › ", steps[rule.id] ?? [], &gaps)
+            } else {
                 gaps.append(Gap(text: "rule \(rule.id)", place: rule.place))
-                continue
             }
-            add(rule.steps + rule.onError, of: rule.id, &gaps, reached)
         }
-        for script in set.scripts { add(script.steps, of: nil, &gaps, reached) }
+        let all = steps.values.reduce(into: Set<String>()) { $0.formUnion($1) }
+        for script in set.scripts { add(script.steps, "script ", all, &gaps) }
         return gaps
     }
 
-    /// What lies inside a step that was not reached is not told of.
-    private static func add(_ steps: [Step], of rule: String?, _ gaps: inout [Gap], _ reached: Set<String>) {
-        for step in steps where step.isEnabled {
+    /// What lies inside a step or a branch that was not reached is not told of.
+    private func add(_ list: [Step], _ owner: String, _ reached: Set<String>, _ gaps: inout [Gap]) {
+        for step in list where step.isEnabled {
             guard reached.contains(step.place.description) else {
-                gaps.append(Gap(text: (rule.map { "\($0) › " } ?? "script ") + step.path, place: step.place))
+                gaps.append(Gap(text: owner + step.path, place: step.place))
                 continue
             }
+            func enter(_ steps: [Step], _ name: String, _ place: Place?) {
+                guard let first = steps.first else { return }
+                if reached.contains(first.place.description) {
+                    add(steps, owner, reached, &gaps)
+                } else {
+                    gaps.append(Gap(text: "\(owner)\(step.path)\(name)", place: place ?? first.place))
+                }
+            }
             switch step.action {
-            case .cycle(let entries, _): for entry in entries { add(entry, of: rule, &gaps, reached) }
-            case .repeat(let loop): add(loop.steps, of: rule, &gaps, reached)
-            case .choose(let branches, let otherwise, _):
-                for branch in branches { add(branch.steps, of: rule, &gaps, reached) }
-                add(otherwise, of: rule, &gaps, reached)
+            case .cycle(let entries, _):
+                for (index, entry) in entries.enumerated() { enter(entry, "[\(index)]", nil) }
+            case .repeat(let loop): enter(loop.steps, "", nil)
+            case .choose(let branches, let otherwise, let isIf):
+                for (index, branch) in branches.enumerated() {
+                    enter(branch.steps, isIf ? ".then" : "[\(index)]", branch.place)
+                }
+                enter(otherwise, isIf ? ".else" : ".default", nil)
             case .publish, .process, .http, .delay, .wait, .set, .script, .enable, .log, .stop: break
             }
         }

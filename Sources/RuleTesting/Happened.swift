@@ -79,6 +79,8 @@ extension ExpectedEffect {
         }
     }
 
+    var isLog: Bool { if case .log = kind { true } else { false } }
+
     var text: String {
         let words: [String?] =
             switch kind {

@@ -8,10 +8,8 @@ package struct RuleExplainer {
 
     /// - Parameter given: states, variables and the clock; the rest is as at a start.
     package init(_ set: RuleSet, given: RuleTest.Given = RuleTest.Given()) {
-        var test = RuleTest(name: "", steps: [])
-        test.given = given
-        stage = Stage(set, test)
-        _ = stage.perform(test)
+        stage = Stage(set)
+        stage.begin(given)
     }
 
     /// How the presses of a declared button are read.

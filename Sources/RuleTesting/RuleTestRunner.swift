@@ -1,4 +1,3 @@
-import Almanac
 import ButtonModel
 import Expressions
 import Gestures
@@ -7,23 +6,22 @@ package import Rules
 /// Runs the `tests:` of a rule set: virtual clock, no radio, no broker, no processes, no network; the recogniser, the
 /// gates, the evaluator and the scheduler are the daemon's own.
 package enum RuleTestRunner {
-    /// - Parameter progress: called before each test.
     package static func run(_ set: RuleSet) -> RuleTestReport {
         var report = RuleTestReport()
+        var coverage = Coverage()
+        let started = Stage(set)
         for test in set.tests {
-            var stage = Stage(set, test)
+            var stage = started
             report.results.append(stage.perform(test))
-            report.reached.formUnion(stage.reached)
+            coverage.note(stage.coverage)
         }
-        report.unreached = Coverage.unreached(in: set, reached: report.reached)
+        report.unreached = coverage.gaps(in: set)
         return report
     }
 }
 
 package struct RuleTestReport: Sendable {
     package var results: [RuleTestResult] = []
-    /// Places of steps and rules that some test came to, as `file:line:column`.
-    package var reached: Set<String> = []
     package var unreached: [Coverage.Gap] = []
 
     package var failures: [RuleTestResult] { results.filter { $0.failure != nil } }

@@ -5,16 +5,14 @@ import Rules
 extension Stage {
     mutating func check(_ wanted: [ExpectedEffect], _ place: Place) -> RuleTestFailure? {
         let seen = happened.filter { entry in !entry.isQuietLog || wanted.contains { $0.fits(entry) } }
-        defer {
-            happened = []
-            why = []
-            lastExpect = now
-        }
+        // Whoever waits for a line wants to see what was said instead.
+        let shown = wanted.contains(where: \.isLog) ? happened : seen
+        defer { forget() }
         guard seen.count != wanted.count || !zip(wanted, seen).allSatisfy({ $0.fits($1) }) else { return nil }
         let showsTime = wanted.contains { $0.at != nil }
         return failure(
             at: place, expected: wanted.map(\.text),
-            happened: seen.map { showsTime ? "\($0.text) at \($0.after.milliseconds)ms" : $0.text })
+            happened: shown.map { showsTime ? "\($0.text) at \($0.after.milliseconds)ms" : $0.text })
     }
 
     func check(variables wanted: [RuleTest.Assigned], _ place: Place) -> RuleTestFailure? {
@@ -36,10 +34,9 @@ extension Stage {
     private func outcome(of rule: String) -> Outcome { outcomes[rule] ?? .notMatched }
 
     private func failure(at place: Place, expected: [String], happened: [String]) -> RuleTestFailure {
-        let hide = { (text: String) in rules.confidential.reduce(text) { $0.replacing($1, with: "***") } }
-        return RuleTestFailure(
-            place: place, expected: expected.map(hide), happened: happened.map(hide),
-            why: (why + traceLines).suffix(20).map(hide))
+        RuleTestFailure(
+            place: place, expected: expected.map { redaction($0) }, happened: happened.map { redaction($0) },
+            why: (why + traceLines).suffix(Stage.maximumReasons).map { redaction($0) })
     }
 }
 

@@ -1,70 +1,65 @@
 import Almanac
 import ButtonModel
 import Expressions
-import Gestures
 import Rules
 
 /// One test while it runs: the engine, and everything around it that a test plays.
 struct Stage {
-    /// Something outside that ends at its time.
-    private struct Pending {
-        var at: Instant
-        /// Of those at one instant the first is the first.
-        var order: Int
-        var step: StepID
-        var outcome: StepOutcome
-    }
-
-    /// A message that waits for the broker.
-    private struct WaitingMessage {
-        var step: StepID
-        var deadline: Instant
-    }
+    /// Lines of what the rules did and saw; the last of them, if there are more.
+    static let maximumReasons = 20
+    /// A button's clock has ticks of 1/32768 s. What is due within two of them of an instant is due at it.
+    private static let grain = Duration.microseconds(62)
 
     private(set) var rules: RuleSet
-    private let given: RuleTest.Given
-    var engine: RuleEngine
-    var now = Instant(sinceBoot: .seconds(3600))
-    private let start: (utc: UTCTime, at: Instant)
-    private(set) var brokerIsOnline: Bool
+    private(set) var redaction: Redaction
+    private var given = RuleTest.Given()
+    private(set) var engine: RuleEngine
+    private(set) var now = Instant(sinceBoot: .seconds(3600))
+    /// Later by less than `grain`, once something was due between two ticks.
+    private var latest = Instant(sinceBoot: .seconds(3600))
+    private var start: (utc: UTCTime, at: Instant)
     private(set) var buttons: Buttons
+    private var outside = Outside()
     /// What a restart finds.
     private var state = RuleState()
     private var nextRun: UInt64 = 1
-    /// The broker is outside: they outlive a restart.
-    private var states: [String: Value] = [:]
-    private var pending: [Pending] = []
-    private var order = 0
-    private var waiting: [WaitingMessage] = []
     private var timer: Instant?
+    /// Of what goes on, the rule.
+    private var live: [RunID: String] = [:]
     /// Since the latest `expect`.
-    var happened: [Happened] = []
-    var lastExpect: Instant
-    var why: [String] = []
+    private(set) var happened: [Happened] = []
+    private(set) var why: [String] = []
+    private var moved: Set<String> = []
+    private var lastExpect: Instant
     private(set) var outcomes: [String: Outcome] = [:]
-    private(set) var reached: Set<String> = []
+    private(set) var coverage = Coverage()
 
-    init(_ set: RuleSet, _ test: RuleTest) {
+    /// As it is before the first test.
+    init(_ set: RuleSet) {
         rules = set
-        given = test.given
-        engine = RuleEngine(set)
-        brokerIsOnline = test.given.brokerIsOnline
-        buttons = Buttons(rules.buttons)
+        redaction = Redaction(set.confidential)
+        engine = RuleEngine(set, takesVerdicts: false)
+        buttons = Buttons(set.buttons)
         lastExpect = now
-        let noon = rules.timeZone.moments(year: 2026, month: 1, day: 15, hour: 12, minute: 0, second: 0).first
-        start = (test.given.now ?? noon ?? UTCTime(milliseconds: 1_768_478_400_000), now)
+        let noon = set.timeZone.moments(year: 2026, month: 1, day: 15, hour: 12, minute: 0, second: 0).first
+        start = (noon ?? UTCTime(milliseconds: 1_768_478_400_000), now)
+        boot()
     }
 
     private var wallClock: UTCTime { start.utc + (now - start.at) }
 
     /// Begins as the test wants it. Nothing of it counts as having happened.
-    private mutating func begin() {
-        boot()
+    mutating func begin(_ given: RuleTest.Given) {
+        self.given = given
+        if let time = given.now {
+            start = (time, now)
+            feed(.wallClock(time, isBelievable: true))
+        }
+        setBroker(given.brokerIsOnline)
         for value in given.variables { feed(.requested(.setVariable(value.name, value.value))) }
         for rule in given.disabled { feed(.requested(.setEnabled(rule: rule, false))) }
         setStates(given.states)
-        happened = []
-        why = []
+        forget()
         outcomes = [:]
     }
 
@@ -73,21 +68,25 @@ struct Stage {
         feed(.wallClock(wallClock, isBelievable: true))
         feed(.buttonsChanged(buttons.identities))
         for identity in buttons.identities { feed(.linkChanged(identity.id, isConnected: true)) }
-        if brokerIsOnline { feed(.brokerChanged(isConnected: true)) }
+        if outside.brokerIsOnline { feed(.brokerChanged(isConnected: true)) }
+        for input in outside.said(for: rules.states) { feed(input) }
     }
 
     mutating func perform(_ test: RuleTest) -> RuleTestResult {
-        begin()
+        begin(test.given)
         for step in test.steps {
             if let failure = perform(step) {
                 return RuleTestResult(name: test.name, place: test.place, failure: failure)
             }
         }
-        gatherReached()
+        settle()
+        noteLive()
         return RuleTestResult(name: test.name, place: test.place, failure: nil)
     }
 
     private mutating func perform(_ step: TestStep) -> RuleTestFailure? {
+        // At one instant, what a finger does is judged before what a timer decides.
+        if !step.isOfFingers { settle() }
         switch step.kind {
         case .event(let event): occur(event)
         case .down(let name): press(name, isDown: true)
@@ -117,130 +116,139 @@ struct Stage {
         return nil
     }
 
-    // MARK: The engine
+    /// Behind an `expect` all begins anew.
+    mutating func forget() {
+        happened = []
+        why = []
+        moved = []
+        lastExpect = now
+    }
 
-    mutating func feed(_ input: RuleEngine.Input) {
+    /// The latest run of each rule that did something since the latest `expect`, or goes on, as it went.
+    var traceLines: [String] {
+        let shown = moved.union(live.values)
+        return rules.rules.filter { shown.contains($0.id) }.flatMap { rule in
+            (engine.traces(of: rule.id).last?.lines ?? []).map { "\(rule.id) › \($0.step): \($0.text)" }
+        }
+    }
+}
+
+// MARK: - The engine
+
+extension Stage {
+    private mutating func feed(_ input: RuleEngine.Input) {
+        latest = max(latest, now)
         var inputs = [input]
         var next = 0
         while next < inputs.count {
-            for effect in engine.handle(inputs[next], at: now) { take(effect, &inputs) }
+            for effect in engine.handle(inputs[next], at: latest) { take(effect, &inputs) }
             next += 1
         }
-        gatherReached()
     }
 
     private mutating func take(_ effect: RuleEngine.Effect, _ inputs: inout [RuleEngine.Input]) {
         switch effect {
-        case .recognised, .variableChanged, .enabledChanged, .triggerModeDropped, .subscribe, .unsubscribe, .log: break
+        case .recognised, .variableChanged, .enabledChanged, .triggerModeDropped, .unsubscribe, .log: break
         case .started(let run, let rule, _):
             nextRun = max(nextRun, run.rawValue + 1)
-            outcomes[rule] = .started
+            live[run] = rule
+            coverage.started(rule)
+            became(.started, rule)
         case .stopped(let rule, let gate, _, let reason):
             outcomes[rule] = Outcome(rawValue: gate.rawValue)
             why.append("\(rule) › \(gate.rawValue)" + (reason.isEmpty ? "" : ": \(reason)"))
-        case .finished(_, let rule, let result):
-            outcomes[rule] = Outcome(rawValue: result.rawValue)
-        case .interrupted(_, let rule, _): outcomes[rule] = .interrupted
+        case .finished(let run, let rule, let result):
+            live[run] = nil
+            if let trace = engine.traces(of: rule).last(where: { $0.run == run }) { coverage.note(trace) }
+            became(Outcome(rawValue: result.rawValue), rule)
+        case .interrupted(let run, let rule, _):
+            live[run] = nil
+            became(.interrupted, rule)
         case .stepFailed(_, let rule, let step, _, let code, let message, _):
             why.append("\(rule) › \(step): \(code) \(message)")
-        case .perform(let step, let action, _, _): perform(step, action, &inputs)
-        case .cancel(let step):
-            pending.removeAll { $0.step == step }
-            waiting.removeAll { $0.step == step }
+        case .perform(let step, let action, _, _):
+            happened.append(Happened(action: action, after: (latest - lastExpect).inMilliseconds))
+            inputs += outside.perform(action, for: step, given.results, at: latest)
+        case .cancel(let step): outside.cancel(step)
         case .keep(let change): state.apply(change)
+        case .subscribe(let topicNames):
+            inputs += outside.said(for: rules.states.filter { topicNames.contains($0.topicName) })
         case .setTimer(let deadline): timer = deadline
         case .cancelTimer: timer = nil
         }
     }
 
-    private mutating func perform(_ step: StepID, _ action: Action, _ inputs: inout [RuleEngine.Input]) {
-        happened.append(Happened(action: action, after: now - lastExpect))
-        switch action {
-        case .log: break
-        case .publish(let publish):
-            if brokerIsOnline {
-                inputs.append(.handedOver(step))
-                inputs.append(.stepFinished(step, .completed()))
-            } else {
-                waiting.append(WaitingMessage(step: step, deadline: now + publish.maximumAge))
-                if publish.maximumAge == .zero { expireMessages(&inputs) }
-            }
-        case .process, .http:
-            let (outcome, takes) = OutsideAnswer.to(action, given.results)
-            guard takes > .zero else { return inputs.append(.stepFinished(step, outcome)) }
-            order += 1
-            pending.append(Pending(at: now + takes, order: order, step: step, outcome: outcome))
-        }
+    private mutating func became(_ outcome: Outcome?, _ rule: String) {
+        outcomes[rule] = outcome
+        moved.insert(rule)
     }
 
-    private mutating func expireMessages(_ inputs: inout [RuleEngine.Input]) {
-        for message in waiting where message.deadline <= now {
-            inputs.append(
-                .stepFinished(
-                    message.step, .failed(code: "R824", message: "the broker was away for too long")))
+    /// What runs that go on have come to so far.
+    private mutating func noteLive() {
+        for rule in Set(live.values) {
+            for trace in engine.traces(of: rule) where trace.result == nil { coverage.note(trace) }
         }
-        waiting.removeAll { $0.deadline <= now }
     }
+}
 
-    // MARK: Time
+// MARK: - Time
 
-    mutating func advance(by duration: Duration) {
+extension Stage {
+    /// What is due at the very end waits for what a button does then.
+    private mutating func advance(by duration: Duration) {
         let end = now + duration
-        while let next = nextMoment, next <= end {
-            now = max(now, next)
+        while let next = nextMoment, next < end - Stage.grain {
+            latest = max(latest, next)
             happenNow()
         }
         now = end
     }
 
-    private var nextMoment: Instant? {
-        [timer, pending.map(\.at).min(), waiting.map(\.deadline).min(), buttons.nextMoment].compactMap(\.self).min()
-    }
-
-    /// What outside things do comes before what a timer decides.
-    private mutating func happenNow() {
-        for event in buttons.takeDue(at: now) { feed(.pressed([event])) }
-        let due = pending.filter { $0.at <= now }.sorted { ($0.at, $0.order) < ($1.at, $1.order) }
-        pending.removeAll { $0.at <= now }
-        for ended in due { feed(.stepFinished(ended.step, ended.outcome)) }
-        var inputs: [RuleEngine.Input] = []
-        expireMessages(&inputs)
-        for input in inputs { feed(input) }
-        if let timer, timer <= now {
-            self.timer = nil
-            feed(.timerFired)
+    private mutating func settle() {
+        while let next = nextMoment, next <= now + Stage.grain {
+            latest = max(latest, next)
+            happenNow()
         }
     }
 
-    // MARK: What a test does
+    private var nextMoment: Instant? { [timer, outside.nextMoment].compactMap(\.self).min() }
 
+    /// What outside things do comes before what a timer decides.
+    private mutating func happenNow() {
+        for input in outside.takeDue(at: latest) { feed(input) }
+        guard let timer, timer <= latest else { return }
+        self.timer = nil
+        feed(.timerFired)
+    }
+}
+
+// MARK: - What a test does
+
+extension Stage {
     private mutating func press(_ name: String, isDown: Bool) {
-        guard let event = isDown ? buttons.down(name, at: now) : buttons.up(name, at: now) else { return }
+        guard let event = buttons.move(name, isDown: isDown, at: now) else { return }
         feed(.pressed([event]))
     }
 
     private mutating func occur(_ event: SimulatedEvent) {
-        for input in buttons.inputs(for: event, at: now) { feed(input) }
+        let stages = buttons.id(of: event.button).map { engine.holdStages(of: $0) } ?? []
+        for input in buttons.inputs(for: event, stages: stages, at: now) { feed(input) }
     }
 
     private mutating func setStates(_ values: [RuleTest.Assigned]) {
         for value in values {
-            states[value.name] = value.value
+            guard let declared = rules.states.first(where: { $0.name == value.name }) else { continue }
+            outside.say(value.value, for: declared)
             feed(.given(.state(value.name, value.value)))
         }
     }
 
     private mutating func setBroker(_ isOnline: Bool) {
-        guard isOnline != brokerIsOnline else { return }
-        brokerIsOnline = isOnline
+        guard isOnline != outside.brokerIsOnline else { return }
+        outside.brokerIsOnline = isOnline
         feed(.brokerChanged(isConnected: isOnline))
         guard isOnline else { return }
-        let messages = waiting
-        waiting = []
-        for message in messages {
-            feed(.handedOver(message.step))
-            feed(.stepFinished(message.step, .completed()))
-        }
+        for input in outside.takeWaiting() { feed(input) }
     }
 
     private mutating func reload(_ reloaded: ReloadedSet?) {
@@ -249,6 +257,8 @@ struct Stage {
         case .hasErrors: return
         case .set(let other): rules = other
         }
+        redaction = redaction.hiding(rules.confidential)
+        noteLive()
         feed(.reloaded(rules))
         let known = Set(buttons.identities.map(\.id))
         buttons.declare(rules.buttons)
@@ -259,35 +269,30 @@ struct Stage {
     }
 
     private mutating func restart(stoppedFor duration: Duration) {
+        noteLive()
+        let trains = buttons.identities.map { ($0.id, engine.savedTrain(of: $0.id)) }
         feed(.stop)
-        for (rule, outcome) in outcomes where outcome == .started {
-            if !state.waiting.contains(where: { $0.rule == rule }) { outcomes[rule] = .interrupted }
-        }
-        pending = []
-        waiting = []
+        outside.forgetSteps()
         timer = nil
-        buttons.forgetPresses()
         now = now + duration
-        engine = RuleEngine(rules, state: state, nextRun: RunID(rawValue: nextRun))
+        engine = RuleEngine(rules, state: state, nextRun: RunID(rawValue: nextRun), takesVerdicts: false)
+        for (button, train) in trains { engine.restoreTrain(of: button, train, at: now) }
+        latest = now
+        live = Dictionary(state.waiting.map { ($0.run, $0.rule) }) { first, _ in first }
         boot()
-        for (name, value) in states.sorted(by: { $0.key < $1.key }) { feed(.given(.state(name, value))) }
     }
+}
 
-    // MARK: Coverage
-
-    private mutating func gatherReached() {
-        for rule in rules.rules {
-            for trace in engine.traces(of: rule.id) {
-                reached.insert(rule.place.description)
-                for line in trace.lines { reached.insert(line.place.description) }
-            }
+extension TestStep {
+    fileprivate var isOfFingers: Bool {
+        switch kind {
+        case .down, .up, .press, .chord, .advance: true
+        case .event, .state, .broker, .run, .reload, .restart, .expect, .expectVariables, .expectRules: false
         }
     }
+}
 
-    /// The latest run of each rule, as it went.
-    var traceLines: [String] {
-        rules.rules.flatMap { rule in
-            (engine.traces(of: rule.id).last?.lines ?? []).map { "\(rule.id) › \($0.step): \($0.text)" }
-        }
-    }
+extension Duration {
+    /// The nearest number of whole ones.
+    fileprivate var inMilliseconds: Duration { .milliseconds((self + .microseconds(500)).milliseconds) }
 }

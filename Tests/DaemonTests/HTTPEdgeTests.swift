@@ -2,6 +2,7 @@ import ButtonModel
 import Glibc
 import Hub
 import Reactor
+import Rules
 import Testing
 
 @testable import Daemon
@@ -72,7 +73,7 @@ struct HTTPEdgeTests {
             ("http://127.0.0.1/", "GET", [": x"], "a header of it is not of the form \"Name: value\""),
         ] as [(String, String, [String], String)])
     func noRequest(url: String, method: String, headers: [String], sentence: String) async throws {
-        let request = HTTPRequest(url: url, method: method, headers: headers)
+        let request = HTTPAction(url: url, method: method, headers: headers)
         try await withReactor {
             let result = await HTTPEdge(loop: .shared).result(of: request)
             #expect(result.outcome == .failed(sentence))
@@ -110,11 +111,11 @@ struct HTTPEdgeTests {
         try await withReactor {
             let edge = HTTPEdge(loop: .shared)
             let port = freePort()
-            let refused = await edge.result(of: HTTPRequest(url: "http://127.0.0.1:\(port)/secret?token=1"))
+            let refused = await edge.result(of: HTTPAction(url: "http://127.0.0.1:\(port)/secret?token=1"))
             guard case .failed(let sentence) = refused.outcome else { throw Unexpected() }
             #expect(sentence.hasPrefix("Failed to connect to 127.0.0.1 port \(port)"))
             #expect(!sentence.contains("secret") && !sentence.contains("token"))
-            let unknown = await edge.result(of: HTTPRequest(url: "http://no-such-host.invalid/secret"))
+            let unknown = await edge.result(of: HTTPAction(url: "http://no-such-host.invalid/secret"))
             #expect(unknown.outcome == .failed("Could not resolve host: no-such-host.invalid"))
         }
     }
@@ -161,7 +162,7 @@ struct HTTPEdgeTests {
     func places() throws {
         try #require(ccurlIsThere())
         func verdict(_ from: String, _ to: String) -> HTTPRedirect {
-            HTTPRedirect(of: HTTPRequest(url: from), 302, to: to)
+            HTTPRedirect(of: HTTPAction(url: from), 302, to: to)
         }
         func follows(_ from: String, _ to: String) -> Bool {
             if case .follow(let next) = verdict(from, to) { next.url == to } else { false }
@@ -177,8 +178,8 @@ struct HTTPEdgeTests {
         #expect(!follows("http://a/x", "http://b#@a/y"))
         #expect(
             verdict("https://a/x", "http://a/y") == .refused("its redirect from https to http is not followed"))
-        #expect(HTTPRedirect(of: HTTPRequest(url: "http://a/"), 304, to: "http://a/b") == .none)
-        #expect(HTTPRedirect(of: HTTPRequest(url: "http://a/"), 302, to: nil) == .none)
+        #expect(HTTPRedirect(of: HTTPAction(url: "http://a/"), 304, to: "http://a/b") == .none)
+        #expect(HTTPRedirect(of: HTTPAction(url: "http://a/"), 302, to: nil) == .none)
     }
 
     // MARK: TLS
@@ -191,19 +192,19 @@ struct HTTPEdgeTests {
         defer { server.stop() }
         try await withReactor {
             let good = HTTPEdge(loop: .shared, authorities: files.directory.path + "/ca.crt")
-            let request = HTTPRequest(url: "https://localhost:\(server.port)/echo")
+            let request = HTTPAction(url: "https://localhost:\(server.port)/echo")
             #expect(await good.result(of: request).outcome == .answered(status: 200))
 
             let system = await HTTPEdge(loop: .shared).result(of: request)
             guard case .failed(let sentence) = system.outcome else { throw Unexpected() }
             #expect(sentence.hasPrefix("SSL certificate problem: "))
 
-            let wrongName = await good.result(of: HTTPRequest(url: "https://127.0.0.1:\(server.port)/echo"))
+            let wrongName = await good.result(of: HTTPAction(url: "https://127.0.0.1:\(server.port)/echo"))
             guard case .failed(let sentence) = wrongName.outcome else { throw Unexpected() }
             #expect(sentence.contains("127.0.0.1"))
 
             let downgrade = await good.result(
-                of: HTTPRequest(
+                of: HTTPAction(
                     url: "https://localhost:\(server.port)/redirect/302/http://localhost:\(server.port)/echo"))
             #expect(downgrade.outcome == .answered(status: 302))
             #expect(downgrade.note == "its redirect from https to http is not followed")
@@ -274,7 +275,7 @@ struct HTTPEdgeTests {
             let results = Happenings<(UInt64, HTTPResult)>()
             let places = UInt64(HTTPEdge.maximumRunning + HTTPEdge.maximumWaiting)
             for id in 0...places {
-                edge.start(id, HTTPRequest(url: "http://127.0.0.1:\(port)/"), timeout: .seconds(60)) {
+                edge.start(id, HTTPAction(url: "http://127.0.0.1:\(port)/"), timeout: .seconds(60)) {
                     results.add((id, $0))
                 }
             }
@@ -306,11 +307,11 @@ private func answer(
 }
 
 extension TestWebServer {
-    fileprivate func request(_ path: String) -> HTTPRequest { HTTPRequest(url: "http://127.0.0.1:\(port)\(path)") }
+    fileprivate func request(_ path: String) -> HTTPAction { HTTPAction(url: "http://127.0.0.1:\(port)\(path)") }
 }
 
 extension HTTPEdge {
-    fileprivate func result(of request: HTTPRequest, timeout: Duration = .seconds(30)) async -> HTTPResult {
+    fileprivate func result(of request: HTTPAction, timeout: Duration = .seconds(30)) async -> HTTPResult {
         await withCheckedContinuation { done in
             start(0, request, timeout: timeout) { [self] result in
                 // It stays until then.

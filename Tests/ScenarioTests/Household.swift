@@ -19,6 +19,9 @@ struct Household {
     private(set) var told: [JSONValue] = []
     private(set) var responses: [JSONValue] = []
     private(set) var logged: [String] = []
+    /// What the broker has for whoever subscribes.
+    private(set) var retained: [String: String] = [:]
+    private(set) var subscriptions: Set<String> = []
     /// Every effect the hub had, by kind, in order: what the order of effects is judged by.
     private(set) var journal: [String] = []
     private(set) var isFinished = false
@@ -35,6 +38,10 @@ struct Household {
     var programsEnd = true
     /// Every attempt to open the adapter fails.
     var keepsAdapterAway = false
+    /// A reload finds errors.
+    var rulesAreBad = false
+    /// Reloads are answered by `finishLoads` instead of at once.
+    var loadsAreSlow = false
     /// Syncs are answered by `finishSyncs` instead of at once.
     var syncsAreSlow = false
 
@@ -51,6 +58,7 @@ struct Household {
     private var hubInputs: [Hub.Input] = []
     private var worldInputs: [SimulatedWorld.Input] = []
     private var slowSyncs: [UInt64] = []
+    private var slowLoads: [UInt64] = []
     private var unacknowledged: [UInt64] = []
     private var failedRecords: Set<UInt64> = []
 
@@ -63,7 +71,7 @@ struct Household {
 
     init(
         _ buttons: [SimulatedButtonDescription] = [kitchen, hall], rules: HouseRules = .none, seed: UInt64 = 1,
-        controller: VirtualController.Configuration? = nil, recordedAt seam: RecordingSeam? = nil
+        control: MQTTControl = .settings, controller: VirtualController.Configuration? = nil, recordedAt seam: RecordingSeam? = nil
     ) {
         self.seam = seam
         random = SeededGenerator(seed: seed)
@@ -72,7 +80,7 @@ struct Household {
         store = Store()
         configuration = HubConfiguration(
             version: "test", extraTrustRoots: [SimulatorRoot.publicKey], transport: "simulated:test",
-            broker: "mqtt://test", simulatedButtons: buttons.map(\.name))
+            broker: "mqtt://test", control: control, simulatedButtons: buttons.map(\.name))
         hub = Hub(configuration, stored: store.state, rules: rules.set)
         world =
             if let controller {
@@ -84,7 +92,7 @@ struct Household {
     }
 
     private mutating func begin() {
-        let clock = UTCTime(milliseconds: 1_795_000_000_000)
+        let clock = UTCTime(milliseconds: 1_795_000_000_000) + (now - Instant(sinceBoot: .seconds(1000)))
         if let seam {
             recordingStart = now
             let header = RecordingHeader(
@@ -105,10 +113,11 @@ struct Household {
 
     /// The process dies at this instant and starts again; the store keeps what was recorded.
     mutating func crash() {
-        hub = Hub(configuration, stored: store.state, rules: rules.set)
+        hub = Hub(configuration, stored: store.state, rules: (rulesOnDisk ?? rules).set)
         hubTimer = nil
         hubInputs = []
         slowSyncs = []
+        slowLoads = []
         transportIsOpen = false
         begin()
     }
@@ -157,6 +166,14 @@ struct Household {
         settle()
     }
 
+    /// A message of somebody else.
+    mutating func say(_ payload: String, on topicName: String) {
+        tell(.messageReceived(topicName: topicName, payload: Array(payload.utf8), retained: false))
+    }
+
+    /// The broker forgets everything.
+    mutating func clearRetained() { retained = [:] }
+
     private mutating func give(_ input: Hub.Input) { hubInputs.append(input) }
 
     mutating func loseBroker() {
@@ -177,6 +194,22 @@ struct Household {
         for token in slowSyncs { give(.synced(token, success)) }
         slowSyncs = []
         settle()
+    }
+
+    mutating func finishLoads() {
+        for id in slowLoads { give(loaded(id)) }
+        slowLoads = []
+        settle()
+    }
+
+    private func loaded(_ id: UInt64) -> Hub.Input {
+        let found = rulesOnDisk ?? rules
+        guard rulesAreBad else {
+            return .rulesLoaded(id, RulesLoaded(set: found.set, source: found.recorded))
+        }
+        let problem: JSONValue = ["code": "E301", "severity": "error", "file": "test.yaml", "line": 3]
+        return .rulesLoaded(
+            id, RulesLoaded(set: nil, problems: [problem], summary: #"test.yaml:3:1: unknown button "kitchn""#))
     }
 
     /// Lets time pass, firing every timer on its way.
@@ -260,10 +293,9 @@ struct Household {
             journal.append("sync")
             guard !failedRecords.contains(token) else { break }
             if syncsAreSlow { slowSyncs.append(token) } else { give(.synced(token, true)) }
-        case .subscribe, .unsubscribe: break
-        case .loadRules(let id, _):
-            let found = rulesOnDisk ?? rules
-            give(.rulesLoaded(id, RulesLoaded(set: found.set, source: found.recorded)))
+        case .subscribe(let filters): subscriptions.formUnion(filters)
+        case .unsubscribe(let filters): subscriptions.subtract(filters)
+        case .loadRules(let id, _): if loadsAreSlow { slowLoads.append(id) } else { give(loaded(id)) }
         case .startWebRequest(let id, let request):
             journal.append("\(request.method) \(request.url)")
             give(.webAnswered(id, HTTPResult(outcome: .answered(status: 200), duration: .milliseconds(1))))
@@ -272,6 +304,10 @@ struct Household {
             journal.append("publish \(message.topicName)")
             guard brokerIsUp else { return give(.publishFailed(id, "the broker is gone")) }
             published.append(message)
+            if message.retain {
+                let payload = String(decoding: message.payload, as: UTF8.self)
+                retained[message.topicName] = payload.isEmpty ? nil : payload
+            }
             if brokerIsSilent, message.qos > 0 { unacknowledged.append(id) } else { give(.published(id)) }
         case .startProcess(let id, let request):
             journal.append("start \(request.arguments.joined(separator: " "))")
@@ -300,6 +336,9 @@ struct Household {
         journal = []
         logged = []
     }
+
+    /// Of the latest answer.
+    var data: JSONValue { responses.last?["data"] ?? .null }
 
     func payloads(on topicName: String) -> [String] {
         published.filter { $0.topicName == topicName }.map { String(decoding: $0.payload, as: UTF8.self) }

@@ -1,6 +1,7 @@
 import ButtonModel
 import Buttons
 import JSON
+import Rules
 
 // What the buttons' side reports, as a recording has it. For a new effect the compiler asks in `described`, and for the
 // word it is given there in `recorded`.

@@ -1,5 +1,6 @@
 import ButtonModel
 import JSON
+import Rules
 
 // How single values stand in a recording.
 

@@ -1,5 +1,6 @@
 import ButtonModel
 import JSON
+import Rules
 
 extension RecordedInput {
     /// The line, with nothing in it that is not to be seen.

@@ -59,17 +59,21 @@ struct KeptEvents: Sendable {
         return silent.flatMap { take(of: $0.key) }
     }
 
+    mutating func takeAll() -> [Kept] {
+        defer { waiting = [:] }
+        return waiting.keys.sorted().flatMap { waiting[$0]?.kept ?? [] }
+    }
+
     /// Rules have other places now.
     ///
-    /// - Parameter places: of the rules that are what they were, by their old places.
-    /// - Returns: what was kept for the others.
-    mutating func move(to places: [Int: Int]) -> [Kept] {
+    /// - Returns: what was kept for those that changed or are gone.
+    mutating func move(to moves: RuleMoves) -> [Kept] {
         var dropped: [Kept] = []
         for button in waiting.keys.sorted() {
             guard var entry = waiting[button] else { continue }
-            dropped += entry.kept.filter { places[$0.match.rule] == nil }
+            dropped += entry.kept.filter { moves[$0.match.rule] == nil }
             entry.kept = entry.kept.compactMap { kept in
-                places[kept.match.rule].map { place in
+                moves[kept.match.rule].map { place in
                     var kept = kept
                     kept.match.rule = place
                     return kept

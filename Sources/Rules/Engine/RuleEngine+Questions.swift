@@ -7,12 +7,16 @@ extension RuleEngine {
     /// The places of what has a name.
     struct Names: Sendable {
         let rules, variables, states, buttons: [String: Int]
+        /// By place.
+        let ruleIDs, ruleFingerprints: [String]
 
         init(_ set: RuleSet) {
             func places(_ names: [String]) -> [String: Int] {
                 Dictionary(zip(names, names.indices), uniquingKeysWith: { first, _ in first })
             }
-            rules = places(set.rules.map(\.id))
+            ruleIDs = set.rules.map(\.id)
+            ruleFingerprints = set.rules.map(\.fingerprint)
+            rules = places(ruleIDs)
             variables = places(set.variables.map(\.name))
             states = places(set.states.map(\.name))
             buttons = places(set.buttons.map(\.name))
@@ -51,6 +55,11 @@ extension RuleEngine {
     /// Before the first event.
     package mutating func restoreTrain(of button: ButtonID, _ saved: String, at now: Instant) {
         recogniser.restore(button, saved, at: now)
+    }
+
+    /// How long a press of this button is held for each `hold` that rules wait for, the shortest first.
+    package func holdStages(of button: ButtonID) -> [Duration] {
+        (index[button]?.vocabulary ?? index.vocabularyOfOthers).holdStages.sorted()
     }
 
     package func isEnabled(rule: String) -> Bool? { names.rules[rule].map { world.rules[$0].isEnabled } }

@@ -6,23 +6,24 @@ import Expressions
 // What is the same in both goes on as if nothing had happened: rules with their runs, counters, cooldowns and positions
 // in cycles, states with their values, trains of presses that are undecided. What has changed begins anew.
 extension RuleEngine {
-    mutating func reload(_ new: RuleSet, at now: Instant, _ effects: inout [Effect]) {
-        let places = unchangedRules(in: new)
-        endChangedRules(places, of: new, at: now, &effects)
-        forgetCycles(of: new, places, &effects)
+    mutating func reload(_ rules: PreparedRules, at now: Instant, _ effects: inout [Effect]) {
+        let new = rules.set
+        let moves = RuleMoves(from: prepared, to: rules)
+        endChangedRules(moves, to: rules, at: now, &effects)
+        forgetCycles(of: new, moves, &effects)
         let old = world
-        world = World(new)
-        moveRules(from: old, to: places)
         let before = names
-        names = Names(new)
-        moveOverrides(from: old, before, places, &effects)
+        prepared = rules
+        world = World(rules)
+        moveRules(from: old, moves)
+        moveOverrides(from: old, before, moves, &effects)
         moveVariables(from: old, before, &effects)
         moveStates(at: now, &effects)
         world.brokerIsConnected = old.brokerIsConnected
         world.held = old.held
         world.clock = old.clock
         world.clockIsBelievable = old.clockIsBelievable
-        index = RuleIndex(new)
+        index = RuleIndex(rules.interests)
         configure(at: now)
         dropModesThatCannotServe(at: now, &effects)
         for identity in identities { showDevice(identity.id) }
@@ -30,35 +31,17 @@ extension RuleEngine {
         worldMoved = true
     }
 
-    /// The new places of the rules that say what they said, by their old ones. Without a fingerprint a rule is looked at
-    /// as a whole.
-    private func unchangedRules(in new: RuleSet) -> [Int: Int] {
-        var places: [Int: Int] = [:]
-        places.reserveCapacity(new.rules.count)
-        // Field by field: a rule that is taken out as a whole costs a count for each of its parts.
-        for place in new.rules.indices {
-            let id = new.rules[place].id
-            let isInPlace = set.rules.indices.contains(place) && set.rules[place].id == id
-            guard let before = isInPlace ? place : names.rules[id],
-                set.rules[before].fingerprint == new.rules[place].fingerprint,
-                !new.rules[place].fingerprint.isEmpty || set.rules[before] == new.rules[place]
-            else { continue }
-            places[before] = place
-        }
-        return places
-    }
-
     /// Under the old set: their steps are still to be found.
     private mutating func endChangedRules(
-        _ places: [Int: Int], of new: RuleSet, at now: Instant, _ effects: inout [Effect]
+        _ moves: RuleMoves, to rules: PreparedRules, at now: Instant, _ effects: inout [Effect]
     ) {
-        let changed = set.rules.indices.filter { places[$0] == nil }.map { set.rules[$0].id }
+        let changed = moves.ended.map { (place: $0, rule: names.ruleIDs[$0]) }
         // What a run that is cancelled here leaves is the first trace of the rule as it is now.
-        for rule in changed { archive.forget(rule) }
-        for kept in kept.move(to: places) {
+        for (_, rule) in changed { archive.forget(rule) }
+        for kept in kept.move(to: moves) {
             stop(kept.match.rule, .queued, occurrence(of: kept), "its rule was changed by a reload", &effects)
         }
-        for (id, lane) in lanes.sorted(by: { LaneID.comesFirst($0.key, $1.key) }) where places[id.rule] == nil {
+        for (id, lane) in lanes.sorted(by: { LaneID.comesFirst($0.key, $1.key) }) where moves[id.rule] == nil {
             cancelWaiting(in: id, as: .cancelled, &effects)
             guard let end = lane.cooldownEnd, end > now else { continue }
             // It is over: nothing of the rule is left.
@@ -67,18 +50,17 @@ extension RuleEngine {
                     .cooldown(
                         Cooldown(rule: set.rules[id.rule].id, button: id.button, endsAt: world.wallClock(at: now)))))
         }
-        for id in runs.keys.sorted() where runs[id].map({ places[$0.rule] == nil }) ?? false {
+        for id in runs.keys.sorted() where runs[id].map({ moves[$0.rule] == nil }) ?? false {
             cancel(id, at: now, &effects)
         }
         turnedLanes = []
-        let ids = Set(new.rules.map(\.id))
-        for rule in changed where !ids.contains(rule) { archive.forget(rule) }
+        for (place, rule) in changed where !rules.has(rule: rule, at: place) { archive.forget(rule) }
     }
 
     /// Of rules and of scripts that are gone or changed.
-    private mutating func forgetCycles(of new: RuleSet, _ places: [Int: Int], _ effects: inout [Effect]) {
+    private mutating func forgetCycles(of new: RuleSet, _ moves: RuleMoves, _ effects: inout [Effect]) {
         guard !world.cycles.isEmpty else { return }
-        let kept = Set(places.keys.map { set.rules[$0].id })
+        let kept = Set(moves.kept.map { set.rules[$0.before].id })
         let scripts = Set(new.scripts)
         let keptScripts = Set(set.scripts.filter(scripts.contains).map(\.name))
         for key in world.cycles.keys.sorted() {
@@ -98,16 +80,16 @@ extension RuleEngine {
 // MARK: - What moves
 
 extension RuleEngine {
-    private mutating func moveRules(from old: World, to places: [Int: Int]) {
+    private mutating func moveRules(from old: World, _ moves: RuleMoves) {
         world.cycles = old.cycles
         let oldRecords = records
         records = Array(repeating: RuleRecord(), count: set.rules.count)
-        for (before, place) in places {
+        for (before, place) in moves.kept {
             world.rules[place] = old.rules[before]
             world.ruleStarts[place] = old.ruleStarts[before]
             records[place] = oldRecords[before]
         }
-        func moved(_ lane: LaneID) -> LaneID? { places[lane.rule].map { LaneID(rule: $0, button: lane.button) } }
+        func moved(_ lane: LaneID) -> LaneID? { moves[lane.rule].map { LaneID(rule: $0, button: lane.button) } }
         var movedLanes: [LaneID: Lane] = [:]
         for (id, var lane) in lanes {
             guard let place = moved(id) else { continue }
@@ -121,13 +103,13 @@ extension RuleEngine {
         lanes = movedLanes
         lanesOfRuns = lanesOfRuns.compactMapValues(moved)
         for id in Array(runs.keys) {
-            if let place = runs[id].flatMap({ places[$0.rule] }) { runs[id]?.rule = place }
+            if let place = runs[id].flatMap({ moves[$0.rule] }) { runs[id]?.rule = place }
         }
     }
 
     /// What was set at run time holds until the value in the file changes.
     private mutating func moveOverrides(
-        from old: World, _ before: Names, _ places: [Int: Int], _ effects: inout [Effect]
+        from old: World, _ before: Names, _ moves: RuleMoves, _ effects: inout [Effect]
     ) {
         for id in overrides.keys.sorted() {
             let isInForce = names.rules[id].map { set.rules[$0].isEnabled == overrides[id]?.inFile } ?? false
@@ -135,9 +117,7 @@ extension RuleEngine {
             overrides[id] = nil
             effects.append(.keep(.enabled(rule: id, nil)))
         }
-        var isNew = Array(repeating: true, count: set.rules.count)
-        for place in places.values { isNew[place] = false }
-        for place in set.rules.indices where isNew[place] {
+        for place in moves.begun {
             let id = set.rules[place].id
             let isEnabled = overrides[id]?.isEnabled ?? set.rules[place].isEnabled
             world.rules[place].isEnabled = isEnabled

@@ -201,7 +201,7 @@ extension RuleEngine {
                 run.trace.result = .interrupted
             }
         }
-        for kept in kept.move(to: [:]) {
+        for kept in kept.takeAll() {
             stop(kept.match.rule, .queued, occurrence(of: kept), "the program ends", &effects)
         }
         runs = [:]

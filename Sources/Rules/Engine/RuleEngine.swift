@@ -64,7 +64,7 @@ package struct RuleEngine: Sendable {
         case handedOver(StepID)
         case stepFinished(StepID, StepOutcome)
         /// A new set takes the place of the old one, between two events.
-        case reloaded(RuleSet)
+        case reloaded(PreparedRules)
         case requested(Request)
         case given(Given)
         case timerFired
@@ -126,14 +126,16 @@ package struct RuleEngine: Sendable {
 
     /// The set that runs now.
     package var set: RuleSet { world.set }
+    /// The same, as it was prepared.
+    package var prepared: PreparedRules
 
     // Everything below is the engine's own; its extensions are in files of their own.
 
     var world: World
     var states: StateTable
     var index: RuleIndex
-    var names: Names
-    var recogniser = GestureRecogniser()
+    var names: Names { prepared.names }
+    var recogniser: GestureRecogniser
 
     var identities: [ButtonIdentity] = []
     var devices: [ButtonID: Device] = [:]
@@ -181,11 +183,15 @@ package struct RuleEngine: Sendable {
     /// - Parameters:
     ///   - state: what was kept. What no longer fits is discarded, and said at the first input.
     ///   - nextRun: the number of the first run.
-    package init(_ set: RuleSet, state: RuleState = RuleState(), nextRun: RunID = RunID(rawValue: 1)) {
-        world = World(set)
+    ///   - takesVerdicts: false where no button judges its own presses, as in tests of rules.
+    package init(
+        _ set: RuleSet, state: RuleState = RuleState(), nextRun: RunID = RunID(rawValue: 1), takesVerdicts: Bool = true
+    ) {
+        recogniser = GestureRecogniser(takesVerdicts: takesVerdicts)
+        prepared = PreparedRules(set)
+        world = World(prepared)
         states = StateTable(set.states)
-        index = RuleIndex(set)
-        names = Names(set)
+        index = RuleIndex(prepared.interests)
         records = Array(repeating: RuleRecord(), count: set.rules.count)
         restored = Restored(cooldowns: state.cooldowns, waiting: state.waiting.sorted { $0.run < $1.run })
         self.nextRun = nextRun
@@ -220,7 +226,7 @@ package struct RuleEngine: Sendable {
             drive(step.run, at: now, &effects) { $0.handedOver(step, in: &$1, at: now, &$2) }
         case .stepFinished(let step, let outcome):
             drive(step.run, at: now, &effects) { $0.stepFinished(step, outcome, in: &$1, at: now, &$2) }
-        case .reloaded(let set): reload(set, at: now, &effects)
+        case .reloaded(let rules): reload(rules, at: now, &effects)
         case .requested(let request): requested(request, at: now, &effects)
         case .given(let given): self.given(given, at: now, &effects)
         case .timerFired:

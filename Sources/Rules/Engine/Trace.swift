@@ -31,6 +31,8 @@ package struct RunTrace: Hashable, Sendable {
     package var duration: Duration
     package var lines: [Line]
     package var omitted: Int
+    /// Where the steps stand of which no line is here.
+    package var omittedPlaces: Set<String>
 
     package init(run: RunID, rule: String, occurrence: Occurrence, startedAt: UTCTime) {
         self.run = run
@@ -41,6 +43,7 @@ package struct RunTrace: Hashable, Sendable {
         duration = .zero
         lines = []
         omitted = 0
+        omittedPlaces = []
     }
 }
 

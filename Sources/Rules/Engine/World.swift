@@ -39,26 +39,23 @@ struct World: Sendable {
         case enable(Int, Bool)
     }
 
-    init(_ set: RuleSet) {
+    init(_ set: RuleSet) { self.init(PreparedRules(set)) }
+
+    init(_ rules: PreparedRules) {
+        let set = rules.set
         self.set = set
         states = set.states.map { $0.fallback ?? .unknown }
         variables = set.variables.map(\.initial)
         buttons = Array(repeating: ButtonFacts(), count: set.buttons.count)
-        rules = set.rules.map { rule in
+        self.rules = set.rules.map { rule in
             var facts = RuleFacts()
             facts.isEnabled = rule.isEnabled
             return facts
         }
         buttonEvents = Array(repeating: nil, count: set.buttons.count)
         ruleStarts = Array(repeating: nil, count: set.rules.count)
-        var agedButtons: Set<Int> = []
-        var agedRules: Set<Int> = []
-        set.forEachRead { slot in
-            if case .button(let index, .lastEventAge) = slot { agedButtons.insert(index) }
-            if case .rule(let index, .lastRunAge) = slot { agedRules.insert(index) }
-        }
-        self.agedButtons = agedButtons.filter(set.buttons.indices.contains).sorted()
-        self.agedRules = agedRules.filter(set.rules.indices.contains).sorted()
+        agedButtons = rules.agedButtons
+        agedRules = rules.agedRules
     }
 
     /// Whether this button, or this part of it, is down. An empty part means any.

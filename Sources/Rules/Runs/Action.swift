@@ -63,9 +63,10 @@ package struct ProcessAction: Hashable, Sendable {
 
 /// A request to a web server. Redirects are followed within the host only.
 package struct HTTPAction: Hashable, Sendable {
+    /// `http` or `https`.
     package var url: String
     package var method: String
-    /// `Name: value`, without line breaks.
+    /// `Name: value`, without line breaks. Nothing is added but what the protocol needs; in particular no `Content-Type`.
     package var headers: [String]
     package var body: [UInt8]
 

@@ -13,6 +13,7 @@ extension Run {
     mutating func note(_ step: Step, _ text: String, at now: Instant) {
         guard trace.lines.count < RunTrace.maximumLines else {
             trace.omitted += 1
+            trace.omittedPlaces.insert(step.place.description)
             return
         }
         trace.lines.append(RunTrace.Line(after: now - startedAt, step: step.name, text: text, place: step.place))

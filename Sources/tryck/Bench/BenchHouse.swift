@@ -19,6 +19,9 @@ struct BenchHouse {
     /// Everything the hub was told, where that is wanted: another hub can be told the same.
     private(set) var told: [(Hub.Input, Instant)] = []
     private let keepsInputs: Bool
+    /// Whether data of the buttons waits in `intercepted` instead of reaching the hub.
+    var intercepts = false
+    var intercepted: [[UInt8]] = []
     private var hubInputs: [Hub.Input] = []
     private var worldInputs: [SimulatedWorld.Input] = []
     private var hubTimer, worldTimer: Instant?
@@ -29,9 +32,10 @@ struct BenchHouse {
 
     /// - Parameter maximumLinks: of the host's controller.
     init(
-        _ buttons: [SimulatedButtonDescription], seed: UInt64, maximumLinks: Int = 8, keepsInputs: Bool = false
+        _ buttons: [SimulatedButtonDescription], seed: UInt64, maximumLinks: Int = 8, keepsInputs: Bool = false,
+        rules: RuleSet = RuleSet()
     ) {
-        hub = Hub(Self.configuration, stored: StoredState(installationID: "be4c"), rules: RuleSet())
+        hub = Hub(Self.configuration, stored: StoredState(installationID: "be4c"), rules: rules)
         world = SimulatedWorld(
             buttons, seed: seed, at: now,
             controller: .init(
@@ -49,6 +53,19 @@ struct BenchHouse {
 
     mutating func tell(_ input: SimulatedWorld.Input) {
         worldInputs.append(input)
+        settle()
+    }
+
+    mutating func tell(_ input: Hub.Input) {
+        hubInputs.append(input)
+        settle()
+    }
+
+    /// What the hub answers to one packet, not yet carried out.
+    mutating func receive(_ packet: [UInt8]) -> [Hub.Effect] { hub.handle(.received(packet), at: now) }
+
+    mutating func carryOut(_ effects: [Hub.Effect]) {
+        for effect in effects { took(effect) }
         settle()
     }
 
@@ -91,7 +108,11 @@ struct BenchHouse {
         switch effect {
         case .send(let packet):
             tally.saw(packet, .fromButton, at: now)
-            hubInputs.append(.received(packet))
+            if intercepts, packet.first == 2 {
+                intercepted.append(packet)
+            } else {
+                hubInputs.append(.received(packet))
+            }
         case .setTimer(let deadline): worldTimer = deadline
         case .cancelTimer: worldTimer = nil
         case .pressFinished, .note, .unknownButton: break

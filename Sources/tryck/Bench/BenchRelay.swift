@@ -22,12 +22,17 @@ final class BenchRelay {
         mqtt?.connect()
     }
 
-    nonisolated static func arguments(socket: String, port: UInt16) -> [String] {
+    /// This program's path.
+    nonisolated static var ownProgram: String {
         let program = realpath("/proc/self/exe", nil).map { path in
             defer { free(path) }
             return String(cString: path)
         }
-        return [program ?? "tryck", "bench", "relay", "--socket", socket, "--port", String(port)]
+        return program ?? "tryck"
+    }
+
+    nonisolated static func arguments(socket: String, port: UInt16) -> [String] {
+        [ownProgram, "bench", "relay", "--socket", socket, "--port", String(port)]
     }
 
     private func open(_ ended: @escaping @ReactorActor () -> Void) {

@@ -11,7 +11,7 @@ enum ButtonTable {
     /// - Parameter now: the wall clock, for how long ago a button was seen.
     static func lines(_ buttons: [JSONValue], at now: UTCTime) -> [Line] {
         guard !buttons.isEmpty else { return ["No button is paired yet. Pair one with: tryck pair"] }
-        let header = ["NAME", "STATE", "BATTERY", "LAST SEEN", "MODE"].map { Cell(text: $0, ink: .faint) }
+        let header = ["NAME", "STATE", "BATTERY", "LAST SEEN", "MODE", "A CLICK WAITS"].map { Cell(text: $0, ink: .faint) }
         let rows = [header] + buttons.map { row($0, at: now) }
         let widths = header.indices.map { column in rows.map { $0[column].text.visible.columns }.max() ?? 0 }
         return rows.map { row in
@@ -34,8 +34,18 @@ enum ButtonTable {
             Cell(text: isWaiting ? "no space" : state, ink: state == "ready" ? .good : .plain),
             Cell(text: millivolts.map(Quantity.volts) ?? "unknown", ink: isLow ? .bad : .plain),
             Cell(text: lastSeen(button, at: now)),
-            Cell(text: button.text("trigger_mode")),
+            Cell(text: button.text("trigger_mode")), Cell(text: clickWait(button)),
         ]
+    }
+
+    /// `500ms (kitchen_scenes)`: how long, and because of which rule.
+    private static func clickWait(_ button: JSONValue) -> String {
+        let cause = button["click_wait_rule"]?.stringValue.map { " (\($0))" } ?? ""
+        switch button["click_wait_ms"]?.integerValue {
+        case nil: return "for the release" + cause
+        case 0?: return "not at all"
+        case let milliseconds?: return Quantity.duration(.milliseconds(milliseconds)) + cause
+        }
     }
 
     static func lastSeen(_ button: JSONValue, at now: UTCTime) -> String {

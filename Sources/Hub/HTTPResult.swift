@@ -1,28 +1,3 @@
-import Rules
-
-/// A request to a web server.
-package struct HTTPRequest: Hashable, Sendable {
-    /// `http` or `https`.
-    package var url: String
-    package var method: String
-    /// `Name: value`. Nothing is added but what the protocol needs; in particular no `Content-Type`.
-    package var headers: [String]
-    package var body: [UInt8]
-
-    package init(url: String, method: String = "GET", headers: [String] = [], body: [UInt8] = []) {
-        self.url = url
-        self.method = method
-        self.headers = headers
-        self.body = body
-    }
-}
-
-extension HTTPRequest {
-    init(_ action: HTTPAction) {
-        self.init(url: action.url, method: action.method, headers: action.headers, body: action.body)
-    }
-}
-
 /// What a web server answered, or why there is no answer.
 package struct HTTPResult: Hashable, Sendable {
     package enum Outcome: Hashable, Sendable {

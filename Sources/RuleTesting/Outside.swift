@@ -1,0 +1,106 @@
+import ButtonModel
+import Expressions
+import Rules
+
+/// The broker, programs and web servers of a test: what they answer, and when.
+struct Outside {
+    /// Something that ends at its time.
+    private struct Pending {
+        var at: Instant
+        var step: StepID
+        var outcome: StepOutcome
+    }
+
+    /// A message that waits for the broker.
+    private struct WaitingMessage {
+        var step: StepID
+        var deadline: Instant
+    }
+
+    /// Where a value stands at the broker, whatever the rules call it.
+    private struct Source: Hashable {
+        var topicName, pointer: String
+
+        init(_ state: DeclaredState) {
+            topicName = state.topicName
+            pointer = state.pointer
+        }
+    }
+
+    /// Beyond this the oldest fails first.
+    static let maximumWaiting = 1000
+
+    var brokerIsOnline = true
+    private var said: [Source: Value] = [:]
+    /// Of those at one instant the first is the first.
+    private var pending: [Pending] = []
+    private var waiting: [WaitingMessage] = []
+
+    var nextMoment: Instant? { (pending.map(\.at) + waiting.map(\.deadline)).min() }
+
+    /// What is answered at once.
+    mutating func perform(
+        _ action: Action, for step: StepID, _ results: [RuleTest.OutsideResult], at now: Instant
+    ) -> [RuleEngine.Input] {
+        switch action {
+        case .log: return []
+        case .publish where brokerIsOnline: return Outside.delivered(step)
+        case .publish(let publish):
+            waiting.append(WaitingMessage(step: step, deadline: now + publish.maximumAge))
+            guard waiting.count > Outside.maximumWaiting else { return takeExpired(at: now) }
+            return [Outside.undelivered(waiting.removeFirst().step, "too many messages wait for the broker")]
+        case .process, .http:
+            let (outcome, takes) = OutsideAnswer.to(action, results)
+            guard takes > .zero else { return [.stepFinished(step, outcome)] }
+            let place = pending.firstIndex { $0.at > now + takes } ?? pending.endIndex
+            pending.insert(Pending(at: now + takes, step: step, outcome: outcome), at: place)
+            return []
+        }
+    }
+
+    mutating func cancel(_ step: StepID) {
+        pending.removeAll { $0.step == step }
+        waiting.removeAll { $0.step == step }
+    }
+
+    /// The program is another one now; the broker is as it was.
+    mutating func forgetSteps() {
+        pending = []
+        waiting = []
+    }
+
+    mutating func takeDue(at now: Instant) -> [RuleEngine.Input] {
+        let due = pending.prefix { $0.at <= now }
+        pending.removeFirst(due.count)
+        return due.map { .stepFinished($0.step, $0.outcome) } + takeExpired(at: now)
+    }
+
+    private mutating func takeExpired(at now: Instant) -> [RuleEngine.Input] {
+        let expired = waiting.filter { $0.deadline <= now }
+        waiting.removeAll { $0.deadline <= now }
+        return expired.map { Outside.undelivered($0.step, "the broker was away for too long") }
+    }
+
+    /// What waited goes out when it comes back.
+    mutating func takeWaiting() -> [RuleEngine.Input] {
+        defer { waiting = [] }
+        return waiting.flatMap { Outside.delivered($0.step) }
+    }
+
+    private static func delivered(_ step: StepID) -> [RuleEngine.Input] {
+        [.handedOver(step), .stepFinished(step, .completed())]
+    }
+
+    private static func undelivered(_ step: StepID, _ reason: String) -> RuleEngine.Input {
+        .stepFinished(step, .failed(code: "R824", message: reason))
+    }
+
+    // MARK: States
+
+    mutating func say(_ value: Value, for state: DeclaredState) { said[Source(state)] = value }
+
+    /// As retained messages bring it to whoever subscribes.
+    func said(for states: [DeclaredState]) -> [RuleEngine.Input] {
+        states.compactMap { state in said[Source(state)].map { .given(.state(state.name, $0)) } }
+    }
+}

@@ -1,0 +1,163 @@
+import ButtonModel
+import Daemon
+import Glibc
+import Hub
+import Reactor
+import Rules
+import Simulator
+import Synchronization
+
+/// From a button's packet to the program that a rule starts, through the hub and the edge that starts programs, and
+/// between them the same program by posix_spawn and waitpid alone.
+@ReactorActor
+final class BenchProcess {
+    private static let program = "/bin/true"
+    private static let button = "bench"
+
+    private let loop: EventLoop
+    private let processes: ProcessEdge
+    private let rounds: Int
+    private let finished: @ReactorActor (Result<[BenchTable.Section], Failure>) -> Void
+    private var house: BenchHouse
+    private var started: [Double] = [], ended: [Double] = []
+    private var bareStarted: [Double] = [], bareEnded: [Double] = []
+
+    init(
+        loop: EventLoop, rounds: Int,
+        finished: @escaping @ReactorActor (Result<[BenchTable.Section], Failure>) -> Void
+    ) throws(Failure) {
+        self.loop = loop
+        self.rounds = rounds
+        self.finished = finished
+        processes = ProcessEdge(loop: loop)
+        let address = BluetoothAddress(rawValue: 0x80E4_DA00_00B0)
+        let text = """
+            version: 1
+            rules:
+              - id: bench
+                triggers: {button: {address: "\(address)"}, event: down}
+                actions:
+                  - run: [\(Self.program)]
+            """
+        house = BenchHouse(
+            [SimulatedButtonDescription(name: Self.button, address: address, isPublic: true)], seed: 1,
+            rules: try BenchRuleFile.load(Array(text.utf8)))
+        _ = house.wait(.seconds(2))
+        house.ask(#"{"request":"permit_join","data":{"time":600}}"#)
+        guard house.wait(.seconds(120), until: { $0.readyCount == 1 }) else {
+            throw Failure(.ourBug, "The simulated button did not become ready. Please report it.")
+        }
+    }
+
+    func start() { next() }
+
+    private func next() {
+        guard ended.count < rounds else { return finish() }
+        do throws(Failure) {
+            try startBare()
+            try startRule()
+        } catch {
+            finished(.failure(error))
+        }
+    }
+
+    private func startBare() throws(Failure) {
+        let clock = ContinuousClock()
+        let began = clock.now
+        var process: pid_t = 0
+        var arguments: [UnsafeMutablePointer<CChar>?] = [strdup(Self.program), nil]
+        defer { free(arguments[0]) }
+        let failure = posix_spawn(&process, Self.program, nil, nil, &arguments, nil)
+        guard failure == 0 else {
+            throw Failure(.unavailable, "\(Self.program) cannot be started: \(errorText(failure)).")
+        }
+        bareStarted.append(Double((clock.now - began).nanoseconds))
+        while waitpid(process, nil, 0) < 0, errno == EINTR {}
+        bareEnded.append(Double((clock.now - began).nanoseconds))
+    }
+
+    private func startRule() throws(Failure) {
+        _ = house.wait(.seconds(1))
+        house.intercepts = true
+        house.tell(.press(button: Self.button, .down))
+        let isSent = house.wait(.seconds(5)) { !$0.intercepted.isEmpty }
+        house.intercepts = false
+        guard isSent else { throw Failure(.ourBug, "The simulated button does not answer. Please report it.") }
+        let packets = house.intercepted
+        house.intercepted = []
+
+        let clock = ContinuousClock()
+        let began = clock.now
+        var rest: [Hub.Effect] = []
+        var isStarted = false
+        for packet in packets {
+            for effect in house.receive(packet) {
+                guard case .startProcess(let id, let request) = effect else {
+                    rest.append(effect)
+                    continue
+                }
+                isStarted = true
+                processes.start(id, request) { [weak self] in self?.hasEnded(id, $0, since: began) }
+                // It holds the thread until the program's own code begins.
+                started.append(Double((clock.now - began).nanoseconds))
+            }
+        }
+        guard isStarted else { throw Failure(.ourBug, "The rule did not start its program. Please report it.") }
+        house.carryOut(rest)
+        house.tell(.press(button: Self.button, .up))
+    }
+
+    private func hasEnded(_ id: UInt64, _ result: ProcessResult, since began: ContinuousClock.Instant) {
+        ended.append(Double((ContinuousClock().now - began).nanoseconds))
+        guard result.status == .exited(0) else {
+            return finished(.failure(Failure(.unavailable, "\(Self.program) failed.")))
+        }
+        house.tell(.processEnded(id, result))
+        loop.soon { [weak self] in self?.next() }
+    }
+
+    private func finish() {
+        let title = "\(Self.program), \(rounds) times"
+        finished(
+            .success([
+                BenchTable.Section(
+                    title: title + ", until its own code begins",
+                    rows: [
+                        .init(name: "posix_spawn", unit: .time, samples: bareStarted),
+                        .init(
+                            name: "packet of a button → run", unit: .time, samples: started, floor: bareStarted,
+                            budget: "at most 1.3 ×"),
+                    ]),
+                BenchTable.Section(
+                    title: title + ", until its end is known",
+                    rows: [
+                        .init(name: "posix_spawn and waitpid", unit: .time, samples: bareEnded),
+                        .init(
+                            name: "packet of a button → result in the hub", unit: .time, samples: ended,
+                            floor: bareEnded, budget: "at most 1.3 ×"),
+                    ]),
+            ]))
+    }
+}
+
+extension BenchProcess {
+    /// All of it, on a loop of its own.
+    nonisolated static func measure(rounds: Int) throws(Failure) -> [BenchTable.Section] {
+        let outcome = Mutex<Result<[BenchTable.Section], Failure>>(.failure(.silent(.unavailable)))
+        _ = EventLoop.run { @ReactorActor in
+            let loop = EventLoop.shared
+            let finish: @ReactorActor (Result<[BenchTable.Section], Failure>) -> Void = { result in
+                outcome.withLock { $0 = result }
+                loop.stop()
+            }
+            do throws(Failure) {
+                let bench = try BenchProcess(loop: loop, rounds: rounds, finished: finish)
+                loop.onSignals([SIGINT, SIGTERM]) { [bench] _ in withExtendedLifetime(bench) { loop.stop() } }
+                bench.start()
+            } catch {
+                finish(.failure(error))
+            }
+        }
+        return try outcome.withLock { result throws(Failure) in try result.get() }
+    }
+}

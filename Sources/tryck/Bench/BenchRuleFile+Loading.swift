@@ -1,0 +1,16 @@
+import Daemon
+import Diagnostics
+import RuleLoader
+import Rules
+
+extension BenchRuleFile {
+    /// A set that has to be without errors.
+    static func load(_ text: [UInt8]) throws(Failure) -> RuleSet {
+        let loaded = RuleLoader.rules(SourceFile(name: "bench.yaml", text: text), in: LoadEnvironment())
+        guard let set = loaded.value else {
+            let first = loaded.diagnostics.first { $0.severity == .error }
+            throw Failure(.ourBug, "The rules have errors: \(first?.message ?? ""). Please report it.")
+        }
+        return set
+    }
+}

@@ -1,0 +1,116 @@
+import RuleTesting
+import Testing
+
+/// What no test came to.
+@Suite("Coverage of rule tests")
+struct CoverageTests {
+    private func gaps(_ rules: String, _ steps: String) throws -> [String] {
+        let report = try Tested.report(Tested.text(rules, given: "{}", steps: steps))
+        #expect(report.failures.isEmpty)
+        return report.unreached.map { "\($0.place) \($0.text)" }
+    }
+
+    private static let rules = """
+        variables: {n: 1}
+        scripts:
+          say: {actions: [{log: a}, {if: variables.n > 5, then: {log: b}}]}
+          unused: {actions: {log: c}}
+        rules:
+          - id: one
+            triggers: {button: a, event: click}
+            actions:
+              - choose:
+                  - if: variables.n == 1
+                    then: {script: say}
+                  - if: variables.n == 2
+                    then:
+                      - log: two
+                      - log: three
+                default: {log: four}
+              - if: variables.n == 3
+                then: {log: five}
+                else: {log: six}
+              - cycle:
+                  steps: [{log: seven}, {log: eight}]
+              - enabled: false
+                log: nine
+            on_error: {log: ten}
+          - {id: two, triggers: {button: b, event: click}, actions: {log: eleven}}
+        """
+
+    @Test("without a test there is nothing that was reached")
+    func none() throws {
+        let none = try gaps(Self.rules, "- advance: 1s")
+        #expect(
+            none == [
+                "home.yaml:11:9 rule one", "home.yaml:30:10 rule two", "home.yaml:8:20 script say.actions[0].log",
+                "home.yaml:8:30 script say.actions[1].if", "home.yaml:9:22 script unused.actions[0].log",
+            ])
+    }
+
+    @Test("rules, branches, entries, steps and scripts, the outermost of each")
+    func some() throws {
+        let some = try gaps(Self.rules, "- event: {button: a, event: click}")
+        #expect(
+            some == [
+                "home.yaml:17:13 one › actions[0].choose[1]", "home.yaml:21:19 one › actions[0].choose.default",
+                "home.yaml:22:13 one › actions[1].if.then", "home.yaml:26:34 one › actions[2].cycle[1]",
+                "home.yaml:29:16 one › on_error[0].log", "home.yaml:30:10 rule two",
+                "home.yaml:8:34 script say.actions[1].if.then", "home.yaml:9:22 script unused.actions[0].log",
+            ])
+    }
+
+    @Test("a step that a trace has no more room for was reached nevertheless")
+    func longRuns() throws {
+        let rules = """
+            rules:
+              - id: one
+                triggers: {button: a, event: click}
+                actions:
+                  - repeat: {count: 300, every: 20ms, actions: {log: x}}
+                  - log: y
+            """
+        #expect(try gaps(rules, "- event: {button: a, event: click}\n- advance: 1m") == [])
+        #expect(try gaps(rules, "- event: {button: a, event: click}\n- advance: 1s") == ["home.yaml:11:9 one › actions[1].log"])
+    }
+
+    @Test("what stands once and belongs to two rules is reached for each by itself")
+    func shared() throws {
+        let rules = """
+            x-steps: &steps [{log: x}, {delay: 1s}, {log: y}]
+            rules:
+              - {id: one, triggers: {button: a, event: click}, actions: *steps}
+              - {id: two, triggers: {button: b, event: click}, actions: *steps}
+            """
+        let steps = "- event: {button: a, event: click}\n- advance: 1s\n- event: {button: b, event: click}"
+        let shared = try gaps(rules, steps)
+        #expect(shared == ["home.yaml:6:42 two › actions[2].log"])
+    }
+
+    @Test("runs that a restart or a reload cut off have come as far as they did")
+    func cut() throws {
+        let rules = """
+            rules:
+              - {id: one, on_restart: resume, triggers: {button: a, event: click}, actions: [{log: x}, {delay: 1m}]}
+            """
+        #expect(try gaps(rules, "- event: {button: a, event: click}\n- restart: 1h") == [])
+        #expect(try gaps(rules, "- event: {button: a, event: click}\n- restart") == [])
+    }
+
+    @Test("a hundred tests of ten thousand rules take seconds, not minutes")
+    func large() throws {
+        var text = "rules:\n"
+        for number in 0..<10_000 {
+            text += "  - {id: r\(number), triggers: {button: a, clicks: \(number % 8 + 1)}, conditions: \(number < 8), "
+            text += "actions: {log: x}}\n"
+        }
+        text += "tests:\n"
+        for number in 0..<100 {
+            text += "  - {name: t\(number), steps: [{press: {button: a, times: 2}}, {advance: 5s}]}\n"
+        }
+        let set = try Tested.set(text)
+        let clock = ContinuousClock()
+        let time = clock.measure { #expect(RuleTestRunner.run(set).results.count == 100) }
+        #expect(time < .seconds(60))
+    }
+}

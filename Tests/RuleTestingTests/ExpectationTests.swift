@@ -1,0 +1,327 @@
+import RuleTesting
+import Testing
+
+/// What a test can expect, and what is said when it is otherwise.
+@Suite("Expectations of rule tests")
+struct ExpectationTests {
+    private static func rule(_ actions: String, _ more: String = "") -> String {
+        "\(more)\nrules:\n  - {id: one, triggers: {button: a, event: click}, actions: \(actions)}"
+    }
+
+    private static let click = "- event: {button: a, event: click}\n"
+
+    @Test("every field of an effect can be asked for, or left out")
+    func fields() throws {
+        try Tested.passes(
+            """
+            rules:
+              - id: one
+                triggers: {button: a, event: click}
+                actions:
+                  - publish: {topic: t, json: {b: 1, a: [true, "x"]}, qos: 1, retain: true}
+                  - run: {argv: [prog, --, "{{ trigger.button }}"], env: {X: "1"}, cwd: /tmp, stdin: in}
+                  - shell: {script: "echo $1", args: [word], env: {Y: "2"}, stdin: in}
+                  - http: {url: "https://web/x", method: POST, headers: {Accept: text/plain}, json: {n: 2}}
+                  - log: {message: heard, level: error}
+            """,
+            steps: Self.click + """
+                - expect:
+                    - publish: {topic: t, json: {a: [true, x], b: 1.0}, qos: 1, retain: true}
+                    - run: {argv: [prog, --, a], env: {X: "1", TRYCK_EVENT: click}, cwd: /tmp, stdin: in}
+                    - shell: {script: "echo $1", args: [word], env: {Y: "2"}, stdin: in}
+                    - http: {url: "https://web/x", method: POST, headers: {accept: text/plain}, json: {n: 2}}
+                    - log: {message: heard, level: error}
+                - event: {button: a, event: click}
+                - expect: [{publish: {}}, {run: {}}, {shell: {}}, {http: {}}, {log: {}}]
+                - expect: []
+                """)
+    }
+
+    @Test("each attempt counts, and has its time")
+    func attempts() throws {
+        try Tested.passes(
+            """
+            rules:
+              - id: one
+                triggers: {button: a, event: click}
+                actions:
+                  - run: [prog]
+                    retry: {count: 2, delay: 1s, backoff: 3}
+            """,
+            given: "{results: [{run: prog, exit: 1, takes: 500ms}]}",
+            steps: Self.click + """
+                - advance: 1m
+                - expect:
+                    - run: [prog]
+                      at: 0ms
+                    - run: [prog]
+                      at: 1500ms
+                    - run: [prog]
+                      at: 5s
+                - expect_rules: {one: failed}
+                """)
+    }
+
+    @Test("a step that fails before it does anything is none, and quiet lines are seen by those who look for them")
+    func quiet() throws {
+        try Tested.passes(
+            """
+            states: {lamp: {topic: lamp}}
+            rules:
+              - id: one
+                triggers: {button: a, event: click}
+                actions:
+                  - log: first
+                  - log: {message: second, level: debug}
+                  - log: {message: third, level: warning}
+                  - publish: {topic: out, payload: "{{ states.lamp ?? variables.text }}"}
+                  - publish: {topic: "out/{{ variables.text }}"}
+            variables: {text: a/b}
+            """,
+            steps: Self.click + """
+                - expect: [{log: second}, {log: third}, {publish: {payload: a/b}}]
+                - expect_rules: {one: failed}
+                """)
+    }
+
+    @Test("every outcome of a rule")
+    func outcomes() throws {
+        try Tested.passes(
+            """
+            variables: {go: true}
+            rules:
+              - {id: done, triggers: {button: a, event: click}, actions: {log: x}}
+              - {id: going, triggers: {button: a, event: click}, actions: {delay: 5s}}
+              - {id: busy, triggers: {button: [a, b], event: click}, actions: {delay: 5s}}
+              - {id: bad, triggers: {button: a, event: click}, actions: {run: ["false"]}}
+              - {id: not_on, enabled: false, triggers: {button: a, event: click}, actions: {log: x}}
+              - {id: unmet, triggers: {button: a, event: click}, conditions: not variables.go, actions: {log: x}}
+              - {id: cool, triggers: {button: [a, b], event: click}, cooldown: 5s, actions: {log: x}}
+              - {id: rate, triggers: {button: [a, b], event: click}, rate_limit: 1/1m, actions: {log: x}}
+              - {id: late, triggers: {button: b, event: click}, queued: drop, actions: {log: x}}
+              - {id: other, triggers: {button: b, event: hold}, actions: {log: x}}
+              - {id: again, triggers: {button: [a, b], event: click}, mode: restart, actions: {delay: 5s}}
+              - {id: rest, fallback: true, triggers: {button: a, event: click}, actions: {log: x}}
+            """,
+            given: "{results: [{run: 'false', exit: 1}]}",
+            steps: Self.click + """
+                - event: {button: b, event: click, queued: true, age: 1s}
+                - expect: [{run: ["false"]}]
+                - expect_rules:
+                    done: completed
+                    going: started
+                    busy: dropped_busy
+                    bad: failed
+                    not_on: disabled
+                    unmet: dropped_conditions
+                    cool: dropped_cooldown
+                    rate: dropped_rate
+                    late: dropped_queued
+                    other: not_matched
+                    again: started
+                    rest: not_matched
+                - restart
+                - expect_rules: {done: completed, going: interrupted, again: interrupted, late: dropped_queued}
+                """)
+    }
+
+    @Test("a dry run does nothing")
+    func dryRun() throws {
+        try Tested.passes(
+            """
+            variables: {n: 1}
+            rules:
+              - id: one
+                dry_run: true
+                triggers: {button: a, event: click}
+                actions: [{publish: {topic: t}}, {set: {n: 2}}, {log: {message: x, level: error}}]
+            """,
+            steps: Self.click + "- expect: []\n- expect_rules: {one: completed}\n- expect_variables: {n: 1}")
+    }
+
+    // MARK: What is said
+
+    @Test("what was expected, what happened, and why")
+    func effects() throws {
+        let text = try Tested.failure(
+            """
+            states: {lamp: {topic: lamp, default: "ON"}}
+            rules:
+              - id: one
+                triggers: {button: a, event: click}
+                actions:
+                  - choose:
+                      - if: states.lamp == 'OFF'
+                        then: {publish: {topic: set, json: {level: 40}}}
+                    default: {publish: {topic: set, json: {level: 254}}}
+              - {id: two, triggers: {button: a, event: click}, cooldown: 1m, actions: {delay: 1h}}
+              - {id: three, triggers: {button: b, event: click}, actions: {log: unseen}}
+            """,
+            steps: """
+                - event: {button: b, event: click}
+                - event: {button: a, event: click}
+                - expect: [{publish: {}}]
+                - event: {button: a, event: click}
+                - expect: [{publish: {topic: set, json: {level: 40}}}, {log: {}}]
+                """)
+        #expect(
+            text == """
+                  expected  publish set {"level":40}
+                            log
+                  happened  publish set {"level":254}
+                  why       two › dropped_cooldown: for another 1m
+                            one › actions[0].choose: branch 1 false: states.lamp == 'OFF' is false (states.lamp = "ON")
+                            one › actions[0].choose: default
+                            one › actions[0].choose.default[0].publish: publish set {"level":254}
+                            one › actions[0].choose.default[0].publish: completed in 0s
+                            two › actions[0].delay: waits 1h
+                """)
+    }
+
+    @Test("the position is that of the step's key")
+    func place() throws {
+        let report = try Tested.report(
+            Tested.text(Self.rule("{log: x}"), given: "{}", steps: Self.click + "- expect: [{log: y}]"))
+        let failure = try #require(report.results.first?.failure)
+        #expect(failure.text(of: "it").hasPrefix("home.yaml:14:9: test failed: it\n"))
+        #expect(report.results.first?.name == "it")
+    }
+
+    @Test("who asks for times is shown times; who asks for nothing is told of nothing")
+    func times() throws {
+        let late = try Tested.failure(
+            Self.rule("[{delay: 1s}, {publish: {topic: t}}]"),
+            steps: Self.click + "- advance: 2s\n- expect:\n    - publish: {topic: t}\n      at: 2s")
+        #expect(late.hasPrefix("  expected  publish t at 2000ms\n  happened  publish t  at 1000ms\n  why       one"))
+        let nothing = try Tested.failure(
+            Self.rule("{publish: {topic: t, payload: p}}"), steps: Self.click + "- expect: []")
+        #expect(nothing.hasPrefix("  expected  nothing\n  happened  publish t p\n"))
+        let none = try Tested.failure(Self.rule("{delay: 1h}"), steps: Self.click + "- expect: [{publish: {topic: t}}]")
+        #expect(none == "  expected  publish t\n  happened  nothing\n  why       one › actions[0].delay: waits 1h")
+    }
+
+    @Test("whoever waits for a line is shown what was said instead, but nobody else")
+    func lines() throws {
+        #expect(
+            try Tested.failure(Self.rule("{log: x}"), steps: Self.click + "- expect: [{log: y}]").hasPrefix(
+                "  expected  log y\n  happened  log info x\n"))
+        #expect(
+            try Tested.failure(Self.rule("{log: x}"), steps: Self.click + "- expect: [{publish: {}}]").hasPrefix(
+                "  expected  publish\n  happened  nothing\n"))
+    }
+
+    @Test("programs and requests, as they are told")
+    func programs() throws {
+        let actions = """
+            [{run: [prog, a b]}, {shell: {script: "echo $1", args: [x]}},
+             {http: {url: "https://w/", method: PUT, body: b}}]
+            """
+        let text = try Tested.failure(
+            Self.rule(actions),
+            steps: Self.click + """
+                - expect:
+                    - run: {argv: [prog], env: {A: b}, cwd: /tmp, stdin: in}
+                    - shell: {script: s, args: [a, b]}
+                    - http: {url: u, method: PUT, headers: {A: b}, body: c}
+                    - log: {message: m, level: error}
+                """)
+        #expect(
+            text.hasPrefix(
+                """
+                  expected  run prog A=b cwd /tmp stdin in
+                            shell s a b
+                            http PUT u c A: b
+                            log error m
+                  happened  run prog a b
+                            shell echo $1 x
+                            http PUT https://w/ b
+                """))
+    }
+
+    @Test("variables and outcomes that are others")
+    func variables() throws {
+        let rules = Self.rule("{set: {n: 2, s: ''}}", "variables: {n: 1, s: \"0\", b: true}")
+        #expect(
+            try Tested.failure(rules, steps: Self.click + "- expect_variables: {n: 3, s: '1', b: true}").hasPrefix(
+                """
+                  expected  n = 3
+                            s = "1"
+                  happened  n = 2
+                            s = ""
+                  why       one › actions[0].set: n = 2
+                """))
+        #expect(
+            try Tested.failure(rules, steps: Self.click + "- expect_rules: {one: failed}").hasPrefix(
+                "  expected  one: failed\n  happened  one: completed\n"))
+    }
+
+    @Test("only what happened since the expectation before is told")
+    func since() throws {
+        let text = try Tested.failure(
+            """
+            rules:
+              - {id: one, triggers: {button: a, event: click}, actions: {log: {message: x, level: error}}}
+              - {id: two, triggers: {button: b, event: click}, actions: {log: {message: y, level: error}}}
+            """,
+            steps: Self.click + "- expect: [{log: x}]\n- event: {button: b, event: click}\n- expect: [{log: x}]")
+        #expect(
+            text == """
+                  expected  log x
+                  happened  log error y
+                  why       two › actions[0].log: error: y
+                """)
+    }
+
+    @Test("a secret is compared by its value and never shown, however it is written")
+    func secrets() throws {
+        let rules = """
+            variables: {place: ""}
+            rules:
+              - id: one
+                triggers: {button: a, event: click}
+                actions:
+                  - publish: {topic: t, json: {key: !secret token}}
+                  - publish: {topic: !secret short, payload: !secret token}
+                  - set: {place: !secret token}
+                  - http: {url: "https://web/{{ variables.place }}"}
+            """
+        let secrets = #"{token: 'a "b" c', short: 4711}"#
+        let text = try Tested.failure(
+            rules,
+            steps: Self.click + """
+                - expect:
+                    - publish: {json: {key: !secret token}}
+                    - publish: {topic: !secret short, payload: !secret token}
+                    - http: {url: elsewhere}
+                """, secrets: secrets)
+        #expect(
+            text.hasPrefix(
+                """
+                  expected  publish {"key":"***"}
+                            publish pin ***
+                            http elsewhere
+                  happened  publish t {"key":"***"}
+                            publish pin ***
+                            http GET https://web/***
+                """.replacing("pin", with: "***")))
+        #expect(!text.contains("a \"b") && !text.contains(#"a \"b"#) && !text.contains("a%20%22b"))
+        try Tested.passes(
+            Tested.text(
+                rules, given: "{}",
+                steps: Self.click + """
+                    - expect:
+                        - publish: {json: {key: !secret token}}
+                        - publish: {topic: !secret short, payload: !secret token}
+                        - http: {}
+                    - expect_variables: {place: !secret token}
+                    """), secrets: secrets)
+    }
+
+    @Test("of much that happened the last is shown")
+    func much() throws {
+        let text = try Tested.failure(
+            Self.rule("{repeat: {count: 50, every: 20ms, actions: {log: '{{ repeat.index }}'}}}"),
+            steps: Self.click + "- advance: 5s\n- expect: [{publish: {}}]")
+        #expect(text.split(separator: "\n").count == 2 + 20)
+    }
+}

@@ -1,0 +1,44 @@
+import Foundation
+import RuleLoader
+import RuleTesting
+import Rules
+import Testing
+
+/// The rules that come with the program do what their own tests say.
+@Suite("Rules that are shipped")
+struct ShippedRulesTests {
+    static let recipes = (try? FileManager.default.contentsOfDirectory(atPath: folder.path))?.sorted() ?? []
+    static let folder = Tested.root.appending(path: "rules/recipes")
+
+    private func set(_ path: String) throws -> RuleSet {
+        let text = [UInt8](try Data(contentsOf: Tested.root.appending(path: path)))
+        let zones = ["Europe/Amsterdam": "Europe-Amsterdam", "Etc/UTC": "UTC"].mapValues {
+            Tested.root.appending(path: "Tests/AlmanacTests/Zones/\($0)")
+        }
+        let loaded = RuleLoader.rules(
+            SourceFile(name: path, text: text),
+            in: LoadEnvironment(
+                secrets: SourceFile(name: "secrets.yaml", text: Array("ntfy_token: Bearer abc\n".utf8)),
+                timeZones: try zones.mapValues { [UInt8](try Data(contentsOf: $0)) }))
+        #expect(loaded.diagnostics == [])
+        return try #require(loaded.value)
+    }
+
+    @Test("there are recipes")
+    func some() {
+        #expect(Self.recipes.count >= 11)
+    }
+
+    @Test("every recipe loads without a word, its tests pass and come to every rule, branch and step", arguments: recipes)
+    func recipe(name: String) throws {
+        let report = RuleTestRunner.run(try set("rules/recipes/\(name)"))
+        #expect(!report.results.isEmpty)
+        for result in report.failures { Issue.record("\(result.failure?.text(of: result.name) ?? "")") }
+        #expect(report.unreached.map(\.text) == [])
+    }
+
+    @Test("the rules to begin with load without a word")
+    func home() throws {
+        #expect(try set("rules/home.yaml").rules.count == 5)
+    }
+}

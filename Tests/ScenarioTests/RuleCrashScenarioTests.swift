@@ -1,0 +1,128 @@
+import ButtonModel
+import Expressions
+import Hub
+import JSON
+import Rules
+import Simulator
+import TestSupport
+import Testing
+
+@Suite("Rules over crashes")
+struct RuleCrashScenarioTests {
+    private static let stairs: HouseRules = """
+        version: 1
+        defaults: {queued: accept}
+        rules:
+          - id: stairs
+            on_restart: resume
+            triggers: {button: any, event: down}
+            actions:
+              - publish: {topic: one}
+              - delay: 400ms
+              - publish: {topic: two}
+              - delay: 400ms
+              - run: [three]
+        """
+
+    private static func house(_ rules: HouseRules, seed: UInt64 = 1) -> Household {
+        var house = Household([Household.kitchen], rules: rules, seed: seed)
+        house.pairAll()
+        house.forgetWhatHappened()
+        return house
+    }
+
+    @Test(
+        "at whatever instant the process dies, a press is handled once, and its run goes on or is told of",
+        arguments: 0..<60 as Range<UInt64>)
+    func anyInstant(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        for resumes in [true, false] {
+            let rules = resumes ? Self.stairs : HouseRules(Self.stairs.text.replacing("resume", with: "drop"))
+            var house = Self.house(rules, seed: seed)
+            house.syncsAreSlow = Bool.random(using: &random)
+            house.press("kitchen", .click)
+            house.wait(.milliseconds(Int.random(in: 0...1100, using: &random)))
+            let wasOver = house.started.count == 1
+            house.crash()
+            house.syncsAreSlow = false
+            house.wait(.seconds(40))
+            let told = house.payloads(on: "tryck/bridge/event").count { $0.contains(#""type":"interrupted""#) }
+            #expect(house.payloads(on: "one").count == 1)
+            #expect(house.payloads(on: "two").count <= 1)
+            #expect(house.started.count + told == 1)
+            #expect(house.started.count == 1 || !resumes && !wasOver)
+            #expect(house.store.state.runs.isEmpty && house.store.state.rules.waiting.isEmpty)
+        }
+    }
+
+    @Test("presses and crashes in any order: every press counts once, and a cycle skips nothing", arguments: 0..<30 as Range<UInt64>)
+    func counting(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var house = Self.house(
+            """
+            version: 1
+            defaults: {queued: accept}
+            variables: {count: 0, forgotten: {initial: 0, persist: false}}
+            rules:
+              - id: count
+                triggers: {button: any, event: down}
+                mode: queued
+                max: 100
+                actions:
+                  - set: {count: "{{ variables.count + 1 }}", forgotten: 1}
+                  - cycle: {steps: [{publish: {topic: at, payload: a}}, {publish: {topic: at, payload: b}}, {publish: {topic: at, payload: c}}]}
+            """, seed: seed)
+        var presses = 0
+        for _ in 0..<8 {
+            house.press("kitchen", .click)
+            presses += 1
+            house.wait(.milliseconds(Int.random(in: 0...900, using: &random)))
+            if Bool.random(using: &random) {
+                house.crash()
+                house.wait(.seconds(20))
+            }
+        }
+        house.wait(.seconds(30))
+        #expect(house.store.state.rules.variables == ["count": .integer(Int64(presses))])
+        #expect(house.payloads(on: "at") == (0..<presses).map { ["a", "b", "c"][$0 % 3] })
+    }
+
+    @Test("cooldowns and disabled rules stay so; what waited its turn is told of")
+    func kept() {
+        var house = Self.house(
+            """
+            version: 1
+            rules:
+              - {id: rare, triggers: {button: any, event: down}, cooldown: 1h, actions: {publish: {topic: rare}}}
+              - {id: never, triggers: {button: any, event: down}, actions: {publish: {topic: never}}}
+              - {id: line, triggers: {button: any, event: down}, mode: queued, on_restart: resume, actions: [{delay: 30s}, {publish: {topic: line}}]}
+            """)
+        house.ask(#"{"request":"rules/disable","data":{"id":"never"}}"#)
+        house.press("kitchen", .click)
+        house.wait(.seconds(1))
+        house.press("kitchen", .click)
+        house.wait(.seconds(1))
+        house.crash()
+        house.wait(.seconds(40))
+        house.press("kitchen", .click)
+        house.wait(.seconds(40))
+        #expect(house.payloads(on: "rare").count == 1)
+        #expect(house.payloads(on: "never").isEmpty)
+        // The first goes on, the second waited for it, the third is new.
+        #expect(house.payloads(on: "line").count == 2)
+        #expect(house.payloads(on: "tryck/bridge/event").count { $0.contains(#""type":"interrupted""#) } == 1)
+    }
+
+    @Test("a rule that was taken out while nothing ran leaves no topics of its own")
+    func gone() {
+        var house = Self.house(Self.stairs)
+        house.press("kitchen", .click)
+        house.wait(.milliseconds(200))
+        house.rulesOnDisk = "version: 1\n"
+        house.crash()
+        house.wait(.seconds(5))
+        #expect(house.payloads(on: "tryck/bridge/event").contains { $0.contains("interrupted") })
+        #expect(house.payloads(on: "tryck/rules/stairs/last_run") == [])
+        #expect(house.store.state.runs.isEmpty && house.store.state.rules.waiting.isEmpty)
+    }
+}

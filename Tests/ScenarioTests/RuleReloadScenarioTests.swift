@@ -1,0 +1,137 @@
+import ButtonModel
+import Hub
+import JSON
+import Rules
+import Simulator
+import TestSupport
+import Testing
+
+@Suite("Rules that are loaded again while the house lives")
+struct RuleReloadScenarioTests {
+    private static let head = """
+        version: 1
+        buttons:
+          kitchen: {address: "80:E4:DA:00:00:01"}
+          hall: {address: "80:E4:DA:00:00:02"}
+        rules:
+          - {id: once, triggers: {button: kitchen, event: click}, actions: {publish: {topic: out, payload: click}}}
+
+        """
+    private static let twice =
+        "  - {id: two, triggers: {button: kitchen, event: double_click}, actions: {publish: {topic: out, payload: double_click}}}\n"
+    private static let stairs = """
+          - id: stairs
+            triggers: {button: hall, event: down}
+            actions:
+              - publish: {topic: stairs, payload: "ON"}
+              - delay: 5s
+              - publish: {topic: stairs, payload: "OFF"}
+
+        """
+    private static let hold =
+        "  - {id: dim, triggers: {button: kitchen, event: hold}, actions: {publish: {topic: out, payload: hold}}}\n"
+
+    private static func house(_ rules: HouseRules, seed: UInt64 = 1) -> Household {
+        var house = Household(rules: rules, seed: seed)
+        house.pairAll()
+        house.forgetWhatHappened()
+        return house
+    }
+
+    @Test("a reload in the middle of a train loses no press and doubles none", arguments: 0..<60 as Range<UInt64>)
+    func undecided(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var house = Self.house(HouseRules(Self.head + Self.twice), seed: seed)
+        let others = [
+            Self.head + Self.twice + Self.stairs, Self.head + Self.twice + Self.hold, Self.head + Self.twice,
+            Self.head.replacing("once", with: "another") + Self.twice.replacing("two", with: "too"),
+        ]
+        var expected: [String] = []
+        for _ in 0..<6 {
+            house.rulesOnDisk = HouseRules(others.randomElement(using: &random) ?? "")
+            let press: SimulatedPress = Bool.random(using: &random) ? .click : .doubleClick
+            house.press("kitchen", press)
+            let first = Duration.milliseconds(Int.random(in: 0...700, using: &random))
+            house.wait(first)
+            house.tell(.reloadRules)
+            house.wait(.seconds(2) - first)
+            expected.append(press.rawValue)
+        }
+        #expect(house.payloads(on: "out") == expected)
+        #expect(house.payloads(on: "tryck/80e4da000001/action") == expected)
+    }
+
+    @Test("a set with errors changes nothing but what is said of it")
+    func bad() {
+        var house = Self.house(HouseRules(Self.head + Self.stairs))
+        let before = house.retained["tryck/bridge/rules"]
+        house.press("hall", .click)
+        house.wait(.seconds(1))
+        house.rulesAreBad = true
+        house.ask(#"{"request":"rules/reload","transaction":1}"#)
+        #expect(house.responses.last?["status"] == "error")
+        #expect(house.responses.last?["transaction"] == 1)
+        #expect(house.retained["tryck/bridge/rules"]?.contains(#""state":"error""#) == true)
+        #expect(house.retained["tryck/bridge/rules"]?.contains("E301") == true)
+        house.press("kitchen", .click)
+        house.wait(.seconds(6))
+        #expect(house.payloads(on: "out") == ["click"])
+        #expect(house.payloads(on: "stairs") == ["ON", "OFF"])
+        house.rulesAreBad = false
+        house.ask(#"{"request":"rules/reload"}"#)
+        #expect(house.responses.last?["data"]?["changed"] == false)
+        #expect(house.retained["tryck/bridge/rules"] == before)
+    }
+
+    @Test("runs of rules that are gone or changed end; those of the same rules go on")
+    func runs() {
+        var house = Self.house(HouseRules(Self.head + Self.stairs))
+        house.press("hall", .click)
+        house.wait(.seconds(1))
+        house.rulesOnDisk = HouseRules(Self.head + "# moved down\n" + Self.hold + Self.stairs)
+        house.tell(.reloadRules)
+        house.wait(.seconds(6))
+        #expect(house.payloads(on: "stairs") == ["ON", "OFF"])
+
+        house.forgetWhatHappened()
+        house.press("hall", .click)
+        house.wait(.seconds(1))
+        house.rulesOnDisk = HouseRules(Self.head + Self.stairs.replacing("5s", with: "6s"))
+        house.tell(.reloadRules)
+        house.wait(.seconds(10))
+        #expect(house.payloads(on: "stairs") == ["ON"])
+        #expect(house.retained["tryck/rules/stairs/last_run"]?.contains("cancelled") == true)
+        #expect(house.store.state.runs.isEmpty)
+    }
+
+    @Test("a button's mode set at run time goes when the rules need more, and is refused where it would not do")
+    func triggerMode() {
+        let options = #"{"request":"button/options","data":{"id":"kitchen","options":{"trigger_mode":"click"}}}"#
+        var house = Self.house(HouseRules(Self.head))
+        house.ask(options)
+        #expect(house.responses.last?["status"] == "ok")
+        #expect(house.store.state.buttons.first { $0.id == Household.kitchenID }?.triggerMode == .click)
+        house.rulesOnDisk = HouseRules(Self.head + Self.twice)
+        house.tell(.reloadRules)
+        #expect(house.store.state.buttons.first { $0.id == Household.kitchenID }?.triggerMode == nil)
+        #expect(house.logged.contains { $0.contains("is auto again, not click") })
+        house.ask(options)
+        #expect(house.responses.last?["status"] == "error")
+        house.press("kitchen", .doubleClick)
+        house.wait(.seconds(2))
+        #expect(house.payloads(on: "out") == ["double_click"])
+    }
+
+    @Test("who asks while files are read is answered when they were read once more")
+    func together() {
+        var house = Self.house(HouseRules(Self.head))
+        house.loadsAreSlow = true
+        for number in 0..<70 { house.ask(#"{"request":"rules/reload","transaction":\#(number)}"#) }
+        // One is being read, 64 wait for the next, and the others are told so.
+        let refused = house.responses.filter { $0["status"] == "error" }
+        #expect(refused.count == 5)
+        house.loadsAreSlow = false
+        house.finishLoads()
+        #expect(house.responses.filter { $0["data"]?["state"] == "ok" }.count == 65)
+    }
+}

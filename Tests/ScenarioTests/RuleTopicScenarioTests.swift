@@ -1,0 +1,234 @@
+import ButtonModel
+import Expressions
+import Hub
+import JSON
+import Rules
+import Simulator
+import Testing
+
+@Suite("Rules and variables, as the broker and the control socket see them")
+struct RuleTopicScenarioTests {
+    static let rules: HouseRules = """
+        version: 1
+        buttons:
+          kitchen: {address: "80:E4:DA:00:00:01"}
+        variables:
+          text: a/b
+          level: {initial: 30, min: 0, max: 100}
+          scene: {initial: day, values: [day, night]}
+        rules:
+          - id: up
+            triggers: {button: kitchen, event: down}
+            conditions: variables.level < 100
+            actions:
+              - set: {level: "{{ variables.level + 10 }}"}
+              - publish: {topic: out, payload: "{{ variables.level }} {{ trigger.manual }}"}
+          - {id: idle, enabled: false, triggers: {button: kitchen, event: down}, actions: {log: never}}
+          - {id: bad, triggers: {button: kitchen, event: up}, cooldown: 1h, actions: {publish: {topic: "a/{{ variables.text }}"}}}
+        """
+
+    private static func house(_ control: MQTTControl = .all) -> Household {
+        var house = Household(rules: rules, control: control)
+        house.pairAll()
+        house.forgetWhatHappened()
+        return house
+    }
+
+    @Test("what is retained: the set, each rule, each variable, and how runs went")
+    func retained() {
+        var house = Self.house()
+        #expect(house.retained["tryck/bridge/rules"]?.hasPrefix(#"{"state":"ok","active":""#) == true)
+        #expect(house.retained["tryck/rules/up/enabled"] == "true")
+        #expect(house.retained["tryck/rules/idle/enabled"] == "false")
+        #expect(house.retained["tryck/variables/level"] == "30")
+        #expect(house.retained["tryck/rules/up/last_run"] == nil)
+        house.press("kitchen", .click)
+        house.wait(.seconds(1))
+        #expect(house.retained["tryck/variables/level"] == "40")
+        #expect(house.retained["tryck/rules/up/last_run"]?.contains(#""result":"completed""#) == true)
+        let failed = house.retained["tryck/rules/bad/last_run"]
+        #expect(failed?.contains(#""result":"failed""#) == true)
+        #expect(failed?.contains(#""step":"actions[0].publish","code":"R831""#) == true)
+        #expect(house.retained["tryck/rules/up/stats"] == nil)
+        house.wait(.seconds(10))
+        #expect(house.retained["tryck/rules/up/stats"]?.contains(#""matched":1,"started":1,"completed":1"#) == true)
+    }
+
+    @Test("counters of a rule that only ever drops are told, too")
+    func drops() {
+        var house = Self.house()
+        house.press("kitchen", .click)
+        house.wait(.seconds(20))
+        #expect(house.retained["tryck/rules/idle/stats"]?.contains(#""disabled":1"#) == true)
+        house.ask(#"{"request":"variables/set","data":{"name":"level","value":100}}"#)
+        house.press("kitchen", .click)
+        house.wait(.seconds(20))
+        #expect(house.retained["tryck/rules/up/stats"]?.contains(#""dropped_conditions":1"#) == true)
+        #expect(house.retained["tryck/rules/bad/stats"]?.contains(#""dropped_cooldown":1"#) == true)
+    }
+
+    @Test("a broker that has forgotten everything is told everything when it is back")
+    func reconnect() {
+        var house = Self.house()
+        house.press("kitchen", .click)
+        house.wait(.seconds(20))
+        let before = house.retained
+        house.loseBroker()
+        house.clearRetained()
+        house.ask(#"{"request":"variables/set","data":{"name":"scene","value":"night"}}"#)
+        house.ask(#"{"request":"rules/enable","data":{"id":"idle"}}"#)
+        house.bringBrokerBack()
+        for topic in before.keys where topic.hasPrefix("tryck/rules/") || topic.hasPrefix("tryck/variables/") {
+            #expect(house.retained[topic] != nil, "\(topic)")
+        }
+        #expect(house.retained["tryck/variables/scene"] == "night")
+        #expect(house.retained["tryck/rules/idle/enabled"] == "true")
+    }
+
+    @Test("rules and variables that are gone leave nothing behind, and new ones are told")
+    func cleared() {
+        var house = Self.house()
+        house.press("kitchen", .click)
+        house.wait(.seconds(20))
+        house.rulesOnDisk = """
+            version: 1
+            variables: {fresh: 1}
+            rules:
+              - {id: new, triggers: {button: any, event: down}, actions: {log: new}}
+            """
+        house.tell(.reloadRules)
+        house.wait(.seconds(20))
+        let left = house.retained.keys.filter { $0.hasPrefix("tryck/rules/") || $0.hasPrefix("tryck/variables/") }
+        #expect(left.sorted() == ["tryck/rules/new/enabled", "tryck/variables/fresh"])
+    }
+
+    // MARK: Requests
+
+    @Test("rules are listed, run, disabled and traced over the control socket")
+    func requests() {
+        var house = Self.house()
+        house.ask(#"{"request":"rules"}"#)
+        #expect(house.data[0]?["id"] == "up")
+        #expect(house.data[1]?["enabled"] == false)
+        house.ask(#"{"request":"rules/run","data":{"id":"up"}}"#)
+        #expect(house.data["outcome"] == "completed")
+        #expect(house.data["trace"]?["result"] == "completed")
+        #expect(house.payloads(on: "out") == ["40 true"])
+        house.ask(#"{"request":"rules/run","data":{"id":"up","dry_run":true}}"#)
+        #expect(house.data["outcome"] == "completed")
+        #expect(house.payloads(on: "out") == ["40 true"])
+        house.ask(#"{"request":"variables/set","data":{"name":"level","value":100}}"#)
+        house.ask(#"{"request":"rules/run","data":{"id":"up"}}"#)
+        #expect(house.responses.last?["error"] == "rule up did not run: dropped_conditions")
+        house.ask(#"{"request":"rules/run","data":{"id":"up","conditions":false}}"#)
+        #expect(house.payloads(on: "out") == ["40 true", "100 true"])
+        house.ask(#"{"request":"rules/disable","data":{"id":"up"}}"#)
+        #expect(house.store.state.rules.enabled["up"]?.isEnabled == false)
+        house.press("kitchen", .click)
+        house.wait(.seconds(1))
+        #expect(house.payloads(on: "out").count == 2)
+        house.ask(#"{"request":"rules/trace","data":{"id":"up"}}"#)
+        #expect(house.data["runs"]?[2]?["steps"]?[0]?["step"] == "actions[0].set")
+    }
+
+    @Test(
+        "a bad request about rules is answered with what is wrong",
+        arguments: [
+            (#"{"request":"rules/run"}"#, #"rules/run takes {"id": a rule's id}"#),
+            (#"{"request":"rules/run","data":{"id":"upp"}}"#, #"there is no rule "upp"; did you mean "up"?"#),
+            (#"{"request":"rules/trace","data":{"id":"zzzzzz"}}"#, #"there is no rule "zzzzzz"; "tryck rules" lists them"#),
+            (#"{"request":"rules/run","data":{"id":"up","dry_run":1}}"#, #""conditions" and "dry_run" are true or false"#),
+            (#"{"request":"variables/set","data":{"name":"level"}}"#, #"variables/set takes {"name": …, "value": …}"#),
+            (#"{"request":"variables/set","data":{"name":"levl","value":1}}"#, #"there is no variable "levl"; did you mean "level"?"#),
+            (#"{"request":"variables/set","data":{"name":"level","value":"1"}}"#, "level is a integer"),
+            (#"{"request":"variables/set","data":{"name":"scene","value":"noon"}}"#, "scene is one of day, night"),
+        ])
+    func badRequests(line: String, sentence: String) {
+        var house = Household(rules: Self.rules)
+        house.ask(line)
+        #expect(house.responses.last?["error"] == .string(sentence))
+    }
+
+    @Test("variables are set within their bounds, kept at once, and wake who waits")
+    func variables() {
+        var house = Self.house()
+        house.ask(#"{"request":"variables/set","data":{"name":"level","value":500}}"#)
+        #expect(house.data["value"] == 100)
+        #expect(house.store.state.rules.variables["level"] == .integer(100))
+        let isRecorded = house.journal.prefix { $0 != "publish tryck/variables/level" }.contains("record")
+        #expect(isRecorded)
+        #expect(house.journal.contains("sync"))
+        house.ask(#"{"request":"variables"}"#)
+        #expect(house.data[1]?["value"] == 100)
+    }
+
+    @Test("over MQTT, with control: all, the same; what is retained is ignored")
+    func mqtt() {
+        var house = Self.house()
+        house.say("{}", on: "tryck/rules/up/run")
+        #expect(house.payloads(on: "out") == ["40 true"])
+        house.say("false", on: "tryck/rules/up/enabled/set")
+        #expect(house.retained["tryck/rules/up/enabled"] == "false")
+        house.say("50", on: "tryck/variables/level/set")
+        house.say("night", on: "tryck/variables/scene/set")
+        #expect(house.retained["tryck/variables/level"] == "50")
+        #expect(house.retained["tryck/variables/scene"] == "night")
+        house.say("100", on: "tryck/variables/level/set")
+        house.say("{}", on: "tryck/rules/up/run")
+        house.say(#"{"conditions":false}"#, on: "tryck/rules/up/run")
+        #expect(house.payloads(on: "out") == ["40 true", "100 true"])
+        house.tell(.messageReceived(topicName: "tryck/variables/level/set", payload: Array("1".utf8), retained: true))
+        house.tell(.messageReceived(topicName: "tryck/rules/up/run", payload: [], retained: true))
+        #expect(house.retained["tryck/variables/level"] == "100")
+        for (topic, payload) in [("rules/up/enabled", "maybe"), ("variables/level", "much"), ("rules/nobody/enabled", "true")] {
+            house.forgetWhatHappened()
+            house.say(payload, on: "tryck/\(topic)/set")
+            #expect(house.logged.count == 1)
+        }
+    }
+
+    @Test("without control: all rules and variables are nobody's over MQTT")
+    func settingsOnly() {
+        var house = Self.house(.settings)
+        #expect(!house.subscriptions.contains { $0.contains("/rules/") })
+        house.say("{}", on: "tryck/rules/up/run")
+        house.say("50", on: "tryck/variables/level/set")
+        #expect(house.payloads(on: "out") == [])
+        #expect(house.retained["tryck/variables/level"] == "30")
+    }
+
+    @Test("a secret is hidden in traces and lists however it is written")
+    func secrets() {
+        let secret = #"a "b" c"#
+        var rules: HouseRules = """
+            version: 1
+            variables: {place: ""}
+            rules:
+              - id: one
+                alias: 'a "b" c'
+                triggers: {button: any, event: down}
+                actions:
+                  - publish: {topic: t, json: {key: 'a "b" c'}}
+                  - set: {place: 'a "b" c'}
+                  - http: {url: "https://web/{{ variables.place }}"}
+                  - run: [prog, 'a "b" c']
+            """
+        rules.set.confidential = [secret]
+        var house = Household(rules: rules)
+        house.ask(#"{"request":"watch"}"#)
+        for request in ["rules/run", "rules/trace"] { house.ask(#"{"request":"\#(request)","data":{"id":"one"}}"#) }
+        for request in ["rules", "variables"] { house.ask(#"{"request":"\#(request)"}"#) }
+        let shown = (house.responses + house.told).map(\.description) + house.logged + Array(house.retained.values)
+        #expect(shown.contains { $0.contains("***") })
+        for form in [secret, #"a \"b\" c"#, #"a \\\"b\\\" c"#, "a%20%22b%22%20c"] {
+            #expect(!shown.contains { $0.contains(form) }, "\(form)")
+        }
+    }
+}
+
+extension JSONValue {
+    fileprivate subscript(place: Int) -> JSONValue? {
+        guard case .array(let elements) = self, elements.indices.contains(place) else { return nil }
+        return elements[place]
+    }
+}
