@@ -77,7 +77,8 @@ extension Hub {
         if let rules = loaded.rules {
             let set = rules.set
             let count = set.rules.count
-            let isSame = set.fingerprint == engine.set.fingerprint
+            // The fingerprint is shown, and so nothing of a secret is in it.
+            let isSame = set.fingerprint == engine.set.fingerprint && set.confidential == engine.set.confidential
             reload.fault = nil
             take(rules, at: now)
             log(.info, isSame ? "rules read again: nothing has changed" : "rules loaded: \(count) rules")

@@ -9,6 +9,7 @@ struct RuleTopicsState: Sendable {
         var step: String
         var code: String
         var message: String
+        var exitStatus: Int64?
     }
 
     /// Rules whose counters have changed since they were published.
@@ -17,6 +18,8 @@ struct RuleTopicsState: Sendable {
     var isScheduled = false
     /// The latest failed step of each rule, until its run ends.
     var failures: [String: Failure] = [:]
+    /// How the program ended whose failure is told of next.
+    var exitStatus: Int64?
     /// For a broker that has lost what it retained.
     var lastRuns: [String: JSONValue] = [:]
     /// Topic names of rules and variables that went while the broker was away, which may still retain them.
@@ -96,6 +99,7 @@ extension Hub {
             members.append(.init("step", .string(failure.step)))
             members.append(.init("code", .string(failure.code)))
             members.append(.init("message", .string(failure.message)))
+            if let status = failure.exitStatus { members.append(.init("exit_status", .integer(status))) }
         }
         // Of a rule that was taken out while nothing ran there are no topics.
         guard engine.statistics(of: rule) != nil else { return }

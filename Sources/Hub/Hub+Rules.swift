@@ -95,7 +95,8 @@ extension Hub {
                 "outcome": "step_failed", "step": .string(step), "place": .string(place.description),
                 "code": .string(code), "reason": .string(message), "final": .bool(isFinal),
             ])
-            ruleTopics.failures[rule] = RuleTopicsState.Failure(step: step, code: code, message: message)
+            ruleTopics.failures[rule] = RuleTopicsState.Failure(
+                step: step, code: code, message: message, exitStatus: code == "R822" ? ruleTopics.exitStatus : nil)
         case .finished(let run, let rule, let result):
             ended.append(.runEnded(run.rawValue))
             runEnded(run, rule: rule, result, at: now)
@@ -184,7 +185,9 @@ extension Hub {
         case .signalled(let signal): outcome = .failed(code: "R822", message: "ended by signal \(signal)", facts)
         case .couldNotStart(let reason): outcome = .failed(code: "R822", message: reason, facts)
         }
+        ruleTopics.exitStatus = result.exitStatus
         advanceRules(.stepFinished(step, outcome), at: now)
+        ruleTopics.exitStatus = nil
     }
 
     mutating func webAnswered(_ id: UInt64, _ result: HTTPResult, at now: Instant) {

@@ -130,6 +130,57 @@ struct RecordingTests {
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
+    @Test("rules of several files that change meanwhile, with zones of their own, are replayed as they were")
+    func replayOverReload() throws {
+        func home(_ zone: String) -> String {
+            """
+            version: 1
+            include: rooms/*.yaml
+            location: {latitude: 52.09, longitude: 5.12, timezone: \(zone)}
+            variables: {count: 0}
+            buttons: {\(RuleHouse.kitchen)}
+            """
+        }
+        func attic(_ topicName: String) -> String {
+            """
+            rules:
+              - id: lamp
+                triggers: {button: kitchen, event: click}
+                conditions: {time: {after: 00:00, before: 23:59:59}}
+                actions:
+                  - set: {count: "{{ variables.count + 1 }}"}
+                  - publish: {topic: \(topicName), payload: !secret word}
+                  - log: "{{ variables.count }} at {{ now.date }} {{ now.hour }}"
+            """
+        }
+        let house = try RuleHouse(
+            home("Europe/Amsterdam"),
+            files: ["rules/rooms/attic.yaml": attic("test/one"), "rules/secrets.yaml": "word: copper-4711\n"],
+            hasButton: true, arguments: ["--record", "session.jsonl"])
+        try house.press()
+        try house.heard("test/one copper-4711")
+        try house.workshop.write("rules/rooms/attic.yaml", "rules: nonsense\n")
+        try house.reloaded("error")
+        try house.press()
+        try house.workshop.write("rules/rooms/attic.yaml", attic("test/two"))
+        try house.workshop.write("rules/home.yaml", home("Asia/Tokyo"))
+        try house.reloaded()
+        try house.press()
+        try house.heard("test/two copper-4711")
+        try house.run("lamp")
+        try house.watch.line(containing: #""message":"4 at "#)
+        house.daemon.signal(SIGTERM)
+        #expect(try house.daemon.status() == 0)
+
+        let replay = try house.workshop.tryck(["replay", house.workshop.path("session.jsonl"), "--json"])
+        #expect(try replay.status() == 0, "\(replay.text)")
+        let told = try replay.lines.map { RecordingTests.withoutTime(try JSONValue(parsing: $0)) }
+        let watched = try house.watch.lines.map { try JSONValue(parsing: $0) }.filter { $0["kind"] != nil }
+        let start = try #require(told.firstIndex { $0 == watched.first })
+        #expect(Array(told[start...].prefix(watched.count)) == watched)
+        #expect(!replay.text.contains("copper-4711"))
+    }
+
     @Test("a file that is something else is not touched, and the daemon does not start")
     func anotherFile() throws {
         let workshop = try Workshop()

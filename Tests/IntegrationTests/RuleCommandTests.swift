@@ -112,7 +112,7 @@ struct RuleCommandTests {
         #expect(try JSONValue(parsing: plain.text)["$schema"] == "http://json-schema.org/draft-07/schema#")
         let named = try workshop.tryck(["schema", "--for", home])
         #expect(try named.status() == 0)
-        #expect(named.text.contains(#""kitchen""#) && !plain.text.contains(#""kitchen""#))
+        #expect(named.text.contains(#""scenes""#) && !plain.text.contains(#""scenes""#))
     }
 
     @Test("rules and rule ID: listed, run, tried out, switched, traced; what is not there is named")
@@ -138,10 +138,8 @@ struct RuleCommandTests {
         #expect(try house.tryck("rule", "lamp", "enable") == "lamp is enabled.")
         let trace = try JSONValue(parsing: house.tryck("rule", "lamp", "trace", "--json"))
         #expect(trace["runs"]?.arrayValue?.count == 3)
-        #expect(
-            trace.member("runs", 1, "steps")?.arrayValue?.map { $0["step"] } == [
-                "actions[0].publish", "actions[1].log",
-            ])
+        let steps = trace.member("runs", 1, "steps")?.arrayValue?.compactMap { $0["step"]?.stringValue }
+        #expect(steps?.first == "actions[0].publish" && steps?.last == "actions[1].log")
         #expect(try house.tryck("rule", "lamp").contains("actions[0].publish"))
         #expect(try house.tryck("rule", "lamb", "trace", status: 1).contains("did you mean \"lamp\"?"))
         #expect(try house.tryck("rule", "lamp", "trade", status: 64).contains("--help"))

@@ -10,8 +10,10 @@ final class RuleHouse {
     /// Every message the broker has, a line each.
     let messages: Program?
     private(set) var daemon: Program
-    /// Its lines are what the daemon tells and answers.
+    /// Its lines are what the daemon tells.
     private(set) var watch: Program
+    /// And those of this one what it answers.
+    private var asking: Program
     private let environment: [String: String]
     private let arguments: [String]
     private var requestCount = 0
@@ -64,26 +66,25 @@ final class RuleHouse {
             """)
         try prepare(workshop, port)
         daemon = try workshop.daemon(environment: environment, arguments: arguments)
-        watch = try Self.listen(daemon, workshop, waitsForBroker: hasBroker)
+        (watch, asking) = try Self.listen(daemon, workshop, waitsForBroker: hasBroker)
         active = try ask("status")["rules"]?["active"]
         if hasButton {
             try ask("permit_join", ["time": 60])
-            try ready()
+            try watch.line(containing: #""state":"ready""#)
         }
     }
 
-    /// Waits until the button is there.
-    func ready() throws {
-        try workshop.wait { try ask("buttons").arrayValue?.first?["state"] == "ready" }
-    }
-
-    private static func listen(_ daemon: Program, _ workshop: Workshop, waitsForBroker: Bool) throws -> Program {
+    private static func listen(
+        _ daemon: Program, _ workshop: Workshop, waitsForBroker: Bool
+    ) throws -> (watch: Program, asking: Program) {
         try daemon.line(containing: "commands reach it")
         if waitsForBroker { try daemon.line(containing: "connected to") }
-        let watch = try workshop.start("/usr/bin/python3", ["-c", client, workshop.path("control.sock")])
-        watch.write(#"{"request":"watch"}"#)
-        try watch.line(containing: #""status":"ok""#)
-        return watch
+        let clients = try (0..<2).map { _ in
+            try workshop.start("/usr/bin/python3", ["-c", client, workshop.path("control.sock")])
+        }
+        clients[0].write(#"{"request":"watch"}"#)
+        try clients[0].line(containing: #""status":"ok""#)
+        return (clients[0], clients[1])
     }
 
     /// Ends the daemon, lets things happen while it is not there, and starts it again.
@@ -91,9 +92,10 @@ final class RuleHouse {
         daemon.signal(signal)
         #expect(try daemon.status() == (signal == SIGKILL ? SIGKILL : 0))
         watch.stop()
+        asking.stop()
         try meanwhile()
         daemon = try workshop.daemon(environment: environment, arguments: arguments)
-        watch = try Self.listen(daemon, workshop, waitsForBroker: port > 0)
+        (watch, asking) = try Self.listen(daemon, workshop, waitsForBroker: port > 0)
     }
 
     /// The answer's data, or its sentence.
@@ -102,24 +104,33 @@ final class RuleHouse {
         requestCount += 1
         let transaction = JSONValue.string("ask \(requestCount)")
         let line: JSONValue = ["request": .string(request), "data": data, "transaction": transaction]
-        watch.write(line.description)
+        asking.write(line.description)
         let answer = try JSONValue(
-            parsing: watch.line(containing: #""transaction":"ask \#(requestCount)""#, within: 20))
+            parsing: asking.line(containing: #""transaction":"ask \#(requestCount)""#, within: 10))
         return try #require(answer["error"] ?? answer["data"])
     }
 
     @discardableResult
     func run(_ rule: String) throws -> JSONValue { try ask("rules/run", ["id": .string(rule)]) }
 
+    /// Runs a rule until it waits in that step.
+    func run(_ rule: String, until step: String) throws {
+        try run(rule)
+        try workshop.wait {
+            let runs = try ask("rules/trace", ["id": .string(rule)])["runs"]?.arrayValue
+            return runs?.last?["steps"]?.arrayValue?.last?["step"] == .string(step)
+        }
+    }
+
     /// Presses the button, and waits until it is let go.
     func press(_ press: String = "click") throws {
         try ask("simulator/press", ["button": "kitchen", "press": .string(press)])
-        try watch.line(containing: #""event":"up""#, within: 20)
+        try watch.line(containing: #""event":"up""#, within: 10)
     }
 
     /// The next message of a `log` step.
     func logged() throws -> String {
-        let line = try JSONValue(parsing: watch.line(containing: #""kind":"log""#, within: 20))
+        let line = try JSONValue(parsing: watch.line(containing: #""kind":"log""#, within: 10))
         return line["message"]?.stringValue ?? ""
     }
 
@@ -136,7 +147,7 @@ final class RuleHouse {
         #expect(try program.status() == 0, "\(program.text)")
     }
 
-    func heard(_ line: String) throws { try messages?.line(containing: line, within: 20) }
+    func heard(_ line: String) throws { try messages?.line(containing: line, within: 10) }
 
     /// What the broker keeps on a topic.
     func retained(_ topicName: String) throws -> String {
@@ -150,7 +161,7 @@ final class RuleHouse {
     @discardableResult
     func reloaded(_ state: JSONValue = "ok") throws -> JSONValue {
         while true {
-            let line = try JSONValue(parsing: watch.line(containing: #""kind":"rules""#, within: 20))
+            let line = try JSONValue(parsing: watch.line(containing: #""kind":"rules""#, within: 10))
             guard line["state"] == state, state == "error" || line["active"] != active else { continue }
             active = line["active"]
             return line

@@ -33,7 +33,6 @@ struct RuleStartTests {
         #expect(house.daemon.text.contains("E203"))
         #expect(house.daemon.text.contains("the last good rules, of 20"), "\(house.daemon.text)")
         #expect(!house.daemon.text.contains("tin-1234"))
-        try house.ready()
         try house.press()
         try house.heard("test/lamp tin-1234")
         #expect(try JSONValue(parsing: house.retained("tryck/bridge/rules"))["state"] == "error")
@@ -117,9 +116,8 @@ struct RuleStartTests {
         try house.ask("rules/disable", ["id": "guest"])
         try house.press("double_click")
         try house.heard("test/door open")
-        for rule in ["stairs", "short", "forgets", "works"] {
-            try house.run(rule)
-            try house.heard("test/\(rule) begun")
+        for (rule, step) in [("stairs", "wait"), ("short", "delay"), ("forgets", "delay"), ("works", "run")] {
+            try house.run(rule, until: "actions[1].\(step)")
         }
         try house.restart(with: signal)
 
@@ -136,7 +134,6 @@ struct RuleStartTests {
         try house.heard("test/counts 2 2")
         try house.run("scenes")
         try house.heard("test/scenes two")
-        try house.ready()
         try house.press("double_click")
         try house.daemon.line(containing: "rule guest did not run: disabled")
         try house.daemon.line(containing: "rule door did not run: dropped_cooldown")
@@ -155,8 +152,7 @@ struct RuleStartTests {
         try house.run("counts")
         try house.heard("test/counts 1 2")
         try house.ask("rules/disable", ["id": "guest"])
-        try house.run("stairs")
-        try house.heard("test/stairs begun")
+        try house.run("stairs", until: "actions[1].wait")
         try house.restart {
             try house.workshop.write(
                 "rules/home.yaml",
@@ -213,7 +209,6 @@ struct RuleStartTests {
         try house.heard("test/counts 1 2")
         try house.run("scenes")
         try house.heard("test/scenes one")
-        try house.ready()
         try house.press("double_click")
         try house.daemon.line(containing: "rule door did not run: dropped_cooldown")
     }
