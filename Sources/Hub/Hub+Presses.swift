@@ -60,9 +60,33 @@ extension Hub {
     /// What is published and told of what buttons did.
     struct Reports {
         var buttons: Set<ButtonID> = []
-        var messages: [(MQTTMessage, Duration)] = []
+        var messages: [Message] = []
         var lines: [JSONValue] = []
         var isEmpty: Bool { buttons.isEmpty }
+
+        /// Not written out yet: what rules do comes first.
+        struct Message {
+            enum Kind {
+                case raw, gesture, stale
+            }
+
+            var kind: Kind
+            var word: String
+            var report: PressReport
+            var patience: Duration
+        }
+    }
+
+    mutating func publish(_ messages: [Reports.Message], at now: Instant) {
+        for message in messages {
+            let (word, report) = (message.word, message.report)
+            switch message.kind {
+            case .raw: publish(topics.rawMessage(word, report), patience: message.patience, at: now)
+            case .gesture:
+                for part in topics.messages(word, report) { publish(part, patience: message.patience, at: now) }
+            case .stale: publish(topics.staleMessage(word, report), patience: message.patience, at: now)
+            }
+        }
     }
 
     mutating func reports(of ruleEffects: [RuleEngine.Effect], at now: Instant) -> Reports {
@@ -89,14 +113,10 @@ extension Hub {
         let report = PressReport(
             button: button, name: record.displayName, sequence: record.sequence,
             pressCount: record.pressCount, at: at, wasQueued: recognised.wasQueued, age: recognised.age)
-        let patience = policy.patience(at: recognised.age)
-        if isRaw {
-            reports.messages.append((topics.rawMessage(word, report), patience))
-        } else if isFresh {
-            for message in topics.messages(word, report) { reports.messages.append((message, patience)) }
-        } else {
-            reports.messages.append((topics.staleMessage(word, report), .seconds(60)))
-        }
+        reports.messages.append(
+            Reports.Message(
+                kind: isRaw ? .raw : isFresh ? .gesture : .stale, word: word, report: report,
+                patience: isRaw || isFresh ? policy.patience(at: recognised.age) : .seconds(60)))
     }
 
     private func eventLine(_ word: String, _ recognised: Recognised, at: UTCTime) -> JSONValue {

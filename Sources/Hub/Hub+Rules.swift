@@ -72,7 +72,7 @@ extension Hub {
         for line in reports.lines { tell(line) }
         for effect in ruleEffects { carryOut(effect, ended: &ended, at: now) }
         if !ended.isEmpty { record(ended) }
-        for (message, patience) in reports.messages { publish(message, patience: patience, at: now) }
+        publish(reports.messages, at: now)
     }
 
     private mutating func carryOut(_ effect: RuleEngine.Effect, ended: inout [StoreChange], at now: Instant) {

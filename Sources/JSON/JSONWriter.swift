@@ -45,6 +45,10 @@ extension JSONValue: CustomStringConvertible {
 
     private static func write(_ text: String, into output: inout [UInt8]) {
         output.append(UInt8(ascii: "\""))
+        guard text.utf8.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) else {
+            output.append(contentsOf: text.utf8)
+            return output.append(UInt8(ascii: "\""))
+        }
         for octet in text.utf8 {
             switch octet {
             case UInt8(ascii: "\""): output.append(contentsOf: #"\""#.utf8)

@@ -11,6 +11,8 @@ package struct PreparedRules: Hashable, Sendable {
     let interests: Interests
     /// The buttons and rules whose ages some expression reads.
     let agedButtons, agedRules: [Int]
+    /// Whether some expression asks what time it is, or where the sun stands: neither is worked out for nobody.
+    let readsTime, readsSun: Bool
 
     package init(_ set: RuleSet) {
         self.set = set
@@ -18,10 +20,18 @@ package struct PreparedRules: Hashable, Sendable {
         interests = Interests(set)
         var agedButtons: Set<Int> = []
         var agedRules: Set<Int> = []
+        var (readsTime, readsSun) = (false, false)
         set.forEachRead { slot in
-            if case .button(let index, .lastEventAge) = slot { agedButtons.insert(index) }
-            if case .rule(let index, .lastRunAge) = slot { agedRules.insert(index) }
+            switch slot {
+            case .button(let index, .lastEventAge): agedButtons.insert(index)
+            case .rule(let index, .lastRunAge): agedRules.insert(index)
+            case .now: readsTime = true
+            case .sun: readsSun = true
+            case .trigger, .state, .variable, .button, .rule, .result, .input, .error, .broker, .repeat: break
+            }
         }
+        self.readsTime = readsTime
+        self.readsSun = readsSun
         self.agedButtons = agedButtons.filter(set.buttons.indices.contains).sorted()
         self.agedRules = agedRules.filter(set.rules.indices.contains).sorted()
     }

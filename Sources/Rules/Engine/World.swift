@@ -31,6 +31,7 @@ struct World: Sendable {
     /// The buttons and rules whose ages some expression reads.
     private let agedButtons: [Int]
     private let agedRules: [Int]
+    private let readsTime, readsSun: Bool
 
     enum Change: Hashable, Sendable {
         case variable(Int)
@@ -56,6 +57,8 @@ struct World: Sendable {
         ruleStarts = Array(repeating: nil, count: set.rules.count)
         agedButtons = rules.agedButtons
         agedRules = rules.agedRules
+        readsTime = rules.readsTime
+        readsSun = rules.readsSun
     }
 
     /// Whether this button, or this part of it, is down. An empty part means any.
@@ -95,9 +98,9 @@ extension World {
         environment.variables = variables
         environment.buttons = buttons
         environment.rules = rules
-        environment.now = set.timeZone.localTime(at: time)
+        if readsTime { environment.now = set.timeZone.localTime(at: time) }
         environment.clockIsBelievable = clock != nil && clockIsBelievable
-        if let location = set.location { environment.sun = location.sun(at: time, in: set.timeZone) }
+        if readsSun, let location = set.location { environment.sun = location.sun(at: time, in: set.timeZone) }
         environment.brokerIsConnected = brokerIsConnected
         return environment
     }

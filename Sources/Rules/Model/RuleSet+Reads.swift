@@ -13,15 +13,28 @@ extension RuleSet {
     }
 }
 
+/// What a window of time needs.
+private let timeAndSun: [Slot] = [.now(.hour), .sun(.isUp)]
+
+extension Expression {
+    fileprivate func forEachRead(_ body: (Slot) -> Void) {
+        reads.forEach(body)
+        if hasTimeWindow { timeAndSun.forEach(body) }
+    }
+}
+
 extension Condition {
     fileprivate func forEachRead(_ body: (Slot) -> Void) {
-        if case .expression(let expression) = test { expression.reads.forEach(body) }
+        switch test {
+        case .expression(let expression): expression.forEachRead(body)
+        case .time: timeAndSun.forEach(body)
+        }
     }
 }
 
 extension Template {
     fileprivate func forEachRead(_ body: (Slot) -> Void) {
-        for case .expression(let expression, _) in parts { expression.reads.forEach(body) }
+        for case .expression(let expression, _) in parts { expression.forEachRead(body) }
     }
 }
 
@@ -71,7 +84,7 @@ extension Step {
             for header in http.headers { header.value.forEachRead(body) }
             http.body.forEachRead(body)
         case .delay(let template), .log(_, let template), .stop(let template): template.forEachRead(body)
-        case .wait(let expression, _): expression.reads.forEach(body)
+        case .wait(let expression, _): expression.forEachRead(body)
         case .set(let assignments): for assignment in assignments { assignment.value.forEachRead(body) }
         case .cycle(let entries, _): for entry in entries { entry.forEachRead(body) }
         case .repeat(let step): step.steps.forEachRead(body)

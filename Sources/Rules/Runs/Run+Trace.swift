@@ -22,6 +22,8 @@ extension Run {
     static func shown(_ text: String) -> String {
         let length = text.utf8.count
         guard length <= longestShown else { return "(\(length) octets)" }
+        // To look at characters takes longer than all else a step does.
+        guard text.utf8.contains(where: { $0 < 0x20 || $0 >= 0x80 }) else { return text }
         return String(text.map { $0.isNewline ? " " : $0 })
     }
 

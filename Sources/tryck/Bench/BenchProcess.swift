@@ -8,7 +8,7 @@ import Simulator
 import Synchronization
 
 /// From a button's packet to the program that a rule starts, through the hub and the edge that starts programs, and
-/// between them the same program by posix_spawn and waitpid alone.
+/// between them the same program by posix_spawn and waitpid alone, and the same line of shell by triggerhappy.
 @ReactorActor
 final class BenchProcess {
     private static let program = "/bin/true"
@@ -21,15 +21,21 @@ final class BenchProcess {
     private var house: BenchHouse
     private var started: [Double] = [], ended: [Double] = []
     private var bareStarted: [Double] = [], bareEnded: [Double] = []
+    private var shell: [Double] = [], keys: [Double] = []
+    private let signal: StartSignal
+    private let triggerhappy: Result<Triggerhappy, Failure>
 
     init(
-        loop: EventLoop, rounds: Int,
+        loop: EventLoop, rounds: Int, directory: String,
         finished: @escaping @ReactorActor (Result<[BenchTable.Section], Failure>) -> Void
     ) throws(Failure) {
         self.loop = loop
         self.rounds = rounds
         self.finished = finished
         processes = ProcessEdge(loop: loop)
+        let signal = try StartSignal(in: directory)
+        self.signal = signal
+        triggerhappy = Result { () throws(Failure) in try Triggerhappy(in: directory, started: signal) }
         let address = BluetoothAddress(rawValue: 0x80E4_DA00_00B0)
         let text = """
             version: 1
@@ -38,6 +44,10 @@ final class BenchProcess {
                 triggers: {button: {address: "\(address)"}, event: down}
                 actions:
                   - run: [\(Self.program)]
+              - id: shell
+                triggers: {button: {address: "\(address)"}, event: up}
+                actions:
+                  - shell: "echo > \(signal.path)"
             """
         house = BenchHouse(
             [SimulatedButtonDescription(name: Self.button, address: address, isPublic: true)], seed: 1,
@@ -78,18 +88,48 @@ final class BenchProcess {
 
     private func startRule() throws(Failure) {
         _ = house.wait(.seconds(1))
+        let clock = ContinuousClock()
+        let (began, rest) = try start(by: .down) { [weak self] id, result, began in
+            self?.ended.append(Double((clock.now - began).nanoseconds))
+            self?.hasEnded(id, result) { try $0.startShell() }
+        }
+        // The call that starts a program holds the thread until the program's own code begins.
+        started.append(Double((clock.now - began).nanoseconds))
+        house.carryOut(rest)
+    }
+
+    private func startShell() throws(Failure) {
+        _ = house.wait(.milliseconds(200))
+        let clock = ContinuousClock()
+        let (began, rest) = try start(by: .up) { [weak self] id, result, _ in
+            self?.hasEnded(id, result) { $0.next() }
+        }
+        guard signal.wait() else { throw Failure(.unavailable, "The shell has not said a word.") }
+        shell.append(Double((clock.now - began).nanoseconds))
+        house.carryOut(rest)
+        guard case .success(let triggerhappy) = triggerhappy else { return }
+        guard let time = triggerhappy.press() else { throw Failure(.unavailable, "thd has stopped to answer.") }
+        keys.append(time)
+    }
+
+    /// Gives the hub what the button sends, and starts the program it asks for.
+    ///
+    /// - Returns: since when, and what else the hub wants done.
+    private func start(
+        by press: SimulatedPress,
+        _ ended: @escaping @ReactorActor (UInt64, ProcessResult, ContinuousClock.Instant) -> Void
+    ) throws(Failure) -> (ContinuousClock.Instant, [Hub.Effect]) {
         house.intercepts = true
-        house.tell(.press(button: Self.button, .down))
+        house.tell(.press(button: Self.button, press))
         let isSent = house.wait(.seconds(5)) { !$0.intercepted.isEmpty }
         house.intercepts = false
         guard isSent else { throw Failure(.ourBug, "The simulated button does not answer. Please report it.") }
         let packets = house.intercepted
         house.intercepted = []
 
-        let clock = ContinuousClock()
-        let began = clock.now
         var rest: [Hub.Effect] = []
         var isStarted = false
+        let began = ContinuousClock().now
         for packet in packets {
             for effect in house.receive(packet) {
                 guard case .startProcess(let id, let request) = effect else {
@@ -97,27 +137,34 @@ final class BenchProcess {
                     continue
                 }
                 isStarted = true
-                processes.start(id, request) { [weak self] in self?.hasEnded(id, $0, since: began) }
-                // It holds the thread until the program's own code begins.
-                started.append(Double((clock.now - began).nanoseconds))
+                processes.start(id, request) { ended(id, $0, began) }
             }
         }
         guard isStarted else { throw Failure(.ourBug, "The rule did not start its program. Please report it.") }
-        house.carryOut(rest)
-        house.tell(.press(button: Self.button, .up))
+        return (began, rest)
     }
 
-    private func hasEnded(_ id: UInt64, _ result: ProcessResult, since began: ContinuousClock.Instant) {
-        ended.append(Double((ContinuousClock().now - began).nanoseconds))
+    private func hasEnded(
+        _ id: UInt64, _ result: ProcessResult,
+        _ next: @escaping @ReactorActor (BenchProcess) throws(Failure) -> Void
+    ) {
         guard result.status == .exited(0) else {
-            return finished(.failure(Failure(.unavailable, "\(Self.program) failed.")))
+            return finished(.failure(Failure(.unavailable, "A program failed: \(result.status).")))
         }
         house.tell(.processEnded(id, result))
-        loop.soon { [weak self] in self?.next() }
+        loop.soon { [weak self] in
+            guard let self else { return }
+            do throws(Failure) { try next(self) } catch { finished(.failure(error)) }
+        }
     }
 
     private func finish() {
         let title = "\(Self.program), \(rounds) times"
+        var key = BenchTable.Row(name: "\(Triggerhappy.package): key → shell", unit: .time, samples: keys)
+        switch triggerhappy {
+        case .success(let triggerhappy): triggerhappy.stop()
+        case .failure(let failure): key.note = failure.sentence
+        }
         finished(
             .success([
                 BenchTable.Section(
@@ -136,13 +183,21 @@ final class BenchProcess {
                             name: "packet of a button → result in the hub", unit: .time, samples: ended,
                             floor: bareEnded, budget: "at most 1.3 ×"),
                     ]),
+                BenchTable.Section(
+                    title: "a line of shell, \(rounds) times, until it says something",
+                    rows: [
+                        key,
+                        .init(
+                            name: "packet of a button → shell", unit: .time, samples: shell,
+                            floor: keys.isEmpty ? nil : keys),
+                    ]),
             ]))
     }
 }
 
 extension BenchProcess {
     /// All of it, on a loop of its own.
-    nonisolated static func measure(rounds: Int) throws(Failure) -> [BenchTable.Section] {
+    nonisolated static func measure(rounds: Int, in directory: String) throws(Failure) -> [BenchTable.Section] {
         let outcome = Mutex<Result<[BenchTable.Section], Failure>>(.failure(.silent(.unavailable)))
         _ = EventLoop.run { @ReactorActor in
             let loop = EventLoop.shared
@@ -151,7 +206,8 @@ extension BenchProcess {
                 loop.stop()
             }
             do throws(Failure) {
-                let bench = try BenchProcess(loop: loop, rounds: rounds, finished: finish)
+                let bench = try BenchProcess(
+                    loop: loop, rounds: rounds, directory: directory, finished: finish)
                 loop.onSignals([SIGINT, SIGTERM]) { [bench] _ in withExtendedLifetime(bench) { loop.stop() } }
                 bench.start()
             } catch {

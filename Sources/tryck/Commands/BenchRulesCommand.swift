@@ -49,7 +49,7 @@ extension BenchCommand {
                 case .matching: table.sections += try BenchMatching.run(rounds: rounds)
                 case .loading: table.sections.append(try BenchLoading.run(rounds: rounds, in: directory.path))
                 case .reload: table.sections.append(try BenchReload.run(rounds: rounds))
-                case .run: table.sections += try BenchProcess.measure(rounds: rounds * 20)
+                case .run: table.sections += try BenchProcess.measure(rounds: rounds * 20, in: directory.path)
                 }
             }
             table.loads.append(BenchTable.load)
