@@ -156,10 +156,3 @@ let package = Package(
             "PictureTransfer", exclude: ["support"]),
     ]
 )
-
-// While the language is being built: only these targets.
-if let only = Context.environment["TRYCK_ONLY"]?.split(separator: ",").map(String.init) {
-    package.targets.removeAll { !only.contains($0.name) }
-    package.products = []
-    package.dependencies = []
-}

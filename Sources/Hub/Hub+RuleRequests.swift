@@ -115,7 +115,7 @@ extension Hub {
             return .error("there is no variable \"\(name)\"" + (near.map { "; did you mean \"\($0)\"?" } ?? ""))
         }
         guard let typed = Value(value, as: variable.type) else {
-            return .error("\(name) is a \(variable.type.rawValue)")
+            return .error("\(name) takes \(variable.type == .integer ? "an" : "a") \(variable.type.rawValue)")
         }
         guard variable.values.isEmpty || variable.values.contains(where: { $0.isSame(as: typed) }) else {
             return .error("\(name) is one of \(variable.values.map { $0.text ?? "" }.joined(separator: ", "))")

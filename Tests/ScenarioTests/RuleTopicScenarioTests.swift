@@ -167,7 +167,7 @@ struct RuleTopicScenarioTests {
                 #"{"request":"variables/set","data":{"name":"levl","value":1}}"#,
                 #"there is no variable "levl"; did you mean "level"?"#
             ),
-            (#"{"request":"variables/set","data":{"name":"level","value":"1"}}"#, "level is a integer"),
+            (#"{"request":"variables/set","data":{"name":"level","value":"1"}}"#, "level takes an integer"),
             (#"{"request":"variables/set","data":{"name":"scene","value":"noon"}}"#, "scene is one of day, night"),
         ])
     func badRequests(line: String, sentence: String) {
