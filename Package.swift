@@ -36,13 +36,15 @@ let daemonImports: [Target.Dependency] = [
 /// What the fuzz targets import. They are tests that replay the corpus, or, when `Tests/FuzzTests/run` builds this
 /// package for itself, the program that makes it grow.
 let fuzzImports: [Target.Dependency] = [
-    "BluetoothHost", "ButtonModel", "Bytes", "Daemon", "Diagnostics", "Expressions", "Flic", "Gestures", "HomeAssistant",
+    "BluetoothHost", "ButtonModel", "Bytes", "Daemon", "Diagnostics", "Expressions", "Flic", "Gestures",
+    "HomeAssistant",
     "Hub", "JSON", "RuleLoader", "Rules",
 ]
 let fuzzing: Target =
     Context.environment["TRYCK_FUZZ"] == nil
     ? .testTarget(
-        name: "FuzzTests", dependencies: fuzzImports, exclude: ["Corpus", "Dictionaries", "Driver", "run"], swiftSettings: settings)
+        name: "FuzzTests", dependencies: fuzzImports, exclude: ["Corpus", "Dictionaries", "Driver", "run"],
+        swiftSettings: settings)
     : .executableTarget(
         name: "fuzz", dependencies: fuzzImports, path: "Tests/FuzzTests", sources: ["Driver", "Targets"],
         swiftSettings: settings)
@@ -140,11 +142,13 @@ let package = Package(
         tests("HubTests", "Hub", "Buttons", "Flic", "Expressions", "Rules", "ButtonModel", "JSON"),
         tests("SimulatorTests", "Simulator", "BluetoothHost", "Flic", "ButtonModel", "Bytes"),
         tests(
-            "ScenarioTests", "Hub", "Simulator", "RuleLoader", "Rules", "Expressions", "Diagnostics", "ButtonModel", "JSON",
+            "ScenarioTests", "Hub", "Simulator", "RuleLoader", "Rules", "Expressions", "Diagnostics", "ButtonModel",
+            "JSON",
             "BluetoothHost", "PictureTransfer"),
         tests("ReactorTests", "Reactor", "ReactorTestSupport", "CLinux"),
         tests(
-            "DaemonTests", "Daemon", "BluetoothHost", "Hub", "Rules", "Reactor", "ReactorTestSupport", "CLinux", "Bytes", "JSON",
+            "DaemonTests", "Daemon", "BluetoothHost", "Hub", "Rules", "Reactor", "ReactorTestSupport", "CLinux",
+            "Bytes", "JSON",
             "ButtonModel"),
         tests(
             "CommandLineTests", "tryck", "Daemon", "Hub", "Diagnostics", "ButtonModel", "JSON", "Simulator",

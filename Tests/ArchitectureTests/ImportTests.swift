@@ -35,7 +35,8 @@ struct ImportTests {
 
     static let daemon: Set<String> = [
         "Bytes", "ButtonModel", "JSON", "Diagnostics", "BluetoothHost", "Gestures", "Expressions", "Almanac", "Rules",
-        "RuleTesting", "HomeAssistant", "Hub", "RuleLoader", "Simulator", "Reactor", "CLinux", "CBluetooth", "CCurl", "CMosquitto", "CSQLite", "CCrypto", "Logging", "Glibc",
+        "RuleTesting", "HomeAssistant", "Hub", "RuleLoader", "Simulator", "Reactor", "CLinux", "CBluetooth", "CCurl",
+        "CMosquitto", "CSQLite", "CCrypto", "Logging", "Glibc",
         "Synchronization",
     ]
 

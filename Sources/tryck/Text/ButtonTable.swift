@@ -11,7 +11,8 @@ enum ButtonTable {
     /// - Parameter now: the wall clock, for how long ago a button was seen.
     static func lines(_ buttons: [JSONValue], at now: UTCTime) -> [Line] {
         guard !buttons.isEmpty else { return ["No button is paired yet. Pair one with: tryck pair"] }
-        let header = ["NAME", "STATE", "BATTERY", "LAST SEEN", "MODE", "A CLICK WAITS"].map { Cell(text: $0, ink: .faint) }
+        let titles = ["NAME", "STATE", "BATTERY", "LAST SEEN", "MODE", "A CLICK WAITS"]
+        let header = titles.map { Cell(text: $0, ink: .faint) }
         let rows = [header] + buttons.map { row($0, at: now) }
         let widths = header.indices.map { column in rows.map { $0[column].text.visible.columns }.max() ?? 0 }
         return rows.map { row in
