@@ -260,7 +260,7 @@ struct Household {
             journal.append("sync")
             guard !failedRecords.contains(token) else { break }
             if syncsAreSlow { slowSyncs.append(token) } else { give(.synced(token, true)) }
-        case .subscribe, .unsubscribe: break
+        case .subscribe, .unsubscribe, .discard: break
         case .loadRules(let id, _):
             let found = rulesOnDisk ?? rules
             give(.rulesLoaded(id, RulesLoaded(set: found.set, source: found.recorded)))

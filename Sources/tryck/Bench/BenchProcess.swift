@@ -91,7 +91,7 @@ final class BenchProcess {
         let clock = ContinuousClock()
         let (began, rest) = try start(by: .down) { [weak self] id, result, began in
             self?.ended.append(Double((clock.now - began).nanoseconds))
-            self?.hasEnded(id, result) { try $0.startShell() }
+            self?.hasEnded(id, result) { bench throws(Failure) in try bench.startShell() }
         }
         // The call that starts a program holds the thread until the program's own code begins.
         started.append(Double((clock.now - began).nanoseconds))

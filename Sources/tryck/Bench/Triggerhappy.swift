@@ -16,7 +16,8 @@ final class Triggerhappy {
     /// - Throws: why it cannot be measured here, for the table.
     init(in directory: String, started: StartSignal) throws(Failure) {
         let searched = (getenv("PATH").map { String(cString: $0) } ?? "") + ":/usr/sbin:/usr/bin"
-        let program = searched.split(separator: ":").map { $0 + "/thd" }.first { access($0, X_OK) == 0 }
+        let program = searched.split(separator: ":").lazy.map { (directory) -> String in "\(directory)/thd" }
+            .first { (path: String) in access(path, X_OK) == 0 }
         guard let program else {
             throw Failure(.unavailable, "not measured: the package \(Self.package) is not installed")
         }
