@@ -16,6 +16,9 @@ struct ConditionTests {
     ) throws -> (holds: Bool, reason: String) {
         var set = RuleSet()
         set.location = location
+        let window = TimeCondition(
+            after: try after.map { try Clock($0) }, before: try before.map { try Clock($0) }, weekdays: weekdays)
+        set.rules = [Rule(id: "rule", triggers: [], conditions: [Condition(.time(window))], steps: [])]
         var world = World(set)
         let now = Instant(nanoseconds: 0)
         let clock = try Clock(time)
@@ -23,8 +26,6 @@ struct ConditionTests {
             UTCTime(milliseconds: House.noon.milliseconds + Int64(day - 15) * 86_400_000 - 43_200_000)
             + .milliseconds(clock.millisecondOfDay(SunFacts()))
         world.clock = (utc, now)
-        let window = TimeCondition(
-            after: try after.map { try Clock($0) }, before: try before.map { try Clock($0) }, weekdays: weekdays)
         let environment = world.environment(for: TriggerFacts(), time: utc, at: now)
         let verdict = world.verdict(on: Condition(.time(window)), in: environment, time: utc)
         #expect(!verdict.isError)
