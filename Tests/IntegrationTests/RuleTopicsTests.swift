@@ -10,6 +10,7 @@ struct RuleTopicsTests {
         states:
           lux: {topic: sensor/hall, value: /light/0, type: number, default: 0}
           door: {topic: home/door, max_age: 1s}
+          word: {topic: home/word, default: ""}
         variables:
           volume: {initial: 30, min: 0, max: 100}
           scene: {initial: day, values: [day, night]}
@@ -147,6 +148,9 @@ struct RuleTopicsTests {
                   - id: gone
                     triggers: {button: any, event: hold}
                     actions: [{wait: {until: not known(states.door), timeout: 10s}}, {publish: {topic: test/gone, payload: it is}}]
+                  - id: says
+                    triggers: {button: any, event: hold}
+                    actions: {publish: {topic: test/says, payload: "{{ states.lux }} {{ states.word }}"}}
                 """
         ) { workshop, port in
             try RuleHouse.publish(workshop, port, "sensor/hall", #"{"light": ["7.0", 8]}"#, retain: true)
@@ -166,9 +170,9 @@ struct RuleTopicsTests {
         ] {
             try house.publish("sensor/hall", #"{"light": [1]}"#)
             try house.publish("sensor/hall", payload)
-            try house.publish("home/door", "after " + payload)
-            try house.publish("tryck/rules/reads/run", "")
-            try house.heard("test/reads \(value) after " + payload)
+            try house.publish("home/word", "after " + payload)
+            try house.publish("tryck/rules/says/run", "")
+            try house.heard("test/says \(value) after " + payload)
         }
     }
 }
