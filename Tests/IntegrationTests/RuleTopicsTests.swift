@@ -9,7 +9,7 @@ struct RuleTopicsTests {
         version: 1
         states:
           lux: {topic: sensor/hall, value: /light/0, type: number, default: 0}
-          door: {topic: home/door, max_age: 1s}
+          door: {topic: home/door, max_age: 3s}
           word: {topic: home/word, default: ""}
         variables:
           volume: {initial: 30, min: 0, max: 100}
