@@ -18,8 +18,8 @@ struct StartingRules: Sendable {
     var recorded: RecordedRules?
     /// What is looked at for changes.
     var watched: WatchedFiles
-    /// It was read from where the user keeps it: to be kept for a day when it is bad.
-    var isGood = false
+    /// To be kept for a day when they are bad; `nil` where they are not those on disk.
+    var good: KeptRules?
 }
 
 /// Finds and reads the files a user wrote, and hands their texts to the loader.
@@ -61,6 +61,8 @@ package struct ConfigurationFiles: Sendable {
 
     /// Where the last set without errors is kept.
     package static func lastGoodRules(in stateDirectory: String) -> String { stateDirectory + "/last-good-rules.json" }
+    /// Where the secrets are that it was read with.
+    static func lastGoodSecrets(in stateDirectory: String) -> String { stateDirectory + "/last-good-secrets.yaml" }
 
     /// Where the rules are, and whether the configuration names the place.
     package func rulesPath(_ configuration: Configuration, in directory: String) -> (path: String, isNamed: Bool) {
@@ -72,7 +74,6 @@ package struct ConfigurationFiles: Sendable {
 
     /// The set that is to run: the one on disk, or the last good one, or none.
     func startingRules(_ source: RuleSource, stateDirectory: String) -> StartingRules {
-        let lastGood = ConfigurationFiles.lastGoodRules(in: stateDirectory)
         let reading: RuleSource.Reading
         do throws(FileText.Failure) {
             reading = try source.read()
@@ -80,7 +81,7 @@ package struct ConfigurationFiles: Sendable {
             var nothing = StartingRules(watched: WatchedFiles(source))
             if !source.isNamed, error == .notFound(source.path) { return nothing }
             nothing.problems = [error.problem]
-            return fallBack(to: lastGood, source, because: "\(error)", nothing)
+            return fallBack(in: stateDirectory, source, because: "\(error)", nothing)
         }
         let report = DiagnosticReport(reading.loaded.diagnostics, sources: reading.sources).text()
         var starting = StartingRules(
@@ -90,28 +91,27 @@ package struct ConfigurationFiles: Sendable {
         guard let set = reading.loaded.value else {
             let count = reading.loaded.diagnostics.count { $0.severity == .error }
             return fallBack(
-                to: lastGood, source, because: "\(source.path) has \(count) error\(count == 1 ? "" : "s")", starting)
+                in: stateDirectory, source, because: "\(source.path) has \(count) error\(count == 1 ? "" : "s")",
+                starting)
         }
         starting.set = set
         starting.recorded = reading.recorded
-        starting.isGood = true
+        starting.good = KeptRules(rules: reading.recorded, secrets: reading.secrets)
         return starting
     }
 
     private func fallBack(
-        to lastGood: String, _ source: RuleSource, because reason: String, _ starting: StartingRules
+        in stateDirectory: String, _ source: RuleSource, because reason: String, _ starting: StartingRules
     ) -> StartingRules {
         var starting = starting
-        guard let kept = try? FileText(reading: lastGood), let recorded = RecordedRules(kept: kept.octets),
-            let set = source.read(recorded)?.value
-        else {
+        guard let kept = KeptRules(in: stateDirectory), let set = source.read(kept)?.value else {
             starting.fault = "\(reason): no rule runs. Mend it; tryck check shows the places."
             return starting
         }
         starting.set = set
-        starting.recorded = recorded
+        starting.recorded = kept.rules
         starting.fault =
-            "\(reason): the last good rules, of \(kept.modifiedAt), run instead. Mend it; tryck check shows the places."
+            "\(reason): the last good rules, of \(kept.keptAt), run instead. Mend it; tryck check shows the places."
         return starting
     }
 
@@ -141,9 +141,9 @@ package struct ConfigurationFiles: Sendable {
     /// What files in this directory may refer to.
     package func loadEnvironment(in directory: String) -> LoadEnvironment {
         let secretsPath = directory + "/secrets.yaml"
-        let secrets = (try? FileText(reading: secretsPath)).map {
-            SourceFile(name: secretsPath, text: $0.octets, isReadableByOthers: $0.isReadableByOthers)
-        }
+        // Nothing but a file: a pipe would make the daemon wait.
+        var secrets: SourceFile?
+        if case .files(let files) = RuleFiles.file(secretsPath) { secrets = files.first.map { SourceFile($0) } }
         return LoadEnvironment(secrets: secrets, variables: environment)
     }
 

@@ -58,10 +58,14 @@ private struct LoadedSet: Sendable {
 
     init(_ source: RuleSource, withTests: Bool, keptIn stateDirectory: String) {
         watched = WatchedFiles(source)
+        isKept = true
         do throws(FileText.Failure) {
             let reading = try source.read(withTests: withTests)
             watched.add(reading)
             result = reading.result
+            if let rules = result.source {
+                isKept = KeptRules(rules: rules, secrets: reading.secrets).write(in: stateDirectory)
+            }
         } catch {
             // Without a file at the usual place there are no rules; a file that was named has to be there.
             let isAllowed = !source.isNamed && error == .notFound(source.path)
@@ -69,11 +73,5 @@ private struct LoadedSet: Sendable {
                 isAllowed
                 ? RulesLoaded(set: RuleSet()) : RulesLoaded(set: nil, problems: [error.problem], summary: "\(error)")
         }
-        isKept = result.source.map { keep($0, in: stateDirectory) } ?? true
     }
-}
-
-/// Keeps a set without errors for a start with bad ones. False when that did not work.
-func keep(_ rules: RecordedRules, in stateDirectory: String) -> Bool {
-    FileText.write(rules.kept, to: ConfigurationFiles.lastGoodRules(in: stateDirectory))
 }

@@ -21,6 +21,7 @@ package struct RuleSource: Sendable {
         package var sources: [String: [UInt8]]
         /// The same, for a recording and for a day when they are bad.
         package var recorded: RecordedRules
+        var secrets: SourceFile?
         /// When the tests were asked for, and could be run.
         package var tests: RuleTestReport?
 
@@ -80,7 +81,7 @@ package struct RuleSource: Sendable {
         var sources = Dictionary(recorded.files.map { ($0.name, $0.text) }) { first, _ in first }
         if let secrets = environment.secrets { sources[secrets.name] = secrets.text }
         return Reading(
-            loaded: loaded, sources: sources, recorded: recorded,
+            loaded: loaded, sources: sources, recorded: recorded, secrets: environment.secrets,
             tests: withTests ? loaded.value.map { RuleTestRunner.run($0) } : nil, searched: searched)
     }
 
@@ -95,17 +96,24 @@ package struct RuleSource: Sendable {
         }
     }
 
-    /// The same rules once more, from what was kept of them. Secrets belong to the place of the original.
-    package func read(_ recorded: RecordedRules) -> Loaded<RuleSet>? {
+    /// The same rules once more, from what was kept of them: with the secrets of today, or, where those are bad, too, with
+    /// those of then.
+    func read(_ kept: KeptRules) -> Loaded<RuleSet>? {
+        let today = read(kept.rules, files.loadEnvironment(in: ConfigurationFiles.directory(of: path)))
+        guard today?.value == nil, let secrets = kept.secrets else { return today }
+        return read(kept.rules, LoadEnvironment(secrets: secrets, variables: files.environment))
+    }
+
+    private func read(_ recorded: RecordedRules, _ environment: LoadEnvironment) -> Loaded<RuleSet>? {
         guard let entry = recorded.files.first else { return nil }
-        var environment = files.loadEnvironment(in: ConfigurationFiles.directory(of: path))
+        var environment = environment
         environment.take(recorded)
         return RuleLoader.rules(SourceFile(name: entry.name, text: entry.text), in: environment)
     }
 }
 
 extension SourceFile {
-    fileprivate init(_ file: RuleFiles.File) {
+    init(_ file: RuleFiles.File) {
         self.init(
             name: file.name, text: file.octets, isReadableByOthers: file.isReadableByOthers, identity: file.path)
     }
@@ -172,7 +180,7 @@ extension RuleSource.Reading {
         let isGood = summary == nil
         return RulesLoaded(
             set: isGood ? loaded.value : nil, source: isGood ? recorded : nil, problems: problems,
-            summary: summary ?? "")
+            summary: summary ?? "", failing: isGood ? nil : loaded.value?.fingerprint)
     }
 }
 

@@ -61,7 +61,7 @@ private func start(_ setup: Setup, _ logger: Logger) {
             loop: loop, directory: setup.stateDirectory, entropy: entropy, now: Surroundings.wallClock)
         let stored = try store.load()
         for notice in store.notices { logger.warning("\(notice)") }
-        if setup.rulesAreGood, let recorded = setup.recordedRules, !keep(recorded, in: setup.stateDirectory) {
+        if let good = setup.goodRules, !good.write(in: setup.stateDirectory) {
             logger.warning("the rules could not be kept in \(setup.stateDirectory) for a start with bad ones")
         }
         let control = try ControlServer(loop: loop, path: setup.controlSocket) { client, line in

@@ -15,8 +15,8 @@ package struct Setup: Sendable {
     package var capture: String?
     package var ruleSource: RuleSource
     package var rules: RuleSet
-    /// The rules are those on disk, without errors.
-    package var rulesAreGood: Bool
+    /// The rules, when they are those on disk, without errors.
+    var goodRules: KeptRules?
     package var watched: WatchedFiles
     /// Where a recording is to be written, and what it says of the rules.
     package var recordingPath: String?
@@ -56,7 +56,7 @@ package struct Setup: Sendable {
         ruleSource = RuleSource(configuration, in: directory, files: files)
         let loaded = files.startingRules(ruleSource, stateDirectory: stateDirectory)
         rules = loaded.set
-        rulesAreGood = loaded.isGood
+        goodRules = loaded.good
         recordingPath = options.record.map { resolve($0, in: base) }
         recordedRules = loaded.recorded
         watched = loaded.watched

@@ -13,12 +13,18 @@ package struct RulesLoaded: Hashable, Sendable {
     package var problems: [JSONValue]
     /// The first of the errors in one line: `rules/home.yaml:14:15: unknown button "kitchn"`.
     package var summary: String
+    /// Of a set without errors, one of whose tests failed.
+    package var failing: String?
 
-    package init(set: RuleSet?, source: RecordedRules? = nil, problems: [JSONValue] = [], summary: String = "") {
+    package init(
+        set: RuleSet?, source: RecordedRules? = nil, problems: [JSONValue] = [], summary: String = "",
+        failing: String? = nil
+    ) {
         rules = set.map { PreparedRules($0) }
         self.source = source
         self.problems = problems
         self.summary = summary
+        self.failing = failing
     }
 }
 
@@ -86,6 +92,10 @@ extension Hub {
                 "state": "ok", "active": .string(set.fingerprint), "rules": .integer(Int64(count)),
                 "changed": .bool(!isSame), "problems": .array(loaded.problems),
             ])
+        } else if loaded.failing == engine.set.fingerprint {
+            // They have been read since they were saved: nothing else is to run, and nothing is wrong with them.
+            reload.fault = nil
+            answer = .error("the rules run already, and do not pass their tests: \(loaded.summary)")
         } else {
             let sentence = "the rules on disk have errors; the old ones go on: \(loaded.summary)"
             if reload.fault != sentence { log(.error, sentence) }
@@ -111,6 +121,7 @@ extension Hub {
         let set = rules.set
         // What was a secret before may still be on its way into the log.
         redaction = redaction.hiding(set.confidential)
+        if let recording { self.recording?.redaction = recording.redaction.hiding(set.confidential) }
         advanceRules(.reloaded(rules), at: now)
         stateTopics = Set(set.states.map(\.topicName))
         ruleTopicsChanged(from: before)

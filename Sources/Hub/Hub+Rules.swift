@@ -38,9 +38,11 @@ extension Hub {
         while next < ruleInputs.count {
             let ruleEffects = engine.handle(ruleInputs[next], at: now)
             let reports = reports(of: ruleEffects, at: now)
-            carryOutOnce(
-                ruleEffects, reports, recordedAs: nil, with: reports.buttons.sorted().compactMap { progress(of: $0) },
-                at: now)
+            let trains = reports.buttons.sorted().compactMap { progress(of: $0) }
+            // A train that a timer decides was on disk as undecided: after a power cut it would be decided again.
+            let token = trains.isEmpty ? nil : takeToken()
+            carryOutOnce(ruleEffects, reports, recordedAs: token, with: trains, at: now)
+            if let token { effects.append(.sync(token)) }
             next += 1
         }
         ruleInputs.removeAll(keepingCapacity: true)
@@ -111,7 +113,8 @@ extension Hub {
         case .triggerModeDropped(let button):
             buttons[button]?.triggerMode = nil
             record([.triggerMode(button, nil)])
-        case .subscribe(let topicNames): if case .connected = broker { effects.append(.subscribe(topicNames)) }
+        case .subscribe(let topicNames):
+            if case .connected = broker { effects.append(.subscribe(topicNames.map { Subscription($0) })) }
         case .unsubscribe(let topicNames): if case .connected = broker { effects.append(.unsubscribe(topicNames)) }
         case .log(let level, let message): log(level, message)
         case .setTimer(let deadline): deadlines.set(.rules, at: deadline)

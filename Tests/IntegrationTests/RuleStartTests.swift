@@ -45,6 +45,20 @@ struct RuleStartTests {
         _ = try house.tryck("status")
     }
 
+    @Test("bad secrets are no reason to run nothing: the last good rules have those they were read with")
+    func lastGoodSecrets() throws {
+        let house = try RuleHouse(
+            Self.home, files: ["rules/rooms/attic.yaml": Self.attic, "rules/secrets.yaml": "word: copper-4711\n"],
+            hasButton: true)
+        try house.restart { try house.workshop.write("rules/secrets.yaml", "wrod: copper-4711\n") }
+        #expect(house.daemon.text.contains("the last good rules, of 20"), "\(house.daemon.text)")
+        try house.press()
+        try house.heard("test/lamp copper-4711")
+        let attributes = try FileManager.default.attributesOfItem(
+            atPath: house.workshop.path("state/last-good-secrets.yaml"))
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+
     @Test("with none kept, or with what cannot be read of them, no rule runs, and the rest does")
     func noneKept() throws {
         for kept in [nil, "{\"format\"", #"{"files":[{"name":"a","text":"x"}]}"#] {

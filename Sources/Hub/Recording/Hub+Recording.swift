@@ -67,5 +67,5 @@ extension Hub {
 /// What a hub that is recorded knows of that.
 struct OngoingRecording: Sendable {
     let start: Instant
-    let redaction: Redaction
+    var redaction: Redaction
 }

@@ -58,7 +58,8 @@ extension RuleEngine {
 
     /// In the order in which they are told: document order, fallback rules after the others.
     func judgeAll(
-        _ event: Event, _ matches: [RuleIndex.Match], _ gates: GatesToAsk, at now: Instant
+        _ event: Event, _ matches: [RuleIndex.Match], _ gates: GatesToAsk, isExplaining: Bool = false,
+        at now: Instant
     ) -> [Verdict] {
         var snapshot = snapshot(for: event, at: now)
         var verdicts: [Verdict] = []
@@ -66,7 +67,8 @@ extension RuleEngine {
             let triggers = set.rules[match.rule].triggers
             let trigger = triggers.indices.contains(match.trigger) ? triggers[match.trigger] : nil
             let occurrence = event.occurrence(for: trigger)
-            let judgement = self.judge(match.rule, occurrence, gates, in: &snapshot, at: now)
+            let judgement = self.judge(
+                match.rule, occurrence, gates, in: &snapshot, isExplaining: isExplaining, at: now)
             verdicts.append(Verdict(match: match, occurrence: occurrence, judgement: judgement))
         }
         for match in matches where !set.rules[match.rule].isFallback { judge(match) }

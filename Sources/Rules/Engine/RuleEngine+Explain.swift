@@ -23,7 +23,7 @@ extension RuleEngine {
         // A copy: only the ages in it are brought up to date.
         var engine = self
         engine.world.refreshAges(at: now)
-        let verdicts = engine.judgeAll(event, matches, .all, at: now)
+        let verdicts = engine.judgeAll(event, matches, .all, isExplaining: true, at: now)
         let asked = Set(verdicts.map(\.match.rule))
         return Explanation(
             verdicts: verdicts.map { engine.told($0, event, at: now) },
@@ -36,7 +36,8 @@ extension RuleEngine {
         if judgement.isKept {
             // It runs if it is the last, and then the other gates are asked.
             var snapshot = snapshot(for: event, at: now)
-            let rest = judge(verdict.match.rule, verdict.occurrence, .ofKept, in: &snapshot, at: now)
+            let rest = judge(
+                verdict.match.rule, verdict.occurrence, .ofKept, in: &snapshot, isExplaining: true, at: now)
             judgement.stoppedBy = rest.stoppedBy
             judgement.reasons += rest.reasons.filter { $0.gate != .enabled }
         }

@@ -6,7 +6,7 @@ import Gestures
 struct Judgement: Sendable {
     /// `nil`: it runs, or it waits for the last stored event.
     var stoppedBy: Gate?
-    /// For each gate that was asked, the last being the one that said no.
+    /// Of the gate that said no; for those who want an explanation, for each gate that was asked before it, too.
     var reasons: [(gate: Gate, text: String)] = []
     var conditionsHold = false
     var hasConditionError = false
@@ -45,12 +45,15 @@ extension RuleEngine {
     }
 
     /// Asks the gates of one rule in their order, up to the first that says no. Changes nothing.
+    ///
+    /// - Parameter isExplaining: with the reasons of gates that let it pass, which nobody wants on the way of a press.
     func judge(
-        _ rule: Int, _ occurrence: Occurrence, _ gates: GatesToAsk, in snapshot: inout Environment, at now: Instant
+        _ rule: Int, _ occurrence: Occurrence, _ gates: GatesToAsk, in snapshot: inout Environment,
+        isExplaining: Bool, at now: Instant
     ) -> Judgement {
         var judgement = Judgement()
         func pass(_ gate: Gate, _ holds: Bool, _ text: @autoclosure () -> String) -> Bool {
-            judgement.reasons.append((gate, text()))
+            if !holds || isExplaining { judgement.reasons.append((gate, text())) }
             if !holds { judgement.stoppedBy = gate }
             return holds
         }
@@ -73,10 +76,13 @@ extension RuleEngine {
         }
         if gates.contains(.conditions) {
             snapshot.trigger.id = occurrence.facts.id
-            let verdict = world.verdict(on: declared.conditions, in: snapshot, time: occurrence.at)
+            let verdict = world.verdict(
+                on: declared.conditions, in: snapshot, time: occurrence.at, isExplaining: isExplaining)
             judgement.hasConditionError = verdict.hasErrors
-            let reasons = verdict.reasons.isEmpty ? "none" : verdict.reasons.joined(separator: "; ")
-            guard pass(.conditions, verdict.holds, reasons) else { return judgement }
+            let reasons = verdict.reasons
+            guard
+                pass(.conditions, verdict.holds, reasons.isEmpty ? "none" : reasons.joined(separator: "; "))
+            else { return judgement }
         }
         judgement.conditionsHold = true
         if gates.contains(.pace) {
@@ -86,8 +92,10 @@ extension RuleEngine {
             }
             let count = lane?.rate.count(declared.rateLimit, at: now) ?? 0
             let hasRoom = lane?.rate.hasRoom(declared.rateLimit, at: now) ?? true
-            let limit = "\(declared.rateLimit.count) runs in \(declared.rateLimit.per.text)"
-            guard pass(.rateLimit, hasRoom, "\(count) of \(limit)") else { return judgement }
+            let limit = declared.rateLimit
+            guard pass(.rateLimit, hasRoom, "\(count) of \(limit.count) runs in \(limit.per.text)") else {
+                return judgement
+            }
         }
         if gates.contains(.mode) {
             let busy = busy(declared, lane)

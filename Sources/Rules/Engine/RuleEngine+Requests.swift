@@ -50,7 +50,7 @@ extension RuleEngine {
 
     private func judgeManual(_ rule: Int, _ event: Event, _ gates: GatesToAsk, at now: Instant) -> Judgement {
         var snapshot = snapshot(for: event, at: now)
-        return judge(rule, event.occurrence, gates, in: &snapshot, at: now)
+        return judge(rule, event.occurrence, gates, in: &snapshot, isExplaining: false, at: now)
     }
 
     private mutating func setTriggerMode(

@@ -26,12 +26,19 @@ extension World {
         }
     }
 
-    /// Whether all hold; what each that was asked saw. The first that does not ends the asking.
+    /// Whether all hold, and what the one saw that does not, which ends the asking.
+    ///
+    /// - Parameter isExplaining: with what those saw that hold.
     func verdict(
-        on conditions: [Condition], in environment: Environment, time: UTCTime
+        on conditions: [Condition], in environment: Environment, time: UTCTime, isExplaining: Bool
     ) -> (holds: Bool, reasons: [String], hasErrors: Bool) {
         var reasons: [String] = []
         for condition in conditions {
+            if !isExplaining, case .expression(let expression) = condition.test,
+                (try? expression.isTrue(in: environment)) == true
+            {
+                continue
+            }
             let verdict = verdict(on: condition, in: environment, time: time)
             reasons.append(verdict.reason)
             guard verdict.holds else { return (false, reasons, verdict.isError) }

@@ -149,7 +149,7 @@ extension Run {
     ) {
         for (index, branch) in branches.enumerated() {
             let verdict = world.verdict(
-                on: branch.conditions, in: values.environment, time: world.wallClock(at: now))
+                on: branch.conditions, in: values.environment, time: world.wallClock(at: now), isExplaining: true)
             let name = isIf ? "if" : "branch \(index + 1)"
             let reasons = verdict.reasons.joined(separator: "; ")
             note(step, "\(name) \(verdict.holds)" + (reasons.isEmpty ? "" : ": \(reasons)"), at: now)
