@@ -14,7 +14,7 @@ import Rules
 final class Daemon {
     let loop: EventLoop
     let logger: Logger
-    let setup: Setup
+    private(set) var setup: Setup
     let store: StoreEdge
     let control: ControlServer
     let notifier: ServiceNotifier?
@@ -58,6 +58,9 @@ final class Daemon {
         self.recorder = recorder
         self.stored = stored
         hub = Hub(setup.hub, stored: stored, rules: setup.rules)
+        // The hub has them, and lets go of them when others take their place.
+        self.setup.rules = RuleSet()
+        self.setup.goodRules = nil
         timer = loop.timer { [weak self] in self?.deliver(.timerFired) }
     }
 
@@ -134,7 +137,7 @@ final class Daemon {
             transport?.send(packet)
         case .record(let token, let changes): record(changes, token)
         case .sync(let token): sync(token)
-        case .subscribe(let topicFilters): mqtt?.subscribe(topicFilters.map { ($0, qos: 1) })
+        case .subscribe(let subscriptions): mqtt?.subscribe(subscriptions)
         case .unsubscribe(let topicFilters): mqtt?.unsubscribe(topicFilters)
         case .loadRules(let id, let withTests): loadRules(id, withTests: withTests)
         case .discard(let rules): discard(rules)
@@ -147,14 +150,16 @@ final class Daemon {
             web.start(id, request, timeout: Self.longestWebRequest) { [weak self] in self?.deliver(.webAnswered(id, $0))
             }
         case .cancelWebRequest(let id): web.cancel(id)
+        case .readFirmware(let id, let file): readFirmware(id, file)
         case .respond(let client, let line): control.send(line.encoded(), to: client)
         case .tell(let clients, let line):
             let octets = line.encoded()
             for client in clients { control.send(octets, to: client) }
         case .pressSimulated(let button, let press): pressSimulated(button, press)
         case .log(let level, let message): log(level, message)
+        case .setLogLevel(let level): setLogLevel(level)
         case .status(let text): notifier?.status(text)
-        case .finish: finish()
+        case .finish(let isRestart): finish(isRestart: isRestart)
         }
     }
 
@@ -190,9 +195,15 @@ final class Daemon {
         }
     }
 
+    private func setLogLevel(_ level: LogLevel) {}
+    private func readFirmware(_ id: UInt64, _ file: FirmwareFile) {
+        deliver(.firmwareRead(id, .failed("no firmware can be read.")))
+    }
+
     /// Everything is said. What is under way gets its end: programs, then the broker, then the socket.
-    private func finish() {
+    private func finish(isRestart: Bool) {
         guard !isStopping else { return }
+        _ = isRestart
         isStopping = true
         notifier?.stopping()
         processes.cancelAll { [weak self] in

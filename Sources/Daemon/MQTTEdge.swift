@@ -1,6 +1,7 @@
 import ButtonModel
 import CMosquitto
 import Glibc
+package import Hub
 package import Reactor
 
 package enum MQTTEvent: Hashable, Sendable {
@@ -122,9 +123,10 @@ package final class MQTTEdge {
     }
 
     /// Only while connected; what the broker refuses is reported, what it grants is not.
-    package func subscribe(_ topicFilters: [(String, qos: Int)]) {
+    package func subscribe(_ subscriptions: [Subscription]) {
         defer { deliverSoon() }
-        for (topicFilter, qos) in topicFilters {
+        for subscription in subscriptions {
+            let topicFilter = subscription.topicFilter
             guard case .connected(let link, _) = state else {
                 emit(.subscribeFailed(topicFilter: topicFilter, "there is no connection to the broker"))
                 continue
@@ -133,7 +135,7 @@ package final class MQTTEdge {
                 emit(.subscribeFailed(topicFilter: topicFilter, "it contains a NUL character"))
                 continue
             }
-            let (code, messageID) = link.client.subscribe(topicFilter, qos: qos)
+            let (code, messageID) = link.client.subscribe(topicFilter, qos: subscription.qos)
             if code == MOSQ_ERR_SUCCESS.rawValue {
                 subscribing[messageID] = topicFilter
             } else {

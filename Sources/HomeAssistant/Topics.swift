@@ -34,7 +34,27 @@ package struct Topics: Hashable, Sendable {
 
     package func response(to request: String) -> String { base + "/bridge/response/" + request }
 
+    package var bridgeInfo: String { base + "/bridge/info" }
+    package var bridgeDevices: String { base + "/bridge/devices" }
+    package var bridgeLogging: String { base + "/bridge/logging" }
+
+    package func status(of button: ButtonID) -> String { "\(base)/\(button)" }
+    package func availability(of button: ButtonID) -> String { "\(base)/\(button)/availability" }
     package func event(of button: ButtonID) -> String { "\(base)/\(button)/event" }
     package func action(of button: ButtonID) -> String { "\(base)/\(button)/action" }
     package func raw(of button: ButtonID) -> String { "\(base)/\(button)/raw" }
+}
+
+/// What is asked of one button on its own topics.
+package enum ButtonTopicRequest: Hashable, Sendable {
+    case set(String)
+    case get(String)
+}
+
+extension Topics {
+    /// Filters for everything `buttonRequest` knows.
+    package var buttonFilters: [String] { ["\(base)/+/set", "\(base)/+/get"] }
+
+    /// The word between base and verb, an id where somebody did it right.
+    package func buttonRequest(of topicName: String) -> ButtonTopicRequest? { nil }
 }

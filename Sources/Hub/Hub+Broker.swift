@@ -13,7 +13,7 @@ extension Hub {
         log(.info, "connected to \(brokerAddress)")
         tell(["kind": "broker", "state": "connected"])
         let filters = requestFilters + engine.subscriptions
-        if !filters.isEmpty { effects.append(.subscribe(filters)) }
+        if !filters.isEmpty { effects.append(.subscribe(filters.map { Subscription($0) })) }
         effects.append(.publish(takeToken(), topics.bridgeStateMessage(isOnline: true), expiry: nil))
         publishRuleTopics()
         advanceRules(.brokerChanged(isConnected: true), at: now)

@@ -48,6 +48,10 @@ package struct Hub: Sendable {
         case rulesLoaded(UInt64, RulesLoaded)
         /// The rule files have changed, or somebody asks for them to be read again.
         case reloadRules
+        /// The files with firmware that lie in the state directory; at the start and whenever they change.
+        case firmwareFiles([FirmwareFile])
+        /// The answer to `readFirmware`.
+        case firmwareRead(UInt64, FirmwareReading)
         /// The record could not be written; a sentence for people.
         case recordFailed(UInt64, String)
         /// Everything recorded up to this `sync` is on disk, or could not be brought there.
@@ -75,7 +79,7 @@ package struct Hub: Sendable {
         /// Bring everything recorded so far to the disk and say so with `synced`.
         case sync(UInt64)
 
-        case subscribe([String])
+        case subscribe([Subscription])
         case unsubscribe([String])
         /// Answer with `published` or `publishFailed`. `expiry`: how long the broker may keep it for others.
         case publish(UInt64, MQTTMessage, expiry: Duration?)
@@ -88,6 +92,9 @@ package struct Hub: Sendable {
         /// Another set took the place of this one. To let go of ten thousand rules takes longer than a press may wait.
         case discard(PreparedRules)
 
+        /// Answer with `firmwareRead`.
+        case readFirmware(UInt64, FirmwareFile)
+
         /// One line to a client of the control socket.
         case respond(ClientID, JSONValue)
         /// One line to each client that watches.
@@ -95,10 +102,12 @@ package struct Hub: Sendable {
         /// Press a button of the simulator.
         case pressSimulated(button: String, press: String)
         case log(LogLevel, String)
+        /// From which level on the log is written, until the program ends.
+        case setLogLevel(LogLevel)
         /// One line for the service manager.
         case status(String)
-        /// Everything is said: publish what is left, close and end.
-        case finish
+        /// Everything is said: publish what is left, close, and end or execute the program anew.
+        case finish(isRestart: Bool)
     }
 
     package struct ClientID: RawRepresentable, Hashable, Comparable, Sendable {
@@ -148,6 +157,8 @@ package struct Hub: Sendable {
     var startedAt: Instant?
     private var isStopping = false
     private var isFinished = false
+    /// When it has ended it is to begin again.
+    var isRestartWanted = false
     var deadlines = Deadlines<TimerKey>()
     var effects: [Effect] = []
     /// What the parts' own effects ask of them in turn. It waits until all effects before it are carried out: an
@@ -205,6 +216,8 @@ package struct Hub: Sendable {
         case .webAnswered(let id, let result): webAnswered(id, result, at: now)
         case .rulesLoaded(let id, let loaded): rulesLoaded(id, loaded, at: now)
         case .reloadRules: reloadRules(withTests: false, for: nil)
+        case .firmwareFiles(let files): firmwareFilesChanged(files, at: now)
+        case .firmwareRead(let id, let reading): firmwareRead(id, reading, at: now)
         case .recordFailed(let token, let reason): recordFailed(token, reason)
         case .synced(let token, let success): synced(token, success, at: now)
 
@@ -270,7 +283,7 @@ package struct Hub: Sendable {
             effects.append(.publish(takeToken(), offlineMessage, expiry: nil))
         }
         effects.append(.closeTransport)
-        effects.append(.finish)
+        effects.append(.finish(isRestart: isRestartWanted))
     }
 
     // MARK: Small things every part needs

@@ -1,10 +1,17 @@
 package import ButtonModel
 package import JSON
+package import Rules
 
 /// What the hub has to know of the configuration and of the world it runs in.
 package struct HubConfiguration: Hashable, Sendable {
     package var version: String
+    /// Of the sources; empty where nobody knows.
+    package var commit: String
     package var baseTopic: String
+    /// `homeassistant`; `nil`: nothing is announced.
+    package var discoveryPrefix: String?
+    /// Where Home Assistant says `online` when it has started.
+    package var homeAssistantStatusTopic: String
     /// Keys that may have signed a button's certificate, besides Flic's own.
     package var extraTrustRoots: [[UInt8]]
     /// Those the configuration added, in hexadecimal; each is named in the log.
@@ -19,6 +26,7 @@ package struct HubConfiguration: Hashable, Sendable {
     package var hasBroker: Bool
     /// What requests over MQTT may do.
     package var control: MQTTControl
+    package var logLevel: LogLevel
     /// The environment programs start with, `NAME=value`; the event's own variables are added.
     package var processEnvironment: [String]
     /// Where programs run that name no directory.
@@ -33,16 +41,21 @@ package struct HubConfiguration: Hashable, Sendable {
     package var simulatedButtons: [String]
 
     package init(
-        version: String, baseTopic: String = "tryck", extraTrustRoots: [[UInt8]] = [],
+        version: String, commit: String = "", baseTopic: String = "tryck", discoveryPrefix: String? = nil,
+        homeAssistantStatusTopic: String = "homeassistant/status", extraTrustRoots: [[UInt8]] = [],
         trustRootNames: [String] = [],
         transport: String = "none", hasTransport: Bool = true, maximumConnections: Int? = nil,
         broker: String = "none", hasBroker: Bool = true,
-        control: MQTTControl = .settings, processEnvironment: [String] = [], stateDirectory: String = "/",
+        control: MQTTControl = .settings, logLevel: LogLevel = .info, processEnvironment: [String] = [],
+        stateDirectory: String = "/",
         builtAt: UTCTime = UTCTime(milliseconds: 0), ruleFault: String? = nil, ruleProblems: [JSONValue] = [],
         simulatedButtons: [String] = []
     ) {
         self.version = version
+        self.commit = commit
         self.baseTopic = baseTopic
+        self.discoveryPrefix = discoveryPrefix
+        self.homeAssistantStatusTopic = homeAssistantStatusTopic
         self.extraTrustRoots = extraTrustRoots
         self.trustRootNames = trustRootNames
         self.transport = transport
@@ -51,6 +64,7 @@ package struct HubConfiguration: Hashable, Sendable {
         self.broker = broker
         self.hasBroker = hasBroker
         self.control = control
+        self.logLevel = logLevel
         self.processEnvironment = processEnvironment
         self.stateDirectory = stateDirectory
         self.builtAt = builtAt

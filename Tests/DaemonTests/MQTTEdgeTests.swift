@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Hub
 import Reactor
 import Testing
 
@@ -15,7 +16,7 @@ struct MQTTEdgeTests {
         try await withReactor {
             let subscriber = TestClient(broker, version: version)
             #expect(await subscriber.next() == .connected(version))
-            subscriber.edge.subscribe([("home/#", qos: 2)])
+            subscriber.edge.subscribe([Subscription("home/#", qos: 2)])
             let publisher = TestClient(broker, version: version)
             #expect(await publisher.next() == .connected(version))
             for qos in 0...2 {
@@ -43,14 +44,14 @@ struct MQTTEdgeTests {
         try await withReactor {
             let client = TestClient(broker)
             _ = await client.next()
-            client.edge.subscribe([("state", qos: 1)])
+            client.edge.subscribe([Subscription("state", qos: 1)])
             client.publish(1, "state", [1], qos: 1, retain: true)
             let events = [await client.next(), await client.next()]
             #expect(
                 Set(events) == [.published(id: 1), .message(topicName: "state", payload: [1], retained: false, qos: 1)])
             let late = TestClient(broker)
             _ = await late.next()
-            late.edge.subscribe([("state", qos: 1)])
+            late.edge.subscribe([Subscription("state", qos: 1)])
             #expect(await late.next() == .message(topicName: "state", payload: [1], retained: true, qos: 1))
             await client.disconnect()
             await late.disconnect()
@@ -131,7 +132,7 @@ struct MQTTEdgeTests {
             defer { second.stop() }
             let watcher = TestClient(second)
             #expect(await watcher.next() == .connected(.v5))
-            watcher.edge.subscribe([("#", qos: 1)])
+            watcher.edge.subscribe([Subscription("#", qos: 1)])
             await client.next { $0 == .connected(.v5) ? () : nil }
             client.publish(4, "a", [4], qos: 1)
             #expect(await client.next() == .published(id: 4))
@@ -150,7 +151,7 @@ struct MQTTEdgeTests {
         try await withReactor {
             let watcher = TestClient(broker)
             _ = await watcher.next()
-            watcher.edge.subscribe([("bridge/state", qos: 1)])
+            watcher.edge.subscribe([Subscription("bridge/state", qos: 1)])
             var options = broker.options()
             options.will = MQTTWill(topicName: "bridge/state", payload: Array("offline".utf8))
             let polite = TestClient(options)
@@ -184,7 +185,7 @@ struct MQTTEdgeTests {
         try await withReactor {
             let reader = TestClient(broker)
             _ = await reader.next()
-            reader.edge.subscribe([("big", qos: 0)])
+            reader.edge.subscribe([Subscription("big", qos: 0)])
             let writer = TestClient(broker, version: .v311)
             _ = await writer.next()
             let bound = MQTTClient.maximumPayload
@@ -253,7 +254,9 @@ struct MQTTEdgeTests {
             }
             #expect(failed == [0, 1, 2, 3])
             #expect(await client.next() == .published(id: 4))
-            client.edge.subscribe([("a/#/b", qos: 1), ("nul\0", qos: 1), ("ok/#", qos: 1)])
+            client.edge.subscribe([
+                Subscription("a/#/b", qos: 1), Subscription("nul\0", qos: 1), Subscription("ok/#", qos: 1),
+            ])
             for topicFilter in ["a/#/b", "nul\0"] {
                 guard case .subscribeFailed(topicFilter, _) = await client.next() else { throw Unexpected() }
             }
@@ -276,7 +279,7 @@ struct MQTTEdgeTests {
             await pause(milliseconds: 2100)
             let late = TestClient(broker)
             _ = await late.next()
-            late.edge.subscribe([("#", qos: 1)])
+            late.edge.subscribe([Subscription("#", qos: 1)])
             #expect(await late.next() == .message(topicName: "long", payload: [2], retained: true, qos: 1))
             #expect(late.happenings.takeAll().isEmpty)
             await client.disconnect()

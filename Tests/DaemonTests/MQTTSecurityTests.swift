@@ -1,4 +1,5 @@
 import Glibc
+import Hub
 import Reactor
 import Testing
 
@@ -68,7 +69,7 @@ struct MQTTSecurityTests {
             _ = await client.next()
             for id in 0..<150 { client.publish(UInt64(id), "state/\(id)", [1, 2, 3], qos: 0, retain: true) }
             for _ in 0..<150 { _ = await client.next() }
-            client.edge.subscribe([("state/#", qos: 0)])
+            client.edge.subscribe([Subscription("state/#", qos: 0)])
             var topicNames: Set<String> = []
             for _ in 0..<150 {
                 guard case .message(let topicName, _, true, _) = await client.next() else { throw Unexpected() }

@@ -55,9 +55,13 @@ struct RecordingTests {
         case .rulesLoaded:
             [
                 .rulesLoaded(6, RulesLoaded(set: nil, problems: [["code": "E301"]], summary: "unknown button")),
+                .rulesLoaded(6, RulesLoaded(set: nil, summary: "a test failed", failing: "0123456789abcdef")),
                 .rulesLoaded(7, RulesLoaded(set: nil, source: header.rules)),
             ]
         case .reloadRules: [.reloadRules]
+        case .firmwareFiles:
+            [.firmwareFiles([]), .firmwareFiles([FirmwareFile(model: "flic2", version: .max)])]
+        case .firmwareRead: [.firmwareRead(8, .octets([])), .firmwareRead(9, .failed("it is gone."))]
         case .recordFailed: [.recordFailed(3, "no space")]
         case .synced: [.synced(4, true), .synced(4, false)]
         case .controlLine: [.controlLine(client, Array("{\"request\" : \"status\"}".utf8)), .controlLine(client, [])]

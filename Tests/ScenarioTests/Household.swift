@@ -24,7 +24,11 @@ struct Household {
     private(set) var subscriptions: Set<String> = []
     /// Every effect the hub had, by kind, in order: what the order of effects is judged by.
     private(set) var journal: [String] = []
+    /// What lies in the state directory.
+    var firmware: [FirmwareFile: [UInt8]] = [:]
+    private(set) var logLevel: LogLevel?
     private(set) var isFinished = false
+    private(set) var isRestarting = false
     /// The lines of a recording, where one is made, and every effect the hub had meanwhile.
     private(set) var recording: [JSONValue] = []
     private(set) var recordedEffects: [Hub.Effect] = []
@@ -294,13 +298,16 @@ struct Household {
             journal.append("sync")
             guard !failedRecords.contains(token) else { break }
             if syncsAreSlow { slowSyncs.append(token) } else { give(.synced(token, true)) }
-        case .subscribe(let filters): subscriptions.formUnion(filters)
+        case .subscribe(let filters): subscriptions.formUnion(filters.map(\.topicFilter))
         case .unsubscribe(let filters): subscriptions.subtract(filters)
         case .loadRules(let id, _): if loadsAreSlow { slowLoads.append(id) } else { give(loaded(id)) }
         case .startWebRequest(let id, let request):
             journal.append("\(request.method) \(request.url)")
             give(.webAnswered(id, HTTPResult(outcome: .answered(status: 200), duration: .milliseconds(1))))
         case .cancelWebRequest, .discard: break
+        case .readFirmware(let id, let file):
+            give(.firmwareRead(id, firmware[file].map { .octets($0) } ?? .failed("there is no \(file.name).")))
+        case .setLogLevel(let level): logLevel = level
         case .publish(let id, let message, _):
             journal.append("publish \(message.topicName)")
             guard brokerIsUp else { return give(.publishFailed(id, "the broker is gone")) }
@@ -326,7 +333,9 @@ struct Household {
             if let press = SimulatedPress(rawValue: press) { worldInputs.append(.press(button: button, press)) }
         case .log(_, let message): logged.append(message)
         case .status: break
-        case .finish: isFinished = true
+        case .finish(let isRestart):
+            isFinished = true
+            isRestarting = isRestart
         }
     }
 

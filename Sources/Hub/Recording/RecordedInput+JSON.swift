@@ -42,6 +42,8 @@ extension RecordedInput {
         case webAnswered = "web_answered"
         case rulesLoaded = "rules_loaded"
         case reloadRules = "reload_rules"
+        case firmwareFiles = "firmware_files"
+        case firmwareRead = "firmware_read"
         case recordFailed = "record_failed"
         case synced
         case controlLine = "control_line"
@@ -99,9 +101,21 @@ extension RecordedInput {
                     "id": JSONValue(id),
                     "rules": loaded.source?.json ?? .null,
                     "problems": redaction(.array(loaded.problems)), "summary": .string(redaction(loaded.summary)),
+                    "failing": loaded.failing.map { .string($0) } ?? .null,
                 ]
             )
         case .reloadRules: (.reloadRules, [:])
+        case .firmwareFiles(let files):
+            (
+                .firmwareFiles,
+                ["files": .array(files.map { ["model": .string($0.model), "version": JSONValue($0.version)] })]
+            )
+        case .firmwareRead(let id, let reading):
+            // The octets go to the button and nowhere else.
+            switch reading {
+            case .octets: (.firmwareRead, ["id": JSONValue(id)])
+            case .failed(let reason): (.firmwareRead, ["id": JSONValue(id), "reason": .string(redaction(reason))])
+            }
         case .recordFailed(let token, let reason):
             (.recordFailed, ["id": JSONValue(token), "reason": .string(redaction(reason))])
         case .synced(let token, let success): (.synced, ["id": JSONValue(token), "success": .bool(success)])
@@ -162,8 +176,18 @@ extension RecordedInput {
                     source: try line.optional("rules") { $0 }.map { (rules) throws(RecordingFailure) in
                         try RecordedRules(recorded: rules)
                     },
-                    problems: try line.member("problems", \.arrayValue), summary: try line.string("summary")))
+                    problems: try line.member("problems", \.arrayValue), summary: try line.string("summary"),
+                    failing: try line.optional("failing", \.stringValue)))
         case .reloadRules: .reloadRules
+        case .firmwareFiles:
+            .firmwareFiles(
+                try line.member("files", \.arrayValue).map { (file) throws(RecordingFailure) in
+                    FirmwareFile(model: try file.string("model"), version: try file.integer("version"))
+                })
+        case .firmwareRead:
+            .firmwareRead(
+                try line.integer("id"),
+                try line.optional("reason", \.stringValue).map { .failed($0) } ?? .octets([]))
         case .recordFailed: .recordFailed(try line.integer("id"), try line.string("reason"))
         case .synced: .synced(try line.integer("id"), try line.bool("success"))
         case .controlLine:

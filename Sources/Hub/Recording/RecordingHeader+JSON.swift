@@ -49,12 +49,15 @@ extension RecordingHeader {
 extension HubConfiguration {
     fileprivate func json(hiding redaction: Redaction) -> JSONValue {
         [
-            "tryck": .string(version), "base_topic": .string(baseTopic),
+            "tryck": .string(version), "commit": .string(commit), "base_topic": .string(baseTopic),
+            "discovery_prefix": discoveryPrefix.map { .string($0) } ?? .null,
+            "status_topic": .string(homeAssistantStatusTopic),
             "trust_roots": .array(trustRootNames.map(JSONValue.string)), "transport": .string(transport),
             "has_transport": .bool(hasTransport),
             "maximum_connections": maximumConnections.map { JSONValue($0) } ?? .null,
             "broker": .string(broker), "has_broker": .bool(hasBroker),
-            "control": .string(control.rawValue), "state_directory": .string(stateDirectory),
+            "control": .string(control.rawValue), "log_level": .string(logLevel.rawValue),
+            "state_directory": .string(stateDirectory),
             "built_at_ms": JSONValue(builtAt.milliseconds),
             "rule_problems": redaction(.array(ruleProblems)),
             "rule_fault": ruleFault.map { .string(redaction($0)) } ?? .null,
@@ -70,7 +73,12 @@ extension HubConfiguration {
             return strings
         }
         self.init(
-            version: try configuration.string("tryck"), baseTopic: try configuration.string("base_topic"),
+            version: try configuration.string("tryck"),
+            commit: try configuration.optional("commit", \.stringValue) ?? "",
+            baseTopic: try configuration.string("base_topic"),
+            discoveryPrefix: try configuration.optional("discovery_prefix", \.stringValue),
+            homeAssistantStatusTopic: try configuration.optional("status_topic", \.stringValue)
+                ?? "homeassistant/status",
             trustRootNames: try strings("trust_roots"), transport: try configuration.string("transport"),
             hasTransport: try configuration.bool("has_transport"),
             maximumConnections: try configuration.optional("maximum_connections") {
@@ -79,6 +87,8 @@ extension HubConfiguration {
             broker: try configuration.string("broker"),
             hasBroker: try configuration.bool("has_broker"),
             control: try MQTTControl(recorded: configuration),
+            logLevel: try configuration.optional("log_level") { $0.stringValue.flatMap(LogLevel.init(rawValue:)) }
+                ?? .info,
             stateDirectory: try configuration.string("state_directory"),
             builtAt: UTCTime(milliseconds: try configuration.optional("built_at_ms", \.integerValue) ?? 0),
             ruleFault: try configuration.optional("rule_fault", \.stringValue),

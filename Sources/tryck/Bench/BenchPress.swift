@@ -1,6 +1,7 @@
 import ButtonModel
 import Daemon
 import Glibc
+import Hub
 import Reactor
 import Simulator
 
@@ -187,7 +188,7 @@ final class BenchPress {
     private func heard(_ event: MQTTEvent, _ port: UInt16) {
         switch event {
         case .connected:
-            subscriber?.subscribe([("bench/#", qos: 0), ("tryck/bridge/#", qos: 0)])
+            subscriber?.subscribe([Subscription("bench/#", qos: 0), Subscription("tryck/bridge/#", qos: 0)])
             if stage == .starting { startDaemon(port) }
         case .message(topicName: "bench/press", _, _, _):
             guard stage == .pressing, let began else { break }

@@ -1,6 +1,7 @@
 import CLinux
 import Daemon
 import Glibc
+import Hub
 import Reactor
 
 /// The demo's own subscriber: what it shows has been at the broker and come back.
@@ -42,7 +43,7 @@ final class DemoListener {
     private func received(_ event: MQTTEvent) {
         switch event {
         case .connected:
-            mqtt?.subscribe([("#", qos: 1)])
+            mqtt?.subscribe([Subscription("#")])
             mqtt?.publish(id: 0, topicName: Self.echoTopic, payload: [], qos: 1, retain: false, expiry: nil)
         case .message(Self.echoTopic, _, _, _): handler(.subscribed)
         case .message(let topicName, let payload, let isRetained, let qos):
