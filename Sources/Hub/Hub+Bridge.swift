@@ -107,7 +107,8 @@ extension Hub {
         latestLogged = message
         let payload: JSONValue = ["level": .string(level.rawValue), "message": .string(message)]
         effects.append(
-            .publish(takeToken(), MQTTMessage(topicName: topics.bridgeLogging, payload: payload.encoded()), expiry: nil))
+            .publish(takeToken(), MQTTMessage(topicName: topics.bridgeLogging, payload: payload.encoded()), expiry: nil)
+        )
     }
 }
 

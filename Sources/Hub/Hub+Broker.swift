@@ -13,7 +13,9 @@ extension Hub {
         log(.info, "connected to \(brokerAddress)")
         tell(["kind": "broker", "state": "connected"])
         let filters = (requestFilters + engine.subscriptions).map { Subscription($0) } + discoveryFilters
-        if !filters.isEmpty { effects.append(.subscribe(filters)) }
+        effects.append(
+            .subscribe(filters + leftoverFilters.map { Subscription($0, qos: 0, isWithoutOurs: true) }))
+        isLookingForLeftovers = true
         sayAll()
         advanceRules(.brokerChanged(isConnected: true), at: now)
         expireMessages(at: now)
@@ -34,6 +36,7 @@ extension Hub {
         guard broker != .disconnected(reason) else { return }
         if case .connected = broker { advanceRules(.brokerChanged(isConnected: false), at: now) }
         broker = .disconnected(reason)
+        isLookingForLeftovers = false
         for topic in retained.takeAll() { retained.add(topic) }
         deadlines.cancel(.announce)
         log(.warning, reason)
@@ -87,7 +90,7 @@ extension Hub {
     }
 
     mutating func published(_ id: UInt64, at now: Instant) {
-        guard !retained.acknowledged(id) else { return }
+        if retained.acknowledged(id) { return stopLookingForLeftovers() }
         outbox.acknowledged(id)
         publishEnded(id, .completed(), at: now)
     }
@@ -104,6 +107,7 @@ extension Hub {
     }
 
     mutating func messageReceived(_ topicName: String, _ payload: [UInt8], retained: Bool, at now: Instant) {
+        if retained { retainedSeen(topicName, payload) }
         if stateTopics.contains(topicName) {
             advanceRules(.message(topicName: topicName, payload: payload), at: now)
         }

@@ -32,7 +32,8 @@ extension Hub {
                 return .error(
                     isLocal
                         ? #"button/update takes {"id": …, "image": the file's octets in hexadecimal}"#
-                        : "an image is taken from the state directory's firmware/ or over the control socket, not over MQTT")
+                        : "an image is taken from the state directory's firmware/ or over the control socket, not over MQTT"
+                )
             }
             install(octets, on: button, at: now)
             return named(button)
@@ -41,7 +42,8 @@ extension Hub {
             return .error("there is no firmware for it; put flic2-VERSION.bin into firmware/ of the state directory")
         }
         guard file.version > record.identity.firmwareVersion else {
-            return .error("the button has version \(record.identity.firmwareVersion) already; \(file.name) is not newer")
+            return .error(
+                "the button has version \(record.identity.firmwareVersion) already; \(file.name) is not newer")
         }
         guard record.updatePercentage == nil else { return .error("an update of this button goes on already") }
         let token = takeToken()

@@ -34,7 +34,8 @@ extension Hub {
             id: identity.id, address: identity.address, name: record.displayName, serial: identity.serial,
             firmwareVersion: identity.firmwareVersion,
             clickCounts: Set(
-                engine.listening(to: identity.id).gestures.filter { !$0.contains(.long) }.map(\.count).filter { $0 > 2 }),
+                engine.listening(to: identity.id).gestures.filter { !$0.contains(.long) }.map(\.count).filter { $0 > 2 }
+            ),
             hasFirmwareFile: firmwareFile(for: record) != nil)
     }
 
@@ -63,7 +64,8 @@ extension Hub {
         let withdrawn = announced.withdrawn.removeValue(forKey: topic) ?? [:]
         if !withdrawn.isEmpty { retained.add(topic) }
         return MQTTMessage(
-            topicName: topicName, payload: announced.hidden.contains(topic) ? [] : payload(withdrawn), qos: 1, retain: true)
+            topicName: topicName, payload: announced.hidden.contains(topic) ? [] : payload(withdrawn), qos: 1,
+            retain: true)
     }
 
     private mutating func withdraw(_ components: [String: String], from topic: RetainedTopic) {

@@ -74,7 +74,7 @@ extension Hub {
         }
     }
 
-    private func isGone(_ topic: RetainedTopic) -> Bool {
+    func isGone(_ topic: RetainedTopic) -> Bool {
         switch topic {
         case .bridgeInfo, .bridgeDevices, .rules, .bridgeConfig, .bridgeState: false
         case .status(let button), .availability(let button), .config(let button): buttons[button] == nil
@@ -93,12 +93,15 @@ extension Hub {
         case .status(let button):
             message(topics.status(of: button), buttons[button].map { status(of: $0).json })
         case .availability(let button):
-            message(topics.availability(of: button), text: buttons[button].map { $0.state == .ready ? "online" : "offline" })
+            message(
+                topics.availability(of: button), text: buttons[button].map { $0.state == .ready ? "online" : "offline" }
+            )
         case .bridgeConfig, .config: announcement(topic)
         case .rules: topics.retained(topics.rules, rulesState.encoded())
         case .ruleEnabled(let rule):
             topics.retained(
-                topics.enabled(rule: rule), engine.isEnabled(rule: rule).map { Array(($0 ? "true" : "false").utf8) } ?? [])
+                topics.enabled(rule: rule),
+                engine.isEnabled(rule: rule).map { Array(($0 ? "true" : "false").utf8) } ?? [])
         case .lastRun(let rule):
             topics.retained(topics.lastRun(rule: rule), ruleTopics.lastRuns[rule].map { $0.encoded() } ?? [])
         case .statistics(let rule):

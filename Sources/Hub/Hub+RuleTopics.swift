@@ -101,7 +101,9 @@ extension Hub {
             for topic in [RetainedTopic.ruleEnabled(rule), .lastRun(rule), .statistics(rule)] { say(topic) }
         }
         for variable in before.set.variables where !now.has(variable: variable.name) { say(.variable(variable.name)) }
-        for (place, rule) in now.ruleIDs.enumerated() where !before.has(rule: rule, at: place) { say(.ruleEnabled(rule)) }
+        for (place, rule) in now.ruleIDs.enumerated() where !before.has(rule: rule, at: place) {
+            say(.ruleEnabled(rule))
+        }
         for variable in now.set.variables where !before.has(variable: variable.name) { say(.variable(variable.name)) }
     }
 }

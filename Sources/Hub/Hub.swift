@@ -144,6 +144,7 @@ package struct Hub: Sendable {
     var broker = BrokerState.disconnected("the broker has not answered yet; if it stays so, check mqtt.broker")
     var outbox = Outbox()
     var retained = RetainedTopics()
+    var isLookingForLeftovers = false
     /// `nil`: nothing is announced to Home Assistant.
     let discovery: Discovery?
     var announced = AnnouncementState()

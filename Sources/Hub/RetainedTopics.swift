@@ -38,6 +38,8 @@ struct RetainedTopics: Sendable {
     private var underway: [UInt64: (topic: RetainedTopic, attempt: Int)] = [:]
     private var attempts: [RetainedTopic: Int] = [:]
 
+    /// Nothing waits, and the broker has everything.
+    var isIdle: Bool { waiting.isEmpty && underway.isEmpty }
     /// How many wait.
     var count: Int { waiting.count }
 
