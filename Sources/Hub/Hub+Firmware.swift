@@ -7,9 +7,9 @@ import Rules
 // Firmware from files in the state directory, or from whoever sends an image over the control socket.
 extension Hub {
     mutating func firmwareFilesChanged(_ files: [FirmwareFile], at now: Instant) {
-        let before = buttons.values.map { offeredFirmware(for: $0) }
+        let before = buttons.values.map { firmwareFile(for: $0) }
         firmwareFiles = files
-        for (record, offered) in zip(buttons.values, before) where offeredFirmware(for: record) != offered {
+        for (record, file) in zip(buttons.values, before) where firmwareFile(for: record) != file {
             say(.status(record.identity.id))
             say(.config(record.identity.id))
         }
