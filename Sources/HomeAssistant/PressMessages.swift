@@ -26,10 +26,10 @@ package struct PressReport: Hashable, Sendable {
         self.age = age
     }
 
-    /// Octets of a payload without name and word, about.
+    /// Octets of a payload besides name and word, where the numbers are small.
     private static let usualLength = 160
 
-    /// The JSON of `/event` and `/raw`, written in one go: this is what a press costs most.
+    /// The JSON of `/event` and `/raw`, written at every press and therefore without a `JSONValue`.
     fileprivate func payload(_ word: String) -> [UInt8] {
         var output: [UInt8] = []
         output.reserveCapacity(PressReport.usualLength + name.utf8.count + word.utf8.count)

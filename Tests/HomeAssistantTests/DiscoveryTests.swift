@@ -145,6 +145,20 @@ struct DiscoveryTests {
         }
     }
 
+    @Test("an announcement of another installation, or what is none, is not ours")
+    func owner() {
+        var other = discovery
+        other.installationID = "5a20"
+        #expect(discovery.isOurs(discovery.payload(Examples.button)))
+        #expect(!other.isOurs(discovery.payload(Examples.button)))
+        for text in [
+            "", "{}", #"{"device":[]}"#, #"{"device":{"via_device":null}}"#,
+            #"{"device":{"via_device":"tryck_bridge_5a1f"}"#,
+        ] {
+            #expect(!discovery.isOurs(Array(text.utf8)), "\(text)")
+        }
+    }
+
     @Test("what a control sends when it is pressed is JSON that the bridge reads")
     func presses() throws {
         let button = try #require(try JSONValue(parsing: discovery.payload(Examples.button))["components"])
