@@ -1,0 +1,149 @@
+"""A broker, Home Assistant, tryckd and a button, and what is asked of all of them together."""
+import asyncio
+import itertools
+import struct
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import automations
+from bridge import PROJECT, Air, Bridge
+from broker import Broker, Listener, Message
+from home_assistant import HomeAssistant
+from tape import Failure
+
+# A virtual controller has random static addresses: the two highest bits are set.
+ADDRESS = 'C0:E4:DA:00:00:01'
+BUTTON = 'c0e4da000001'
+
+# Once rules use a button, it gives the gestures they use.
+RULES = f"""\
+version: 1
+buttons:
+  kitchen: {{address: "{ADDRESS}"}}
+rules:
+  - id: thrice
+    triggers: {{button: kitchen, clicks: 3}}
+    actions:
+      - publish: {{topic: acceptance/rule, payload: thrice}}
+  - id: others
+    triggers: {{button: kitchen, event: [click, double_click, hold, hold_release]}}
+    actions:
+      - log: "{{{{ trigger.event }}}}"
+"""
+
+
+def firmware(words: int = 200) -> bytes:
+    """An image that a simulated button believes: the last word is the sum of those before it."""
+    body = bytes([0x5A]) * (8 + 4 * (words - 1))
+    return body + struct.pack('<I', sum(struct.unpack(f'<{len(body) // 4}I', body)) & 0xFFFFFFFF)
+
+
+class House:
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.broker = Broker(directory)
+        self.heard = Listener(self.broker.port)
+        self.home = HomeAssistant(directory / 'homeassistant', PROJECT / 'deploy/homeassistant/blueprints')
+        self.air = Air(directory)
+        self.bridge: Bridge
+        self._echoes = itertools.count(1)
+
+    async def start(self) -> None:
+        await self.broker.start()
+        await self.heard.start()
+        await self.home.start()
+        await self.home.add_mqtt(self.broker.port)
+        await self.home.add_automation('echo', automations.echo())
+        await self.broker.subscribed(automations.ECHO)
+        await self.air.start('kitchen', {'address': ADDRESS, 'firmware': 10, 'battery': 2940})
+        self.bridge = Bridge(
+            self.directory / 'tryck', self.broker, self.air.transport, trust_root=self.air.trust_root)
+        images = self.bridge.state_directory / 'firmware'
+        images.mkdir()
+        (images / 'flic2-11.bin').write_bytes(firmware())
+        await self.bridge.start()
+
+    async def end(self) -> None:
+        self.heard.end()
+        if hasattr(self, 'bridge'):
+            await self.bridge.end()
+        await self.air.end()
+        await self.home.close()
+        await self.broker.end()
+
+    # --- Names
+
+    def topic(self, name: str = '') -> str:
+        return f'{self.bridge.base}/{BUTTON}' + (f'/{name}' if name else '')
+
+    @property
+    def config_topic(self) -> str:
+        return f'homeassistant/device/{self.bridge.base}_{BUTTON}/config'
+
+    async def entities(self) -> dict[str, dict[str, Any]]:
+        """The button's, by component."""
+        return await self.home.entities(f'{self.bridge.base}_{BUTTON}_')
+
+    async def entity(self, component: str) -> str:
+        entities = await self.entities()
+        if component not in entities:
+            raise Failure(f'the button has no {component}; it has {", ".join(sorted(entities))}')
+        return entities[component]['entity_id']
+
+    async def bridge_entity(self, component: str) -> str:
+        entities = await self.home.entities(f'{self.bridge.base}_bridge_')
+        for unique_id, entry in entities.items():
+            if unique_id.partition('_')[2] == component:
+                return entry['entity_id']
+        raise Failure(f'the bridge has no {component}; it has {", ".join(sorted(entities))}')
+
+    # --- What happens
+
+    async def press(self, press: str) -> None:
+        word, _, times = press.partition('_')
+        if word != 'clicks':
+            return await self.air.press('kitchen', press)
+        # Presses with a name keep apart from each other.
+        for movement in ('down', 'up') * int(times):
+            await self.air.press('kitchen', movement)
+            await asyncio.sleep(0.06)
+
+    async def settled(self, within: float = 20) -> None:
+        """Until Home Assistant has dealt with all that was published before."""
+        mark = self.heard.tape.mark
+        async with asyncio.timeout(within):
+            # What is said while it connects, nobody hears.
+            while True:
+                answer = f'echo {next(self._echoes)}'
+                self.heard.publish(automations.ECHO, answer)
+                try:
+                    await self.heard.wait(automations.RAN, since=mark, payload=answer, within=1)
+                    return
+                except Failure:
+                    continue
+
+    def runs(self, since: int) -> Counter[str]:
+        """The automations that ran, echoes apart."""
+        messages = self.heard.tape.since(since, lambda message: message.topic == automations.RAN)
+        return Counter(message.payload for message in messages if not message.payload.startswith('echo '))
+
+    def events(self, since: int) -> list[Message]:
+        return self.heard.tape.since(since, lambda message: message.topic == self.topic('event'))
+
+    async def pressed(self, press: str, expected: str, runs: Iterable[str]) -> Message:
+        """Presses; the event that came of it, after just these automations ran once each."""
+        mark = self.heard.tape.mark
+        await self.press(press)
+        event = await self.heard.tape.wait(
+            lambda message: message.topic == self.topic('event') and message.json['event_type'] == expected,
+            f'{expected} after {press}', since=mark)
+        await self.settled()
+        equal(self.runs(mark), Counter(runs), f'the automations that ran for {press}')
+        return event
+
+
+def equal(found: object, expected: object, what: str) -> None:
+    if found != expected:
+        raise Failure(f'{what}: {found}, expected {expected}')

@@ -1,0 +1,65 @@
+"""A gesture is one change of state, one device trigger, one branch of the blueprint."""
+import automations
+from bridge import NO_RULES
+from house import BUTTON, RULES, House, equal
+from points.point import point
+
+
+async def gesture(house: House, press: str, expected: str, *runs: str) -> None:
+    home = house.home
+    mark, entity = home.events.mark, await house.entity('event')
+    event = (await house.pressed(press, expected, runs)).json
+    changes = [state for state in home.changes(entity, mark) if state['attributes'].get('event_type') == expected]
+    equal(len(changes), 1, f'changes of state for {expected}')
+    [state] = changes
+    for key in ('event_type', 'id', 'name', 'seq', 'ts', 'queued', 'age_ms', 'press_count'):
+        equal(state['attributes'].get(key), event[key], f'attribute {key}')
+    equal((event['id'], event['queued']), (BUTTON, False), 'id and queued')
+
+
+@point('the very first press is not lost, though the entity was unknown before it')
+async def first(house: House) -> None:
+    await house.home.until_state(await house.entity('event'), 'unknown')
+    await gesture(house, 'click', 'click', 'button_short_press', 'guarded', 'blueprint click')
+
+
+@point('a click is one change of state with all attributes, one device trigger, one run')
+async def click(house: House) -> None:
+    await gesture(house, 'click', 'click', 'button_short_press', 'guarded', 'blueprint click')
+
+
+@point('so is a double click')
+async def double_click(house: House) -> None:
+    await gesture(house, 'double_click', 'double_click', 'button_double_press', 'blueprint double_click')
+
+
+@point('a hold is one, and letting go another')
+async def hold(house: House) -> None:
+    await gesture(
+        house, 'hold', 'hold_release',
+        'button_long_press', 'button_long_release', 'blueprint hold', 'blueprint release')
+
+
+@point('three clicks are a trigger from the moment a rule waits for them, and none any more when no rule does')
+async def three_clicks(house: House) -> None:
+    home, mark = house.home, house.heard.tape.mark
+    device = await home.device(f'tryck_{BUTTON}')
+    assert device
+
+    async def kinds() -> set[str]:
+        return {trigger['type'] for trigger in await home.triggers(device['id'])}
+
+    await house.bridge.load(RULES)
+    await house.heard.wait(house.config_topic, since=mark)
+    await house.settled()
+    [trigger] = [each for each in await home.triggers(device['id']) if each['type'] == 'button_triple_press']
+    await home.add_automation('triple', automations.on_device_trigger('triple', trigger))
+    await gesture(house, 'clicks_3', 'clicks_3', 'triple')
+    await house.heard.wait('acceptance/rule', since=mark, payload='thrice')
+
+    await home.remove_automation('triple')
+    mark, before = house.heard.tape.mark, await kinds()
+    await house.bridge.load(NO_RULES)
+    await house.heard.wait(house.config_topic, since=mark)
+    await house.settled()
+    equal(await kinds(), before - {'button_triple_press'}, 'device triggers')
