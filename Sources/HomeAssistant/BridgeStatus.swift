@@ -48,7 +48,31 @@ package struct BridgeStatus: Hashable, Sendable {
         self.ruleErrorCount = ruleErrorCount
     }
 
-    package var json: JSONValue { .object([]) }
+    package var json: JSONValue {
+        [
+            "version": .string(version), "commit": .string(commit), "adapter": adapter.json,
+            "permit_join": .bool(permitJoinEnd != nil),
+            "permit_join_end": permitJoinEnd.map { .string($0.description) } ?? .null,
+            "log_level": .string(logLevel), "trust_roots": .array(trustRoots.map(JSONValue.string)),
+            "buttons": .integer(Int64(buttonCount)),
+            "rules": ["loaded": .integer(Int64(ruleCount)), "errors": .integer(Int64(ruleErrorCount))],
+        ]
+    }
+}
+
+extension BridgeStatus.Adapter {
+    fileprivate var json: JSONValue {
+        [
+            "id": .string(id), "address": address.map { .string($0.description) } ?? .null, "state": .string(state),
+            "powered": .bool(isPowered),
+        ]
+    }
+
+    /// `hci0`, as Linux calls the adapter `hci:0`; other transports have no second name.
+    private var id: String {
+        let scheme = "hci:"
+        return transport.hasPrefix(scheme) ? "hci" + transport.dropFirst(scheme.count) : transport
+    }
 }
 
 /// One entry of the array on `bridge/devices`.
@@ -70,5 +94,14 @@ package struct ListedButton: Hashable, Sendable {
         self.pairedAt = pairedAt
     }
 
-    package var json: JSONValue { .object([]) }
+    package var json: JSONValue {
+        [
+            "id": .string(identity.id.description), "address": .string(identity.address.description),
+            "uuid": .string(identity.uuid), "name": .string(name), "nickname": .string(identity.nickname),
+            "serial": .string(identity.serial), "model": .string(ButtonDevice.model),
+            "firmware": .integer(Int64(identity.firmwareVersion)),
+            "modes": ["trigger_mode": .string(triggerMode), "latency_mode": .string(latencyMode.rawValue)],
+            "paired_at": .string(pairedAt.description),
+        ]
+    }
 }

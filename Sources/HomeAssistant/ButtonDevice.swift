@@ -13,6 +13,9 @@ package struct ButtonDevice: Hashable, Sendable {
     /// A file with firmware for this model lies there, so there is something to install.
     package var hasFirmwareFile: Bool
 
+    static let manufacturer = "Shortcut Labs"
+    static let model = "Flic 2"
+
     package init(
         id: ButtonID, address: BluetoothAddress, name: String, serial: String, firmwareVersion: UInt32,
         clickCounts: Set<Int> = [], hasFirmwareFile: Bool = false

@@ -45,5 +45,32 @@ package struct ButtonStatus: Hashable, Sendable {
         self.updatePercentage = updatePercentage
     }
 
-    package var json: JSONValue { .object([]) }
+    /// The payload. What is not known is `null`: Home Assistant shows such a reading as unknown. No key may be called as
+    /// a method of a Python dictionary (`items`, `update`, …), or templates would find the method.
+    package var json: JSONValue {
+        [
+            "id": .string(id.description), "name": .string(name), "state": .string(state),
+            "battery": batteryMillivolts.map { .integer(Int64(Battery.percentage(millivolts: $0))) } ?? .null,
+            "battery_voltage": batteryMillivolts.map(ButtonStatus.volts) ?? .null,
+            "battery_low": .bool(isBatteryLow), "press_count": .integer(pressCount),
+            "last_seen": lastSeen.map { .string($0.description) } ?? .null,
+            "rssi": rssi.map { .integer(Int64($0)) } ?? .null, "trigger_mode": .string(triggerMode),
+            "latency_mode": .string(latencyMode.rawValue), "nickname": .string(nickname), "firmware": firmware,
+        ]
+    }
+
+    /// What an update entity reads. It shows an update wherever the two versions differ, so an older file is not offered.
+    private var firmware: JSONValue {
+        [
+            "installed_version": .string(String(firmwareVersion)),
+            "latest_version": .string(String(max(firmwareVersion, offeredVersion ?? firmwareVersion))),
+            "in_progress": .bool(updatePercentage != nil),
+            "update_percentage": updatePercentage.map { .integer(Int64(min(max($0, 0), 100))) } ?? .null,
+        ]
+    }
+
+    /// With two decimals. The hundredths are divided last: of all numbers that is the one printed as `2.94`.
+    private static func volts(millivolts: Int) -> JSONValue {
+        .number((Double(millivolts) / 10).rounded() / 100)
+    }
 }

@@ -18,14 +18,19 @@ extension Topics {
     }
 
     package func ruleRequest(of topicName: String) -> RuleRequest? {
-        guard topicName.hasPrefix(base + "/") else { return nil }
-        let levels = topicName.dropFirst(base.count + 1).split(separator: "/", omittingEmptySubsequences: false)
+        let levels = levels(of: topicName)
         switch (levels.count, levels.first, levels.last) {
         case (3, "rules", "run"): return .run(rule: String(levels[1]))
         case (4, "rules", "set") where levels[2] == "enabled": return .setEnabled(rule: String(levels[1]))
         case (3, "variables", "set"): return .setVariable(String(levels[1]))
         default: return nil
         }
+    }
+
+    /// Those below the base topic; none of a topic name that is elsewhere.
+    package func levels(of topicName: String) -> [Substring] {
+        guard topicName.hasPrefix(base + "/") else { return [] }
+        return topicName.dropFirst(base.count + 1).split(separator: "/", omittingEmptySubsequences: false)
     }
 
     /// Retained; with an empty payload the broker forgets what was there. It is said anew at every connection, so nobody

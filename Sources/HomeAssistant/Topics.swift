@@ -43,6 +43,9 @@ package struct Topics: Hashable, Sendable {
     package func event(of button: ButtonID) -> String { "\(base)/\(button)/event" }
     package func action(of button: ButtonID) -> String { "\(base)/\(button)/action" }
     package func raw(of button: ButtonID) -> String { "\(base)/\(button)/raw" }
+
+    func set(of button: ButtonID) -> String { "\(base)/\(button)/set" }
+    func request(_ name: String) -> String { "\(base)/bridge/request/\(name)" }
 }
 
 /// What is asked of one button on its own topics.
@@ -55,6 +58,29 @@ extension Topics {
     /// Filters for everything `buttonRequest` knows.
     package var buttonFilters: [String] { ["\(base)/+/set", "\(base)/+/get"] }
 
-    /// The word between base and verb, an id where somebody did it right.
-    package func buttonRequest(of topicName: String) -> ButtonTopicRequest? { nil }
+    /// Octets of the word a button is asked by.
+    static let maximumButtonWordLength = 64
+
+    /// The word between base and verb, an id where somebody did it right. Never empty, never with a level or a wildcard in
+    /// it; `nil`, too, for what is no button's: the bridge, rules and variables.
+    package func buttonRequest(of topicName: String) -> ButtonTopicRequest? {
+        guard topicName.utf8.starts(with: base.utf8) else { return nil }
+        let levels = topicName.utf8.dropFirst(base.utf8.count).split(
+            separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard levels.count == 3, levels[0].isEmpty, let word = Topics.buttonWord(levels[1]) else { return nil }
+        return switch Substring(levels[2]) {
+        case "set": .set(word)
+        case "get": .get(word)
+        default: nil
+        }
+    }
+
+    private static func buttonWord(_ level: Substring.UTF8View) -> String? {
+        let isWord = level.allSatisfy { octet in
+            octet >= 0x20 && octet != 0x7F && octet != UInt8(ascii: "+") && octet != UInt8(ascii: "#")
+        }
+        guard isWord, (1...maximumButtonWordLength).contains(level.count) else { return nil }
+        let word = String(Substring(level))
+        return ["bridge", "rules", "variables"].contains(word) ? nil : word
+    }
 }

@@ -21,6 +21,10 @@ struct ButtonRecord: Hashable, Sendable {
     let restoredTrain: String
     var state = ButtonState.disconnected
     var lastSeen: UTCTime?
+    /// As the adapter last heard it advertise, in dBm.
+    var rssi: Int?
+    /// 0…100 while firmware is on its way.
+    var updatePercentage: Int?
 
     init(_ stored: StoredButton) {
         identity = stored.identity

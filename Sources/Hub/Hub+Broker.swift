@@ -12,10 +12,11 @@ extension Hub {
         broker = .connected
         log(.info, "connected to \(brokerAddress)")
         tell(["kind": "broker", "state": "connected"])
-        let filters = requestFilters + engine.subscriptions
-        if !filters.isEmpty { effects.append(.subscribe(filters.map { Subscription($0) })) }
-        effects.append(.publish(takeToken(), topics.bridgeStateMessage(isOnline: true), expiry: nil))
-        publishRuleTopics()
+        let filters = (requestFilters + engine.subscriptions).map { Subscription($0) } + discoveryFilters
+        effects.append(
+            .subscribe(filters + leftoverFilters.map { Subscription($0, qos: 0, isWithoutOurs: true) }))
+        isLookingForLeftovers = true
+        sayAll()
         advanceRules(.brokerChanged(isConnected: true), at: now)
         expireMessages(at: now)
         for entry in outbox.takeAll() { send(entry, at: now) }
@@ -26,8 +27,8 @@ extension Hub {
     private var requestFilters: [String] {
         switch configuration.control {
         case .none: []
-        case .settings: [topics.requestFilter]
-        case .all: [topics.requestFilter] + topics.ruleFilters
+        case .settings: [topics.requestFilter] + topics.buttonFilters
+        case .all: [topics.requestFilter] + topics.buttonFilters + topics.ruleFilters
         }
     }
 
@@ -35,6 +36,9 @@ extension Hub {
         guard broker != .disconnected(reason) else { return }
         if case .connected = broker { advanceRules(.brokerChanged(isConnected: false), at: now) }
         broker = .disconnected(reason)
+        isLookingForLeftovers = false
+        for topic in retained.takeAll() { retained.add(topic) }
+        deadlines.cancel(.announce)
         log(.warning, reason)
         tell(["kind": "broker", "state": "disconnected", "reason": .string(reason)])
     }
@@ -86,11 +90,13 @@ extension Hub {
     }
 
     mutating func published(_ id: UInt64, at now: Instant) {
+        if retained.acknowledged(id) { return stopLookingForLeftovers() }
         outbox.acknowledged(id)
         publishEnded(id, .completed(), at: now)
     }
 
     mutating func publishFailed(_ id: UInt64, _ reason: String, at now: Instant) {
+        guard !retainedFailed(id, reason, at: now) else { return }
         if let entry = outbox.failed(id, at: now) { return post(entry, at: now) }
         publishEnded(id, .failed(code: "R824", message: reason), at: now)
     }
@@ -101,8 +107,13 @@ extension Hub {
     }
 
     mutating func messageReceived(_ topicName: String, _ payload: [UInt8], retained: Bool, at now: Instant) {
+        if retained { retainedSeen(topicName, payload) }
         if stateTopics.contains(topicName) {
             advanceRules(.message(topicName: topicName, payload: payload), at: now)
+        }
+        guard !homeAssistantSaid(topicName, payload, retained: retained, at: now) else { return }
+        if configuration.control != .none, let request = topics.buttonRequest(of: topicName) {
+            return buttonMessageReceived(request, topicName, payload, retained: retained, at: now)
         }
         if configuration.control == .all, let request = topics.ruleRequest(of: topicName) {
             return ruleMessageReceived(request, topicName, payload, retained: retained, at: now)
@@ -118,10 +129,11 @@ extension Hub {
             if name == Hub.reloadRequest {
                 return reload(data, for: .mqtt(name, transaction: transaction))
             }
-            answer = self.answer(name, data, at: now)
+            answer = self.answer(name, data, isLocal: false, at: now)
         } catch {
             answer = .error("the payload is not JSON: \(error)")
         }
         respond(answer, to: .mqtt(name, transaction: transaction))
+        if isRestartWanted { stop(at: now) }
     }
 }

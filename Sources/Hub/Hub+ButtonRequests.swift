@@ -24,16 +24,18 @@ extension Hub {
         case cancelUpdate = "button/update/cancel"
         case factoryReset = "button/factory_reset"
 
-        /// For the control socket alone: these cannot be taken back, or are too large for a broker.
+        /// For the control socket alone: it cannot be taken back, or nobody needs it elsewhere.
         var isLocal: Bool {
             switch self {
-            case .describe, .update, .factoryReset: true
-            case .remove, .rename, .options, .connect, .disconnect, .led, .cancelUpdate: false
+            case .describe, .factoryReset: true
+            case .remove, .rename, .options, .connect, .disconnect, .led, .update, .cancelUpdate: false
             }
         }
     }
 
-    mutating func answer(_ name: ButtonRequestName, _ data: JSONValue, at now: Instant) -> RequestAnswer {
+    mutating func answer(
+        _ name: ButtonRequestName, _ data: JSONValue, isLocal: Bool, at now: Instant
+    ) -> RequestAnswer {
         let button: ButtonID
         do throws(RequestFailure) {
             button = try self.button(named: data["id"] ?? data["from"], for: name.rawValue)
@@ -48,7 +50,7 @@ extension Hub {
         case .connect: return setConnectionWanted(true, button, at: now)
         case .disconnect: return setConnectionWanted(false, button, at: now)
         case .led: return .error("the light of a Flic 2 takes no orders; it only shows what the button does")
-        case .update: return update(button, data, at: now)
+        case .update: return update(button, data, isLocal: isLocal, at: now)
         case .cancelUpdate:
             advanceButtons(.request(button, .cancelFirmwareUpdate), at: now)
             return named(button)
@@ -91,7 +93,7 @@ extension Hub {
         }.map(\.identity.id).sorted()
     }
 
-    private func named(_ button: ButtonID) -> RequestAnswer {
+    func named(_ button: ButtonID) -> RequestAnswer {
         .ok(["id": .string(button.description), "button": .string(label(of: button))])
     }
 
@@ -124,6 +126,9 @@ extension Hub {
             "name": .string(buttons[button]?.displayName ?? ""),
         ]
         publish(topics.bridgeMessage("button_renamed", answer), patience: Hub.bridgePatience, at: now)
+        say(.status(button))
+        say(.bridgeDevices)
+        sayDevices(at: now)
         tellOfChange(button)
         return .ok(answer)
     }
@@ -132,6 +137,8 @@ extension Hub {
 
     /// All of the options, or none when one of them is wrong.
     private mutating func setOptions(_ button: ButtonID, _ data: JSONValue, at now: Instant) -> RequestAnswer {
+        // A select in Home Assistant shows what is, also after a refusal.
+        say(.status(button))
         guard let options = data["options"]?.objectValue, !options.isEmpty else {
             return .error(#"button/options takes {"id": …, "options": {"latency_mode": "low"}}"#)
         }
@@ -206,39 +213,31 @@ extension Hub {
         tell(["kind": "changed", "button": .string(label(of: button)), "data": describe(record)])
     }
 
-    // MARK: Firmware and reset
+    // MARK: A button's own topics
 
-    private mutating func update(_ button: ButtonID, _ data: JSONValue, at now: Instant) -> RequestAnswer {
-        guard let image = data["image"]?.stringValue.flatMap({ Array<UInt8>(hex: $0) }) else {
-            return .error(#"button/update takes {"id": …, "image": the file's octets in hexadecimal}"#)
+    mutating func buttonMessageReceived(
+        _ request: ButtonTopicRequest, _ topicName: String, _ payload: [UInt8], retained: Bool, at now: Instant
+    ) {
+        // It would be repeated at every connection.
+        guard !retained else { return log(.warning, "\(topicName): a retained request is ignored; clear the topic") }
+        let answer: RequestAnswer
+        switch request {
+        case .get(let id):
+            guard let button = buttons.keys.first(where: { $0.description == id }) else {
+                return log(.warning, "\(topicName): there is no such button")
+            }
+            return say(.status(button))
+        case .set(let id):
+            guard let button = buttons.keys.first(where: { $0.description == id }) else {
+                return log(.warning, "\(topicName): there is no such button")
+            }
+            let options = (try? JSONValue(parsing: payload)) ?? .null
+            answer = setOptions(button, ["options": options], at: now)
         }
-        log(.info, "\(label(of: button)): firmware update, an image of \(image.count) octets")
-        advanceButtons(.request(button, .updateFirmware(image)), at: now)
-        return named(button)
+        if case .error(let sentence) = answer { log(.warning, "\(topicName): \(sentence)") }
     }
 
-    mutating func updateProgressed(_ button: ButtonID, _ progress: FirmwareProgress) {
-        var line: [JSONValue.Member] = [
-            .init("kind", "firmware"), .init("button", .string(label(of: button))),
-            .init("id", .string(button.description)),
-        ]
-        switch progress {
-        case .waiting:
-            line.append(.init("state", "waiting"))
-        case .transferring(let percentage):
-            line.append(.init("state", "transferring"))
-            line.append(.init("percentage", .integer(Int64(percentage))))
-        case .finished:
-            log(.info, "\(label(of: button)): the new firmware is there; the button restarts")
-            line.append(.init("state", "finished"))
-        case .failed(let word, let advice):
-            log(.warning, "\(label(of: button)): firmware update failed: \(advice)")
-            line.append(.init("state", "failed"))
-            line.append(.init("reason", .string(word)))
-            line.append(.init("advice", .string(advice)))
-        }
-        tell(.object(line))
-    }
+    // MARK: Reset
 
     private mutating func factoryReset(_ button: ButtonID, _ data: JSONValue, at now: Instant) -> RequestAnswer {
         guard data["confirm"]?.boolValue == true else {

@@ -1,6 +1,97 @@
 import ButtonModel
+import Buttons
+import Bytes
+import JSON
+import Rules
 
+// Firmware from files in the state directory, or from whoever sends an image over the control socket.
 extension Hub {
-    mutating func firmwareFilesChanged(_ files: [FirmwareFile], at now: Instant) {}
-    mutating func firmwareRead(_ id: UInt64, _ reading: FirmwareReading, at now: Instant) {}
+    mutating func firmwareFilesChanged(_ files: [FirmwareFile], at now: Instant) {
+        let before = buttons.values.map { firmwareFile(for: $0) }
+        firmwareFiles = files
+        for (record, file) in zip(buttons.values, before) where firmwareFile(for: record) != file {
+            say(.status(record.identity.id))
+            say(.config(record.identity.id))
+        }
+    }
+
+    /// The newest file that fits the button and is newer than what it has.
+    func offeredFirmware(for record: ButtonRecord) -> FirmwareFile? {
+        firmwareFile(for: record).flatMap { $0.version > record.identity.firmwareVersion ? $0 : nil }
+    }
+
+    /// The newest file that fits the button.
+    func firmwareFile(for record: ButtonRecord) -> FirmwareFile? {
+        firmwareFiles.filter { $0.model == "flic2" }.max { $0.version < $1.version }
+    }
+
+    /// Begins an update, with the image that came with the request or with the newest file.
+    mutating func update(_ button: ButtonID, _ data: JSONValue, isLocal: Bool, at now: Instant) -> RequestAnswer {
+        if let image = data["image"] {
+            guard isLocal, let octets = image.stringValue.flatMap({ Array<UInt8>(hex: $0) }) else {
+                return .error(
+                    isLocal
+                        ? #"button/update takes {"id": …, "image": the file's octets in hexadecimal}"#
+                        : "an image is taken from the state directory's firmware/ or over the control socket, not over MQTT"
+                )
+            }
+            install(octets, on: button, at: now)
+            return named(button)
+        }
+        guard let record = buttons[button], let file = firmwareFile(for: record) else {
+            return .error("there is no firmware for it; put flic2-VERSION.bin into firmware/ of the state directory")
+        }
+        guard file.version > record.identity.firmwareVersion else {
+            return .error(
+                "the button has version \(record.identity.firmwareVersion) already; \(file.name) is not newer")
+        }
+        guard record.updatePercentage == nil else { return .error("an update of this button goes on already") }
+        let token = takeToken()
+        firmwareReads[token] = button
+        buttons[button]?.updatePercentage = 0
+        say(.status(button))
+        effects.append(.readFirmware(token, file))
+        return named(button)
+    }
+
+    mutating func firmwareRead(_ id: UInt64, _ reading: FirmwareReading, at now: Instant) {
+        guard let button = firmwareReads.removeValue(forKey: id), buttons[button] != nil else { return }
+        switch reading {
+        case .octets(let octets): install(octets, on: button, at: now)
+        case .failed(let sentence): updateProgressed(button, .failed(word: "unreadable", advice: sentence))
+        }
+    }
+
+    private mutating func install(_ image: [UInt8], on button: ButtonID, at now: Instant) {
+        log(.info, "\(label(of: button)): firmware update, an image of \(image.count) octets")
+        advanceButtons(.request(button, .updateFirmware(image)), at: now)
+    }
+
+    mutating func updateProgressed(_ button: ButtonID, _ progress: FirmwareProgress) {
+        var line: [JSONValue.Member] = [
+            .init("kind", "firmware"), .init("button", .string(label(of: button))),
+            .init("id", .string(button.description)),
+        ]
+        switch progress {
+        case .waiting:
+            line.append(.init("state", "waiting"))
+            buttons[button]?.updatePercentage = 0
+        case .transferring(let percentage):
+            line.append(.init("state", "transferring"))
+            line.append(.init("percentage", .integer(Int64(percentage))))
+            buttons[button]?.updatePercentage = percentage
+        case .finished:
+            log(.info, "\(label(of: button)): the new firmware is there; the button restarts")
+            line.append(.init("state", "finished"))
+            buttons[button]?.updatePercentage = nil
+        case .failed(let word, let advice):
+            log(.warning, "\(label(of: button)): firmware update failed: \(advice)")
+            line.append(.init("state", "failed"))
+            line.append(.init("reason", .string(word)))
+            line.append(.init("advice", .string(advice)))
+            buttons[button]?.updatePercentage = nil
+        }
+        say(.status(button))
+        tell(.object(line))
+    }
 }

@@ -26,6 +26,7 @@ extension Hub {
         let token = takeToken()
         carryOut(ruleEffects, reports, recordedAs: token, of: button, at: now)
         effects.append(.sync(token))
+        saySoon(.status(button), at: now)
         if needsAcknowledgement { awaitingSync[token] = Acknowledgement(button: button, cursor: cursor) }
     }
 

@@ -27,12 +27,12 @@ extension Hub {
         case .controllerFailed(let reason, let isUnsupported):
             effects.append(.closeTransport)
             transportClosed(reason, isUnsupported ? .unsupported : .failed, at: now)
-        case .pairing(let progress): pairingProgressed(progress)
+        case .pairing(let progress): pairingProgressed(progress, at: now)
         case .paired(let button, let batteryMillivolts): paired(button, batteryMillivolts, at: now)
         case .unpaired(let button): gone(button, .unpaired, at: now)
         case .forgotten(let button): gone(button, .removed, at: now)
         case .state(let button, let state): stateChanged(button, state, at: now)
-        case .signal: break
+        case .signal(let button, let rssi): buttons[button]?.rssi = Int(rssi)
         case .rebooted(let button, let cursor):
             buttons[button]?.cursor = cursor
             buttons[button]?.isAdvertisingConfigured = false
@@ -48,10 +48,12 @@ extension Hub {
             guard buttons[button]?.identity.firmwareVersion != version else { break }
             buttons[button]?.identity.firmwareVersion = version
             record([.firmware(button, version: version)])
+            say(.status(button))
+            sayDevices(at: now)
         case .nickname(let button, let nickname): nicknameTold(button, nickname, at: now)
         case .firmwareUpdate(let button, let progress): updateProgressed(button, progress)
         case .waitingForSpace(let waiting): spaceChanged(waiting)
-        case .allDisconnected: finish()
+        case .allDisconnected: finish(at: now)
         case .disconnected(let button, let reason):
             tell([
                 "kind": "disconnected", "button": .string(label(of: button)), "id": .string(button.description),
@@ -70,6 +72,7 @@ extension Hub {
     private mutating func controllerReady(_ address: BluetoothAddress, at now: Instant) {
         adapter = .ready(address)
         adapterHistory.ready(at: now)
+        say(.bridgeInfo)
         log(.info, "Bluetooth adapter \(address) on \(configuration.transport) is ready")
         tell(["kind": "adapter", "state": .string(adapter.word), "address": .string(address.description)])
         sayStatus()
@@ -86,6 +89,7 @@ extension Hub {
         }
         let isNews = adapterHistory.lost(reason, wasOpen: wasOpen, time: wallClock(at: now), at: now)
         adapter = .down(fault, reason)
+        say(.bridgeInfo)
         advanceButtons(.transportClosed, at: now)
         deadlines.set(.transport, at: now + transportWait)
         if isNews || transportWait < Hub.transportRetry.upperBound {
@@ -99,6 +103,8 @@ extension Hub {
     private mutating func stateChanged(_ button: ButtonID, _ state: ButtonState, at now: Instant) {
         let before = buttons[button]?.state
         buttons[button]?.state = state
+        saySoon(.status(button), at: now)
+        if (before == .ready) != (state == .ready) { say(.availability(button)) }
         if state == .ready {
             let time = wallClock(at: now)
             buttons[button]?.lastSeen = time
@@ -125,6 +131,7 @@ extension Hub {
         record.batteryMeasuredAt = time
         let becameLow = record.batteryAlarm.measured(millivolts: millivolts)
         buttons[button] = record
+        saySoon(.status(button), at: now)
         self.record([.battery(button, millivolts: millivolts, measuredAt: time, isLow: record.batteryAlarm.isLow)])
         advanceRules(.battery(button, Int64(Battery.percentage(millivolts: millivolts))), at: now)
         guard becameLow else { return }
@@ -169,7 +176,16 @@ extension Hub {
         recordAndSync([.putButton(stored)])
         buttonsChanged(at: now)
         batteryMeasured(button.id, batteryMillivolts, at: now)
+        announced.hidden.remove(.config(button.id))
+        say(.status(button.id))
+        say(.availability(button.id))
+        say(.config(button.id))
         let identity = button.identity
+        let data: JSONValue = [
+            "id": .string(button.id.description), "button": .string(label(of: button.id)),
+            "address": .string(identity.address.description), "serial": .string(identity.serial),
+        ]
+        publish(topics.bridgeMessage("button_paired", data), patience: Hub.bridgePatience, at: now)
         log(.info, "paired \(identity.serial) (\(identity.address)), firmware \(identity.firmwareVersion)")
     }
 
@@ -185,6 +201,7 @@ extension Hub {
         let name = label(of: button)
         guard let record = buttons.removeValue(forKey: button) else { return }
         recordAndSync([.removeButton(button)])
+        for topic in [RetainedTopic.config(button), .status(button), .availability(button)] { say(topic) }
         switch departure {
         case .unpaired: log(.warning, "\(name) was reset or has forgotten us: pair it again")
         case .removed: log(.info, "\(name) was removed, as asked for; to use it again, pair it")
@@ -202,7 +219,7 @@ extension Hub {
         buttonsChanged(at: now)
     }
 
-    private mutating func pairingProgressed(_ progress: PairingProgress) {
+    private mutating func pairingProgressed(_ progress: PairingProgress, at now: Instant) {
         var data: [JSONValue.Member] = [.init("step", .string(progress.word))]
         if let address = progress.address { data.append(.init("address", .string(address.description))) }
         switch progress {
@@ -217,8 +234,13 @@ extension Hub {
             data.append(.init("reason", .string(failure.word)))
             data.append(.init("advice", .string(failure.advice)))
             log(.warning, "pairing failed: \(failure.advice)")
-        case .searching: log(.info, "looking for new buttons")
-        case .ended: log(.info, "no longer looking for new buttons")
+        case .searching:
+            log(.info, "looking for new buttons")
+            say(.bridgeInfo)
+        case .ended:
+            log(.info, "no longer looking for new buttons")
+            joinEnd = nil
+            say(.bridgeInfo)
         case .foundPrivate, .foundPublic, .alreadyPaired, .connecting, .connected, .verifying: break
         }
         tell(.object([.init("kind", "pairing")] + data))
@@ -228,6 +250,9 @@ extension Hub {
     /// The buttons that exist have changed: names and trigger modes are worked out afresh.
     mutating func buttonsChanged(at now: Instant) {
         advanceRules(.buttonsChanged(buttons.values.map(\.identity).sorted { $0.id < $1.id }), at: now)
+        say(.bridgeDevices)
+        say(.bridgeInfo)
+        sayDevices(at: now)
         sayStatus()
     }
 

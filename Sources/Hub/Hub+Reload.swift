@@ -102,7 +102,8 @@ extension Hub {
             reload.fault = sentence
             answer = .error(sentence)
         }
-        publishRulesState()
+        say(.rules)
+        say(.bridgeInfo)
         tell([
             "kind": "rules", "state": .string(reload.fault == nil ? "ok" : "error"),
             "active": .string(engine.set.fingerprint), "rules": .integer(Int64(engine.set.rules.count)),
@@ -125,6 +126,8 @@ extension Hub {
         advanceRules(.reloaded(rules), at: now)
         stateTopics = Set(set.states.map(\.topicName))
         ruleTopicsChanged(from: before)
+        for button in buttons.keys.sorted() { say(.status(button)) }
+        sayDevices(at: now)
         effects.append(.discard(before))
     }
 }

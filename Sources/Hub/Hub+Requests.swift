@@ -23,9 +23,6 @@ enum RequestAnswer: Hashable, Sendable {
 
 // What can be asked, over MQTT and over the control socket.
 extension Hub {
-    /// The longest search for new buttons.
-    static let maximumJoinTime: Int64 = 3600
-
     mutating func controlLine(_ line: [UInt8], from client: ClientID, at now: Instant) {
         let answer: RequestAnswer
         var transaction: JSONValue?
@@ -44,6 +41,7 @@ extension Hub {
             answer = .error("not JSON: \(error)")
         }
         respond(answer, to: .client(client, transaction: transaction))
+        if isRestartWanted { stop(at: now) }
     }
 
     /// Who asked, and how they know the answer as theirs.
@@ -84,35 +82,17 @@ extension Hub {
             effects.append(.pressSimulated(button: button, press: press))
             return .ok(.object([]))
         default:
-            if let request = ButtonRequestName(rawValue: name) { return answer(request, data, at: now) }
             if let request = RuleRequestName(rawValue: name) { return answer(request, data, at: now) }
-            return answer(name, data, at: now)
+            return answer(name, data, isLocal: true, at: now)
         }
     }
 
     /// Requests that anybody may make.
-    mutating func answer(_ name: String, _ data: JSONValue, at now: Instant) -> RequestAnswer {
-        switch name {
-        case "permit_join":
-            guard let seconds = data.integerValue ?? data["time"]?.integerValue,
-                (0...Hub.maximumJoinTime).contains(seconds)
-            else { return .error(#"permit_join takes {"time": seconds}, 0 to \#(Hub.maximumJoinTime)"#) }
-            guard seconds > 0 else {
-                advanceButtons(.stopJoin, at: now)
-                return .ok(["time": 0])
-            }
-            guard case .ready = adapter else {
-                return .error(adapterProblem ?? "the Bluetooth adapter is not ready yet; try again in a moment")
-            }
-            advanceButtons(.permitJoin(.seconds(seconds)), at: now)
-            return .ok(["time": .integer(seconds)])
-        case "health_check":
-            return .ok(["healthy": .bool(faults.isEmpty)])
-        default:
-            guard let request = ButtonRequestName(rawValue: name), !request.isLocal else {
-                return .error("unknown request \"\(name)\"")
-            }
-            return answer(request, data, at: now)
+    mutating func answer(_ name: String, _ data: JSONValue, isLocal: Bool, at now: Instant) -> RequestAnswer {
+        if let request = BridgeRequestName(rawValue: name) { return answer(request, data, at: now) }
+        guard let request = ButtonRequestName(rawValue: name), isLocal || !request.isLocal else {
+            return .error("unknown request \"\(name)\"")
         }
+        return answer(request, data, isLocal: isLocal, at: now)
     }
 }

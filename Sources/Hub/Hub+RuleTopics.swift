@@ -22,54 +22,24 @@ struct RuleTopicsState: Sendable {
     var exitStatus: Int64?
     /// For a broker that has lost what it retained.
     var lastRuns: [String: JSONValue] = [:]
-    /// Topic names of rules and variables that went while the broker was away, which may still retain them.
-    var abandoned: Set<String> = []
-    /// More than that many are not remembered.
-    static let maximumAbandoned = 10_000
 }
 
-// What MQTT shows of rules and variables. All of it is retained, and none of it waits for the broker: it is said when
-// the broker is back.
+// What MQTT shows of rules and variables. All of it is retained.
 extension Hub {
     static let statisticsInterval = Duration.seconds(10)
 
-    private var isBrokerConnected: Bool { if case .connected = broker { true } else { false } }
-
-    /// All of it, when the broker is back.
-    mutating func publishRuleTopics() {
-        publishRulesState()
-        // First: by now they may be the topics of something new.
-        for topicName in ruleTopics.abandoned.sorted() { publish(topics.retained(topicName, [])) }
-        ruleTopics.abandoned = []
-        for rule in engine.set.rules { publishEnabled(rule.id, engine.isEnabled(rule: rule.id) ?? rule.isEnabled) }
-        for variable in engine.set.variables {
-            if let value = engine.value(of: variable.name) { publishVariable(variable.name, value) }
-        }
-        for (rule, line) in ruleTopics.lastRuns.sorted(by: { $0.key < $1.key }) {
-            publish(topics.retained(topics.lastRun(rule: rule), line.encoded()))
-        }
-        for rule in engine.set.rules {
-            guard let statistics = engine.statistics(of: rule.id), !statistics.counts.isEmpty else { continue }
-            publish(topics.retained(topics.statistics(rule: rule.id), statistics.json.encoded()))
-        }
-    }
-
-    mutating func publishRulesState() {
+    var rulesState: JSONValue {
         var members: [JSONValue.Member] = [.init("state", .string(reload.fault == nil ? "ok" : "error"))]
         members.append(.init("active", .string(engine.set.fingerprint)))
         if reload.fault != nil {
             members.append(.init("errors", .array(reload.problems.filter { $0["severity"] == "error" })))
         }
-        publish(topics.retained(topics.rules, redaction(.object(members)).encoded()))
+        return redaction(.object(members))
     }
 
-    mutating func publishEnabled(_ rule: String, _ isEnabled: Bool) {
-        publish(topics.retained(topics.enabled(rule: rule), Array((isEnabled ? "true" : "false").utf8)))
-    }
-
-    mutating func publishVariable(_ name: String, _ value: Value) {
-        tell(["kind": "variable", "variable": .string(name), "value": value.json])
-        publish(topics.retained(topics.variable(name), Array(redaction(value.text ?? "").utf8)))
+    mutating func variableChanged(_ name: String, _ value: Value) {
+        if isWatched { tell(["kind": "variable", "variable": .string(name), "value": value.json]) }
+        say(.variable(name))
     }
 
     mutating func runEnded(_ run: RunID, rule: String, _ result: RunResult, at now: Instant) {
@@ -105,7 +75,7 @@ extension Hub {
         guard engine.statistics(of: rule) != nil else { return }
         let line = redaction(.object(members))
         ruleTopics.lastRuns[rule] = line
-        if isBrokerConnected { publish(topics.retained(topics.lastRun(rule: rule), line.encoded())) }
+        say(.lastRun(rule))
     }
 
     mutating func statisticsChanged(of rule: String, at now: Instant) {
@@ -115,11 +85,8 @@ extension Hub {
         deadlines.set(.statistics, at: now + Hub.statisticsInterval)
     }
 
-    mutating func publishStatistics(at now: Instant) {
-        for rule in ruleTopics.changed.sorted() {
-            guard let statistics = engine.statistics(of: rule) else { continue }
-            publish(topics.retained(topics.statistics(rule: rule), statistics.json.encoded()))
-        }
+    mutating func publishStatistics() {
+        for rule in ruleTopics.changed.sorted() where engine.statistics(of: rule) != nil { say(.statistics(rule)) }
         ruleTopics.changed = []
         ruleTopics.isScheduled = false
     }
@@ -131,24 +98,13 @@ extension Hub {
             ruleTopics.lastRuns[rule] = nil
             ruleTopics.failures[rule] = nil
             ruleTopics.changed.remove(rule)
-            for topicName in [topics.enabled(rule: rule), topics.lastRun(rule: rule), topics.statistics(rule: rule)] {
-                abandon(topicName)
-            }
+            for topic in [RetainedTopic.ruleEnabled(rule), .lastRun(rule), .statistics(rule)] { say(topic) }
         }
-        for variable in before.set.variables where !now.has(variable: variable.name) {
-            abandon(topics.variable(variable.name))
-        }
+        for variable in before.set.variables where !now.has(variable: variable.name) { say(.variable(variable.name)) }
         for (place, rule) in now.ruleIDs.enumerated() where !before.has(rule: rule, at: place) {
-            publishEnabled(rule, engine.isEnabled(rule: rule) ?? now.set.rules[place].isEnabled)
+            say(.ruleEnabled(rule))
         }
-        for variable in now.set.variables where !before.has(variable: variable.name) {
-            if let value = engine.value(of: variable.name) { publishVariable(variable.name, value) }
-        }
-    }
-
-    private mutating func abandon(_ topicName: String) {
-        guard !isBrokerConnected else { return publish(topics.retained(topicName, [])) }
-        if ruleTopics.abandoned.count < RuleTopicsState.maximumAbandoned { ruleTopics.abandoned.insert(topicName) }
+        for variable in now.set.variables where !before.has(variable: variable.name) { say(.variable(variable.name)) }
     }
 }
 

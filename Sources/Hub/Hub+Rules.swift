@@ -108,8 +108,8 @@ extension Hub {
                 StoredRun(
                     id: run.rawValue, rule: rule, button: occurrence.button, event: EventCursor(),
                     startedAt: occurrence.at), at: now)
-        case .variableChanged(let name, let value): publishVariable(name, value)
-        case .enabledChanged(let rule, let isEnabled): publishEnabled(rule, isEnabled)
+        case .variableChanged(let name, let value): variableChanged(name, value)
+        case .enabledChanged(let rule, _): say(.ruleEnabled(rule))
         case .triggerModeDropped(let button):
             buttons[button]?.triggerMode = nil
             record([.triggerMode(button, nil)])

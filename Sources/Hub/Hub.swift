@@ -118,7 +118,7 @@ package struct Hub: Sendable {
 
     /// Of those due at one instant the first is the first: what a button did comes before what a timer decides.
     enum TimerKey: CaseIterable, Hashable, Sendable {
-        case buttons, rules, outbox, transport, statistics
+        case buttons, rules, outbox, transport, statistics, settling, announce
     }
 
     /// Waits between attempts to open the transport: doubling from the first to the last.
@@ -143,6 +143,19 @@ package struct Hub: Sendable {
     var transportWait = Hub.transportRetry.lowerBound
     var broker = BrokerState.disconnected("the broker has not answered yet; if it stays so, check mqtt.broker")
     var outbox = Outbox()
+    var retained = RetainedTopics()
+    var isLookingForLeftovers = false
+    /// `nil`: nothing is announced to Home Assistant.
+    let discovery: Discovery?
+    var announced = AnnouncementState()
+    /// Until when new buttons are looked for.
+    var joinEnd: Instant?
+    var logLevel: LogLevel
+    /// What was published of the log last.
+    var latestLogged = ""
+    var firmwareFiles: [FirmwareFile] = []
+    /// Buttons whose images are being read.
+    var firmwareReads: [UInt64: ButtonID] = [:]
     var jobs: [UInt64: Job] = [:]
     var awaitingSync: [UInt64: Acknowledgement] = [:]
     var nextToken: UInt64 = 1
@@ -176,6 +189,12 @@ package struct Hub: Sendable {
         self.configuration = configuration
         topics = Topics(base: configuration.baseTopic)
         installationID = stored.installationID
+        logLevel = configuration.logLevel
+        discovery = configuration.discoveryPrefix.map {
+            Discovery(
+                topics: Topics(base: configuration.baseTopic), prefix: $0, installationID: stored.installationID,
+                version: configuration.version, takesRequests: configuration.control != .none)
+        }
         brokerAddress = configuration.broker
         buttonSource = ButtonSource(
             ButtonManager(
@@ -228,6 +247,7 @@ package struct Hub: Sendable {
             for key in TimerKey.allCases where due.contains(key) { expire(key, at: now) }
         case .stop: stop(at: now)
         }
+        sendRetained(at: now)
         switch deadlines.rearm() {
         case .set(let deadline): effects.append(.setTimer(deadline))
         case .cancel: effects.append(.cancelTimer)
@@ -261,25 +281,29 @@ package struct Hub: Sendable {
         case .rules: advanceRules(.timerFired, at: now)
         case .outbox: expireMessages(at: now)
         case .transport: effects.append(.openTransport)
-        case .statistics: publishStatistics(at: now)
+        case .statistics: publishStatistics()
+        case .settling: retained.addSettled()
+        case .announce: announceAgain()
         }
     }
 
     /// The buttons are let go first, which takes up to three seconds; asked a second time it does not wait for them.
-    private mutating func stop(at now: Instant) {
-        guard !isStopping else { return finish() }
+    mutating func stop(at now: Instant) {
+        guard !isStopping else { return finish(at: now) }
         isStopping = true
         advanceRules(.stop, at: now)
         for (id, job) in jobs.sorted(by: { $0.key < $1.key }) where job.isProcess { effects.append(.cancelProcess(id)) }
         advanceButtons(.shutDown, at: now)
     }
 
-    mutating func finish() {
+    mutating func finish(at now: Instant) {
         guard !isFinished else { return }
         isFinished = true
         // Nothing is opened any more.
         deadlines.cancel(.transport)
-        if case .connected = broker {
+        retained.addSettled()
+        sendRetained(at: now)
+        if isBrokerConnected {
             effects.append(.publish(takeToken(), offlineMessage, expiry: nil))
         }
         effects.append(.closeTransport)
@@ -299,7 +323,11 @@ package struct Hub: Sendable {
         return nextToken
     }
 
-    mutating func log(_ level: LogLevel, _ message: String) { effects.append(.log(level, redaction(message))) }
+    mutating func log(_ level: LogLevel, _ message: String) {
+        let message = redaction(message)
+        effects.append(.log(level, message))
+        publishLogged(level, message)
+    }
 
     /// Writes something down that nobody waits for.
     mutating func record(_ changes: [StoreChange]) {

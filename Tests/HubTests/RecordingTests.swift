@@ -195,9 +195,10 @@ struct RecordingTests {
     static let header = RecordingHeader(
         startedAt: UTCTime(milliseconds: 1_795_000_000_000),
         configuration: HubConfiguration(
-            version: "9", baseTopic: "house", trustRootNames: ["ab…"], transport: "hci:0", maximumConnections: 3,
+            version: "9", commit: "abcdef0", baseTopic: "house", discoveryPrefix: "ha",
+            homeAssistantStatusTopic: "ha/there", trustRootNames: ["ab…"], transport: "hci:0", maximumConnections: 3,
             broker: "mqtt://b:1883",
-            control: .all, stateDirectory: "/s", builtAt: UTCTime(milliseconds: 12), ruleFault: "bad",
+            control: .all, logLevel: .debug, stateDirectory: "/s", builtAt: UTCTime(milliseconds: 12), ruleFault: "bad",
             ruleProblems: [["code": "E101", "line": 3]],
             simulatedButtons: ["hall"]),
         rules: RecordedRules(
@@ -265,10 +266,10 @@ struct RecordingTests {
         let stored = RecordingTests.header.stored
         #expect(
             names(RecordingTests.header.configuration) == [
-                "version", "baseTopic", "extraTrustRoots", "trustRootNames", "transport", "hasTransport",
-                "maximumConnections", "broker", "hasBroker", "control", "processEnvironment", "stateDirectory",
-                "builtAt",
-                "ruleFault", "ruleProblems", "simulatedButtons",
+                "version", "commit", "baseTopic", "discoveryPrefix", "homeAssistantStatusTopic", "extraTrustRoots",
+                "trustRootNames", "transport", "hasTransport", "maximumConnections", "broker", "hasBroker", "control",
+                "logLevel", "processEnvironment", "stateDirectory", "builtAt", "ruleFault", "ruleProblems",
+                "simulatedButtons",
             ])
         #expect(names(stored) == ["installationID", "nextRun", "buttons", "runs", "rules"])
         #expect(

@@ -63,7 +63,7 @@ struct Household {
     private var worldInputs: [SimulatedWorld.Input] = []
     private var slowSyncs: [UInt64] = []
     private var slowLoads: [UInt64] = []
-    private var unacknowledged: [UInt64] = []
+    private(set) var unacknowledged: [UInt64] = []
     private var failedRecords: Set<UInt64> = []
 
     static let kitchen = SimulatedButtonDescription(
@@ -75,7 +75,8 @@ struct Household {
 
     init(
         _ buttons: [SimulatedButtonDescription] = [kitchen, hall], rules: HouseRules = .none, seed: UInt64 = 1,
-        control: MQTTControl = .settings, controller: VirtualController.Configuration? = nil,
+        control: MQTTControl = .settings, discoveryPrefix: String? = nil,
+        controller: VirtualController.Configuration? = nil,
         recordedAt seam: RecordingSeam? = nil
     ) {
         self.seam = seam
@@ -84,7 +85,8 @@ struct Household {
         descriptions = buttons
         store = Store()
         configuration = HubConfiguration(
-            version: "test", extraTrustRoots: [SimulatorRoot.publicKey], transport: "simulated:test",
+            version: "test", discoveryPrefix: discoveryPrefix, extraTrustRoots: [SimulatorRoot.publicKey],
+            transport: "simulated:test",
             broker: "mqtt://test", control: control, simulatedButtons: buttons.map(\.name))
         hub = Hub(configuration, stored: store.state, rules: rules.set)
         world =
@@ -179,6 +181,19 @@ struct Household {
     /// The broker forgets everything.
     mutating func clearRetained() { retained = [:] }
 
+    /// Something that was there before.
+    mutating func retain(_ payload: String, on topicName: String) { retained[topicName] = payload }
+
+    /// MQTT 5, 4.7.1.
+    private static func matches(_ topicName: String, _ topicFilter: String) -> Bool {
+        let (levels, wanted) = (topicName.split(separator: "/"), topicFilter.split(separator: "/"))
+        for (place, level) in wanted.enumerated() {
+            if level == "#" { return true }
+            guard place < levels.count, level == "+" || level == levels[place] else { return false }
+        }
+        return levels.count == wanted.count
+    }
+
     private mutating func give(_ input: Hub.Input) { hubInputs.append(input) }
 
     mutating func loseBroker() {
@@ -192,6 +207,14 @@ struct Household {
     mutating func bringBrokerBack() {
         brokerIsUp = true
         give(.brokerConnected)
+        settle()
+    }
+
+    /// The broker acknowledges what it was silent about.
+    mutating func acknowledge() {
+        let ids = unacknowledged
+        unacknowledged = []
+        for id in ids { give(.published(id)) }
         settle()
     }
 
@@ -298,7 +321,12 @@ struct Household {
             journal.append("sync")
             guard !failedRecords.contains(token) else { break }
             if syncsAreSlow { slowSyncs.append(token) } else { give(.synced(token, true)) }
-        case .subscribe(let filters): subscriptions.formUnion(filters.map(\.topicFilter))
+        case .subscribe(let filters):
+            subscriptions.formUnion(filters.map(\.topicFilter))
+            for (topicName, payload) in retained.sorted(by: { $0.key < $1.key })
+            where filters.contains(where: { Self.matches(topicName, $0.topicFilter) }) {
+                give(.messageReceived(topicName: topicName, payload: Array(payload.utf8), retained: true))
+            }
         case .unsubscribe(let filters): subscriptions.subtract(filters)
         case .loadRules(let id, _): if loadsAreSlow { slowLoads.append(id) } else { give(loaded(id)) }
         case .startWebRequest(let id, let request):

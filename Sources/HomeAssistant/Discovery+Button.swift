@@ -1,0 +1,166 @@
+import ButtonModel
+import JSON
+
+extension Discovery {
+    func components(of device: ButtonDevice) -> [Component] {
+        let node = node(of: device.id)
+        var components = events(of: device, node) + triggers(of: device) + readings(of: device, node)
+        if takesRequests {
+            components += settings(of: device, node)
+            if device.hasFirmwareFile { components.append(firmware(of: device, node)) }
+        }
+        return components
+    }
+
+    private func events(of device: ButtonDevice, _ node: String) -> [Component] {
+        let words = Gesture.allCases.map(\.rawValue) + device.clickWords
+        return [
+            Component(
+                "event", .event, of: node,
+                [
+                    "name": "Action", "device_class": "button", "event_types": .array(words.map(JSONValue.string)),
+                    "state_topic": .string(topics.event(of: device.id)),
+                ]),
+            // On its own, for an `up` and its `click` come at the same time, and the state of an event entity is a time.
+            Component(
+                "event_raw", .event, of: node,
+                [
+                    "name": "Press and release", "device_class": "button",
+                    "event_types": .array(RawEvent.allCases.map { .string($0.rawValue) }),
+                    "state_topic": .string(topics.raw(of: device.id)), "enabled_by_default": false,
+                ]),
+        ]
+    }
+
+    private func triggers(of device: ButtonDevice) -> [Component] {
+        let types =
+            Gesture.allCases.map { ($0.rawValue, $0.triggerType) }
+            + device.clickWords.map { ($0, ButtonDevice.triggerTypes[$0] ?? $0) }
+        return types.map { word, type in
+            Component(trigger: word, type: type, subtype: "button_1", topicName: topics.action(of: device.id))
+        }
+    }
+
+    private func readings(of device: ButtonDevice, _ node: String) -> [Component] {
+        let status = JSONValue.string(topics.status(of: device.id))
+        return [
+            Component(
+                "battery", .sensor, of: node,
+                [
+                    "device_class": "battery", "unit_of_measurement": "%", "state_class": "measurement",
+                    "entity_category": "diagnostic", "state_topic": status,
+                    "value_template": "{{ value_json.battery }}",
+                ]),
+            Component(
+                "battery_voltage", .sensor, of: node,
+                [
+                    "name": "Battery voltage", "device_class": "voltage", "unit_of_measurement": "V",
+                    "state_class": "measurement", "suggested_display_precision": 2, "entity_category": "diagnostic",
+                    "enabled_by_default": false, "state_topic": status,
+                    "value_template": "{{ value_json.battery_voltage }}",
+                ]),
+            Component(
+                "battery_low", .binarySensor, of: node,
+                [
+                    "name": "Battery low", "device_class": "battery", "entity_category": "diagnostic",
+                    "state_topic": status, "value_template": "{{ 'ON' if value_json.battery_low else 'OFF' }}",
+                ]),
+            // A sensor and not the availability: a link comes and goes, and must not make the entities do the same.
+            Component(
+                "connected", .binarySensor, of: node,
+                [
+                    "device_class": "connectivity", "entity_category": "diagnostic",
+                    "state_topic": .string(topics.availability(of: device.id)), "payload_on": "online",
+                    "payload_off": "offline",
+                ]),
+            Component(
+                "press_count", .sensor, of: node,
+                [
+                    "name": "Press count", "state_class": "total_increasing", "icon": "mdi:counter",
+                    "entity_category": "diagnostic", "enabled_by_default": false, "state_topic": status,
+                    "value_template": "{{ value_json.press_count }}",
+                ]),
+            Component(
+                "last_seen", .sensor, of: node,
+                [
+                    "name": "Last seen", "device_class": "timestamp", "entity_category": "diagnostic",
+                    "state_topic": status, "value_template": "{{ value_json.last_seen }}",
+                ]),
+            Component(
+                "rssi", .sensor, of: node,
+                [
+                    "device_class": "signal_strength", "unit_of_measurement": "dBm", "state_class": "measurement",
+                    "entity_category": "diagnostic", "enabled_by_default": false, "state_topic": status,
+                    "value_template": "{{ value_json.rssi }}",
+                ]),
+        ]
+    }
+
+    private func settings(of device: ButtonDevice, _ node: String) -> [Component] {
+        let status = JSONValue.string(topics.status(of: device.id))
+        let set = JSONValue.string(topics.set(of: device.id))
+        return [
+            Component(
+                "trigger_mode", .select, of: node,
+                [
+                    "name": "Trigger mode",
+                    "options": .array(["auto"] + TriggerMode.allCases.map { .string($0.rawValue) }),
+                    "entity_category": "config", "icon": "mdi:gesture-tap-button", "state_topic": status,
+                    "value_template": "{{ value_json.trigger_mode }}", "command_topic": set,
+                    "command_template": "{{ {'trigger_mode': value} | to_json }}",
+                ]),
+            Component(
+                "latency_mode", .select, of: node,
+                [
+                    "name": "Latency mode", "options": .array(LatencyMode.allCases.map { .string($0.rawValue) }),
+                    "entity_category": "config", "icon": "mdi:speedometer", "state_topic": status,
+                    "value_template": "{{ value_json.latency_mode }}", "command_topic": set,
+                    "command_template": "{{ {'latency_mode': value} | to_json }}",
+                ]),
+            Component(
+                "nickname", .text, of: node,
+                [
+                    "name": "Name on button", "min": 0, "max": 23, "entity_category": "config",
+                    "icon": "mdi:form-textbox", "state_topic": status,
+                    "value_template": "{{ value_json.nickname }}", "command_topic": set,
+                    "command_template": "{{ {'nickname': value} | to_json }}",
+                ]),
+        ]
+    }
+
+    private func firmware(of device: ButtonDevice, _ node: String) -> Component {
+        let request: JSONValue = ["id": .string(device.id.description)]
+        return Component(
+            "firmware", .update, of: node,
+            [
+                "device_class": "firmware", "entity_category": "config",
+                "state_topic": .string(topics.status(of: device.id)),
+                "value_template": "{{ value_json.firmware | to_json }}",
+                "command_topic": .string(topics.request("button/update")),
+                "payload_install": .string(request.description),
+            ])
+    }
+}
+
+extension ButtonDevice {
+    /// `clicks_3` … `clicks_8`, as far as they are in use.
+    fileprivate var clickWords: [String] {
+        clickCounts.filter((3...8).contains).sorted().map { "clicks_\($0)" }
+    }
+
+    /// Of the counts that Home Assistant has a word for.
+    fileprivate static let triggerTypes = [
+        "clicks_3": "button_triple_press", "clicks_4": "button_quadruple_press", "clicks_5": "button_quintuple_press",
+    ]
+}
+
+extension Gesture {
+    fileprivate var triggerType: String {
+        switch self {
+        case .click: "button_short_press"
+        case .doubleClick: "button_double_press"
+        case .hold: "button_long_press"
+        case .holdRelease: "button_long_release"
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import ButtonModel
+import Buttons
+import HomeAssistant
+import JSON
+import Rules
+
+// What the bridge says of itself and of each button, and what it is asked.
+extension Hub {
+    func bridgeStatus(at now: Instant) -> BridgeStatus {
+        let address: BluetoothAddress? = if case .ready(let address) = adapter { address } else { nil }
+        return BridgeStatus(
+            version: configuration.version, commit: configuration.commit,
+            adapter: BridgeStatus.Adapter(
+                transport: configuration.transport, address: address, state: adapter.word, isPowered: address != nil),
+            permitJoinEnd: joinEnd.map { wallClock(at: $0) }, logLevel: logLevel.rawValue,
+            trustRoots: configuration.trustRootNames, buttonCount: buttons.count, ruleCount: engine.set.rules.count,
+            ruleErrorCount: reload.fault == nil ? 0 : reload.problems.count { $0["severity"] == "error" })
+    }
+
+    var listedButtons: [ListedButton] {
+        buttons.values.sorted { $0.identity.id < $1.identity.id }.map {
+            ListedButton(
+                identity: $0.identity, name: $0.displayName, triggerMode: chosenMode(of: $0),
+                latencyMode: $0.settings.latencyMode, pairedAt: $0.pairedAt)
+        }
+    }
+
+    func status(of record: ButtonRecord) -> ButtonStatus {
+        ButtonStatus(
+            id: record.identity.id, name: record.displayName, state: record.state.rawValue,
+            batteryMillivolts: record.batteryMillivolts, isBatteryLow: record.batteryAlarm.isLow,
+            pressCount: record.pressCount, lastSeen: record.lastSeen, rssi: record.rssi,
+            triggerMode: chosenMode(of: record), latencyMode: record.settings.latencyMode,
+            nickname: record.identity.nickname, firmwareVersion: record.identity.firmwareVersion,
+            offeredVersion: offeredFirmware(for: record)?.version, updatePercentage: record.updatePercentage)
+    }
+
+    /// A trigger mode when the rules or somebody fixed one.
+    private func chosenMode(of record: ButtonRecord) -> String {
+        let listening = engine.listening(to: record.identity.id)
+        return (listening.isFixed ? listening.mode : record.triggerMode)?.rawValue ?? "auto"
+    }
+
+    // MARK: Requests
+
+    enum BridgeRequestName: String {
+        case permitJoin = "permit_join"
+        case healthCheck = "health_check"
+        case options
+        case restart
+    }
+
+    /// The longest search for new buttons.
+    static let maximumJoinTime: Int64 = 3600
+
+    mutating func answer(_ name: BridgeRequestName, _ data: JSONValue, at now: Instant) -> RequestAnswer {
+        switch name {
+        case .permitJoin: return permitJoin(data, at: now)
+        case .healthCheck: return .ok(["healthy": .bool(faults.isEmpty)])
+        case .options: return setOptions(data)
+        case .restart:
+            log(.info, "restarting, as asked for")
+            isRestartWanted = true
+            return .ok(.object([]))
+        }
+    }
+
+    private mutating func permitJoin(_ data: JSONValue, at now: Instant) -> RequestAnswer {
+        guard let seconds = data.integerValue ?? data["time"]?.integerValue,
+            (0...Hub.maximumJoinTime).contains(seconds)
+        else { return .error(#"permit_join takes {"time": seconds}, 0 to \#(Hub.maximumJoinTime)"#) }
+        // A switch shows what is, also after it was refused.
+        say(.bridgeInfo)
+        guard seconds > 0 else {
+            advanceButtons(.stopJoin, at: now)
+            return .ok(["time": 0])
+        }
+        guard case .ready = adapter else {
+            return .error(adapterProblem ?? "the Bluetooth adapter is not ready yet; try again in a moment")
+        }
+        joinEnd = now + .seconds(seconds)
+        advanceButtons(.permitJoin(.seconds(seconds)), at: now)
+        return .ok(["time": .integer(seconds)])
+    }
+
+    private mutating func setOptions(_ data: JSONValue) -> RequestAnswer {
+        guard let options = data["options"]?.objectValue, !options.isEmpty else {
+            return .error(#"options takes {"options": {"log_level": "debug"}}"#)
+        }
+        say(.bridgeInfo)
+        if let other = options.first(where: { $0.name != "log_level" }) {
+            return .error("there is no option \"\(other.name)\"; there is log_level")
+        }
+        guard let level = options.last?.value.stringValue.flatMap(LogLevel.init(rawValue:)) else {
+            return .error("log_level is \(LogLevel.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        logLevel = level
+        effects.append(.setLogLevel(level))
+        return .ok(["log_level": .string(level.rawValue)])
+    }
+
+    // MARK: The log
+
+    /// What is logged, for those who look at it from afar. Not what comes twice.
+    mutating func publishLogged(_ level: LogLevel, _ message: String) {
+        guard isBrokerConnected, level.isAtLeast(logLevel), latestLogged != message else { return }
+        latestLogged = message
+        let payload: JSONValue = ["level": .string(level.rawValue), "message": .string(message)]
+        effects.append(
+            .publish(takeToken(), MQTTMessage(topicName: topics.bridgeLogging, payload: payload.encoded()), expiry: nil)
+        )
+    }
+}
+
+extension LogLevel {
+    fileprivate func isAtLeast(_ other: LogLevel) -> Bool {
+        let order = LogLevel.allCases
+        return (order.firstIndex(of: self) ?? 0) >= (order.firstIndex(of: other) ?? 0)
+    }
+}

@@ -1,0 +1,209 @@
+import ButtonModel
+import HomeAssistant
+import Hub
+import JSON
+import Rules
+import Simulator
+import Testing
+
+@Suite("The bridge, as the broker sees it")
+struct BridgeScenarioTests {
+    private static let status = "tryck/80e4da000001"
+
+    private static func house(_ control: MQTTControl = .settings, rules: HouseRules = .none) -> Household {
+        var house = Household([Household.kitchen], rules: rules, control: control)
+        house.pairAll()
+        house.wait(.seconds(10))
+        house.forgetWhatHappened()
+        return house
+    }
+
+    private static func parsed(_ text: String?) throws -> JSONValue {
+        try JSONValue(parsing: Array(try #require(text).utf8))
+    }
+
+    @Test("everything retained is said at every connection: what is so first, that we are there after it")
+    func order() throws {
+        var house = Self.house()
+        house.loseBroker()
+        house.clearRetained()
+        house.bringBrokerBack()
+        let topics = house.published.filter(\.retain).map(\.topicName)
+        #expect(
+            topics == [
+                "tryck/bridge/info", "tryck/bridge/devices", "tryck/bridge/rules", Self.status,
+                Self.status + "/availability", "tryck/bridge/state",
+            ])
+        #expect(house.published.filter { $0.topicName != "tryck/bridge/rules" && $0.retain }.allSatisfy { $0.qos == 1 })
+        #expect(house.retained["tryck/bridge/state"] == "online")
+        #expect(house.retained[Self.status + "/availability"] == "online")
+        let info = try Self.parsed(house.retained["tryck/bridge/info"])
+        #expect(info["buttons"] == 1 && info["permit_join"] == false && info["adapter"]?["state"] == "powered_on")
+        let devices = try Self.parsed(house.retained["tryck/bridge/devices"]).arrayValue
+        #expect(devices?.first?["serial"] == "BA00-K00001")
+        let state = try Self.parsed(house.retained[Self.status])
+        #expect(state["state"] == "ready" && state["trigger_mode"] == "auto" && state["battery_low"] == false)
+    }
+
+    @Test("of one press: the word, the event, and then one message about the state")
+    func press() throws {
+        var house = Self.house()
+        house.press("kitchen", .click)
+        house.wait(.seconds(2))
+        let topics = house.published.map(\.topicName).filter { $0.hasPrefix(Self.status) }
+        let gesture = try #require(topics.firstIndex(of: Self.status + "/action"))
+        #expect(topics[gesture + 1] == Self.status + "/event")
+        #expect(topics.last == Self.status)
+        #expect(topics.count { $0 == Self.status } <= 2)
+        #expect(house.published.filter { $0.topicName != Self.status }.allSatisfy { !$0.retain })
+        let state = try Self.parsed(house.retained[Self.status])
+        #expect(state["press_count"] == 1 && state["last_seen"] != .null)
+    }
+
+    @Test("a thousand topics are said with no more than a window of them on their way")
+    func paced() {
+        let rules = (0..<1000).map { "  - {id: r\($0), triggers: {button: any, event: down}, actions: {log: x}}\n" }
+        var house = Household([Household.kitchen], rules: HouseRules("version: 1\nrules:\n" + rules.joined()))
+        house.pairAll()
+        house.loseBroker()
+        house.forgetWhatHappened()
+        house.brokerIsSilent = true
+        house.bringBrokerBack()
+        #expect(house.unacknowledged.count <= 64)
+        for _ in 0..<100 where !house.unacknowledged.isEmpty { house.acknowledge() }
+        #expect(house.retained["tryck/rules/r999/enabled"] == "true")
+        #expect(house.published.filter(\.retain).count == 6 + 1000)
+    }
+
+    @Test("what the broker does not take is tried again, and given up in the end")
+    func refused() {
+        var house = Self.house()
+        house.brokerIsSilent = true
+        house.say("{}", on: Self.status + "/get")
+        for attempt in 1...3 {
+            #expect(house.published.count { $0.topicName == Self.status } == attempt)
+            let id = house.unacknowledged.last ?? 0
+            house.tell(.publishFailed(id, "not today"))
+            house.wait(.seconds(2))
+        }
+        #expect(house.published.count { $0.topicName == Self.status } == 3)
+        #expect(house.logged.contains { $0.contains("could not be published: not today") })
+    }
+
+    @Test("a button is set on its own topic, and says what is so, also after a refusal")
+    func set() throws {
+        var house = Self.house()
+        house.say(#"{"trigger_mode":"click","latency_mode":"low","nickname":"Åsa"}"#, on: Self.status + "/set")
+        house.wait(.seconds(1))
+        var state = try Self.parsed(house.retained[Self.status])
+        #expect(state["trigger_mode"] == "click" && state["latency_mode"] == "low" && state["nickname"] == "Åsa")
+        for wrong in [#"{"trigger_mode":"often"}"#, #"{"tune":1}"#, "[]", "", "\"x"] {
+            house.forgetWhatHappened()
+            house.say(wrong, on: Self.status + "/set")
+            #expect(house.published.contains { $0.topicName == Self.status }, "\(wrong)")
+            #expect(house.logged.contains { $0.hasPrefix(Self.status + "/set: ") }, "\(wrong)")
+        }
+        state = try Self.parsed(house.retained[Self.status])
+        #expect(state["trigger_mode"] == "click")
+        house.say(#"{"trigger_mode":"auto"}"#, on: Self.status + "/set")
+        #expect(try Self.parsed(house.retained[Self.status])["trigger_mode"] == "auto")
+    }
+
+    @Test("a request that is retained, for nobody, or not allowed changes nothing")
+    func ignored() throws {
+        var house = Self.house()
+        let mode = Array(#"{"trigger_mode":"click"}"#.utf8)
+        house.tell(.messageReceived(topicName: Self.status + "/set", payload: mode, retained: true))
+        house.say(#"{"trigger_mode":"click"}"#, on: "tryck/80e4da0000ff/set")
+        #expect(try Self.parsed(house.retained[Self.status])["trigger_mode"] == "auto")
+        #expect(house.logged.contains { $0.contains("a retained request is ignored") })
+        var closed = Self.house(.none)
+        closed.say(#"{"trigger_mode":"click"}"#, on: Self.status + "/set")
+        closed.say(#"{"time":5}"#, on: "tryck/bridge/request/permit_join")
+        #expect(closed.published.isEmpty)
+        #expect(
+            closed.subscriptions.allSatisfy {
+                !$0.hasSuffix("/set") && !$0.hasSuffix("/get") && !$0.contains("request")
+            })
+    }
+
+    @Test("the search shows until when it lasts, and that it is over")
+    func permitJoin() throws {
+        var house = Self.house()
+        house.say("120", on: "tryck/bridge/request/permit_join")
+        var info = try Self.parsed(house.retained["tryck/bridge/info"])
+        #expect(info["permit_join"] == true)
+        #expect(info["permit_join_end"]?.stringValue?.hasSuffix("Z") == true)
+        house.say(#"{"time":0}"#, on: "tryck/bridge/request/permit_join")
+        info = try Self.parsed(house.retained["tryck/bridge/info"])
+        #expect(info["permit_join"] == false && info["permit_join_end"] == .null)
+    }
+
+    @Test("the log's level is an option, and what is logged is published, not twice in a row")
+    func logging() throws {
+        var house = Self.house()
+        house.say(#"{"options":{"log_level":"debug"},"transaction":3}"#, on: "tryck/bridge/request/options")
+        #expect(house.logLevel == .debug)
+        #expect(try Self.parsed(house.retained["tryck/bridge/info"])["log_level"] == "debug")
+        house.say(#"{"options":{"log_level":"loud"}}"#, on: "tryck/bridge/request/options")
+        house.say(#"{"options":{"colour":"red"}}"#, on: "tryck/bridge/request/options")
+        let answers = house.published.filter { $0.topicName == "tryck/bridge/response/options" }
+            .map { String(decoding: $0.payload, as: UTF8.self) }
+        #expect(answers.first?.contains(#""transaction":3"#) == true)
+        #expect(answers.dropFirst().allSatisfy { $0.contains(#""status":"error""#) })
+        #expect(house.logLevel == .debug)
+        house.forgetWhatHappened()
+        for _ in 0..<3 { house.say("{}", on: "tryck/80e4da0000ff/get") }
+        let lines = house.published.filter { $0.topicName == "tryck/bridge/logging" }
+        #expect(lines.count == 1 && lines.allSatisfy { !$0.retain && $0.qos == 0 })
+    }
+
+    @Test("asked to restart, it answers, lets go and ends to begin anew")
+    func restart() {
+        var house = Self.house()
+        house.say("{}", on: "tryck/bridge/request/restart")
+        house.wait(.seconds(4))
+        #expect(house.published.contains { $0.topicName == "tryck/bridge/response/restart" })
+        #expect(house.isFinished && house.isRestarting)
+        #expect(house.retained["tryck/bridge/state"] == "offline")
+    }
+
+    @Test("what is left of buttons, rules and variables of an earlier day is cleared, and nothing else")
+    func leftovers() {
+        var house = Self.house()
+        house.loseBroker()
+        for topic in [
+            "tryck/80e4da0000ff", "tryck/80e4da0000ff/availability", "tryck/rules/old/enabled", "tryck/rules/old/stats",
+            "tryck/rules/old/last_run", "tryck/variables/old",
+        ] { house.retain("x", on: topic) }
+        let others = ["tryck/notes", "tryck/80e4da0000ff/other", "other/rules/old/enabled"]
+        for topic in others { house.retain("x", on: topic) }
+        house.bringBrokerBack()
+        #expect(
+            house.retained.keys.filter { $0.contains("old") || $0.contains("ff") }.sorted()
+                == others.filter { $0 != "tryck/notes" }.sorted())
+        #expect(house.retained["tryck/notes"] == "x")
+        #expect(!house.subscriptions.contains("tryck/+"))
+    }
+
+    @Test("a button that is removed leaves nothing behind")
+    func removed() {
+        var house = Self.house()
+        house.ask(#"{"request":"button/remove","data":{"id":"80e4da000001"}}"#)
+        house.wait(.seconds(5))
+        #expect(!house.retained.keys.contains { $0.hasPrefix(Self.status) })
+        #expect(house.retained["tryck/bridge/devices"] == "[]")
+        #expect(house.published.contains { String(decoding: $0.payload, as: UTF8.self).contains("button_removed") })
+    }
+
+    @Test("what was removed while the broker was away is cleared when it is back")
+    func removedMeanwhile() {
+        var house = Self.house()
+        house.loseBroker()
+        house.ask(#"{"request":"button/remove","data":{"id":"80e4da000001"}}"#)
+        house.wait(.seconds(5))
+        #expect(house.retained.keys.contains(Self.status))
+        house.bringBrokerBack()
+        #expect(!house.retained.keys.contains { $0.hasPrefix(Self.status) })
+    }
+}

@@ -1,0 +1,175 @@
+import ButtonModel
+import HomeAssistant
+import Hub
+import JSON
+import Rules
+import Simulator
+import Testing
+
+@Suite("Home Assistant and the bridge")
+struct HomeAssistantScenarioTests {
+    private static let config = "homeassistant/device/tryck_80e4da000001/config"
+
+    private static func house(rules: HouseRules = .none, control: MQTTControl = .settings) -> Household {
+        var house = Household(
+            [Household.kitchen], rules: rules, control: control, discoveryPrefix: "homeassistant")
+        house.pairAll()
+        house.wait(.seconds(10))
+        house.forgetWhatHappened()
+        return house
+    }
+
+    private static func components(_ text: String?) throws -> [String: JSONValue] {
+        let message = try JSONValue(parsing: Array(try #require(text).utf8))
+        return Dictionary((message["components"]?.objectValue ?? []).map { ($0.name, $0.value) }) { first, _ in first }
+    }
+
+    private static let threeClicks: HouseRules = """
+        version: 1
+        rules:
+          - {id: three, triggers: {button: any, clicks: 3}, actions: {log: three}}
+        """
+
+    @Test("a button is announced when it is paired, after its state and before we are there")
+    func announced() throws {
+        var house = Self.house()
+        #expect(try Self.components(house.retained[Self.config])["event"]?["platform"] == "event")
+        house.loseBroker()
+        house.clearRetained()
+        house.bringBrokerBack()
+        let topics = house.published.filter(\.retain).map(\.topicName)
+        let state = try #require(topics.firstIndex(of: "tryck/80e4da000001"))
+        let config = try #require(topics.firstIndex(of: Self.config))
+        let online = try #require(topics.firstIndex(of: "tryck/bridge/state"))
+        #expect(state < config && config < online)
+        #expect(topics.contains { $0.hasPrefix("homeassistant/device/tryck_bridge_") })
+    }
+
+    @Test("when Home Assistant has started it is told once more, within five seconds, and no event is repeated")
+    func birth() {
+        var house = Self.house()
+        house.press("kitchen", .click)
+        house.wait(.seconds(2))
+        house.forgetWhatHappened()
+        house.say("online", on: "homeassistant/status")
+        #expect(house.published.isEmpty)
+        house.wait(.seconds(5))
+        #expect(
+            house.published.count == 2 && house.published.allSatisfy { $0.topicName.hasSuffix("/config") && $0.retain })
+        house.forgetWhatHappened()
+        house.say("offline", on: "homeassistant/status")
+        house.tell(.messageReceived(topicName: "homeassistant/status", payload: Array("online".utf8), retained: true))
+        house.wait(.seconds(6))
+        #expect(house.published.isEmpty)
+    }
+
+    @Test("a rename is a new payload on the same topics")
+    func rename() throws {
+        var house = Self.house()
+        let before = Set(house.retained.keys)
+        house.ask(#"{"request":"button/rename","data":{"id":"80e4da000001","to":"By the \"door\""}}"#)
+        house.wait(.seconds(1))
+        #expect(Set(house.retained.keys) == before)
+        let message = try JSONValue(parsing: Array(try #require(house.retained[Self.config]).utf8))
+        #expect(message["device"]?["name"] == "By the \"door\"")
+    }
+
+    @Test("three clicks are announced while a rule waits for them, and withdrawn after that, over a restart, too")
+    func gestures() throws {
+        var house = Self.house(rules: Self.threeClicks)
+        #expect(try Self.components(house.retained[Self.config])["trigger_clicks_3"] != nil)
+        house.rulesOnDisk = HouseRules("version: 1\n")
+        house.tell(.reloadRules)
+        house.wait(.seconds(1))
+        let configs = house.published.filter { $0.topicName == Self.config }.map {
+            String(decoding: $0.payload, as: UTF8.self)
+        }
+        #expect(try Self.components(configs.first)["trigger_clicks_3"] == ["platform": "device_automation"])
+        #expect(try Self.components(configs.last)["trigger_clicks_3"] == nil)
+
+        var other = Self.house(rules: Self.threeClicks)
+        other.rulesOnDisk = HouseRules("version: 1\n")
+        other.forgetWhatHappened()
+        other.crash()
+        let after = other.published.filter { $0.topicName == Self.config }.map {
+            String(decoding: $0.payload, as: UTF8.self)
+        }
+        #expect(
+            try after.contains { try Self.components($0)["trigger_clicks_3"] == ["platform": "device_automation"] })
+        #expect(try Self.components(other.retained[Self.config])["trigger_clicks_3"] == nil)
+    }
+
+    @Test("a device that was deleted in Home Assistant stays away until we start anew, and stays paired")
+    func deleted() throws {
+        var house = Self.house()
+        house.retain("", on: Self.config)
+        house.say("", on: Self.config)
+        house.say("online", on: "homeassistant/status")
+        house.wait(.seconds(6))
+        #expect(house.published.filter { $0.topicName == Self.config }.allSatisfy { $0.payload.isEmpty })
+        house.press("kitchen", .click)
+        house.wait(.seconds(2))
+        #expect(house.published.contains { $0.topicName == "tryck/80e4da000001/action" })
+        house.crash()
+        #expect(try Self.components(house.retained[Self.config])["event"] != nil)
+    }
+
+    @Test("a button that is removed is taken from Home Assistant, and one of an earlier day, too")
+    func removed() throws {
+        var house = Self.house()
+        let payload = try #require(house.retained[Self.config])
+        house.ask(#"{"request":"button/remove","data":{"id":"80e4da000001"}}"#)
+        house.wait(.seconds(5))
+        #expect(house.retained[Self.config] == nil)
+        house.loseBroker()
+        house.retain(payload, on: "homeassistant/device/tryck_80e4da0000ff/config")
+        house.retain(
+            payload.replacing("tryck_bridge_", with: "tryck_bridge_f"),
+            on: "homeassistant/device/tryck_80e4da0000fe/config")
+        house.bringBrokerBack()
+        #expect(house.retained["homeassistant/device/tryck_80e4da0000ff/config"] == nil)
+        #expect(house.retained["homeassistant/device/tryck_80e4da0000fe/config"] != nil)
+    }
+
+    @Test("what others announce is left alone")
+    func others() {
+        var house = Self.house()
+        house.loseBroker()
+        let others = ["homeassistant/device/zigbee_1/config", "homeassistant/device/tryck_bridge_0000/config"]
+        for topic in others { house.retain(#"{"device":{},"components":{"a":{"platform":"sensor"}}}"#, on: topic) }
+        let before = house.retained
+        house.bringBrokerBack()
+        for topic in others { #expect(house.retained[topic] == before[topic]) }
+    }
+
+    @Test("firmware in the state directory is offered, installed on request, and its progress shown")
+    func firmware() throws {
+        var house = Self.house()
+        let image = [UInt8](repeating: 7, count: 8 + 400)
+        let file = FirmwareFile(model: "flic2", version: 12)
+        house.firmware[file] = image
+        house.tell(
+            .firmwareFiles([FirmwareFile(model: "flic2", version: 3), file, FirmwareFile(model: "duo", version: 99)]))
+        #expect(try Self.components(house.retained[Self.config])["firmware"]?["platform"] == "update")
+        let offered = try JSONValue(parsing: Array(try #require(house.retained["tryck/80e4da000001"]).utf8))
+        #expect(offered["firmware"]?["latest_version"] == "12")
+        house.say(#"{"id":"80e4da000001","image":"00"}"#, on: "tryck/bridge/request/button/update")
+        house.say(#"{"id":"80e4da000001"}"#, on: "tryck/bridge/request/button/update")
+        house.wait(.seconds(60))
+        let answers = house.published.filter { $0.topicName == "tryck/bridge/response/button/update" }
+            .map { String(decoding: $0.payload, as: UTF8.self) }
+        #expect(answers.count == 2 && answers[0].contains("error") && answers[1].contains(#""status":"ok""#))
+        let states = house.published.filter { $0.topicName == "tryck/80e4da000001" }.map {
+            String(decoding: $0.payload, as: UTF8.self)
+        }
+        #expect(states.contains { $0.contains(#""in_progress":true"#) })
+        #expect(states.last?.contains(#""in_progress":false"#) == true)
+
+        house.tell(.firmwareFiles([]))
+        #expect(try Self.components(house.retained[Self.config])["firmware"] == nil)
+        house.say(#"{"id":"80e4da000001"}"#, on: "tryck/bridge/request/button/update")
+        #expect(house.published.last?.payload.isEmpty == false)
+        #expect(
+            house.published.contains { String(decoding: $0.payload, as: UTF8.self).contains("there is no firmware") })
+    }
+}
