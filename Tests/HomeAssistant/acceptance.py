@@ -30,6 +30,8 @@ async def accept(directory: Path) -> int:
                 failed += 1
             print(f'{mark} {time.monotonic() - start:5.1f} s  {point.sentence}{reason}', flush=True)
     finally:
+        for name, log in house.logs().items() if failed else ():
+            print(f'--- the end of what {name} said', *log[-30:], sep='\n')
         await house.end()
     print(f'{len(POINTS) - failed} of {len(POINTS)} points hold.', flush=True)
     return 1 if failed else 0

@@ -84,6 +84,10 @@ class Bridge:
             'mqtt': {'broker': f'mqtt://127.0.0.1:{broker.port}', 'base_topic': base}}))
 
     @property
+    def log(self) -> list[str]:
+        return self._program.lines.items if self._program else []
+
+    @property
     def state_directory(self) -> Path:
         return self._directory / 'state'
 

@@ -73,6 +73,9 @@ class House:
         await self.home.close()
         await self.broker.end()
 
+    def logs(self) -> dict[str, list[str]]:
+        return {'Home Assistant': self.home.log, 'tryckd': self.bridge.log}
+
     # --- Names
 
     def topic(self, name: str = '') -> str:

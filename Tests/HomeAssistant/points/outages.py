@@ -39,7 +39,6 @@ async def started_again(house: House) -> None:
     mark = house.heard.tape.mark
     await house.bridge.start()
     await is_back(house, within=15)
-    await house.bridge.ready()
     await nothing_ran(house, mark)
     await house.pressed('click', 'click', CLICK)
 
