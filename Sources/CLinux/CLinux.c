@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -62,9 +63,33 @@ int linux_spawn_chdir(posix_spawn_file_actions_t *actions, const char *directory
 	return posix_spawn_file_actions_addchdir_np(actions, directory);
 }
 
+/* One bit for each capability that was ambient. Only the loop's thread starts programs. */
+static unsigned long long dropped_capabilities;
+
 int linux_drop_ambient_capabilities(void)
 {
+	static int looked;
+	int capability;
+
+	for (capability = 0; !looked && capability < 64; capability++)
+		if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, capability, 0, 0) == 1)
+			dropped_capabilities |= 1ULL << capability;
+	looked = 1;
 	return prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+}
+
+void linux_restore_ambient_capabilities(void)
+{
+	int capability;
+
+	for (capability = 0; capability < 64; capability++)
+		if (dropped_capabilities >> capability & 1)
+			prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0);
+}
+
+int linux_close_on_exec(unsigned first)
+{
+	return close_range(first, ~0u, CLOSE_RANGE_CLOEXEC);
 }
 
 char **linux_environment(void)

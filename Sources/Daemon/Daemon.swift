@@ -14,6 +14,7 @@ import Rules
 final class Daemon {
     let loop: EventLoop
     let logger: Logger
+    private let output: LogOutput
     private(set) var setup: Setup
     let store: StoreEdge
     let control: ControlServer
@@ -34,20 +35,29 @@ final class Daemon {
     var mqtt: MQTTEdge?
     /// As long as a step may be told to wait.
     private static let longestWebRequest = Duration.seconds(7 * 86_400)
+    private lazy var firmware = FirmwareEdge(loop: loop, directory: setup.stateDirectory + "/firmware") { [weak self] in
+        switch $0 {
+        case .files(let files): self?.deliver(.firmwareFiles(files))
+        case .notice(let sentence): self?.logger.warning("\(sentence)")
+        }
+    }
     private var timer: Timer?
     private var watchdog: Timer?
     private var inputs: [Hub.Input] = []
     private var isHandling = false
     private var isStopping = false
+    /// Somebody sent a signal: it does not begin again, whatever it was told before.
+    private var isEndWanted = false
     /// Records among the effects being carried out that could not be written: their sync would prove nothing.
     private var failedRecords: Set<UInt64> = []
 
     init(
-        loop: EventLoop, logger: Logger, setup: Setup, store: StoreEdge, stored: StoredState, control: ControlServer,
-        capture: CaptureFile?, recorder: RecordEdge?
+        loop: EventLoop, logger: Logger, output: LogOutput, setup: Setup, store: StoreEdge, stored: StoredState,
+        control: ControlServer, capture: CaptureFile?, recorder: RecordEdge?
     ) {
         self.loop = loop
         self.logger = logger
+        self.output = output
         self.setup = setup
         self.store = store
         self.control = control
@@ -85,6 +95,7 @@ final class Daemon {
     func start() {
         beginRecording()
         loop.onSignals([SIGTERM, SIGINT, SIGHUP]) { [weak self] signal in
+            self?.isEndWanted = self?.isEndWanted == true || signal != SIGHUP
             self?.deliver(signal == SIGHUP ? .reloadRules : .stop)
         }
         loop.onWallClockStep { [weak self] in self?.deliver(.wallClock(Surroundings.wallClock)) }
@@ -92,6 +103,7 @@ final class Daemon {
         deliver(.entropy(Surroundings.randomOctets(2048)))
         deliver(.start)
         watchRuleFiles(setup.watched)
+        firmware.start()
         startBroker()
         notifier?.ready()
         feedWatchdog()
@@ -150,14 +162,15 @@ final class Daemon {
             web.start(id, request, timeout: Self.longestWebRequest) { [weak self] in self?.deliver(.webAnswered(id, $0))
             }
         case .cancelWebRequest(let id): web.cancel(id)
-        case .readFirmware(let id, let file): readFirmware(id, file)
+        case .readFirmware(let id, let file):
+            firmware.read(file) { [weak self] in self?.deliver(.firmwareRead(id, $0)) }
         case .respond(let client, let line): control.send(line.encoded(), to: client)
         case .tell(let clients, let line):
             let octets = line.encoded()
             for client in clients { control.send(octets, to: client) }
         case .pressSimulated(let button, let press): pressSimulated(button, press)
         case .log(let level, let message): log(level, message)
-        case .setLogLevel(let level): setLogLevel(level)
+        case .setLogLevel(let level): output.level = Logger.Level(level)
         case .status(let text): notifier?.status(text)
         case .finish(let isRestart): finish(isRestart: isRestart)
         }
@@ -195,32 +208,32 @@ final class Daemon {
         }
     }
 
-    private func setLogLevel(_ level: LogLevel) {}
-    private func readFirmware(_ id: UInt64, _ file: FirmwareFile) {
-        deliver(.firmwareRead(id, .failed("no firmware can be read.")))
-    }
-
     /// Everything is said. What is under way gets its end: programs, then the broker, then the socket.
     private func finish(isRestart: Bool) {
         guard !isStopping else { return }
-        _ = isRestart
         isStopping = true
-        notifier?.stopping()
+        // To the service manager a restart is no end: it would wait for the process to go, and kill it.
+        if !isRestart || isEndWanted { notifier?.stopping() }
         processes.cancelAll { [weak self] in
             self?.web.cancelAll { [weak self] in
                 guard let self else { return }
-                guard let mqtt else { return self.end() }
-                mqtt.disconnect { [weak self] in self?.end() }
+                guard let mqtt else { return self.end(isRestart: isRestart) }
+                mqtt.disconnect { [weak self] in self?.end(isRestart: isRestart) }
             }
         }
     }
 
-    private func end() {
+    private func end(isRestart: Bool) {
         fileWatch?.stop()
+        firmware.stop()
         capture?.close()
         recorder?.end()
         broker?.stop()
         control.close()
-        loop.stop()
+        guard isRestart, !isEndWanted else { return loop.stop() }
+        logger.info("tryckd executes itself anew")
+        let failure = executeAnew()
+        logger.critical("tryckd could not execute itself anew: \(failure)")
+        loop.stop(status: ExitStatus.ourBug.rawValue)
     }
 }

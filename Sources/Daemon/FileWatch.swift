@@ -18,11 +18,12 @@ package final class FileWatch {
     /// What matters in a directory.
     private struct Interest {
         var names: Set<String> = []
-        /// Whatever a pattern may find: YAML files, and directories that come and go.
+        /// Files of the kind that is looked for, and directories that come and go.
         var isSearched = false
     }
 
     private let loop: EventLoop
+    private let suffixes: [String]
     private let changed: @ReactorActor () -> Void
     private let descriptor: Int32
     /// Why there is no descriptor.
@@ -35,8 +36,12 @@ package final class FileWatch {
 
     private lazy var timer = loop.timer { [weak self] in self?.quietAgain() }
 
-    package init(loop: EventLoop, _ changed: @escaping @ReactorActor () -> Void) {
+    /// - Parameter suffixes: how the names of the files end that matter in a directory.
+    package init(
+        loop: EventLoop, suffixes: [String] = [".yaml", ".yml"], _ changed: @escaping @ReactorActor () -> Void
+    ) {
         self.loop = loop
+        self.suffixes = suffixes
         self.changed = changed
         descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
         failure = descriptor < 0 ? errno : 0
@@ -47,7 +52,8 @@ package final class FileWatch {
     ///
     /// - Parameters:
     ///   - files: absolute paths.
-    ///   - directories: absolute paths of those in which any YAML file matters, as where a pattern is included.
+    ///   - directories: absolute paths of those in which any file with one of the suffixes matters, as where a pattern
+    ///     is included.
     /// - Returns: a sentence, where something cannot be watched.
     @discardableResult
     package func watch(files: Set<String>, directories: Set<String> = []) -> String? {
@@ -137,7 +143,7 @@ package final class FileWatch {
         if mask & UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED) != 0 { return true }
         if interest.names.contains(name) { return true }
         guard interest.isSearched, !name.hasPrefix(".") else { return false }
-        return name.hasSuffix(".yaml") || name.hasSuffix(".yml") || mask & UInt32(IN_ISDIR) != 0
+        return suffixes.contains { name.hasSuffix($0) } || mask & UInt32(IN_ISDIR) != 0
     }
 
     private func quietAgain() {

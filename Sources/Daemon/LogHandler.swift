@@ -2,6 +2,7 @@ import ButtonModel
 import Glibc
 import JSON
 package import Logging
+import Rules
 import Synchronization
 
 /// How a line of the log is written.
@@ -149,6 +150,16 @@ private func printable(_ text: String) -> String {
 private func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory == .control }
 
 extension Logger.Level {
+    init(_ level: LogLevel) {
+        self =
+            switch level {
+            case .debug: .debug
+            case .info: .info
+            case .warning: .warning
+            case .error: .error
+            }
+    }
+
     /// As syslog counts: 7 debug … 2 critical.
     ///
     /// - Source: RFC 5424, 6.2.1; sd-daemon(3).

@@ -29,10 +29,7 @@ private func run(_ options: DaemonOptions) -> Int32 {
     } catch {
         stop(error.text, error.status)
     }
-    let levelName = options.logLevel ?? setup.configuration.logLevel.rawValue
-    guard let level = Logger.Level(rawValue: levelName) else {
-        stop("--log-level takes error, warning, info or debug, not \"\(levelName)\"", .usage)
-    }
+    let level = Logger.Level(setup.hub.logLevel)
     let isJournal = LogOutput.isJournal(stream: environment["JOURNAL_STREAM"])
     let format: LogFormat = setup.configuration.logFormat == .json ? .json : isJournal ? .journal : .text
     let output = LogOutput(level: level, format: format)
@@ -41,7 +38,7 @@ private func run(_ options: DaemonOptions) -> Int32 {
     for warning in setup.warnings { logger.warning("\(warning)") }
 
     return EventLoop.run { @ReactorActor [logger] in
-        start(setup, logger)
+        start(setup, logger, output)
     }
 }
 
@@ -49,7 +46,7 @@ private func run(_ options: DaemonOptions) -> Int32 {
 @ReactorActor private var daemon: Daemon?
 
 @ReactorActor
-private func start(_ setup: Setup, _ logger: Logger) {
+private func start(_ setup: Setup, _ logger: Logger, _ output: LogOutput) {
     let loop = EventLoop.shared
     do {
         let recorder = try setup.recordingPath.map { (path) throws(RecordFailure) in
@@ -74,7 +71,7 @@ private func start(_ setup: Setup, _ logger: Logger) {
             return try CaptureFile(loop: loop, path: path) { logger.warning("\($0)") }
         }
         daemon = Daemon(
-            loop: loop, logger: logger, setup: setup, store: store, stored: stored, control: control,
+            loop: loop, logger: logger, output: output, setup: setup, store: store, stored: stored, control: control,
             capture: capture, recorder: recorder)
         daemon?.start()
         logger.info("tryckd \(Version.string) is running; commands reach it at \(setup.controlSocket)")

@@ -71,15 +71,30 @@ package struct Setup: Sendable {
         let isSimulated = if case .simulated = configuration.transport { true } else { false }
         hub = HubConfiguration(
             version: Version.string, baseTopic: configuration.baseTopic,
+            discoveryPrefix: configuration.homeAssistantDiscovery ? configuration.homeAssistantPrefix : nil,
+            homeAssistantStatusTopic: configuration.homeAssistantStatusTopic,
             extraTrustRoots: configuration.trustRoots + (isSimulated ? [SimulatorRoot.publicKey] : []),
             trustRootNames: configuration.trustRoots.map(Setup.fingerprint),
             transport: "\(configuration.transport.word)", hasTransport: configuration.transport != .none,
             maximumConnections: configuration.maximumConnections,
             broker: configuration.broker.word, hasBroker: configuration.broker != .none,
-            control: MQTTControl(configuration.control), processEnvironment: names,
+            control: MQTTControl(configuration.control), logLevel: try Setup.logLevel(options, configuration),
+            processEnvironment: names,
             stateDirectory: stateDirectory, builtAt: Version.builtAt, ruleFault: loaded.fault,
             ruleProblems: loaded.problems,
             simulatedButtons: simulator.map(\.name))
+    }
+
+    /// The command line has the last word.
+    private static func logLevel(
+        _ options: DaemonOptions, _ configuration: Configuration
+    ) throws(Failure) -> LogLevel {
+        let word = options.logLevel ?? configuration.logLevel.rawValue
+        guard let level = LogLevel(rawValue: word) else {
+            throw .init(
+                text: "--log-level takes error, warning, info or debug, not \"\(word)\"", status: .usage)
+        }
+        return level
     }
 
     /// The first octets of a key, enough to recognise it by.

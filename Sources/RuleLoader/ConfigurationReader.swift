@@ -127,14 +127,30 @@ struct ConfigurationReader {
 
     private mutating func topic(_ key: String, of fields: Fields) -> String? {
         guard let text = fields.string(key), let node = fields.node(key) else { return nil }
-        let isTopic =
-            !text.isEmpty && !text.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: "+") }
-        if !isTopic || text.hasPrefix("/") || text.hasSuffix("/") || text.utf8.count > 1024 {
+        if let (sentence, hint) = fault(ofTopic: text) {
             checker.error(
-                "E508", at: node, "\"\(key)\" must be topic levels without # and +, not \"\(checker.shown(text))\"",
-                hint: "no / at its ends")
+                "E508", at: node, "\"\(key)\" \(sentence), not \"\(checker.shown(text, of: node))\"",
+                hint: hint)
         }
         return text
+    }
+
+    /// Every other topic is made from one of these: what is wrong with it would be wrong with them all.
+    private func fault(ofTopic text: String) -> (sentence: String, hint: String?)? {
+        let isPlain = !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+        // Octets, for a # with an accent is a # to the broker.
+        let octets = text.utf8
+        if text.isEmpty || !isPlain || octets.contains(UInt8(ascii: "#")) || octets.contains(UInt8(ascii: "+")) {
+            return ("must be topic levels without # and +", isPlain ? nil : "it contains a control character")
+        }
+        // Nothing that is subscribed to with a wildcard finds them. Source: MQTT 5.0, 4.7.2.
+        if octets.first == UInt8(ascii: "$") { return ("cannot begin with $", "such topics are the broker's own") }
+        if octets.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).contains(where: \.isEmpty) {
+            return ("must be topic levels with something in each", "no / at its ends, and no //")
+        }
+        // Far from where brokers stop: mosquitto takes 200 levels.
+        if octets.count > 128 { return ("has at most 128 bytes", nil) }
+        return nil
     }
 }
 

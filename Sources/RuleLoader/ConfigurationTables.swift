@@ -63,9 +63,9 @@ extension MappingTable {
     static let homeAssistant = MappingTable(
         name: "\"homeassistant\"",
         keys: [
-            Key("discovery", .boolean, inert: true, "whether buttons announce themselves"),
-            Key("prefix", .text(.areText), inert: true, "the first level of discovery topics"),
-            Key("status_topic", .text(.areText), inert: true, "where Home Assistant says that it started"),
+            Key("discovery", .boolean, "whether buttons announce themselves"),
+            Key("prefix", .text(.areText), "the first level of discovery topics"),
+            Key("status_topic", .text(.areText), "where Home Assistant says that it started"),
         ])
 
     static let flicd = MappingTable(

@@ -122,6 +122,15 @@ struct ConfigurationTests {
         #expect(loaded.diagnostics.allSatisfy { $0.code == "W801" })
     }
 
+    @Test("a topic that others are made from may have 128 bytes")
+    func topicBound() {
+        let topic = String(repeating: "ä", count: 64)
+        for key in ["mqtt: {base_topic", "homeassistant: {prefix", "homeassistant: {status_topic"] {
+            #expect(load("\(key): \(topic)}").diagnostics == [])
+            #expect(load("\(key): \(topic)a}").diagnostics.map(\.code) == ["E508"])
+        }
+    }
+
     @Test("a password never prints itself")
     func password() {
         let configuration = load("mqtt: {password: hunter2}").value
@@ -134,8 +143,8 @@ struct ConfigurationTests {
 
     @Test("what does nothing yet is said once for each key that is written, and only then")
     func inert() {
-        #expect(load("homeassistant: {}\ncontrol: {mqtt: settings}").diagnostics == [])
-        #expect(load("homeassistant: {discovery: false}").diagnostics.map(\.code) == ["W801"])
+        #expect(load("metrics: {}\ncontrol: {mqtt: settings}").diagnostics == [])
+        #expect(load("metrics: {textfile: a.prom}").diagnostics.map(\.code) == ["W801"])
     }
 
     @Test("a simulated button may leave out everything but its name")

@@ -40,6 +40,12 @@ int linux_spawn_chdir(posix_spawn_file_actions_t *actions, const char *directory
 // stays. Linux 4.3.
 int linux_drop_ambient_capabilities(void);
 
+// Gives the calling thread back what the first call of the above took from it.
+void linux_restore_ambient_capabilities(void);
+
+// No descriptor from `first` on outlives an exec. Linux 5.11; glibc 2.34.
+int linux_close_on_exec(unsigned first);
+
 // The environment of this process: "NAME=value" strings, ended by a null pointer.
 char **linux_environment(void);
 

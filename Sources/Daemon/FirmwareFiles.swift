@@ -1,0 +1,111 @@
+import Glibc
+import Hub
+
+/// The files with firmware that people put into the state directory.
+///
+/// A file is named `MODEL-VERSION.bin`, is a regular file, and holds one image. Whatever else lies there is left alone.
+struct FirmwareFiles: Hashable, Sendable {
+    /// A header of 8 octets, and a length that counts words of 4 octets in 16 bits.
+    static let maximumLength = 8 + 4 * 65_535
+    /// More files than this are not listed.
+    static let maximumCount = 64
+    /// More entries than this are not looked at.
+    static let maximumEntryCount = 1024
+    private static let maximumNotices = 8
+
+    /// By model and version.
+    private(set) var files: [FirmwareFile] = []
+    /// Why files that look like firmware are not among them.
+    private(set) var notices: [String] = []
+
+    /// Makes the directory where it is missing, so that people see where the files go.
+    ///
+    /// - Returns: a sentence where that did not work.
+    static func makeDirectory(_ directory: String) -> String? {
+        if mkdir(directory, 0o700) == 0 || errno == EEXIST { return nil }
+        return "\(directory) cannot be made: \(describe(errno))"
+    }
+
+    /// Blocks for as long as the disk does.
+    init(in directory: String) {
+        guard let stream = opendir(directory) else {
+            if errno != ENOENT { notices.append("\(directory) cannot be read: \(describe(errno))") }
+            return
+        }
+        defer { closedir(stream) }
+        var names: [String] = []
+        var count = 0
+        while let entry = readdir(stream) {
+            count += 1
+            guard count <= FirmwareFiles.maximumEntryCount else {
+                notices.append("\(directory) has more than \(FirmwareFiles.maximumEntryCount) entries: tidy it up")
+                break
+            }
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name.hasSuffix(".bin") { names.append(name) }
+        }
+        for name in names.sorted() { add(name, in: directory) }
+        files.sort { ($0.model, $0.version) < ($1.model, $1.version) }
+        if files.count > FirmwareFiles.maximumCount {
+            files.removeSubrange(FirmwareFiles.maximumCount...)
+            notices.append("\(directory) has more than \(FirmwareFiles.maximumCount) files with firmware: tidy it up")
+        }
+    }
+
+    private mutating func add(_ name: String, in directory: String) {
+        var status = stat()
+        guard lstat(directory + "/" + name, &status) == 0 else { return }
+        if let file = FirmwareFile(name: name), status.st_mode & S_IFMT == S_IFREG,
+            status.st_size <= FirmwareFiles.maximumLength
+        {
+            return files.append(file)
+        }
+        guard notices.count < FirmwareFiles.maximumNotices else { return }
+        let reason =
+            if FirmwareFile(name: name) == nil {
+                "its name is not MODEL-VERSION.bin, as in flic2-11.bin"
+            } else if status.st_mode & S_IFMT != S_IFREG {
+                "it is no regular file; put the image itself there"
+            } else {
+                "an image has at most \(FirmwareFiles.maximumLength) octets"
+            }
+        notices.append("\(directory)/\(name) is left alone: \(reason)")
+    }
+
+    /// Blocks for as long as the disk does.
+    static func read(_ file: FirmwareFile, in directory: String) -> FirmwareReading {
+        let path = directory + "/" + file.name
+        guard FirmwareFile(name: file.name) == file else { return .failed("\(path) cannot be the name of an image.") }
+        do throws(RegularFile.Failure) {
+            return .octets(try RegularFile(path, maximumLength: maximumLength).octets)
+        } catch {
+            switch error {
+            case .system(ENOENT): return .failed("\(path) is gone; put it there again.")
+            case .system(ELOOP): return .failed("\(path) is a link; put the image itself there.")
+            case .system(let number): return .failed("\(path) cannot be read: \(describe(number)).")
+            case .notRegular: return .failed("\(path) is no regular file; put the image itself there.")
+            case .tooLong:
+                return .failed("\(path) is no image: one has at most \(maximumLength) octets. Get the file again.")
+            }
+        }
+    }
+}
+
+extension FirmwareFile {
+    /// `flic2-11.bin`. Each file has one name only: a version has no zeros before it.
+    init?(name: String) {
+        let parts = name.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        guard parts.count == 2, let model = parts.first, (1...16).contains(model.count), let rest = parts.last else {
+            return nil
+        }
+        let isModel = model.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || isDigit($0) }
+        let digits = rest.prefix(while: isDigit)
+        guard isModel, let version = UInt32(String(Substring(digits))) else { return nil }
+        self.init(model: String(Substring(model)), version: version)
+        guard self.name == name else { return nil }
+    }
+}
+
+private func isDigit(_ octet: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(octet) }
