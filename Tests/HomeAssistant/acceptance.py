@@ -19,6 +19,8 @@ async def accept(directory: Path) -> int:
     failed = 0
     try:
         await house.start()
+        await house.add_air()
+        house.bridge = await house.add_bridge('tryck', house.air.transport, trust_root=house.air.trust_root)
         for point in POINTS:
             start = time.monotonic()
             try:

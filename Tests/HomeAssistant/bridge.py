@@ -73,7 +73,6 @@ class Bridge:
         self._directory = directory
         self._build = build
         self._program: Program | None = None
-        self._requests = 0
         (directory / 'rules').mkdir(parents=True)
         (directory / 'state').mkdir(mode=0o700)
         self._rules = directory / 'rules/home.yaml'

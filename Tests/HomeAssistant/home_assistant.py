@@ -29,6 +29,7 @@ class HomeAssistant:
         self._port = free_port()
         self._url = f'http://127.0.0.1:{self._port}'
         self._program: Program | None = None
+        self._earlier_log: list[str] = []
         self._session = ClientSession()
         self._token = ''
         self._socket: ClientWebSocketResponse | None = None
@@ -62,6 +63,7 @@ class HomeAssistant:
 
     async def restart(self) -> None:
         await self.end()
+        self._earlier_log = self.log
         self.states.clear()
         await self.start()
 
@@ -73,12 +75,15 @@ class HomeAssistant:
 
     @property
     def log(self) -> list[str]:
-        return self._program.lines.items if self._program else []
+        """Of this start and of those before."""
+        return self._earlier_log + (self._program.lines.items if self._program else [])
 
-    def complaints(self, since: int = 0) -> list[str]:
-        """What it logs about MQTT or automations as a warning or worse."""
-        about = re.compile(r'(WARNING|ERROR|CRITICAL).*\[homeassistant\.(components\.(mqtt|automation)|helpers)')
-        return [line for line in self.log[since:] if about.search(line)]
+    @property
+    def complaints(self) -> list[str]:
+        """What it logs about MQTT, automations or what is asked of it, as a warning or worse."""
+        about = re.compile(
+            r'(WARNING|ERROR|CRITICAL) .*\[homeassistant\.(components\.(mqtt|automation|websocket_api)|helpers)\b')
+        return [line for line in self.log if about.search(line)]
 
     async def _listens(self) -> None:
         """It says nothing when it is there, so it is asked."""
@@ -169,6 +174,10 @@ class HomeAssistant:
         if not answer['success']:
             raise Failure(f'Home Assistant refuses {kind}: {answer["error"]["message"]}')
         return answer['result']
+
+    async def caught_up(self) -> None:
+        """Until everything that happened there is in `events` and `states`: an answer comes after all of it."""
+        await self.ask('auth/current_user')
 
     async def call(self, service: str, entity: str, **data: Any) -> None:
         domain, name = service.split('.')

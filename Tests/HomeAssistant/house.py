@@ -4,6 +4,7 @@ import itertools
 import struct
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -41,37 +42,45 @@ def firmware(words: int = 200) -> bytes:
 
 
 class House:
+    bridge: Bridge
+    neighbour: Bridge
+    """With a base topic of its own, from the moment a point has started it."""
+
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.broker = Broker(directory)
         self.heard = Listener(self.broker.port)
         self.home = HomeAssistant(directory / 'homeassistant', PROJECT / 'deploy/homeassistant/blueprints')
         self.air = Air(directory)
-        self.bridge: Bridge
+        self._ends = AsyncExitStack()
         self._echoes = itertools.count(1)
 
     async def start(self) -> None:
+        self._ends.push_async_callback(self.broker.end)
         await self.broker.start()
+        self._ends.callback(self.heard.end)
         await self.heard.start()
+        self._ends.push_async_callback(self.home.close)
         await self.home.start()
         await self.home.add_mqtt(self.broker.port)
         await self.home.add_automation('echo', automations.echo())
         await self.broker.subscribed(automations.ECHO)
-        await self.air.start('kitchen', {'address': ADDRESS, 'firmware': 10, 'battery': 2940})
-        self.bridge = Bridge(
-            self.directory / 'tryck', self.broker, self.air.transport, trust_root=self.air.trust_root)
-        images = self.bridge.state_directory / 'firmware'
-        images.mkdir()
-        (images / 'flic2-11.bin').write_bytes(firmware())
-        await self.bridge.start()
 
     async def end(self) -> None:
-        self.heard.end()
-        if hasattr(self, 'bridge'):
-            await self.bridge.end()
-        await self.air.end()
-        await self.home.close()
-        await self.broker.end()
+        await self._ends.aclose()
+
+    async def add_bridge(self, base: str, transport: str, **details: Any) -> Bridge:
+        bridge = Bridge(self.directory / base, self.broker, transport, base=base, **details)
+        self._ends.push_async_callback(bridge.end)
+        image = bridge.state_directory / 'firmware/flic2-11.bin'
+        image.parent.mkdir()
+        image.write_bytes(firmware())
+        await bridge.start()
+        return bridge
+
+    async def add_air(self) -> None:
+        self._ends.push_async_callback(self.air.end)
+        await self.air.start('kitchen', {'address': ADDRESS, 'firmware': 10, 'battery': 2940})
 
     def logs(self) -> dict[str, list[str]]:
         return {'Home Assistant': self.home.log, 'tryckd': self.bridge.log}
@@ -123,9 +132,10 @@ class House:
                 self.heard.publish(automations.ECHO, answer)
                 try:
                     await self.heard.wait(automations.RAN, since=mark, payload=answer, within=1)
-                    return
+                    break
                 except Failure:
                     continue
+        await self.home.caught_up()
 
     def runs(self, since: int) -> Counter[str]:
         """The automations that ran, echoes apart."""

@@ -55,7 +55,7 @@ async def button(house: House) -> None:
 
 @point('Home Assistant has logged nothing about it')
 async def silence(house: House) -> None:
-    equal(house.home.complaints(), [], 'complaints')
+    equal(house.home.complaints, [], 'complaints')
 
 
 @point('automations on every trigger, on the event entity and on the blueprint are taken')

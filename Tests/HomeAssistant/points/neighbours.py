@@ -1,41 +1,78 @@
 """Two bridges on one broker."""
 from collections import Counter
 
-from bridge import Bridge
+from broker import retained
 from house import House, equal
 from points.point import point
 from tape import Failure
 
 OTHER = '80e4da000002'
+CONFIG = f'homeassistant/device/annex_{OTHER}/config'
 
 
-@point('a second bridge on the same broker: each press reaches its own devices, and its end leaves the first alone')
+@point('a second bridge on the same broker, with a button of its own')
 async def neighbour(house: House) -> None:
     file = house.directory / 'neighbour.yaml'
     file.write_text('buttons: {hall: {address: "80:E4:DA:00:00:02", public: true}}\n')
-    other = Bridge(house.directory / 'neighbour', house.broker, f'simulated:{file}', base='annex')
-    await other.start()
-    try:
-        mark = house.heard.tape.mark
-        await other.ask('permit_join', {'time': 60})
-        await house.heard.wait(f'homeassistant/device/annex_{OTHER}/config', since=mark, within=30)
-        await other.ready()
-        await house.settled()
-        mine, theirs = await house.entities(), await house.home.entities(f'annex_{OTHER}_')
-        equal(theirs.keys(), mine.keys() - {'firmware'}, 'entities of the other button')
-        event = theirs['event']['entity_id']
+    mark = house.heard.tape.mark
+    house.neighbour = await house.add_bridge('annex', f'simulated:{file}')
+    await house.neighbour.ask('permit_join', {'time': 60})
+    await house.heard.wait(CONFIG, since=mark, within=30)
+    await house.neighbour.ready()
+    await house.settled()
+    mine, theirs = await house.entities(), await house.home.entities(f'annex_{OTHER}_')
+    equal(theirs.keys(), mine.keys(), 'entities of the other button')
 
-        mark, changes = house.heard.tape.mark, house.home.events.mark
-        await other.press('hall', 'click')
-        await house.heard.wait(f'annex/{OTHER}/event', since=mark)
-        await house.settled()
-        equal(house.runs(mark), Counter(), 'automations of the first button that ran')
-        equal(len(house.home.changes(event, changes)), 1, 'changes of the other event entity')
-        changes = house.home.events.mark
-        await house.pressed('click', 'click', ('button_short_press', 'guarded', 'blueprint click'))
-        equal(house.home.changes(event, changes), [], 'changes of the other event entity')
-    finally:
-        await other.end()
-    await house.home.until_state(event, 'unavailable')
-    if house.home.states[mine['event']['entity_id']]['state'] == 'unavailable':
-        raise Failure('the end of the other bridge made this one unavailable')
+
+@point('a press reaches the devices of its own bridge, and no others')
+async def apart(house: House) -> None:
+    event = (await house.home.entities(f'annex_{OTHER}_'))['event']['entity_id']
+    mark, changes = house.heard.tape.mark, house.home.events.mark
+    await house.neighbour.press('hall', 'click')
+    await house.heard.wait(f'annex/{OTHER}/event', since=mark)
+    await house.settled()
+    equal(house.runs(mark), Counter(), 'automations of the first button that ran')
+    equal(
+        [state['attributes']['event_type'] for state in house.home.changes(event, changes)], ['click'],
+        'changes of the other event entity')
+    changes = house.home.events.mark
+    await house.pressed('click', 'click', ('button_short_press', 'guarded', 'blueprint click'))
+    equal(house.home.changes(event, changes), [], 'changes of the other event entity')
+
+
+@point('a button deleted in Home Assistant is still paired, and is announced again only when its tryckd starts')
+async def hidden(house: House) -> None:
+    mark, before = house.heard.tape.mark, (await house.home.entities(f'annex_{OTHER}_')).keys()
+    device = await house.home.device(f'annex_{OTHER}')
+    assert device
+    await house.home.ask(
+        'config/device_registry/remove_config_entry', device_id=device['id'],
+        config_entry_id=device['config_entries'][0])
+    await house.heard.wait(CONFIG, since=mark, payload='')
+    equal(await house.home.device(f'annex_{OTHER}'), None, 'the device')
+
+    mark = house.heard.tape.mark
+    house.heard.publish('homeassistant/status', 'online')
+    await house.heard.tape.wait(
+        lambda message: message.topic.startswith('homeassistant/device/annex_bridge_'), 'the bridge is announced',
+        since=mark, within=6)
+    await house.neighbour.press('hall', 'click')
+    await house.heard.wait(f'annex/{OTHER}/event', since=mark)
+    if CONFIG in await retained(house.broker.port):
+        raise Failure('it was announced again')
+
+    await house.neighbour.end()
+    mark = house.heard.tape.mark
+    await house.neighbour.start()
+    await house.heard.wait(CONFIG, since=mark)
+    await house.settled()
+    equal((await house.home.entities(f'annex_{OTHER}_')).keys(), before, 'entities')
+
+
+@point('the end of one bridge leaves the other alone')
+async def end(house: House) -> None:
+    theirs, mine = (await house.home.entities(f'annex_{OTHER}_'))['event'], await house.entity('event')
+    await house.neighbour.end()
+    await house.home.until_state(theirs['entity_id'], 'unavailable')
+    if house.home.states[mine]['state'] == 'unavailable':
+        raise Failure('it made this one unavailable')

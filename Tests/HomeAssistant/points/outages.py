@@ -75,17 +75,6 @@ async def broker(house: House) -> None:
     await house.pressed('click', 'click', CLICK)
 
 
-@point('Home Assistant restarted: everything is back from what is retained, and no automation ran')
-async def home(house: House) -> None:
-    mark = house.heard.tape.mark
-    before = (await house.entities()).keys()
-    await house.home.restart()
-    await is_back(house, within=60)
-    equal((await house.entities()).keys(), before, 'entities')
-    await nothing_ran(house, mark)
-    await house.pressed('click', 'click', CLICK)
-
-
 @point('Home Assistant says it is there: all is announced again within 5 s')
 async def birth(house: House) -> None:
     mark = house.heard.tape.mark
