@@ -3,6 +3,9 @@ import asyncio
 import json
 import os
 import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +65,22 @@ class Air:
                 await program.end()
 
 
+@dataclass(frozen=True)
+class Control:
+    """A connection to the control socket: a line of JSON is a request, another its answer."""
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+    async def ask(self, request: str, **data: Any) -> Any:
+        self.writer.write(json.dumps({'request': request, 'data': data}).encode() + b'\n')
+        async with asyncio.timeout(20):
+            answer = json.loads(await self.reader.readline())
+        if answer['status'] != 'ok':
+            raise Failure(f'tryckd refuses {request}: {answer["error"]}')
+        return answer['data']
+
+
 class Bridge:
     """A tryckd with a state directory of its own."""
 
@@ -102,17 +121,17 @@ class Bridge:
         if self._program:
             await self._program.end(how)
 
-    async def ask(self, request: str, data: dict[str, Any] | None = None) -> Any:
+    @asynccontextmanager
+    async def control(self) -> AsyncIterator['Control']:
         reader, writer = await asyncio.open_unix_connection(self._directory / 'control.sock')
         try:
-            writer.write(json.dumps({'request': request, 'data': data or {}}).encode() + b'\n')
-            async with asyncio.timeout(20):
-                answer = json.loads(await reader.readline())
+            yield Control(reader, writer)
         finally:
             writer.close()
-        if answer['status'] != 'ok':
-            raise Failure(f'tryckd refuses {request}: {answer["error"]}')
-        return answer['data']
+
+    async def ask(self, request: str, **data: Any) -> Any:
+        async with self.control() as control:
+            return await control.ask(request, **data)
 
     async def ready(self, within: float = 30) -> None:
         """Until a button is connected and verified."""
@@ -129,7 +148,3 @@ class Bridge:
     async def load(self, rules: str) -> None:
         self._rules.write_text(rules)
         await self.ask('rules/reload')
-
-    async def press(self, button: str, press: str) -> None:
-        """Of a simulated transport's."""
-        await self.ask('simulator/press', {'button': button, 'press': press})

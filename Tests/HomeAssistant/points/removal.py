@@ -6,7 +6,7 @@ from tape import Failure
 
 
 EXPECTED = (
-    'Disconnected from MQTT server', 'Connection refused',
+    'Disconnected from MQTT server', 'Error returned from MQTT server: The connection was lost.',
     # Each entity that Home Assistant removes clears the config topic once more, which it hears itself.
     'No device components to cleanup',
 )
