@@ -37,7 +37,6 @@ async def measure(directory: Path) -> int:
         await house.settled()
         device = await house.home.device(f'tryck_{BUTTON}')
         entities = await house.home.entities(f'tryck_{BUTTON}_')
-        assert device
         [trigger] = [each for each in await house.home.triggers(device['id']) if each['type'] == 'button_short_press']
         by_trigger = await presses(house, automations.on_device_trigger('bench', trigger), 'action')
         by_entity = await presses(house, automations.guarded('bench', entities['event']['entity_id']), 'event')

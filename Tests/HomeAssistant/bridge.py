@@ -11,7 +11,7 @@ from typing import Any
 
 from broker import Broker
 from program import Program, free_port
-from tape import Failure
+from tape import Failure, limit
 
 NO_RULES = 'version: 1\n'
 PROJECT = Path(__file__).resolve().parents[2]
@@ -74,7 +74,7 @@ class Control:
 
     async def ask(self, request: str, **data: Any) -> Any:
         self.writer.write(json.dumps({'request': request, 'data': data}).encode() + b'\n')
-        async with asyncio.timeout(20):
+        async with limit(20, f'tryckd answers {request}'):
             answer = json.loads(await self.reader.readline())
         if answer['status'] != 'ok':
             raise Failure(f'tryckd refuses {request}: {answer["error"]}')
@@ -121,6 +121,10 @@ class Bridge:
         if self._program:
             await self._program.end(how)
 
+    def send(self, number: signal.Signals) -> None:
+        assert self._program
+        self._program.send(number)
+
     @asynccontextmanager
     async def control(self) -> AsyncIterator['Control']:
         reader, writer = await asyncio.open_unix_connection(self._directory / 'control.sock')
@@ -135,15 +139,9 @@ class Bridge:
 
     async def ready(self, within: float = 30) -> None:
         """Until a button is connected and verified."""
-        async def look() -> bool:
-            return any(button['state'] == 'ready' for button in await self.ask('buttons'))
-
-        try:
-            async with asyncio.timeout(within):
-                while not await look():
-                    await asyncio.sleep(0.05)
-        except TimeoutError:
-            raise Failure(f'no button of {self.base} is ready within {within:g} s') from None
+        async with limit(within, f'a button of {self.base} is ready'):
+            while not any(button['state'] == 'ready' for button in await self.ask('buttons')):
+                await asyncio.sleep(0.05)
 
     async def load(self, rules: str) -> None:
         self._rules.write_text(rules)

@@ -12,7 +12,7 @@ from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion
 
 from program import Program, free_port
-from tape import Tape
+from tape import Tape, limit
 
 
 class Broker:
@@ -28,7 +28,8 @@ class Broker:
         file.write_text(
             f'listener {self.port} 127.0.0.1\nallow_anonymous true\nset_tcp_nodelay true\npersistence false\n'
             f'user {getpass.getuser()}\n')
-        self._program = await Program.start('mosquitto', '/usr/sbin/mosquitto', '-v', '-c', file, directory=self._directory)
+        self._program = await Program.start(
+            'mosquitto', '/usr/sbin/mosquitto', '-v', '-c', file, directory=self._directory)
         await self._program.line('running')
 
     async def subscribed(self, topic: str) -> None:
@@ -73,7 +74,7 @@ class Listener:
     async def start(self) -> None:
         self._client.connect('127.0.0.1', self._port)
         self._client.loop_start()
-        async with asyncio.timeout(10):
+        async with limit(10, 'the broker takes a subscription'):
             await self._ready.wait()
 
     def end(self) -> None:

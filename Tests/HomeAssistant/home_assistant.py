@@ -9,7 +9,7 @@ from typing import Any
 from aiohttp import ClientSession, ClientWebSocketResponse, ClientError
 
 from program import Program, free_port
-from tape import Failure, Tape
+from tape import Failure, Tape, equal, limit
 
 CONFIGURATION = """\
 homeassistant: {{name: Acceptance}}
@@ -87,16 +87,13 @@ class HomeAssistant:
 
     async def _listens(self) -> None:
         """It says nothing when it is there, so it is asked."""
-        try:
-            async with asyncio.timeout(120):
-                while True:
-                    try:
-                        async with self._session.get(f'{self._url}/manifest.json'):
-                            return
-                    except ClientError:
-                        await asyncio.sleep(0.2)
-        except TimeoutError:
-            raise Failure('Home Assistant does not answer:\n' + '\n'.join(self.log[-20:])) from None
+        async with limit(120, 'Home Assistant answers'):
+            while True:
+                try:
+                    async with self._session.get(f'{self._url}/manifest.json'):
+                        return
+                except ClientError:
+                    await asyncio.sleep(0.2)
 
     # --- HTTP
 
@@ -169,7 +166,7 @@ class HomeAssistant:
         identifier = next(self._ids)
         self._answers[identifier] = asyncio.get_running_loop().create_future()
         await self._socket.send_json({'id': identifier, 'type': kind, **content})
-        async with asyncio.timeout(20):
+        async with limit(20, f'Home Assistant answers {kind}'):
             answer = await self._answers[identifier]
         if not answer['success']:
             raise Failure(f'Home Assistant refuses {kind}: {answer["error"]["message"]}')
@@ -192,9 +189,14 @@ class HomeAssistant:
             entry['unique_id'].removeprefix(unique_id_prefix): entry for entry in entries
             if entry['platform'] == 'mqtt' and entry['unique_id'].startswith(unique_id_prefix)}
 
-    async def device(self, identifier: str) -> dict[str, Any] | None:
+    async def devices(self, identifier: str) -> list[dict[str, Any]]:
         devices = await self.ask('config/device_registry/list')
-        return next((device for device in devices if ['mqtt', identifier] in device['identifiers']), None)
+        return [device for device in devices if ['mqtt', identifier] in device['identifiers']]
+
+    async def device(self, identifier: str) -> dict[str, Any]:
+        devices = await self.devices(identifier)
+        equal(len(devices), 1, f'devices called {identifier}')
+        return devices[0]
 
     async def triggers(self, device: str) -> list[dict[str, Any]]:
         triggers = await self.ask('device_automation/trigger/list', device_id=device)

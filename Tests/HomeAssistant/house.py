@@ -12,11 +12,14 @@ import automations
 from bridge import PROJECT, Air, Bridge
 from broker import Broker, Listener, Message
 from home_assistant import HomeAssistant
-from tape import Failure
+from tape import Failure, equal, limit
 
 # A virtual controller has random static addresses: the two highest bits are set.
 ADDRESS = 'C0:E4:DA:00:00:01'
 BUTTON = 'c0e4da000001'
+
+# What a click runs.
+CLICK = ('button_short_press', 'guarded', 'blueprint click')
 
 # Once rules use a button, it gives the gestures they use.
 RULES = f"""\
@@ -82,8 +85,10 @@ class House:
         self._ends.push_async_callback(self.air.end)
         await self.air.start('kitchen', {'address': ADDRESS, 'firmware': 10, 'battery': 2940})
 
-    def logs(self) -> dict[str, list[str]]:
-        return {'Home Assistant': self.home.log, 'tryckd': self.bridge.log}
+    def tell(self) -> None:
+        """What helps to understand a failure."""
+        for name, log in (('Home Assistant', self.home.log), ('tryckd', self.bridge.log)):
+            print(f'--- the end of what {name} said', *log[-30:], sep='\n', flush=True)
 
     # --- Names
 
@@ -125,7 +130,7 @@ class House:
     async def settled(self, within: float = 20) -> None:
         """Until Home Assistant has dealt with all that was published before."""
         mark = self.heard.tape.mark
-        async with asyncio.timeout(within):
+        async with limit(within, 'Home Assistant has dealt with everything'):
             # What is said while it connects, nobody hears.
             while True:
                 answer = f'echo {next(self._echoes)}'
@@ -145,18 +150,15 @@ class House:
     def events(self, since: int) -> list[Message]:
         return self.heard.tape.since(since, lambda message: message.topic == self.topic('event'))
 
-    async def pressed(self, press: str, expected: str, runs: Iterable[str]) -> Message:
-        """Presses; the event that came of it, after just these automations ran once each."""
+    async def clicked(self) -> None:
+        await self.pressed('click', 'click', CLICK)
+
+    async def pressed(self, press: str, expected: str, runs: Iterable[str]) -> None:
+        """Presses, until there is the event; just these automations ran for it, once each."""
         mark = self.heard.tape.mark
         await self.press(press)
-        event = await self.heard.tape.wait(
+        await self.heard.tape.wait(
             lambda message: message.topic == self.topic('event') and message.json['event_type'] == expected,
             f'{expected} after {press}', since=mark)
         await self.settled()
         equal(self.runs(mark), Counter(runs), f'the automations that ran for {press}')
-        return event
-
-
-def equal(found: object, expected: object, what: str) -> None:
-    if found != expected:
-        raise Failure(f'{what}: {found}, expected {expected}')

@@ -51,10 +51,13 @@ class Program:
         self._process.stdin.write(line.encode() + b'\n')
         await self._process.stdin.drain()
 
+    def send(self, number: signal.Signals) -> None:
+        self._process.send_signal(number)
+
     async def end(self, how: signal.Signals = signal.SIGTERM, within: float = 20) -> int:
         """Ends it if it still runs, by force where asking is not enough; its status."""
         if self._process.returncode is None:
-            self._process.send_signal(how)
+            self.send(how)
         try:
             async with asyncio.timeout(within):
                 status = await self._process.wait()

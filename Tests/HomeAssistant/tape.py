@@ -1,10 +1,25 @@
 """What happened, in order, and waiting for what is still to come."""
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 
 class Failure(Exception):
     """Something is not as it should be; a sentence for people."""
+
+
+@asynccontextmanager
+async def limit(seconds: float, what: str) -> AsyncIterator[None]:
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError:
+        raise Failure(f'{what}: not within {seconds:g} s') from None
+
+
+def equal(found: object, expected: object, what: str) -> None:
+    if found != expected:
+        raise Failure(f'{what}: {found}, expected {expected}')
 
 
 class Tape[Item]:
@@ -27,12 +42,9 @@ class Tape[Item]:
 
     async def until[Value](self, look: Callable[[], Value | None], what: str, within: float = 10) -> Value:
         """Looks after everything that happens, until there is something to see."""
-        try:
-            async with asyncio.timeout(within):
-                while not (value := look()):
-                    await self._news.wait()
-        except TimeoutError:
-            raise Failure(f'{what}: not within {within:g} s') from None
+        async with limit(within, what):
+            while not (value := look()):
+                await self._news.wait()
         return value
 
     async def wait(self, matches: Callable[[Item], bool], what: str, *, since: int, within: float = 10) -> Item:

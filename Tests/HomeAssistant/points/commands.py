@@ -68,4 +68,4 @@ async def restart(house: House) -> None:
     await house.heard.wait('tryck/bridge/state', since=mark, payload='offline')
     await house.heard.wait('tryck/bridge/state', since=mark, payload='online', within=30)
     await house.bridge.ready()
-    await house.pressed('click', 'click', ('button_short_press', 'guarded', 'blueprint click'))
+    await house.clicked()

@@ -1,8 +1,9 @@
 """A gesture is one change of state, one device trigger, one branch of the blueprint."""
 import automations
 from bridge import NO_RULES
-from house import BUTTON, RULES, House, equal
+from house import BUTTON, CLICK, RULES, House
 from points.point import point
+from tape import equal
 
 ATTRIBUTES = ('event_type', 'id', 'name', 'seq', 'ts', 'queued', 'age_ms', 'press_count')
 
@@ -22,12 +23,12 @@ async def gesture(house: House, press: str, words: list[str], *runs: str) -> Non
 @point('the very first press is not lost, though the entity was unknown before it')
 async def first(house: House) -> None:
     await house.home.until_state(await house.entity('event'), 'unknown')
-    await gesture(house, 'click', ['click'], 'button_short_press', 'guarded', 'blueprint click')
+    await gesture(house, 'click', ['click'], *CLICK)
 
 
 @point('a click is one change of state with all attributes, one device trigger, one run')
 async def click(house: House) -> None:
-    await gesture(house, 'click', ['click'], 'button_short_press', 'guarded', 'blueprint click')
+    await gesture(house, 'click', ['click'], *CLICK)
 
 
 @point('so is a double click')
@@ -46,7 +47,6 @@ async def hold(house: House) -> None:
 async def three_clicks(house: House) -> None:
     home, mark = house.home, house.heard.tape.mark
     device = await home.device(f'tryck_{BUTTON}')
-    assert device
 
     async def kinds() -> set[str]:
         return {trigger['type'] for trigger in await home.triggers(device['id'])}

@@ -1,6 +1,7 @@
 """A name is no identity."""
-from house import BUTTON, House, equal
+from house import BUTTON, House
 from points.point import point
+from tape import equal
 
 
 @point('a renamed button keeps its entity ids, and the device has the new name')
@@ -12,5 +13,5 @@ async def rename(house: House) -> None:
     await house.settled()
     equal({key: entry['entity_id'] for key, entry in (await house.entities()).items()}, before, 'entity ids')
     device = await house.home.device(f'tryck_{BUTTON}')
-    equal(device and device['name'], 'By the stove', 'name of the device')
-    await house.pressed('click', 'click', ('button_short_press', 'guarded', 'blueprint click'))
+    equal(device['name'], 'By the stove', 'name of the device')
+    await house.clicked()

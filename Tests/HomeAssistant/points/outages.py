@@ -2,11 +2,9 @@
 import signal
 from collections import Counter
 
-from house import House, equal
+from house import House
 from points.point import point
-from tape import Failure
-
-CLICK = ('button_short_press', 'guarded', 'blueprint click')
+from tape import Failure, equal
 
 
 async def is_back(house: House, within: float) -> None:
@@ -40,7 +38,7 @@ async def started_again(house: House) -> None:
     await house.bridge.start()
     await is_back(house, within=15)
     await nothing_ran(house, mark)
-    await house.pressed('click', 'click', CLICK)
+    await house.clicked()
 
 
 @point('a press from while tryckd was away, older than 3 s, is told as stale and triggers nothing')
@@ -60,7 +58,7 @@ async def stale(house: House) -> None:
     equal(told.json['data']['event_type'], 'click', 'what is stale')
     await nothing_ran(house, mark)
     equal(house.events(mark), [], 'events')
-    await house.pressed('click', 'click', CLICK)
+    await house.clicked()
 
 
 @point('the broker restarted and forgetful: everything is back in 15 s, and no automation ran')
@@ -72,7 +70,7 @@ async def broker(house: House) -> None:
     await house.broker.start()
     await is_back(house, within=15)
     await nothing_ran(house, mark)
-    await house.pressed('click', 'click', CLICK)
+    await house.clicked()
 
 
 @point('Home Assistant says it is there: all is announced again within 5 s')
