@@ -85,7 +85,9 @@ extension Hub {
             if isWatched { tell(ruleLine(rule, occurrence, outcome: "started", run: run)) }
         case .stopped(let rule, let gate, let occurrence, let reason):
             statisticsChanged(of: rule, at: now)
-            log(.debug, "rule \(rule) did not run: \(gate.rawValue)" + (reason.isEmpty ? "" : ", \(reason)"))
+            if isLogged(.debug) {
+                log(.debug, "rule \(rule) did not run: \(gate.rawValue)" + (reason.isEmpty ? "" : ", \(reason)"))
+            }
             if isWatched { tell(ruleLine(rule, occurrence, outcome: gate.rawValue, reason: reason)) }
         case .perform(let step, let action, let rule, _):
             perform(step, action, rule: rule, at: now)
