@@ -137,7 +137,7 @@ let package = Package(
             "RuleLoaderTests", "RuleLoader", "Rules", "Gestures", "Expressions", "Almanac", "Diagnostics",
             "ButtonModel", "JSON", resources: [.copy("Golden"), .copy("Examples"), .copy("Schema")]),
         tests("RuleTestingTests", "RuleTesting", "RuleLoader", "Rules", "Diagnostics", "ButtonModel", "JSON"),
-        tests("HomeAssistantTests", "HomeAssistant", "ButtonModel", "JSON"),
+        tests("HomeAssistantTests", "HomeAssistant", "ButtonModel", "JSON", resources: [.copy("Golden")]),
         tests("ButtonsTests", "Buttons", "BluetoothHost", "Flic", "ButtonModel", "Simulator"),
         tests("HubTests", "Hub", "Buttons", "Flic", "Expressions", "Rules", "ButtonModel", "JSON"),
         tests("SimulatorTests", "Simulator", "BluetoothHost", "Flic", "ButtonModel", "Bytes"),

@@ -17,7 +17,12 @@ public struct ButtonID: Hashable, Comparable, Sendable, CustomStringConvertible 
     public static func < (left: ButtonID, right: ButtonID) -> Bool { left.rawValue < right.rawValue }
 
     public var description: String {
-        let digits = String(rawValue, radix: 16)
-        return String(repeating: "0", count: 12 - digits.count) + digits
+        String(unsafeUninitializedCapacity: 12) { digits in
+            for place in 0..<12 {
+                let digit = UInt8(truncatingIfNeeded: rawValue >> (44 - 4 * UInt64(place)) & 15)
+                digits[place] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+            }
+            return 12
+        }
     }
 }

@@ -17,33 +17,35 @@ public struct UTCTime: Hashable, Comparable, Sendable, CustomStringConvertible {
 
     /// RFC 3339 with milliseconds: `2026-11-21T02:30:00.123Z`.
     public var description: String {
+        var text: [UInt8] = []
+        text.reserveCapacity(24)
+        append(to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Appends the octets of `description`.
+    public func append(to text: inout [UInt8]) {
         let dayLength: Int64 = 86_400_000
         let (quotient, remainder) = milliseconds.quotientAndRemainder(dividingBy: dayLength)
         let day = remainder < 0 ? quotient - 1 : quotient
         let inDay = remainder < 0 ? remainder + dayLength : remainder
         let (year, month, dayOfMonth) = UTCTime.civil(fromDaysSinceEpoch: day)
-        var text = ""
-        text.reserveCapacity(24)
-        func pad(_ value: Int64, _ width: Int) {
-            let digits = String(value)
-            for _ in 0..<max(0, width - digits.count) { text.append("0") }
-            text.append(digits)
+        func pair(_ value: Int64, then separator: UnicodeScalar) {
+            text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / 10))
+            text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value % 10))
+            text.append(UInt8(ascii: separator))
         }
-        pad(year, 4)
-        text.append("-")
-        pad(month, 2)
-        text.append("-")
-        pad(dayOfMonth, 2)
-        text.append("T")
-        pad(inDay / 3_600_000, 2)
-        text.append(":")
-        pad(inDay / 60_000 % 60, 2)
-        text.append(":")
-        pad(inDay / 1000 % 60, 2)
-        text.append(".")
-        pad(inDay % 1000, 3)
-        text.append("Z")
-        return text
+        if year < 0 { text.append(UInt8(ascii: "-")) }
+        text.append(contentsOf: String(abs(year) / 1000).utf8)
+        text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: abs(year) / 100 % 10))
+        pair(abs(year) % 100, then: "-")
+        pair(month, then: "-")
+        pair(dayOfMonth, then: "T")
+        pair(inDay / 3_600_000, then: ":")
+        pair(inDay / 60_000 % 60, then: ":")
+        pair(inDay / 1000 % 60, then: ".")
+        text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: inDay / 100 % 10))
+        pair(inDay % 100, then: "Z")
     }
 
     /// The proleptic Gregorian date, counting years from March so that the leap day comes last.

@@ -71,6 +71,7 @@ package struct ButtonStatus: Hashable, Sendable {
 
     /// With two decimals. The hundredths are divided last: of all numbers that is the one printed as `2.94`.
     private static func volts(millivolts: Int) -> JSONValue {
-        .number((Double(millivolts) / 10).rounded() / 100)
+        let (hundredths, rest) = millivolts.quotientAndRemainder(dividingBy: 10)
+        return .number(Double(rest < 5 ? hundredths : hundredths + 1) / 100)
     }
 }

@@ -26,13 +26,35 @@ package struct PressReport: Hashable, Sendable {
         self.age = age
     }
 
-    /// The JSON of `/event` and `/raw`.
-    fileprivate func payload(_ word: String) -> JSONValue {
-        [
-            "event_type": .string(word), "id": .string(button.description), "name": .string(name),
-            "seq": .integer(sequence), "ts": .string(at.description), "queued": .bool(wasQueued),
-            "age_ms": .integer(age.milliseconds), "press_count": .integer(pressCount),
-        ]
+    /// Octets of a payload besides name and word, where the numbers are small.
+    private static let usualLength = 160
+
+    /// The JSON of `/event` and `/raw`, written at every press and therefore without a `JSONValue`.
+    fileprivate func payload(_ word: String) -> [UInt8] {
+        var output: [UInt8] = []
+        output.reserveCapacity(PressReport.usualLength + name.utf8.count + word.utf8.count)
+        append(word, to: &output)
+        return output
+    }
+
+    fileprivate func append(_ word: String, to output: inout [UInt8]) {
+        output.append(contentsOf: #"{"event_type":"#.utf8)
+        output.append(json: word)
+        output.append(contentsOf: #","id":""#.utf8)
+        output.append(contentsOf: button.description.utf8)
+        output.append(contentsOf: #"","name":"#.utf8)
+        output.append(json: name)
+        output.append(contentsOf: #","seq":"#.utf8)
+        output.append(json: sequence)
+        output.append(contentsOf: #","ts":""#.utf8)
+        at.append(to: &output)
+        output.append(contentsOf: #"","queued":"#.utf8)
+        output.append(json: wasQueued)
+        output.append(contentsOf: #","age_ms":"#.utf8)
+        output.append(json: age.milliseconds)
+        output.append(contentsOf: #","press_count":"#.utf8)
+        output.append(json: pressCount)
+        output.append(UInt8(ascii: "}"))
     }
 }
 
@@ -43,17 +65,20 @@ extension Topics {
         [
             MQTTMessage(topicName: action(of: report.button), payload: Array(word.utf8), qos: 1),
             MQTTMessage(
-                topicName: event(of: report.button), payload: report.payload(word).encoded(), qos: 1),
+                topicName: event(of: report.button), payload: report.payload(word), qos: 1),
         ]
     }
 
     package func rawMessage(_ word: String, _ report: PressReport) -> MQTTMessage {
-        MQTTMessage(topicName: raw(of: report.button), payload: report.payload(word).encoded(), qos: 1)
+        MQTTMessage(topicName: raw(of: report.button), payload: report.payload(word), qos: 1)
     }
 
     /// A gesture that came too late to act on.
     package func staleMessage(_ word: String, _ report: PressReport) -> MQTTMessage {
-        bridgeMessage("stale_event", report.payload(word))
+        var payload = Array(#"{"type":"stale_event","data":"#.utf8)
+        report.append(word, to: &payload)
+        payload.append(UInt8(ascii: "}"))
+        return MQTTMessage(topicName: bridgeEvent, payload: payload, qos: 1)
     }
 
     /// `{"type":…,"data":…}` on `bridge/event`.

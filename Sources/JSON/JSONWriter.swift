@@ -15,15 +15,15 @@ extension JSONValue: CustomStringConvertible {
     private func write(into output: inout [UInt8]) {
         switch self {
         case .null: output.append(contentsOf: "null".utf8)
-        case .bool(let value): output.append(contentsOf: (value ? "true" : "false").utf8)
-        case .integer(let value): output.append(contentsOf: String(value).utf8)
+        case .bool(let value): output.append(json: value)
+        case .integer(let value): output.append(json: value)
         case .number(let value):
             guard value.isFinite else { return JSONValue.null.write(into: &output) }
             var text = String(value)
             // "-0" is an integer, and has no sign.
             if text.hasSuffix(".0"), text != "-0.0" { text.removeLast(2) }
             output.append(contentsOf: text.utf8)
-        case .string(let text): JSONValue.write(text, into: &output)
+        case .string(let text): output.append(json: text)
         case .array(let values):
             output.append(UInt8(ascii: "["))
             for (index, value) in values.enumerated() {
@@ -35,35 +35,64 @@ extension JSONValue: CustomStringConvertible {
             output.append(UInt8(ascii: "{"))
             for (index, member) in members.enumerated() {
                 if index > 0 { output.append(UInt8(ascii: ",")) }
-                JSONValue.write(member.name, into: &output)
+                output.append(json: member.name)
                 output.append(UInt8(ascii: ":"))
                 member.value.write(into: &output)
             }
             output.append(UInt8(ascii: "}"))
         }
     }
+}
 
-    private static func write(_ text: String, into output: inout [UInt8]) {
-        output.append(UInt8(ascii: "\""))
-        guard text.utf8.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) else {
-            output.append(contentsOf: text.utf8)
-            return output.append(UInt8(ascii: "\""))
-        }
-        for octet in text.utf8 {
-            switch octet {
-            case UInt8(ascii: "\""): output.append(contentsOf: #"\""#.utf8)
-            case UInt8(ascii: "\\"): output.append(contentsOf: #"\\"#.utf8)
-            case 0x0A: output.append(contentsOf: #"\n"#.utf8)
-            case 0x0D: output.append(contentsOf: #"\r"#.utf8)
-            case 0x09: output.append(contentsOf: #"\t"#.utf8)
-            case 0..<0x20:
-                let digits = Array("0123456789abcdef".utf8)
-                output.append(contentsOf: #"\u00"#.utf8)
-                output.append(digits[Int(octet >> 4)])
-                output.append(digits[Int(octet & 15)])
-            default: output.append(octet)
+/// For payloads that are written without a `JSONValue`, because they are written at every press.
+extension [UInt8] {
+    /// A string as JSON writes it, with its quotes.
+    public mutating func append(json text: String) {
+        append(UInt8(ascii: "\""))
+        var text = text
+        text.withUTF8 { octets in
+            var written = 0
+            for (index, octet) in octets.enumerated() where octet.isEscaped {
+                append(contentsOf: octets[written..<index])
+                append(escapeOf: octet)
+                written = index + 1
             }
+            append(contentsOf: octets[written...])
         }
-        output.append(UInt8(ascii: "\""))
+        append(UInt8(ascii: "\""))
     }
+
+    private mutating func append(escapeOf octet: UInt8) {
+        switch octet {
+        case UInt8(ascii: "\""): append(contentsOf: #"\""#.utf8)
+        case UInt8(ascii: "\\"): append(contentsOf: #"\\"#.utf8)
+        case 0x0A: append(contentsOf: #"\n"#.utf8)
+        case 0x0D: append(contentsOf: #"\r"#.utf8)
+        case 0x09: append(contentsOf: #"\t"#.utf8)
+        default:
+            let digits = Array("0123456789abcdef".utf8)
+            append(contentsOf: #"\u00"#.utf8)
+            append(digits[Int(octet >> 4)])
+            append(digits[Int(octet & 15)])
+        }
+    }
+
+    /// An integer as JSON writes it.
+    public mutating func append(json value: Int64) {
+        if value < 0 { append(UInt8(ascii: "-")) }
+        var unit: UInt64 = 1
+        while value.magnitude / unit >= 10 { unit *= 10 }
+        while unit > 0 {
+            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value.magnitude / unit % 10))
+            unit /= 10
+        }
+    }
+
+    public mutating func append(json value: Bool) {
+        append(contentsOf: (value ? "true" : "false").utf8)
+    }
+}
+
+extension UInt8 {
+    fileprivate var isEscaped: Bool { self < 0x20 || self == UInt8(ascii: "\"") || self == UInt8(ascii: "\\") }
 }

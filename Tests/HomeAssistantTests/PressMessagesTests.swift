@@ -1,6 +1,7 @@
 import ButtonModel
 import HomeAssistant
 import JSON
+import TestSupport
 import Testing
 
 @Suite("Messages for a press")
@@ -21,6 +22,44 @@ struct PressMessagesTests {
                     + #""ts":"2026-11-21T02:30:00.123Z","queued":true,"age_ms":1500,"press_count":412}"#,
             ])
         #expect(messages.allSatisfy { $0.qos == 1 && !$0.retain })
+    }
+
+    @Test("the payload is what the same JSON value is written as", arguments: UInt64(0)..<200)
+    func sameAsValue(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        var report = report
+        report.button = ButtonID(BluetoothAddress(rawValue: random.next()))
+        report.name = Self.name(&random)
+        report.sequence = Int64(bitPattern: random.next()) >> (random.next() % 64)
+        report.pressCount = Int64(bitPattern: random.next()) >> (random.next() % 64)
+        report.at = UTCTime(milliseconds: Int64(bitPattern: random.next()) >> (random.next() % 64))
+        report.wasQueued = Bool.random(using: &random)
+        report.age = .milliseconds(Int64.random(in: 0...1 << 40, using: &random))
+        let value: JSONValue = [
+            "event_type": "clicks_3", "id": .string(report.button.description), "name": .string(report.name),
+            "seq": .integer(report.sequence), "ts": .string(report.at.description),
+            "queued": .bool(report.wasQueued), "age_ms": .integer(report.age.milliseconds),
+            "press_count": .integer(report.pressCount),
+        ]
+        #expect(topics.messages("clicks_3", report).last?.payload == value.encoded())
+        #expect(topics.rawMessage("clicks_3", report).payload == value.encoded())
+        let stale: JSONValue = ["type": "stale_event", "data": value]
+        #expect(topics.staleMessage("clicks_3", report).payload == stale.encoded())
+        #expect(try JSONValue(parsing: value.encoded()) == value)
+    }
+
+    /// Full of what JSON has to escape.
+    private static func name(_ random: inout SeededGenerator) -> String {
+        var name = ""
+        for _ in 0..<Int.random(in: 0...20, using: &random) {
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0: name += ["\"", "\\", "\n", "\r", "\t", "/", "🛏️", "é"].randomElement(using: &random) ?? ""
+            case 1: name.unicodeScalars.append(UnicodeScalar(UInt8.random(in: 0..<0x20, using: &random)))
+            case 2: name.unicodeScalars.append(UnicodeScalar(UInt8.random(in: .min ... .max, using: &random)))
+            default: name += String(decoding: random.bytes(3), as: UTF8.self)
+            }
+        }
+        return name
     }
 
     @Test("down and up go to their own topic, not retained")

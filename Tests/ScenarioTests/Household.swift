@@ -13,6 +13,8 @@ struct Household {
     private(set) var hub: Hub
     private(set) var world: SimulatedWorld
     private(set) var store: Store
+    /// Of it, what is on the disk: what would be left after a power cut.
+    private var synced = Store()
     /// Everything published, in order, as the broker got it.
     private(set) var published: [MQTTMessage] = []
     private(set) var started: [ProcessRequest] = []
@@ -44,6 +46,8 @@ struct Household {
     var keepsAdapterAway = false
     /// A reload finds errors.
     var rulesAreBad = false
+    /// A reload finds rules that do not pass their own tests.
+    var testsFail = false
     /// Reloads are answered by `finishLoads` instead of at once.
     var loadsAreSlow = false
     /// Syncs are answered by `finishSyncs` instead of at once.
@@ -61,7 +65,7 @@ struct Household {
     private var transportIsOpen = false
     private var hubInputs: [Hub.Input] = []
     private var worldInputs: [SimulatedWorld.Input] = []
-    private var slowSyncs: [UInt64] = []
+    private var slowSyncs: [(token: UInt64, store: Store)] = []
     private var slowLoads: [UInt64] = []
     private(set) var unacknowledged: [UInt64] = []
     private var failedRecords: Set<UInt64> = []
@@ -127,6 +131,12 @@ struct Household {
         slowLoads = []
         transportIsOpen = false
         begin()
+    }
+
+    /// The same, and what was recorded after the last sync is gone.
+    mutating func cutPower() {
+        store = synced
+        crash()
     }
 
     /// Every button is reset: it has no pairing and other keys. The adapter goes away and comes back with them.
@@ -219,7 +229,10 @@ struct Household {
     }
 
     mutating func finishSyncs(success: Bool = true) {
-        for token in slowSyncs { give(.synced(token, success)) }
+        for sync in slowSyncs {
+            if success { synced = sync.store }
+            give(.synced(sync.token, success))
+        }
         slowSyncs = []
         settle()
     }
@@ -232,6 +245,12 @@ struct Household {
 
     private func loaded(_ id: UInt64) -> Hub.Input {
         let found = rulesOnDisk ?? rules
+        if testsFail {
+            return .rulesLoaded(
+                id,
+                RulesLoaded(
+                    set: nil, summary: #"test.yaml:9:5: the test "one click" failed"#, failing: found.set.fingerprint))
+        }
         guard rulesAreBad else {
             return .rulesLoaded(id, RulesLoaded(set: found.set, source: found.recorded))
         }
@@ -320,7 +339,9 @@ struct Household {
         case .sync(let token):
             journal.append("sync")
             guard !failedRecords.contains(token) else { break }
-            if syncsAreSlow { slowSyncs.append(token) } else { give(.synced(token, true)) }
+            guard !syncsAreSlow else { return slowSyncs.append((token, store)) }
+            synced = store
+            give(.synced(token, true))
         case .subscribe(let filters):
             subscriptions.formUnion(filters.map(\.topicFilter))
             for (topicName, payload) in retained.sorted(by: { $0.key < $1.key })

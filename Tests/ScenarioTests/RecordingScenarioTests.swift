@@ -228,6 +228,24 @@ struct RecordingScenarioTests {
         #expect(house.recording.contains { $0.description.contains("***") })
     }
 
+    @Test("a secret that came with a reload is in no line from the reload on")
+    func secretOfReload() {
+        let secret = "hunter2"
+        var house = Household(rules: PressScenarioTests.rules, recordedAt: .reports)
+        var rules = PressScenarioTests.rules
+        rules.set.confidential = [secret]
+        house.rulesOnDisk = rules
+        house.tell(.messageReceived(topicName: "a", payload: Array(secret.utf8), retained: false))
+        #expect(house.recording.last?.description.contains(secret) == true)
+        let before = house.recording.count
+        house.tell(.reloadRules)
+        house.tell(.messageReceived(topicName: "a", payload: Array(secret.utf8), retained: false))
+        house.tell(.brokerDisconnected("it said \(secret)"))
+        let lines = house.recording[before...].map(\.description)
+        #expect(lines.count { $0.contains("***") } == 2)
+        #expect(!lines.contains { $0.contains(secret) })
+    }
+
     @Test("a hub that nobody records keeps nothing for a recording")
     func unrecorded() {
         var house = PressScenarioTests.house()

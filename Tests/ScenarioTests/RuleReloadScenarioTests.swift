@@ -83,6 +83,25 @@ struct RuleReloadScenarioTests {
         #expect(house.retained["tryck/bridge/rules"] == before)
     }
 
+    @Test("rules that run already and fail their tests are an error for whoever asked, and no fault")
+    func failingTests() {
+        var house = Self.house(HouseRules(Self.head))
+        let before = house.retained["tryck/bridge/rules"]
+        house.testsFail = true
+        house.ask(#"{"request":"rules/reload","data":{"test":true}}"#)
+        #expect(house.responses.last?["status"] == "error")
+        #expect(house.responses.last?["error"]?.stringValue?.contains("run already") == true)
+        #expect(house.retained["tryck/bridge/rules"] == before)
+        house.ask(#"{"request":"status"}"#)
+        #expect(house.data["ok"] == true)
+
+        house.rulesOnDisk = HouseRules(Self.head + Self.twice)
+        house.ask(#"{"request":"rules/reload","data":{"test":true}}"#)
+        #expect(house.responses.last?["error"]?.stringValue?.contains("the old ones go on") == true)
+        house.ask(#"{"request":"status"}"#)
+        #expect(house.data["ok"] == false)
+    }
+
     @Test("runs of rules that are gone or changed end; those of the same rules go on")
     func runs() {
         var house = Self.house(HouseRules(Self.head + Self.stairs))

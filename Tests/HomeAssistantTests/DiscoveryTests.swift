@@ -1,0 +1,173 @@
+import ButtonModel
+import HomeAssistant
+import JSON
+import TestSupport
+import Testing
+
+@Suite("Announcements to Home Assistant")
+struct DiscoveryTests {
+    private let discovery = Examples.discovery
+
+    @Test("a button is announced as the file says")
+    func button() throws {
+        #expect(try JSONValue(parsing: discovery.payload(Examples.button)) == Examples.golden("button"))
+    }
+
+    @Test("the bridge is announced as the file says")
+    func bridge() throws {
+        #expect(try JSONValue(parsing: discovery.bridgePayload()) == Examples.golden("bridge"))
+    }
+
+    @Test("config topics are made of the base topic, and of nothing that can change")
+    func configTopics() {
+        #expect(discovery.configTopic(of: Examples.button.id) == "homeassistant/device/tryck_80e4da010203/config")
+        #expect(discovery.bridgeConfigTopic == "homeassistant/device/tryck_bridge_5a1f/config")
+    }
+
+    @Test("with several levels and foreign characters in the base topic, topics keep them and ids do not")
+    func severalLevels() throws {
+        var discovery = discovery
+        discovery.topics = Topics(base: "home/küche-1")
+        discovery.prefix = "ha/discovery"
+        let id = Examples.button.id
+        #expect(discovery.configTopic(of: id) == "ha/discovery/device/home_k_che-1_80e4da010203/config")
+        #expect(discovery.button(ofConfigTopic: discovery.configTopic(of: id)) == id)
+        let message = try JSONValue(parsing: discovery.payload(Examples.button))
+        #expect(message["device"]?["identifiers"] == ["home_k_che-1_80e4da010203"])
+        #expect(message["device"]?["via_device"] == "home_k_che-1_bridge_5a1f")
+        #expect(message["availability"] == [["topic": "home/küche-1/bridge/state"]])
+        let components = try #require(message["components"])
+        #expect(components["battery"]?["unique_id"] == "home_k_che-1_80e4da010203_battery")
+        #expect(components["battery"]?["state_topic"] == "home/küche-1/80e4da010203")
+        #expect(components["trigger_mode"]?["command_topic"] == "home/küche-1/80e4da010203/set")
+        #expect(components["firmware"]?["command_topic"] == "home/küche-1/bridge/request/button/update")
+    }
+
+    @Test(
+        "other config topics are no button's",
+        arguments: [
+            "homeassistant/device/tryck_bridge_5a1f/config", "homeassistant/device/tryck_80e4da010203",
+            "homeassistant/device/tryck_80E4DA010203/config", "homeassistant/device/tryck_80e4da01020/config",
+            "homeassistant/device/tryck_80e4da010203/config/", "homeassistant/device/tryck2_80e4da010203/config",
+            "homeassistant/device/80e4da010203/config", "homeassistant/sensor/tryck_80e4da010203/config",
+            "x/homeassistant/device/tryck_80e4da010203/config", "homeassistant/device/tryck_+0e4da010203/config",
+            "homeassistant/device/tryck_/config", "homeassistant/device/tryck_80e4da010203/confih", "/", "",
+            "homeassistant/device/tryck_ééééée/config",
+        ])
+    func otherConfigTopics(topicName: String) {
+        #expect(discovery.button(ofConfigTopic: topicName) == nil)
+    }
+
+    @Test("where no requests are answered nothing is announced that could be set")
+    func withoutRequests() throws {
+        var discovery = discovery
+        discovery.takesRequests = false
+        for payload in [discovery.payload(Examples.button), discovery.bridgePayload()] {
+            let components = try #require(try JSONValue(parsing: payload)["components"]?.objectValue)
+            #expect(!components.isEmpty)
+            #expect(components.allSatisfy { $0.value["command_topic"] == nil })
+            let platforms = Set(components.map { $0.value["platform"] })
+            #expect(platforms.isSubset(of: ["event", "device_automation", "sensor", "binary_sensor"]))
+        }
+    }
+
+    @Test("without a file there is no firmware to install")
+    func withoutFirmware() throws {
+        var device = Examples.button
+        device.hasFirmwareFile = false
+        let components = try #require(try JSONValue(parsing: discovery.payload(device))["components"])
+        #expect(components["firmware"] == nil)
+        #expect(components["nickname"] != nil)
+    }
+
+    @Test("three to eight clicks are announced as they are in use, in order, each with its own trigger")
+    func clicks() throws {
+        var device = Examples.button
+        device.clickCounts = [8, 4, 2, 9, 5, 3, -1]
+        let components = try #require(try JSONValue(parsing: discovery.payload(device))["components"])
+        #expect(
+            components["event"]?["event_types"]
+                == [
+                    "click", "double_click", "hold", "hold_release", "clicks_3", "clicks_4", "clicks_5", "clicks_8",
+                ])
+        let triggers = try #require(components.objectValue).filter { $0.value["automation_type"] == "trigger" }
+        #expect(
+            triggers.map { $0.value["type"] }
+                == [
+                    "button_short_press", "button_double_press", "button_long_press", "button_long_release",
+                    "button_triple_press", "button_quadruple_press", "button_quintuple_press", "clicks_8",
+                ])
+    }
+
+    @Test(
+        "a device has a name, its serial where people gave it none, and its id where even that is missing",
+        arguments: [
+            ("Hall", "BA00-A00001", "Hall"), ("", "BA00-A00001", "BA00-A00001"), (" \u{a0}", "S", "S"),
+            ("", "", "80e4da010203"),
+        ])
+    func name(name: String, serial: String, announced: String) throws {
+        var device = Examples.button
+        (device.name, device.serial) = (name, serial)
+        let message = try JSONValue(parsing: discovery.payload(device))
+        #expect(message["device"]?["name"] == .string(announced))
+    }
+
+    @Test("whatever people call a button, nothing but its name changes", arguments: UInt64(0)..<50)
+    func anyName(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        var device = Examples.button
+        device.name = "x" + String(decoding: random.bytes(20), as: UTF8.self)
+        let message = try JSONValue(parsing: discovery.payload(device))
+        #expect(message["device"]?["name"] == .string(device.name))
+        let usual = try JSONValue(parsing: discovery.payload(Examples.button))
+        #expect(message["components"] == usual["components"])
+        #expect(message["device"]?["identifiers"] == usual["device"]?["identifiers"])
+    }
+
+    @Test("no announcement says what Home Assistant refuses or what makes it slow")
+    func pitfalls() throws {
+        for payload in [
+            discovery.payload(Examples.button, withdrawn: ["old": "sensor"]),
+            discovery.bridgePayload(withdrawn: ["old": "sensor"]),
+        ] {
+            let message = try JSONValue(parsing: payload)
+            #expect(message.names == ["device", "origin", "availability", "components"])
+            #expect(message["origin"]?["name"] == "tryck")
+            #expect(!message.everything.contains(.null))
+            let names = Set(message.everything.flatMap(\.names))
+            #expect(names.isDisjoint(with: ["qos", "encoding", "expire_after", "object_id", "suggested_area"]))
+            let components = try #require(message["components"]?.objectValue)
+            let ids = components.compactMap { $0.value["unique_id"]?.stringValue }
+            #expect(Set(ids).count == ids.count)
+            for component in components where component.name != "old" && component.value["automation_type"] == nil {
+                #expect(component.value["unique_id"] != nil, "\(component.name)")
+            }
+        }
+    }
+
+    @Test("an announcement of another installation, or what is none, is not ours")
+    func owner() {
+        var other = discovery
+        other.installationID = "5a20"
+        #expect(discovery.isOurs(discovery.payload(Examples.button)))
+        #expect(!other.isOurs(discovery.payload(Examples.button)))
+        for text in [
+            "", "{}", #"{"device":[]}"#, #"{"device":{"via_device":null}}"#,
+            #"{"device":{"via_device":"tryck_bridge_5a1f"}"#,
+        ] {
+            #expect(!discovery.isOurs(Array(text.utf8)), "\(text)")
+        }
+    }
+
+    @Test("what a control sends when it is pressed is JSON that the bridge reads")
+    func presses() throws {
+        let button = try #require(try JSONValue(parsing: discovery.payload(Examples.button))["components"])
+        let install = try #require(button["firmware"]?["payload_install"]?.stringValue)
+        #expect(try JSONValue(parsing: install) == ["id": "80e4da010203"])
+        let bridge = try #require(try JSONValue(parsing: discovery.bridgePayload())["components"])
+        for key in ["payload_on", "payload_off"] {
+            let payload = try #require(bridge["permit_join"]?[key]?.stringValue)
+            #expect(try JSONValue(parsing: payload)["time"]?.integerValue != nil)
+        }
+    }
+}

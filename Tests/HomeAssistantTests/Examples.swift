@@ -1,0 +1,36 @@
+import ButtonModel
+import Foundation
+import HomeAssistant
+import JSON
+import Testing
+
+/// One button and one bridge, and how they are written in `Golden/`.
+enum Examples {
+    static let button = ButtonDevice(
+        id: ButtonID(address), address: address, name: name, serial: "BA00-A00001", firmwareVersion: 10,
+        clickCounts: [6, 3], hasFirmwareFile: true)
+    static let discovery = Discovery(
+        topics: Topics(base: "tryck"), prefix: "homeassistant", installationID: "5a1f", version: "0.1.0",
+        takesRequests: true)
+    static let name = "Nightstand \"left\" 🛏️"
+    static let address = BluetoothAddress(rawValue: 0x80E4_DA01_0203)
+    static let time = UTCTime(milliseconds: 1_795_228_200_123)
+
+    static func golden(_ name: String) throws -> JSONValue {
+        let url = try #require(Bundle.module.url(forResource: name, withExtension: "json", subdirectory: "Golden"))
+        return try JSONValue(parsing: [UInt8](Data(contentsOf: url)))
+    }
+}
+
+extension JSONValue {
+    var names: [String] { objectValue?.map(\.name) ?? [] }
+
+    /// Every value in it, itself first.
+    var everything: [JSONValue] {
+        switch self {
+        case .array(let values): [self] + values.flatMap(\.everything)
+        case .object(let members): [self] + members.flatMap(\.value.everything)
+        default: [self]
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import ButtonModel
+import HomeAssistant
+import JSON
+import Testing
+
+@Suite("What is retained about bridge and buttons")
+struct StatusTests {
+    private let status = ButtonStatus(
+        id: Examples.button.id, name: Examples.name, state: "ready", batteryMillivolts: 2940, pressCount: 412,
+        lastSeen: Examples.time, rssi: -61, triggerMode: "click_and_double_click_and_hold", nickname: "Nightstand",
+        firmwareVersion: 10, offeredVersion: 11)
+
+    @Test("a button's state is written as the file says")
+    func button() throws {
+        #expect(try JSONValue(parsing: status.json.encoded()) == Examples.golden("button-state"))
+    }
+
+    @Test("of a button that was never there, what is not known is null")
+    func unknown() {
+        let json = ButtonStatus(id: Examples.button.id, name: "Hall", state: "disconnected", firmwareVersion: 10).json
+        for key in ["battery", "battery_voltage", "last_seen", "rssi"] { #expect(json[key] == .null) }
+        #expect(json["nickname"] == "")
+        #expect(json["trigger_mode"] == "auto")
+    }
+
+    @Test(
+        "volts are written with two decimals",
+        arguments: [
+            (2940, "2.94"), (3000, "3"), (2945, "2.95"), (2944, "2.94"), (2300, "2.3"), (1999, "2"), (0, "0"),
+            (3599, "3.6"), (2070, "2.07"),
+        ])
+    func volts(millivolts: Int, text: String) {
+        var status = status
+        status.batteryMillivolts = millivolts
+        #expect(status.json["battery_voltage"]?.description == text)
+    }
+
+    @Test("no voltage of a coin cell is written with more than two decimals")
+    func everyVoltage() {
+        for millivolts in 0...4000 {
+            var status = status
+            status.batteryMillivolts = millivolts
+            let text = status.json["battery_voltage"]?.description ?? ""
+            #expect(text.utf8.count <= 4, "\(millivolts)")
+        }
+    }
+
+    @Test(
+        "only newer firmware is offered",
+        arguments: [(nil, "10"), (9, "10"), (10, "10"), (11, "11"), (4_294_967_295, "4294967295")]
+            as [(UInt32?, String)])
+    func offer(offered: UInt32?, latest: String) {
+        var status = status
+        status.offeredVersion = offered
+        #expect(status.json["firmware"]?["installed_version"] == "10")
+        #expect(status.json["firmware"]?["latest_version"] == .string(latest))
+    }
+
+    @Test(
+        "firmware on its way says how far it is",
+        arguments: [(0, 0), (37, 37), (100, 100), (101, 100), (-1, 0)] as [(Int, Int64)])
+    func update(percentage: Int, told: Int64) {
+        var status = status
+        status.updatePercentage = percentage
+        #expect(status.json["firmware"]?["in_progress"] == true)
+        #expect(status.json["firmware"]?["update_percentage"] == .integer(told))
+    }
+
+    @Test("no key is one that a template would take for a method")
+    func keys() {
+        let methods = [
+            "clear", "copy", "fromkeys", "get", "items", "keys", "pop", "popitem", "setdefault", "update", "values",
+        ]
+        for json in [status.json, bridge.json] {
+            #expect(Set(json.everything.flatMap(\.names)).isDisjoint(with: methods))
+        }
+    }
+
+    @Test("the bridge's state is written as the file says")
+    func bridgeInfo() throws {
+        #expect(try JSONValue(parsing: bridge.json.encoded()) == Examples.golden("bridge-info"))
+    }
+
+    @Test("a bridge that looks for buttons says until when")
+    func permitJoin() {
+        var bridge = bridge
+        bridge.permitJoinEnd = Examples.time
+        #expect(bridge.json["permit_join"] == true)
+        #expect(bridge.json["permit_join_end"] == "2026-11-21T02:30:00.123Z")
+    }
+
+    @Test(
+        "an adapter is called as Linux calls it, another transport as the configuration does",
+        arguments: [("hci:1", "hci1"), ("none", "none"), ("h4:tcp:127.0.0.1:6402", "h4:tcp:127.0.0.1:6402")])
+    func adapter(transport: String, id: String) {
+        var bridge = bridge
+        bridge.adapter = .init(transport: transport, address: nil, state: "powered_off", isPowered: false)
+        #expect(
+            bridge.json["adapter"] == ["id": .string(id), "address": nil, "state": "powered_off", "powered": false])
+    }
+
+    @Test("a listed button says who it is, how it is set and nothing secret")
+    func listed() {
+        let button = ListedButton(
+            identity: ButtonIdentity(
+                address: Examples.address, uuid: String(repeating: "0a", count: 16), serial: "BA00-A00001",
+                nickname: "Nightstand", firmwareVersion: 10),
+            name: Examples.name, triggerMode: "auto", latencyMode: .low, pairedAt: Examples.time)
+        #expect(
+            button.json == [
+                "id": "80e4da010203", "address": "80:E4:DA:01:02:03",
+                "uuid": "0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a", "name": .string(Examples.name), "nickname": "Nightstand",
+                "serial": "BA00-A00001", "model": "Flic 2", "firmware": 10,
+                "modes": ["trigger_mode": "auto", "latency_mode": "low"], "paired_at": "2026-11-21T02:30:00.123Z",
+            ])
+    }
+
+    private let bridge = BridgeStatus(
+        version: "0.1.0", commit: "abcdef0",
+        adapter: .init(
+            transport: "hci:0", address: BluetoothAddress(rawValue: 0x001A_7D0A_0B0C), state: "powered_on",
+            isPowered: true),
+        logLevel: "info", buttonCount: 1, ruleCount: 3)
+}
