@@ -127,6 +127,13 @@ class House:
             await self.air.press('kitchen', movement)
             await asyncio.sleep(0.06)
 
+    async def announced(self, node: str) -> None:
+        """Until Home Assistant has a whole button: which firmware lies there may be found out a moment later than it."""
+        async with limit(60, f'Home Assistant has all of {node}'):
+            while 'firmware' not in await self.home.entities(f'{node}_'):
+                await asyncio.sleep(0.05)
+        await self.settled()
+
     async def settled(self, within: float = 20) -> None:
         """Until Home Assistant has dealt with all that was published before."""
         mark = self.heard.tape.mark

@@ -27,11 +27,9 @@ async def bridge(house: House) -> None:
 
 @point('the switch of the bridge lets a button in, and the button is a device with all its entities and triggers')
 async def button(house: House) -> None:
-    mark = house.heard.tape.mark
     await house.home.call('switch.turn_on', await house.bridge_entity('permit_join'))
-    await house.heard.wait(house.config_topic, since=mark, within=60)
+    await house.announced(f'tryck_{BUTTON}')
     await house.bridge.ready()
-    await house.settled()
     entities = await house.entities()
     equal({key for key, entry in entities.items() if not entry['disabled_by']}, ENABLED, 'entities')
     equal({key for key, entry in entities.items() if entry['disabled_by']}, DISABLED, 'disabled entities')

@@ -14,12 +14,10 @@ CONFIG = f'homeassistant/device/annex_{OTHER}/config'
 async def neighbour(house: House) -> None:
     file = house.directory / 'neighbour.yaml'
     file.write_text('buttons: {hall: {address: "80:E4:DA:00:00:02", public: true}}\n')
-    mark = house.heard.tape.mark
     house.neighbour = await house.add_bridge('annex', f'simulated:{file}')
     await house.neighbour.ask('permit_join', time=60)
-    await house.heard.wait(CONFIG, since=mark, within=30)
+    await house.announced(f'annex_{OTHER}')
     await house.neighbour.ready()
-    await house.settled()
     mine, theirs = await house.entities(), await house.home.entities(f'annex_{OTHER}_')
     equal(theirs.keys(), mine.keys(), 'entities of the other button')
 
@@ -68,7 +66,7 @@ async def hidden(house: House) -> None:
     mark = house.heard.tape.mark
     await house.neighbour.start()
     await house.heard.wait(CONFIG, since=mark)
-    await house.settled()
+    await house.announced(f'annex_{OTHER}')
     equal((await house.home.entities(f'annex_{OTHER}_')).keys(), before, 'entities')
 
 
