@@ -51,18 +51,6 @@ struct BridgeTests {
         #expect(try JSONValue(parsing: house.retained(Self.kitchen))["state"] == "ready")
     }
 
-    @Test("asked to restart it executes itself anew: the same process, the same buttons")
-    func restart() throws {
-        let house = try RuleHouse(Self.rules, hasButton: true)
-        try house.publish("tryck/bridge/request/restart", #"{"transaction": "again"}"#)
-        try house.heard(#"bridge/response/restart {"status":"ok","data":{},"transaction":"again"}"#)
-        try house.heard("tryck/bridge/state offline")
-        try house.heard("tryck/bridge/state online")
-        try house.daemon.line(containing: "commands reach it", within: 20)
-        // Its output goes on where it was, which a process of its own would not have.
-        #expect(try house.tryck("buttons").contains("kitchen"))
-    }
-
     @Test("firmware put into the state directory is offered, installed when asked for, and gone with its file")
     func firmware() throws {
         let house = try RuleHouse(Self.rules, hasButton: true)
