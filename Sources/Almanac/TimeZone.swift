@@ -57,10 +57,19 @@ package struct TimeZone: Hashable, Sendable {
     package func timeStamp(at time: UTCTime) -> String {
         let minutes = offset(at: time) / 60
         let local = LocalTime(secondsSinceEpoch: time.wholeSeconds + Int64(minutes * 60))
-        let date = [local.year.digits(4), local.month.digits(2), local.day.digits(2)].joined(separator: "-")
-        let clock = [local.hour, local.minute, local.second].map { $0.digits(2) }.joined(separator: ":")
-        let offset = (minutes.magnitude / 60, minutes.magnitude % 60)
-        return "\(date)T\(clock)\(minutes < 0 ? "-" : "+")\(Int(offset.0).digits(2)):\(Int(offset.1).digits(2))"
+        let offset = Int(minutes.magnitude)
+        // Every press has one: put together from texts it took as long as matching its rules.
+        var text: [UInt8] = []
+        text.reserveCapacity(25)
+        text.append(local.year, digits: 4)
+        for (separator, number) in [
+            ("-", local.month), ("-", local.day), ("T", local.hour), (":", local.minute), (":", local.second),
+            (minutes < 0 ? "-" : "+", offset / 60), (":", offset % 60),
+        ] as [(UnicodeScalar, Int)] {
+            text.append(UInt8(ascii: separator))
+            text.append(number, digits: 2)
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 }
 
@@ -82,9 +91,15 @@ extension UTCTime {
     var wholeSeconds: Int64 { milliseconds.dividedRoundingDown(by: 1000).quotient }
 }
 
-extension Int {
-    fileprivate func digits(_ width: Int) -> String {
-        let text = String(self)
-        return String(repeating: "0", count: Swift.max(0, width - text.utf8.count)) + text
+extension [UInt8] {
+    /// A number of at most so many digits, with zeros before it; any other as it is.
+    fileprivate mutating func append(_ number: Int, digits: Int) {
+        let limit = digits == 2 ? 100 : 10_000
+        guard (0..<limit).contains(number) else { return append(contentsOf: String(number).utf8) }
+        var scale = limit / 10
+        while scale > 0 {
+            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / scale % 10))
+            scale /= 10
+        }
     }
 }

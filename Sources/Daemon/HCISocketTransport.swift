@@ -22,6 +22,8 @@ package final class HCISocketTransport: HCITransport {
     /// 0 for hci0.
     package let index: UInt16
     private var handler: (@ReactorActor (HCITransportEvent) -> Void)?
+    /// Kept: to ask for so much with every packet makes the allocator tidy up each time.
+    private var buffer = [UInt8](repeating: 0, count: H4Framer.maximumPacketLength)
     /// Changes with every `open` and `close`, so that what was begun before one of them is not taken for ours.
     private var generation: UInt64 = 0
     private var retry: Timer?
@@ -134,13 +136,9 @@ package final class HCISocketTransport: HCITransport {
     /// One packet: each read gives one, and the loop comes back while there are more.
     private func receive() {
         guard watch != nil else { return }
-        var result = 0
-        let packet = withUnsafeTemporaryAllocation(byteCount: H4Framer.maximumPacketLength, alignment: 16) { buffer in
-            result = read(descriptor, buffer.baseAddress, buffer.count)
-            return Array(buffer.prefix(max(result, 0)))
-        }
+        let result = read(descriptor, &buffer, buffer.count)
         if result > 0 {
-            handler?(.received(packet))
+            handler?(.received(Array(buffer.prefix(result))))
         } else if result == 0 || (errno != EAGAIN && errno != EINTR) {
             fail(.adapterLost(index: index))
         }

@@ -18,11 +18,13 @@ final class StreamConnection {
         case failed(errno: Int32)
     }
 
-    private static let readSize = 64 * 1024
+    private static let readSize = 16 * 1024
 
     private let loop: EventLoop
     private let descriptor: Int32
     private let handler: @ReactorActor (Event) -> Void
+    /// Kept: to ask for so much with every packet makes the allocator tidy up each time.
+    private var buffer = [UInt8](repeating: 0, count: readSize)
     private var watch: Watch?
     private var outgoing = OutgoingBuffer()
     /// Something was dropped; nothing may follow it.
@@ -71,13 +73,9 @@ final class StreamConnection {
 
     private func receive() {
         guard watch != nil else { return }
-        var result = 0
-        let octets = withUnsafeTemporaryAllocation(byteCount: Self.readSize, alignment: 16) { buffer in
-            result = read(descriptor, buffer.baseAddress, buffer.count)
-            return Array(buffer.prefix(max(result, 0)))
-        }
+        let result = read(descriptor, &buffer, buffer.count)
         if result > 0 {
-            handler(.received(octets))
+            handler(.received(Array(buffer.prefix(result))))
         } else if result == 0 {
             end(.byPeer)
         } else if errno != EAGAIN, errno != EINTR {

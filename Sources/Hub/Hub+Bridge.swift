@@ -101,6 +101,9 @@ extension Hub {
 
     // MARK: The log
 
+    /// The id of messages whose fate nobody asks for.
+    static let nobody: UInt64 = 0
+
     /// Whether a line of that level is written: on the path of a press none is made for nobody.
     func isLogged(_ level: LogLevel) -> Bool { level.isAtLeast(logLevel) }
 
@@ -110,7 +113,7 @@ extension Hub {
         latestLogged = message
         let payload: JSONValue = ["level": .string(level.rawValue), "message": .string(message)]
         effects.append(
-            .publish(takeToken(), MQTTMessage(topicName: topics.bridgeLogging, payload: payload.encoded()), expiry: nil)
+            .publish(Self.nobody, MQTTMessage(topicName: topics.bridgeLogging, payload: payload.encoded()), expiry: nil)
         )
     }
 }

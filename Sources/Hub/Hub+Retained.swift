@@ -33,8 +33,7 @@ extension Hub {
         while let topic = retained.take() {
             // Nothing is there any more, and Home Assistant complains when it is told so again.
             guard !announced.hidden.contains(topic) else { continue }
-            let id = takeToken()
-            retained.sent(topic, as: id)
+            let id = retained.sent(topic)
             effects.append(.publish(id, retainedMessage(topic, at: now), expiry: nil))
         }
     }

@@ -99,6 +99,13 @@ final class RuleHouse {
         (watch, asking) = try Self.listen(daemon, workshop, waitsForBroker: port > 0)
     }
 
+    /// Asks the daemon to execute itself anew, and listens to what it has become.
+    func executeAnew() throws {
+        try ask("restart")
+        try daemon.line(containing: "executes itself anew")
+        (watch, asking) = try Self.listen(daemon, workshop, waitsForBroker: port > 0)
+    }
+
     /// The answer's data, or its sentence.
     @discardableResult
     func ask(_ request: String, _ data: JSONValue = [:]) throws -> JSONValue {

@@ -61,7 +61,8 @@ extension RuleEngine {
         _ event: Event, _ matches: [RuleIndex.Match], _ gates: GatesToAsk, isExplaining: Bool = false,
         at now: Instant
     ) -> [Verdict] {
-        var snapshot = snapshot(for: event, at: now)
+        let someAsk = matches.contains { !set.rules[$0.rule].conditions.isEmpty }
+        var snapshot = someAsk ? snapshot(for: event, at: now) : Environment()
         var verdicts: [Verdict] = []
         func judge(_ match: RuleIndex.Match) {
             let triggers = set.rules[match.rule].triggers

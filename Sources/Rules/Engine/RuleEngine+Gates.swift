@@ -98,14 +98,16 @@ extension RuleEngine {
             }
         }
         if gates.contains(.mode) {
-            let busy = busy(declared, lane)
+            let busy = RuleEngine.busy(declared, lane, runCount)
             _ = pass(.mode, busy == nil, busy ?? "\(declared.mode.rawValue)")
         }
         return judgement
     }
 
     /// Why no run can begin or wait its turn; `nil`: one can.
-    func busy(_ rule: Rule, _ lane: Lane?) -> String? {
+    ///
+    /// - Parameter runCount: of all rules.
+    static func busy(_ rule: Rule, _ lane: Lane?, _ runCount: Int) -> String? {
         let running = lane?.running.count ?? 0
         let waiting = lane?.waiting.count ?? 0
         switch rule.mode {

@@ -13,11 +13,14 @@ extension RuleEngine {
     ) {
         let declared = set.rules[rule]
         let laneID = lane(of: rule, occurrence.button)
-        if let reason = busy(declared, lanes[laneID]) { return stop(rule, .mode, occurrence, reason, &effects) }
-        if declared.mode == .restart {
-            for run in lanes[laneID]?.running ?? [] { cancel(run, at: now, &effects) }
-        }
         var lane = lanes[laneID] ?? Lane()
+        if let reason = RuleEngine.busy(declared, lane, runCount) {
+            return stop(rule, .mode, occurrence, reason, &effects)
+        }
+        if declared.mode == .restart, !lane.running.isEmpty {
+            for run in lane.running { cancel(run, at: now, &effects) }
+            lane = lanes[laneID] ?? Lane()
+        }
         let run = takeRunID()
         let waiting = Lane.Waiting(run: run, occurrence: occurrence, isDryRun: isDryRun || declared.isDryRun)
         if declared.mode == .queued, !lane.running.isEmpty {

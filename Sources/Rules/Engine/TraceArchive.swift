@@ -48,10 +48,11 @@ struct TraceArchive: Sendable {
     }
 
     private mutating func dropFirst(of rule: String) {
-        guard var list = traces[rule], !list.isEmpty else { return traces[rule] = nil }
-        lines -= list.removeFirst().cost
+        guard let first = traces[rule]?.first else { return traces[rule] = nil }
+        lines -= first.cost
         count -= 1
-        traces[rule] = list.isEmpty ? nil : list
+        traces[rule]?.removeFirst()
+        if traces[rule]?.isEmpty ?? true { traces[rule] = nil }
     }
 }
 

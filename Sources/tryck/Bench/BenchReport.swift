@@ -19,6 +19,8 @@ struct Distribution {
 /// What the system knows of a process.
 struct ProcessFigures {
     var residentKilobytes: Int
+    /// Of its life.
+    var peakKilobytes: Int
     var threads: Int
     /// How often it went to sleep and woke.
     var switches: Int
@@ -34,10 +36,11 @@ struct ProcessFigures {
             guard parts.count == 2, let number = parts[1].split(whereSeparator: \.isWhitespace).first else { continue }
             figures[String(parts[0])] = Int(number)
         }
-        guard let resident = figures["VmRSS"], let threads = figures["Threads"],
+        guard let resident = figures["VmRSS"], let peak = figures["VmHWM"], let threads = figures["Threads"],
             let switches = figures["voluntary_ctxt_switches"]
         else { return nil }
         residentKilobytes = resident
+        peakKilobytes = peak
         self.threads = threads
         self.switches = switches
     }
