@@ -38,7 +38,8 @@ extension Daemon {
     /// It may come back on another port after it died.
     private func embeddedBrokerReady(_ port: UInt16) {
         deliver(.brokerAddress("mqtt://127.0.0.1:\(port)"))
-        mqtt?.disconnect {}
+        // It lives until it is done with the broker that is no more.
+        if let mqtt { mqtt.disconnect { withExtendedLifetime(mqtt) {} } }
         connect(to: .tcp(host: "127.0.0.1", port: port))
     }
 

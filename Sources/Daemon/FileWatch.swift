@@ -20,6 +20,11 @@ package final class FileWatch {
         var names: Set<String> = []
         /// Files of the kind that is looked for, and directories that come and go.
         var isSearched = false
+        /// One of the names is a file's, and its content matters. Where it is not, nothing is heard of what is written
+        /// there: a database beside a directory that is watched would wake us with each write.
+        var hasFiles = false
+
+        var events: UInt32 { hasFiles || isSearched ? FileWatch.structure | FileWatch.content : FileWatch.structure }
     }
 
     private let loop: EventLoop
@@ -78,7 +83,10 @@ package final class FileWatch {
         guard watch != nil else { return "changes of files are not noticed: \(describe(failure))" }
         var wanted: [String: Interest] = [:]
         for path in files.sorted() {
-            for step in PathSteps(path).steps { wanted[step.directory, default: Interest()].names.insert(step.name) }
+            for step in PathSteps(path).steps {
+                wanted[step.directory, default: Interest()].names.insert(step.name)
+                wanted[step.directory]?.hasFiles = true
+            }
         }
         for path in directories.sorted() {
             let steps = PathSteps(path)
@@ -87,17 +95,18 @@ package final class FileWatch {
         }
         var sentence: String?
         var armed: [Int32: Interest] = [:]
-        for (directory, interest) in wanted {
-            let number = inotify_add_watch(descriptor, directory, FileWatch.events)
+        // Two names may lead to one directory, and the last to be armed has the say: more events come after fewer.
+        for (directory, interest) in wanted.sorted(by: { $0.value.events < $1.value.events }) {
+            let number = inotify_add_watch(descriptor, directory, interest.events)
             guard number >= 0 else {
                 // It is gone since: the steps to it are watched, and say so.
                 if errno != ENOENT { sentence = "changes in \(directory) are not noticed: \(describe(errno))" }
                 continue
             }
-            // Two names may lead to one directory.
             var merged = armed[number] ?? Interest()
             merged.names.formUnion(interest.names)
             merged.isSearched = merged.isSearched || interest.isSearched
+            merged.hasFiles = merged.hasFiles || interest.hasFiles
             armed[number] = merged
         }
         for number in interests.keys where armed[number] == nil { inotify_rm_watch(descriptor, number) }
@@ -105,9 +114,9 @@ package final class FileWatch {
         return sentence
     }
 
-    private static let events = UInt32(
-        IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF
-            | IN_MOVE_SELF | IN_ONLYDIR)
+    private nonisolated static let structure = UInt32(
+        IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
+    private nonisolated static let content = UInt32(IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB)
 
     // MARK: What happens
 

@@ -1,6 +1,7 @@
 import ButtonModel
 import CMosquitto
 import Glibc
+import Hub
 
 /// A libmosquitto handle for one connection: made for it, thrown away with it.
 ///
@@ -30,10 +31,17 @@ final class MQTTClient {
     static let maximumPayload = 256 * 1024
     /// With MQTT 5 the broker is told not to send packets beyond this; the library would buffer them whole.
     static let maximumPacketSize: UInt32 = 1024 * 1024
+    /// With MQTT 5 the broker is told to wait for our acknowledgements when it has sent this many messages of QoS 1 and 2.
+    static let receiveMaximum: UInt16 = 20
+    /// Octets of messages that are kept for one call of the library; what comes beyond is dropped. One call takes as
+    /// many as there are, where TLS brings them.
+    static let maximumNoted = 16 * 1024 * 1024
 
     private final class Notes {
         static let maximumWords = 8
         var notes: [Note] = []
+        /// Octets of the messages among them.
+        var noted = 0
         /// Errors the library logged, the last ones.
         var words: [String] = []
     }
@@ -73,7 +81,10 @@ final class MQTTClient {
             mosquitto_int_option(handle, MOSQ_OPT_TCP_NODELAY, 1)
             try set(security, endpoint: options.endpoint.description)
         }
-        if version == .v5 { limitPacketSize() }
+        if version == .v5 {
+            mosquitto_int_option(handle, MOSQ_OPT_RECEIVE_MAXIMUM, Int32(Self.receiveMaximum))
+            limitPacketSize()
+        }
     }
 
     deinit { mosquitto_destroy(handle) }
@@ -127,7 +138,10 @@ final class MQTTClient {
     func disconnect() -> Int32 { mosquitto_disconnect_v5(handle, 0, nil) }
 
     func takeNotes() -> [Note] {
-        defer { notes.notes = [] }
+        defer {
+            notes.notes = []
+            notes.noted = 0
+        }
         return notes.notes
     }
 
@@ -153,9 +167,12 @@ final class MQTTClient {
         return (code, messageID)
     }
 
-    func subscribe(_ topicFilter: String, qos: Int) -> (code: Int32, messageID: Int32) {
+    func subscribe(_ subscription: Subscription) -> (code: Int32, messageID: Int32) {
         var messageID: Int32 = 0
-        let code = mosquitto_subscribe_v5(handle, &messageID, topicFilter, Int32(clamping: qos), 0, nil)
+        // MQTT 3.1.1 has a reserved bit in its place.
+        let options = version == .v5 && subscription.isWithoutOurs ? Int32(MQTT_SUB_OPT_NO_LOCAL.rawValue) : 0
+        let code = mosquitto_subscribe_v5(
+            handle, &messageID, subscription.topicFilter, Int32(clamping: subscription.qos), options, nil)
         return (code, messageID)
     }
 
@@ -238,8 +255,14 @@ final class MQTTClient {
             MQTTClient.note(context, .subscribed(messageID: messageID, reasonCodes: codes))
         }
         mosquitto_message_v5_callback_set(handle) { _, context, message, _ in
-            guard let message else { return }
-            MQTTClient.note(context, MQTTClient.note(of: message.pointee))
+            guard let context, let message else { return }
+            let notes = Unmanaged<Notes>.fromOpaque(context).takeUnretainedValue()
+            guard notes.noted < MQTTClient.maximumNoted else { return }
+            notes.noted += Int(max(0, message.pointee.payloadlen)) + MQTTClient.messageOverhead
+            notes.notes.append(
+                notes.noted < MQTTClient.maximumNoted
+                    ? MQTTClient.note(of: message.pointee)
+                    : .dropped("more messages come at once than can be taken: some are dropped"))
         }
         mosquitto_log_callback_set(handle) { _, context, level, text in
             guard level & (MOSQ_LOG_ERR | MOSQ_LOG_WARNING) != 0, let context, let text else { return }
@@ -248,6 +271,9 @@ final class MQTTClient {
             notes.words.append(String(String(cString: text).prefix(200)))
         }
     }
+
+    /// A topic and what surrounds it, about.
+    private static let messageOverhead = 256
 
     private static func note(_ context: UnsafeMutableRawPointer?, _ note: Note) {
         guard let context else { return }

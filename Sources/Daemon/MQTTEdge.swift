@@ -28,6 +28,7 @@ package enum MQTTEvent: Hashable, Sendable {
 /// | handshaking   | CONNACK: yes                    | connected                 | connected |
 /// | handshaking   | CONNACK: not this version of 5  | dialling                  | dial with 3.1.1 |
 /// | handshaking   | CONNACK: no, deadline, lost     | waiting                   | disconnected, set the retry timer |
+/// | connected     | no progress for 60 s            | waiting                   | as when it is lost |
 /// | connected     | lost                            | waiting                   | publishFailed for all in flight, disconnected, set the retry timer |
 /// | waiting       | retry timer                     | dialling                  | dial, with the configured version |
 /// | connected     | disconnect                      | disconnecting             | DISCONNECT once nothing is in flight, at most 2 s later |
@@ -43,6 +44,14 @@ package enum MQTTEvent: Hashable, Sendable {
 package final class MQTTEdge {
     /// Publishes that are not through yet; one more fails.
     package nonisolated static let maximumInFlight = 1000
+    /// Octets of their topics and payloads together; with one more, the next fails. The library keeps all of them, and those
+    /// it has written to the socket's queue, at most 20 at a time, twice.
+    package nonisolated static let maximumOctetsInFlight = 8 * 1024 * 1024
+    /// Octets that the kernel keeps for a broker that does not read.
+    private static let sendBuffer: Int32 = 128 * 1024
+    /// Messages that were taken while the broker took nothing from us. Each leaves an acknowledgement in the library's
+    /// queue, so then nothing more is read.
+    nonisolated static let maximumUnanswered = 1000
     nonisolated static let disconnectTimeout: Duration = .seconds(2)
     /// A connection that lasted this long was a good one: after it the retries begin again with short waits.
     nonisolated static let goodConnection: Duration = .seconds(10)
@@ -69,6 +78,9 @@ package final class MQTTEdge {
         /// What `on_disconnect` was told.
         var disconnection: Int32?
         var saidDisconnect = false
+        /// Messages with an acknowledgement since everything was written the last time.
+        var unanswered = 0
+        var isReadingPaused: Bool { unanswered >= MQTTEdge.maximumUnanswered }
         var keepAliveSeconds: Int64
         /// In nanoseconds. The library pings when it is asked and the time has come: four times as often is soon enough
         /// for a broker, which waits one and a half times as long.
@@ -93,8 +105,16 @@ package final class MQTTEdge {
     private var state = State.idle
     private var attempts: UInt64 = 0
     private var backOff: MQTTBackOff
+    private struct InFlight {
+        var id: UInt64
+        var octets: Int
+    }
+
     /// By message id.
-    private var inFlight: [Int32: UInt64] = [:]
+    private var inFlight: [Int32: InFlight] = [:]
+    private var octetsInFlight = 0
+    /// When the broker last acknowledged or took something, or had nothing to.
+    private var lastProgress: Int64 = 0
     private var subscribing: [Int32: String] = [:]
     private var whenDisconnected: [@ReactorActor () -> Void] = []
 
@@ -135,7 +155,7 @@ package final class MQTTEdge {
                 emit(.subscribeFailed(topicFilter: topicFilter, "it contains a NUL character"))
                 continue
             }
-            let (code, messageID) = link.client.subscribe(topicFilter, qos: subscription.qos)
+            let (code, messageID) = link.client.subscribe(subscription)
             if code == MOSQ_ERR_SUCCESS.rawValue {
                 subscribing[messageID] = topicFilter
             } else {
@@ -169,16 +189,23 @@ package final class MQTTEdge {
         guard inFlight.count < Self.maximumInFlight else {
             return emit(.publishFailed(id: id, "\(Self.maximumInFlight) messages are on their way already"))
         }
+        let octets = topicName.utf8.count + payload.count
+        guard octets <= Self.maximumOctetsInFlight - octetsInFlight else {
+            return emit(.publishFailed(id: id, "with it more than 8 MiB would be on their way at once"))
+        }
         guard !topicName.utf8.contains(0) else {
             return emit(.publishFailed(id: id, "the topic contains a NUL character"))
         }
         let (code, messageID) = link.client.publish(
             topicName: topicName, payload: payload, qos: qos, retain: retain, expiry: expiry)
         if code == MOSQ_ERR_SUCCESS.rawValue {
+            if inFlight.isEmpty { lastProgress = loop.nanosecondsSinceBoot }
             // Message ids go round after 65535: one that is still in use was never answered.
-            if let lost = inFlight.updateValue(id, forKey: messageID) {
-                emit(.publishFailed(id: lost, "the broker never acknowledged it"))
+            if let lost = inFlight.updateValue(InFlight(id: id, octets: octets), forKey: messageID) {
+                octetsInFlight -= lost.octets
+                emit(.publishFailed(id: lost.id, "the broker never acknowledged it"))
             }
+            octetsInFlight += octets
         } else {
             // "No connection" would also mean that it was queued for later: that queue goes with the handle.
             emit(.publishFailed(id: id, String(cString: mosquitto_strerror(code))))
@@ -239,6 +266,9 @@ package final class MQTTEdge {
         }
         // The library does not: without this a daemon that executes itself anew keeps the old connection open.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        // By itself the kernel would take megabytes for a broker that does not read.
+        var sendBuffer = Self.sendBuffer
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &sendBuffer, socklen_t(MemoryLayout<Int32>.size))
         let link = Link(client: client, descriptor: descriptor, keepAliveSeconds: options.keepAliveSeconds)
         link.watch = loop.watch(descriptor, link.interest) { [weak self, unowned link] interest in
             self?.ready(link, interest)
@@ -272,7 +302,8 @@ package final class MQTTEdge {
 
     private func ready(_ link: Link, _ interest: Interest) {
         var code: Int32 = 0
-        if interest.contains(.read) || interest.hasHangup || link.client.hasPendingInput {
+        let mayRead = interest.contains(.read) || interest.hasHangup || link.client.hasPendingInput
+        if mayRead, !link.isReadingPaused || interest.hasHangup {
             for _ in 0..<Self.packetsPerTurn {
                 code = link.client.read()
                 guard code == 0, link.client.socket == link.descriptor, link.client.hasPendingInput else { break }
@@ -291,8 +322,17 @@ package final class MQTTEdge {
         guard let link else { return }
         let code = link.client.misc()
         settle(link, code)
+        if isStuck, self.link === link {
+            link.watch?.cancel()
+            fail(.connectionLost(endpoint: options.endpoint.description, cause: "it takes and acknowledges nothing"))
+        }
         if self.link === link { upkeep.set(at: loop.nanosecondsSinceBoot + link.upkeepInterval) }
         deliver()
+    }
+
+    private var isStuck: Bool {
+        guard case .connected = state, !inFlight.isEmpty else { return false }
+        return loop.nanosecondsSinceBoot - lastProgress >= options.progressTimeout.nanoseconds
     }
 
     private var link: Link? {
@@ -311,9 +351,11 @@ package final class MQTTEdge {
             // Before anything else is done: the descriptor's number is free for others.
             link.watch?.cancel()
         } else {
+            if !link.client.wantsWrite { link.unanswered = 0 }
             // TLS with input left over: a socket that can be written to brings us back at once.
             let interest: Interest =
-                link.client.wantsWrite || link.client.hasPendingInput ? [.read, .write] : .read
+                link.isReadingPaused
+                ? .write : link.client.wantsWrite || link.client.hasPendingInput ? [.read, .write] : .read
             if interest != link.interest {
                 link.interest = interest
                 link.watch?.set(interest)
@@ -343,10 +385,13 @@ package final class MQTTEdge {
         case .disconnected(let code):
             link.disconnection = code
         case .published(let messageID, let reasonCode):
-            guard let id = inFlight.removeValue(forKey: messageID) else { return }
+            guard let message = inFlight.removeValue(forKey: messageID) else { return }
+            octetsInFlight -= message.octets
+            lastProgress = loop.nanosecondsSinceBoot
             emit(
                 reasonCode < 0x80
-                    ? .published(id: id) : .publishFailed(id: id, String(cString: mosquitto_reason_string(reasonCode))))
+                    ? .published(id: message.id)
+                    : .publishFailed(id: message.id, String(cString: mosquitto_reason_string(reasonCode))))
         case .subscribed(let messageID, let reasonCodes):
             guard let topicFilter = subscribing.removeValue(forKey: messageID) else { return }
             for reasonCode in reasonCodes where reasonCode >= 0x80 {
@@ -355,6 +400,7 @@ package final class MQTTEdge {
                         topicFilter: topicFilter, String(cString: mosquitto_reason_string(reasonCode))))
             }
         case .message(let topicName, let payload, let retained, let qos):
+            if qos > 0 { link.unanswered += 1 }
             emit(.message(topicName: topicName, payload: payload, retained: retained, qos: qos))
         case .dropped(let words):
             emit(.dropped(words))
@@ -427,8 +473,9 @@ package final class MQTTEdge {
     }
 
     private func abandonInFlight(_ reason: String) {
-        for id in inFlight.values.sorted() { emit(.publishFailed(id: id, reason)) }
+        for id in inFlight.values.map(\.id).sorted() { emit(.publishFailed(id: id, reason)) }
         inFlight = [:]
+        octetsInFlight = 0
         subscribing = [:]
     }
 

@@ -52,6 +52,7 @@ package enum MQTTFailure: Error, Hashable, Sendable, CustomStringConvertible {
             "the broker at \(endpoint) does not speak MQTT \(version.rawValue): set mqtt.protocol"
         case .refused(let endpoint, let reasonCode, let words):
             "the broker at \(endpoint) refuses the connection: \(words) (reason code \(reasonCode))"
+                + MQTTFailure.advice(onRefusal: reasonCode)
         case .security(let endpoint, .untrustedCertificate):
             "the certificate of \(endpoint) is not signed by a trusted authority, or not valid now: "
                 + "set mqtt.tls.ca to the file of its authority, and check the clock"
@@ -75,6 +76,21 @@ package enum MQTTFailure: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension MQTTFailure {
+    /// What to do about a CONNACK that says no; empty where the broker's words are all there is.
+    ///
+    /// - Source: MQTT 5.0, 3.2.2.2; MQTT 3.1.1, 3.2.2.3 for the 3.
+    private static func advice(onRefusal reasonCode: Int) -> String {
+        switch reasonCode {
+        case 3, 0x88, 0x89, 0x97, 0x9F: "; it is asked again"
+        case 0x8A: ": whoever runs it has to lift that"
+        case 0x8C: ": it wants more than a user name and a password, which Tryck does not have"
+        case 0x90: ": set another mqtt.base_topic"
+        case 0x9A, 0x9B: ": Tryck needs retained messages and QoS 1; use another broker"
+        case 0x9C, 0x9D: ": set mqtt.broker to the one it has in mind"
+        default: ""
+        }
+    }
+
     /// A CONNACK that is not a yes. The two versions number their reasons differently.
     ///
     /// - Source: MQTT 5.0, 3.2.2.2; MQTT 3.1.1, 3.2.2.3.

@@ -26,11 +26,13 @@ package struct MQTTOptions: Hashable, Sendable {
     package var will: MQTTWill?
     /// From the start of the connection to the broker's CONNACK.
     package var connectTimeout: Duration
+    /// Something is on its way to the broker, and for so long it has taken and acknowledged nothing: it is given up.
+    package var progressTimeout: Duration
 
     package init(
         endpoint: Endpoint, username: String? = nil, password: MQTTPassword? = nil, clientIdentifier: String = "",
         keepAlive: Duration = .seconds(60), protocolVersion: MQTTProtocolVersion = .v5, will: MQTTWill? = nil,
-        connectTimeout: Duration = .seconds(10)
+        connectTimeout: Duration = .seconds(10), progressTimeout: Duration = .seconds(60)
     ) {
         self.endpoint = endpoint
         self.username = username
@@ -40,6 +42,7 @@ package struct MQTTOptions: Hashable, Sendable {
         self.protocolVersion = protocolVersion
         self.will = will
         self.connectTimeout = connectTimeout
+        self.progressTimeout = progressTimeout
     }
 }
 

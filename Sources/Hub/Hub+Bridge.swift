@@ -101,13 +101,19 @@ extension Hub {
 
     // MARK: The log
 
+    /// The id of messages whose fate nobody asks for.
+    static let nobody: UInt64 = 0
+
+    /// Whether a line of that level is written: on the path of a press none is made for nobody.
+    func isLogged(_ level: LogLevel) -> Bool { level.isAtLeast(logLevel) }
+
     /// What is logged, for those who look at it from afar. Not what comes twice.
     mutating func publishLogged(_ level: LogLevel, _ message: String) {
-        guard isBrokerConnected, level.isAtLeast(logLevel), latestLogged != message else { return }
+        guard isBrokerConnected, isLogged(level), latestLogged != message else { return }
         latestLogged = message
         let payload: JSONValue = ["level": .string(level.rawValue), "message": .string(message)]
         effects.append(
-            .publish(takeToken(), MQTTMessage(topicName: topics.bridgeLogging, payload: payload.encoded()), expiry: nil)
+            .publish(Self.nobody, MQTTMessage(topicName: topics.bridgeLogging, payload: payload.encoded()), expiry: nil)
         )
     }
 }

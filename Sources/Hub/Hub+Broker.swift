@@ -44,13 +44,17 @@ extension Hub {
     }
 
     /// Publishes now, or as soon as the broker is back if that is within `patience`.
-    mutating func publish(_ message: MQTTMessage, patience: Duration, for job: Job? = nil, at now: Instant) {
+    ///
+    /// - Parameter mayRepeat: whether it does no harm to say it twice.
+    mutating func publish(
+        _ message: MQTTMessage, patience: Duration, mayRepeat: Bool = false, for job: Job? = nil, at now: Instant
+    ) {
         let id = takeToken()
         if let job { jobs[id] = job }
         guard configuration.hasBroker else {
             return publishEnded(id, .failed(code: "R824", message: "there is no broker (mqtt.broker: none)"), at: now)
         }
-        post(Outbox.Entry(id: id, message: message, deadline: now + patience), at: now)
+        post(Outbox.Entry(id: id, message: message, deadline: now + patience, mayRepeat: mayRepeat), at: now)
     }
 
     private mutating func post(_ entry: Outbox.Entry, at now: Instant) {

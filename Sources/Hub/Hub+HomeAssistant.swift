@@ -63,9 +63,7 @@ extension Hub {
     ) -> MQTTMessage {
         let withdrawn = announced.withdrawn.removeValue(forKey: topic) ?? [:]
         if !withdrawn.isEmpty { retained.add(topic) }
-        return MQTTMessage(
-            topicName: topicName, payload: announced.hidden.contains(topic) ? [] : payload(withdrawn), qos: 1,
-            retain: true)
+        return MQTTMessage(topicName: topicName, payload: payload(withdrawn), qos: 1, retain: true)
     }
 
     private mutating func withdraw(_ components: [String: String], from topic: RetainedTopic) {

@@ -85,7 +85,8 @@ extension Hub {
             case .raw: publish(topics.rawMessage(word, report), patience: message.patience, at: now)
             case .gesture:
                 for part in topics.messages(word, report) { publish(part, patience: message.patience, at: now) }
-            case .stale: publish(topics.staleMessage(word, report), patience: message.patience, at: now)
+            case .stale:
+                publish(topics.staleMessage(word, report), patience: message.patience, mayRepeat: true, at: now)
             }
         }
     }

@@ -185,7 +185,9 @@ extension Hub {
             "id": .string(button.id.description), "button": .string(label(of: button.id)),
             "address": .string(identity.address.description), "serial": .string(identity.serial),
         ]
-        publish(topics.bridgeMessage("button_paired", data), patience: Hub.bridgePatience, at: now)
+        publish(
+            topics.bridgeMessage("button_paired", data), patience: Hub.bridgePatience, mayRepeat: true,
+            at: now)
         log(.info, "paired \(identity.serial) (\(identity.address)), firmware \(identity.firmwareVersion)")
     }
 
@@ -215,7 +217,8 @@ extension Hub {
             "address": .string(record.identity.address.description), "serial": .string(record.identity.serial),
         ]
         publish(
-            topics.bridgeMessage("button_\(departure.rawValue)", data), patience: Hub.bridgePatience, at: now)
+            topics.bridgeMessage("button_\(departure.rawValue)", data), patience: Hub.bridgePatience, mayRepeat: true,
+            at: now)
         buttonsChanged(at: now)
     }
 

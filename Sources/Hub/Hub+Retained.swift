@@ -31,8 +31,9 @@ extension Hub {
     mutating func sendRetained(at now: Instant) {
         guard isBrokerConnected else { return }
         while let topic = retained.take() {
-            let id = takeToken()
-            retained.sent(topic, as: id)
+            // Nothing is there any more, and Home Assistant complains when it is told so again.
+            guard !announced.hidden.contains(topic) else { continue }
+            let id = retained.sent(topic)
             effects.append(.publish(id, retainedMessage(topic, at: now), expiry: nil))
         }
     }

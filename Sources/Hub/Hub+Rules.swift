@@ -85,7 +85,9 @@ extension Hub {
             if isWatched { tell(ruleLine(rule, occurrence, outcome: "started", run: run)) }
         case .stopped(let rule, let gate, let occurrence, let reason):
             statisticsChanged(of: rule, at: now)
-            log(.debug, "rule \(rule) did not run: \(gate.rawValue)" + (reason.isEmpty ? "" : ", \(reason)"))
+            if isLogged(.debug) {
+                log(.debug, "rule \(rule) did not run: \(gate.rawValue)" + (reason.isEmpty ? "" : ", \(reason)"))
+            }
             if isWatched { tell(ruleLine(rule, occurrence, outcome: gate.rawValue, reason: reason)) }
         case .perform(let step, let action, let rule, _):
             perform(step, action, rule: rule, at: now)
@@ -130,7 +132,8 @@ extension Hub {
             let message = MQTTMessage(
                 topicName: publish.topicName, payload: publish.payload, qos: publish.qos, retain: publish.retain)
             self.publish(
-                message, patience: publish.maximumAge, for: Job(step: step, rule: rule, action: action), at: now)
+                message, patience: publish.maximumAge, mayRepeat: publish.retain,
+                for: Job(step: step, rule: rule, action: action), at: now)
         case .process(let process):
             let id = takeToken()
             jobs[id] = Job(step: step, rule: rule, action: action)
@@ -227,7 +230,7 @@ extension Hub {
             "button": run.button.map { .string($0.description) } ?? .null,
             "started_at": .string(run.startedAt.description),
         ]
-        publish(topics.bridgeMessage("interrupted", data), patience: .seconds(3600), at: now)
+        publish(topics.bridgeMessage("interrupted", data), patience: .seconds(3600), mayRepeat: true, at: now)
         publishLastRun(of: run.rule, result: .interrupted, startedAt: run.startedAt, button: run.button)
     }
 

@@ -2,13 +2,15 @@ import ButtonModel
 import HomeAssistant
 
 /// Messages that wait for the broker, in order, each no longer than it stays true; and those handed over that the
-/// broker has to acknowledge, so that they wait again when it went away with them.
+/// broker has to acknowledge, so that those that may come twice wait again when it went away with them.
 struct Outbox: Hashable, Sendable {
     struct Entry: Hashable, Sendable {
         var id: UInt64
         var message: MQTTMessage
         /// After this it is not sent any more.
         var deadline: Instant
+        /// Twice is as good as once: it tells what is so, and nobody acts on it.
+        var mayRepeat = false
         /// How often it was handed over.
         var attempts = 0
     }
@@ -16,8 +18,8 @@ struct Outbox: Hashable, Sendable {
     /// Beyond this the oldest fails first.
     static let maximumCount = 1000
 
-    /// A message the broker did not acknowledge is sent once more. It may have arrived the first time: that is what
-    /// QoS 1 and the sequence numbers of events are for.
+    /// A message the broker did not acknowledge may have arrived: a press or what a rule says is not sent again, for a lamp
+    /// that is switched twice is worse than one that is not. Others are.
     static let maximumAttempts = 2
 
     private(set) var waiting: [Entry] = []
@@ -54,7 +56,7 @@ struct Outbox: Hashable, Sendable {
 
     /// The message, if it may be sent once more.
     mutating func failed(_ id: UInt64, at now: Instant) -> Entry? {
-        guard let entry = handedOver.removeValue(forKey: id), entry.attempts < Outbox.maximumAttempts,
+        guard let entry = handedOver.removeValue(forKey: id), entry.mayRepeat, entry.attempts < Outbox.maximumAttempts,
             entry.deadline > now
         else { return nil }
         return entry

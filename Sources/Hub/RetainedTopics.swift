@@ -36,6 +36,8 @@ struct RetainedTopics: Sendable {
     /// These change several times in a row.
     private var settling: [RetainedTopic] = []
     private var underway: [UInt64: (topic: RetainedTopic, attempt: Int)] = [:]
+    /// Apart from all others: a recording knows those by number, and does not depend on what is retained.
+    private var nextID: UInt64 = 1 << 40
     private var attempts: [RetainedTopic: Int] = [:]
 
     /// Nothing waits, and the broker has everything.
@@ -72,8 +74,11 @@ struct RetainedTopics: Sendable {
         return topic
     }
 
-    mutating func sent(_ topic: RetainedTopic, as id: UInt64) {
-        underway[id] = (topic, (attempts.removeValue(forKey: topic) ?? 0) + 1)
+    /// The id of its message.
+    mutating func sent(_ topic: RetainedTopic) -> UInt64 {
+        defer { nextID += 1 }
+        underway[nextID] = (topic, (attempts.removeValue(forKey: topic) ?? 0) + 1)
+        return nextID
     }
 
     /// Whether the message was one of these.
@@ -89,7 +94,10 @@ struct RetainedTopics: Sendable {
 
     /// The broker is gone: what waited waits on, what was on its way is said anew when everything is.
     mutating func takeAll() -> [RetainedTopic] {
-        defer { self = RetainedTopics() }
-        return Array(due[next...])
+        let rest = Array(due[next...])
+        let id = nextID
+        self = RetainedTopics()
+        nextID = id
+        return rest
     }
 }

@@ -5,7 +5,7 @@ import Synchronization
 /// One thread, one epoll: descriptors, timers, signals, and the results of helper threads.
 ///
 /// The thread sleeps until a descriptor has something to say. There is no tick: all timers share one timerfd, which
-/// is armed for the earliest, and `epoll_wait` never has a timeout.
+/// is armed for the earliest, and `epoll_wait` never has a timeout: where a timer is due already it does not wait at all.
 ///
 /// An event carries its descriptor's number and a generation that changes with every `watch` and `cancel`. Events
 /// are fetched in batches; one already fetched for a descriptor that an earlier handler of the batch closed is
@@ -37,6 +37,8 @@ public final class EventLoop {
     private var timerDescriptor: Int32 = -1
     /// What the timerfd is armed for; `.max` while it is not.
     private var armedDeadline = Int64.max
+    /// The timerfd said so in this turn.
+    private var isTimerExpired = false
 
     /// Descriptors of the loop's own, closed at the end of the run.
     private var ownDescriptors: [Int32] = []
@@ -71,8 +73,9 @@ public final class EventLoop {
         let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: Self.batchSize)
         defer { events.deallocate() }
         while !isStopping {
-            armTimer()
-            let count = epoll_wait(epoll, events.baseAddress, Int32(events.count), -1)
+            let isDue = timers.earliest.map { $0.deadline <= nanosecondsSinceBoot } ?? false
+            if !isDue { armTimer() }
+            let count = epoll_wait(epoll, events.baseAddress, Int32(events.count), isDue ? 0 : -1)
             guard count >= 0 else {
                 precondition(errno == EINTR, "epoll_wait: \(errno)")
                 continue
@@ -80,6 +83,7 @@ public final class EventLoop {
             for event in events.prefix(Int(count)) where !isStopping {
                 deliver(event)
             }
+            if isDue || isTimerExpired, !isStopping { fireTimers() }
         }
         return status
     }
@@ -94,13 +98,19 @@ public final class EventLoop {
 
     private func setUp() {
         isStopping = false
+        isTimerExpired = false
         status = 0
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
         precondition(epoll >= 0, "epoll_create1: \(errno)")
         let executor = ReactorActor.shared.executor
         _ = watch(executor.wakeUp, .read) { _ in executor.drain() }
         timerDescriptor = own(timerfd_create(clock, Int32(TFD_NONBLOCK) | Int32(TFD_CLOEXEC)), "timerfd_create")
-        _ = watch(timerDescriptor, .read) { [unowned self] _ in fireTimers() }
+        _ = watch(timerDescriptor, .read) { [unowned self] _ in
+            var expirations: UInt64 = 0
+            _ = read(timerDescriptor, &expirations, MemoryLayout<UInt64>.size)
+            armedDeadline = .max
+            isTimerExpired = true
+        }
     }
 
     private func tearDown() {
@@ -223,9 +233,7 @@ public final class EventLoop {
     }
 
     private func fireTimers() {
-        var expirations: UInt64 = 0
-        _ = read(timerDescriptor, &expirations, MemoryLayout<UInt64>.size)
-        armedDeadline = .max
+        isTimerExpired = false
         let now = nanosecondsSinceBoot
         // First all that are due, then the handlers: one that sets a timer into the past waits for the next turn.
         var due: [Timer] = []

@@ -3,7 +3,7 @@ import Testing
 /// The pages people read first, held against the tree they describe.
 @Suite("Documents")
 struct DocumentTests {
-    static let pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+    static let pages = ["README.md", "MQTT.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 
     @Test("the rule in the README stands in rules/home.yaml, letter by letter")
     func rule() throws {
@@ -28,7 +28,7 @@ struct DocumentTests {
     func names(page: String) throws {
         let text = try Repository.text(page)
         let named =
-            text.matches(of: /`((?:Sources|Tests|rules|deploy)\/[^`\s]*)`/).map { String($0.1) }
+            text.matches(of: /`((?:(?:Sources|Tests|deploy)\/[^`\s]*)|(?:rules\/[^`\s]*\.[a-z]+))`/).map { String($0.1) }
             + text.matches(of: /\]\(([^)#:]+)\)/).map { String($0.1) }
         for path in named {
             #expect(Repository.exists(path), "\(page) names \(path)")

@@ -465,9 +465,15 @@ final class TestClient {
         self.init(broker.options(version: version), connects: connects)
     }
 
-    init(_ options: MQTTOptions, connects: Bool = true) {
+    /// - Parameter watching: hears of each event as it comes.
+    init(
+        _ options: MQTTOptions, connects: Bool = true, watching: @escaping @ReactorActor (MQTTEvent) -> Void = { _ in }
+    ) {
         let happenings = happenings
-        edge = MQTTEdge(loop: .shared, options: options, seed: 1) { happenings.add($0) }
+        edge = MQTTEdge(loop: .shared, options: options, seed: 1) {
+            watching($0)
+            happenings.add($0)
+        }
         if connects { edge.connect() }
     }
 

@@ -41,7 +41,8 @@ final class RuleHouse {
     ///   - prepare: called with the port of the broker, before the daemon starts.
     init(
         _ rules: String, files: [String: String] = [:], hasBroker: Bool = true, hasButton: Bool = false,
-        configuration: String = "control: {mqtt: all}", environment: [String: String] = [:], arguments: [String] = [],
+        configuration: String = "control: {mqtt: all}", protocolVersion: String = "5",
+        environment: [String: String] = [:], arguments: [String] = [],
         prepare: (Workshop, Int) throws -> Void = { _, _ in }
     ) throws {
         workshop = try Workshop()
@@ -61,7 +62,7 @@ final class RuleHouse {
             "tryck.yaml",
             """
             bluetooth: {transport: \(hasButton ? "\"simulated:simulator.yaml\"" : "none")}
-            mqtt: {broker: \(hasBroker ? "\"mqtt://127.0.0.1:\(port)\"" : "none")}
+            mqtt: {protocol: "\(protocolVersion)", broker: \(hasBroker ? "\"mqtt://127.0.0.1:\(port)\"" : "none")}
             \(configuration)
             """)
         try prepare(workshop, port)
@@ -95,6 +96,13 @@ final class RuleHouse {
         asking.stop()
         try meanwhile()
         daemon = try workshop.daemon(environment: environment, arguments: arguments)
+        (watch, asking) = try Self.listen(daemon, workshop, waitsForBroker: port > 0)
+    }
+
+    /// Asks the daemon to execute itself anew, and listens to what it has become.
+    func executeAnew() throws {
+        try ask("restart")
+        try daemon.line(containing: "executes itself anew")
         (watch, asking) = try Self.listen(daemon, workshop, waitsForBroker: port > 0)
     }
 
@@ -146,6 +154,9 @@ final class RuleHouse {
             ["-p", "\(port)", "-t", topicName, "-m", payload, "-q", "1"] + (retain ? ["-r"] : []))
         #expect(try program.status() == 0, "\(program.text)")
     }
+
+    /// It forgets everything.
+    func restartBroker() throws { try workshop.restartMosquitto() }
 
     func heard(_ line: String) throws { try messages?.line(containing: line, within: 10) }
 

@@ -4,6 +4,7 @@ import Foundation
 final class Workshop {
     let directory: URL
     private var programs: [Program] = []
+    private var broker: Program?
 
     init() throws {
         directory = FileManager.default.temporaryDirectory.appending(path: "tryck-test-\(UUID().uuidString.prefix(8))")
@@ -89,9 +90,19 @@ final class Workshop {
         try write(
             "mosquitto.conf",
             "listener \(port) 127.0.0.1\nset_tcp_nodelay true\npersistence false\nuser \(NSUserName())\n\(extra)\n")
+        try startMosquitto()
+        return port
+    }
+
+    private func startMosquitto() throws {
         let broker = try start("/usr/sbin/mosquitto", ["-v", "-c", path("mosquitto.conf")])
         try broker.line(containing: "running")
-        return port
+        self.broker = broker
+    }
+
+    func restartMosquitto() throws {
+        broker?.stop()
+        try startMosquitto()
     }
 
     /// Everything published below a topic, a line each: `topic payload`.

@@ -1,4 +1,5 @@
 import ButtonModel
+import Flic
 import HomeAssistant
 import Hub
 import JSON
@@ -23,9 +24,15 @@ extension FuzzTarget {
         var input = FuzzInput(octets)
         let kind = input.octet()
         let name = input.chunk()
+        let word = String(decoding: name, as: UTF8.self)
         let topicName =
-            kind & 1 == 0
-            ? "tryck/bridge/request/\(String(decoding: name, as: UTF8.self))" : String(decoding: name, as: UTF8.self)
+            switch kind >> 4 {
+            case 1: "homeassistant/device/tryck_80e4da000001/config"
+            case 2: "tryck/80e4da000001/set"
+            case 3: "homeassistant/device/tryck_80e4da0000ff/config"
+            case 4: "homeassistant/device/tryck_bridge_5a1f/config"
+            default: kind & 1 == 0 ? "tryck/bridge/request/\(word)" : word
+            }
         let message = Hub.Input.messageReceived(
             topicName: topicName, payload: input.remainder(), retained: kind & 6 == 6)
         for case .publish(_, let message, _) in hub.handle(message, at: start) {
@@ -36,12 +43,21 @@ extension FuzzTarget {
 
     private static let start = Instant(sinceBoot: .seconds(100))
 
+    private static let button = PairingKey([UInt8](repeating: 0x5A, count: 16)).map {
+        StoredButton(
+            identity: ButtonIdentity(
+                address: BluetoothAddress(rawValue: 0x80E4_DA00_0001), uuid: String(repeating: "a", count: 32),
+                serial: "BA00-A00001", nickname: "", firmwareVersion: 11),
+            pairing: Pairing(identifier: 0xCAFE, key: $0), pairedAt: UTCTime(milliseconds: 0))
+    }
+
     /// A hub that runs, with a button that it does not see.
     private static let hub = {
         var hub = Hub(
             HubConfiguration(
-                version: "fuzz", transport: "simulated:fuzz", broker: "mqtt://fuzz", simulatedButtons: ["kitchen"]),
-            stored: StoredState(installationID: "5a1f", nextRun: 1), rules: RuleSet())
+                version: "fuzz", discoveryPrefix: "homeassistant", transport: "simulated:fuzz", broker: "mqtt://fuzz",
+                simulatedButtons: ["kitchen"]),
+            stored: StoredState(installationID: "5a1f", nextRun: 1, buttons: [button].compactMap(\.self)), rules: RuleSet())
         for input in [.wallClock(UTCTime(milliseconds: 1_795_000_000_000)), .start, .brokerConnected] as [Hub.Input] {
             _ = hub.handle(input, at: start)
         }

@@ -1,0 +1,219 @@
+"""A real Home Assistant in a process of its own, spoken to as its own pages do: HTTP once, then one WebSocket."""
+import asyncio
+import itertools
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from aiohttp import ClientSession, ClientWebSocketResponse, ClientError
+
+from program import Program, free_port
+from tape import Failure, Tape, equal, limit
+
+CONFIGURATION = """\
+homeassistant: {{name: Acceptance}}
+http: {{server_host: 127.0.0.1, server_port: {port}}}
+logger: {{default: warning}}
+automation: !include automations.yaml
+"""
+
+Event = dict[str, Any]
+
+
+class HomeAssistant:
+    def __init__(self, directory: Path, blueprints: Path) -> None:
+        self.events = Tape[Event]()
+        self.states: dict[str, dict[str, Any]] = {}
+        self._directory = directory
+        self._port = free_port()
+        self._url = f'http://127.0.0.1:{self._port}'
+        self._program: Program | None = None
+        self._earlier_log: list[str] = []
+        self._session = ClientSession()
+        self._token = ''
+        self._socket: ClientWebSocketResponse | None = None
+        self._reading: asyncio.Task[None] | None = None
+        self._answers: dict[int, asyncio.Future[Any]] = {}
+        self._ids = itertools.count(1)
+        directory.mkdir()
+        (directory / 'configuration.yaml').write_text(CONFIGURATION.format(port=self._port))
+        (directory / 'automations.yaml').write_text('[]\n')
+        (directory / 'blueprints').symlink_to(blueprints)
+
+    # --- The program
+
+    async def start(self) -> None:
+        # Whatever it needs is installed: nothing is fetched while a test runs.
+        self._program = await Program.start(
+            'Home Assistant', Path(sys.executable).with_name('hass'), '--config', self._directory, '--skip-pip',
+            directory=self._directory)
+        await self._listens()
+        if not self._token:
+            await self._log_in()
+        await self._connect()
+
+    async def end(self) -> None:
+        if self._reading:
+            self._reading.cancel()
+        if self._socket:
+            await self._socket.close()
+        if self._program:
+            await self._program.end(within=60)
+
+    async def restart(self) -> None:
+        await self.end()
+        self._earlier_log = self.log
+        self.states.clear()
+        await self.start()
+
+    async def close(self) -> None:
+        try:
+            await self.end()
+        finally:
+            await self._session.close()
+
+    @property
+    def log(self) -> list[str]:
+        """Of this start and of those before."""
+        return self._earlier_log + (self._program.lines.items if self._program else [])
+
+    @property
+    def complaints(self) -> list[str]:
+        """What it logs about MQTT, automations or what is asked of it, as a warning or worse."""
+        about = re.compile(
+            r'(WARNING|ERROR|CRITICAL) .*\[homeassistant\.(components\.(mqtt|automation|websocket_api)|helpers)\b')
+        return [line for line in self.log if about.search(line)]
+
+    async def _listens(self) -> None:
+        """It says nothing when it is there, so it is asked."""
+        async with limit(120, 'Home Assistant answers'):
+            while True:
+                try:
+                    async with self._session.get(f'{self._url}/manifest.json'):
+                        return
+                except ClientError:
+                    await asyncio.sleep(0.2)
+
+    # --- HTTP
+
+    async def post(self, path: str, content: dict[str, Any], *, form: bool = False) -> Any:
+        headers = {'Authorization': f'Bearer {self._token}'} if self._token else {}
+        body: dict[str, Any] = {'data' if form else 'json': content}
+        async with self._session.post(f'{self._url}{path}', headers=headers, **body) as answer:
+            if answer.status >= 400:
+                raise Failure(f'Home Assistant refuses {path}: {answer.status} {await answer.text()}')
+            return await answer.json()
+
+    async def _log_in(self) -> None:
+        """The first user, as the welcome page makes it; the pages after that would fetch things."""
+        client = f'{self._url}/'
+        welcome = await self.post('/api/onboarding/users', {
+            'client_id': client, 'name': 'Test', 'username': 'test', 'password': 'test', 'language': 'en'})
+        tokens = await self.post('/auth/token', {
+            'client_id': client, 'grant_type': 'authorization_code', 'code': welcome['auth_code']}, form=True)
+        self._token = tokens['access_token']
+
+    async def add_mqtt(self, port: int) -> None:
+        flow = await self.post('/api/config/config_entries/flow', {'handler': 'mqtt'})
+        result = await self.post(
+            f'/api/config/config_entries/flow/{flow["flow_id"]}', {'broker': '127.0.0.1', 'port': port})
+        if result.get('type') != 'create_entry':
+            raise Failure(f'Home Assistant does not take the broker: {result}')
+
+    async def add_automation(self, name: str, automation: dict[str, Any]) -> None:
+        await self.post(f'/api/config/automation/config/{name}', {'alias': name, **automation})
+
+    async def remove_automation(self, name: str) -> None:
+        path = f'{self._url}/api/config/automation/config/{name}'
+        async with self._session.delete(path, headers={'Authorization': f'Bearer {self._token}'}) as answer:
+            if answer.status >= 400:
+                raise Failure(f'Home Assistant does not remove {name}: {answer.status}')
+
+    # --- The WebSocket
+
+    async def _connect(self) -> None:
+        self._socket = await self._session.ws_connect(f'{self._url}/api/websocket', max_msg_size=1 << 24)
+        await self._socket.receive_json()
+        await self._socket.send_json({'type': 'auth', 'access_token': self._token})
+        greeting = await self._socket.receive_json()
+        if greeting['type'] != 'auth_ok':
+            raise Failure(f'Home Assistant does not let us in: {greeting}')
+        self._reading = asyncio.create_task(self._read(self._socket))
+        await self.ask('subscribe_events')
+        for state in await self.ask('get_states'):
+            self.states.setdefault(state['entity_id'], state)
+
+    async def _read(self, socket: ClientWebSocketResponse) -> None:
+        async for message in socket:
+            content = message.json()
+            if content['type'] == 'event':
+                self._happened(content['event'])
+            elif (answer := self._answers.pop(content['id'], None)) and not answer.done():
+                answer.set_result(content)
+
+    def _happened(self, event: Event) -> None:
+        if event['event_type'] == 'state_changed':
+            entity, state = event['data']['entity_id'], event['data']['new_state']
+            if state:
+                self.states[entity] = state
+            else:
+                self.states.pop(entity, None)
+        self.events.append(event)
+
+    async def ask(self, kind: str, **content: Any) -> Any:
+        assert self._socket
+        identifier = next(self._ids)
+        self._answers[identifier] = asyncio.get_running_loop().create_future()
+        await self._socket.send_json({'id': identifier, 'type': kind, **content})
+        async with limit(20, f'Home Assistant answers {kind}'):
+            answer = await self._answers[identifier]
+        if not answer['success']:
+            raise Failure(f'Home Assistant refuses {kind}: {answer["error"]["message"]}')
+        return answer['result']
+
+    async def caught_up(self) -> None:
+        """Until everything that happened there is in `events` and `states`: an answer comes after all of it."""
+        await self.ask('auth/current_user')
+
+    async def call(self, service: str, entity: str, **data: Any) -> None:
+        domain, name = service.split('.')
+        await self.ask('call_service', domain=domain, service=name, service_data=data, target={'entity_id': entity})
+
+    # --- What it knows
+
+    async def entities(self, unique_id_prefix: str) -> dict[str, dict[str, Any]]:
+        """The registry's entries by what follows the prefix; disabled ones, too."""
+        entries = await self.ask('config/entity_registry/list')
+        return {
+            entry['unique_id'].removeprefix(unique_id_prefix): entry for entry in entries
+            if entry['platform'] == 'mqtt' and entry['unique_id'].startswith(unique_id_prefix)}
+
+    async def devices(self, identifier: str) -> list[dict[str, Any]]:
+        devices = await self.ask('config/device_registry/list')
+        return [device for device in devices if ['mqtt', identifier] in device['identifiers']]
+
+    async def device(self, identifier: str) -> dict[str, Any]:
+        devices = await self.devices(identifier)
+        equal(len(devices), 1, f'devices called {identifier}')
+        return devices[0]
+
+    async def triggers(self, device: str) -> list[dict[str, Any]]:
+        triggers = await self.ask('device_automation/trigger/list', device_id=device)
+        return [trigger for trigger in triggers if trigger['domain'] == 'mqtt']
+
+    async def until_state(self, entity: str, state: str, within: float = 10) -> dict[str, Any]:
+        def look() -> dict[str, Any] | None:
+            known = self.states.get(entity)
+            return known if known and known['state'] == state else None
+
+        try:
+            return await self.events.until(look, f'{entity} is {state}', within)
+        except Failure as failure:
+            raise Failure(f'{failure}; it is {self.states.get(entity, {}).get("state", "not there")}') from None
+
+    def changes(self, entity: str, since: int) -> list[dict[str, Any]]:
+        """The states an entity was given since a mark."""
+        return [
+            event['data']['new_state'] for event in self.events.since(since)
+            if event['event_type'] == 'state_changed' and event['data']['entity_id'] == entity]

@@ -1,0 +1,171 @@
+"""A broker, Home Assistant, tryckd and a button, and what is asked of all of them together."""
+import asyncio
+import itertools
+import struct
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import automations
+from bridge import PROJECT, Air, Bridge
+from broker import Broker, Listener, Message
+from home_assistant import HomeAssistant
+from tape import Failure, equal, limit
+
+# A virtual controller has random static addresses: the two highest bits are set.
+ADDRESS = 'C0:E4:DA:00:00:01'
+BUTTON = 'c0e4da000001'
+
+# What a click runs.
+CLICK = ('button_short_press', 'guarded', 'blueprint click')
+
+# Once rules use a button, it gives the gestures they use.
+RULES = f"""\
+version: 1
+buttons:
+  kitchen: {{address: "{ADDRESS}"}}
+rules:
+  - id: thrice
+    triggers: {{button: kitchen, clicks: 3}}
+    actions:
+      - publish: {{topic: acceptance/rule, payload: thrice}}
+  - id: others
+    triggers: {{button: kitchen, event: [click, double_click, hold, hold_release]}}
+    actions:
+      - log: "{{{{ trigger.event }}}}"
+"""
+
+
+def firmware(words: int = 200) -> bytes:
+    """An image that a simulated button believes: the last word is the sum of those before it."""
+    body = bytes([0x5A]) * (8 + 4 * (words - 1))
+    return body + struct.pack('<I', sum(struct.unpack(f'<{len(body) // 4}I', body)) & 0xFFFFFFFF)
+
+
+class House:
+    bridge: Bridge
+    neighbour: Bridge
+    """With a base topic of its own, from the moment a point has started it."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.broker = Broker(directory)
+        self.heard = Listener(self.broker.port)
+        self.home = HomeAssistant(directory / 'homeassistant', PROJECT / 'deploy/homeassistant/blueprints')
+        self.air = Air(directory)
+        self._ends = AsyncExitStack()
+        self._echoes = itertools.count(1)
+
+    async def start(self) -> None:
+        self._ends.push_async_callback(self.broker.end)
+        await self.broker.start()
+        self._ends.callback(self.heard.end)
+        await self.heard.start()
+        self._ends.push_async_callback(self.home.close)
+        await self.home.start()
+        await self.home.add_mqtt(self.broker.port)
+        await self.home.add_automation('echo', automations.echo())
+        await self.broker.subscribed(automations.ECHO)
+
+    async def end(self) -> None:
+        await self._ends.aclose()
+
+    async def add_bridge(self, base: str, transport: str, **details: Any) -> Bridge:
+        bridge = Bridge(self.directory / base, self.broker, transport, base=base, **details)
+        self._ends.push_async_callback(bridge.end)
+        image = bridge.state_directory / 'firmware/flic2-11.bin'
+        image.parent.mkdir()
+        image.write_bytes(firmware())
+        await bridge.start()
+        return bridge
+
+    async def add_air(self) -> None:
+        self._ends.push_async_callback(self.air.end)
+        await self.air.start('kitchen', {'address': ADDRESS, 'firmware': 10, 'battery': 2940})
+
+    def tell(self) -> None:
+        """What helps to understand a failure."""
+        for name, log in (('Home Assistant', self.home.log), ('tryckd', self.bridge.log)):
+            print(f'--- the end of what {name} said', *log[-30:], sep='\n', flush=True)
+
+    # --- Names
+
+    def topic(self, name: str = '') -> str:
+        return f'{self.bridge.base}/{BUTTON}' + (f'/{name}' if name else '')
+
+    @property
+    def config_topic(self) -> str:
+        return f'homeassistant/device/{self.bridge.base}_{BUTTON}/config'
+
+    async def entities(self) -> dict[str, dict[str, Any]]:
+        """The button's, by component."""
+        return await self.home.entities(f'{self.bridge.base}_{BUTTON}_')
+
+    async def entity(self, component: str) -> str:
+        entities = await self.entities()
+        if component not in entities:
+            raise Failure(f'the button has no {component}; it has {", ".join(sorted(entities))}')
+        return entities[component]['entity_id']
+
+    async def bridge_entity(self, component: str) -> str:
+        entities = await self.home.entities(f'{self.bridge.base}_bridge_')
+        for unique_id, entry in entities.items():
+            if unique_id.partition('_')[2] == component:
+                return entry['entity_id']
+        raise Failure(f'the bridge has no {component}; it has {", ".join(sorted(entities))}')
+
+    # --- What happens
+
+    async def press(self, press: str) -> None:
+        word, _, times = press.partition('_')
+        if word != 'clicks':
+            return await self.air.press('kitchen', press)
+        # Presses with a name keep apart from each other.
+        for movement in ('down', 'up') * int(times):
+            await self.air.press('kitchen', movement)
+            await asyncio.sleep(0.06)
+
+    async def announced(self, node: str) -> None:
+        """Until Home Assistant has a whole button: which firmware lies there may be found out a moment later than it."""
+        async with limit(60, f'Home Assistant has all of {node}'):
+            while 'firmware' not in await self.home.entities(f'{node}_'):
+                await asyncio.sleep(0.05)
+        await self.settled()
+
+    async def settled(self, within: float = 20) -> None:
+        """Until Home Assistant has dealt with all that was published before."""
+        mark = self.heard.tape.mark
+        async with limit(within, 'Home Assistant has dealt with everything'):
+            # What is said while it connects, nobody hears.
+            while True:
+                answer = f'echo {next(self._echoes)}'
+                self.heard.publish(automations.ECHO, answer)
+                try:
+                    await self.heard.wait(automations.RAN, since=mark, payload=answer, within=1)
+                    break
+                except Failure:
+                    continue
+        await self.home.caught_up()
+
+    def runs(self, since: int) -> Counter[str]:
+        """The automations that ran, echoes apart."""
+        messages = self.heard.tape.since(since, lambda message: message.topic == automations.RAN)
+        return Counter(message.payload for message in messages if not message.payload.startswith('echo '))
+
+    def events(self, since: int) -> list[Message]:
+        return self.heard.tape.since(since, lambda message: message.topic == self.topic('event'))
+
+    async def clicked(self) -> None:
+        await self.pressed('click', 'click', CLICK)
+
+    async def pressed(self, press: str, expected: str, runs: Iterable[str]) -> None:
+        """Presses, until there is the event; just these automations ran for it, once each."""
+        mark = self.heard.tape.mark
+        await self.press(press)
+        await self.heard.tape.wait(
+            lambda message: message.topic == self.topic('event') and message.json['event_type'] == expected,
+            f'{expected} after {press}', since=mark)
+        await self.settled()
+        equal(self.runs(mark), Counter(runs), f'the automations that ran for {press}')

@@ -1,0 +1,68 @@
+"""Announced once, taken without a word."""
+import automations
+from house import ADDRESS, BUTTON, House
+from points.point import point
+from tape import Failure, equal
+
+TRIGGERS = {
+    'click': 'button_short_press', 'double_click': 'button_double_press', 'hold': 'button_long_press',
+    'hold_release': 'button_long_release',
+}
+ENABLED = {
+    'event', 'battery', 'battery_low', 'connected', 'last_seen', 'trigger_mode', 'latency_mode', 'nickname', 'firmware',
+}
+DISABLED = {'event_raw', 'battery_voltage', 'press_count', 'rssi'}
+OF_THE_BRIDGE = {'state', 'version', 'buttons', 'adapter', 'permit_join', 'restart', 'log_level'}
+
+
+@point('the bridge is a device as soon as tryckd runs')
+async def bridge(house: House) -> None:
+    await house.heard.wait('tryck/bridge/state', since=0, payload='online')
+    await house.settled()
+    entities = await house.home.entities('tryck_bridge_')
+    equal({name.partition('_')[2] for name in entities}, OF_THE_BRIDGE, 'entities of the bridge')
+    await house.home.until_state(await house.bridge_entity('state'), 'on')
+    await house.home.until_state(await house.bridge_entity('buttons'), '0')
+
+
+@point('the switch of the bridge lets a button in, and the button is a device with all its entities and triggers')
+async def button(house: House) -> None:
+    await house.home.call('switch.turn_on', await house.bridge_entity('permit_join'))
+    await house.announced(f'tryck_{BUTTON}')
+    await house.bridge.ready()
+    entities = await house.entities()
+    equal({key for key, entry in entities.items() if not entry['disabled_by']}, ENABLED, 'entities')
+    equal({key for key, entry in entities.items() if entry['disabled_by']}, DISABLED, 'disabled entities')
+    device = await house.home.device(f'tryck_{BUTTON}')
+    equal(device['connections'], [['bluetooth', ADDRESS]], 'connections')
+    bridge = next(iter((await house.home.entities('tryck_bridge_')).values()))
+    equal(device['via_device_id'], bridge['device_id'], 'the device it hangs on')
+    triggers = await house.home.triggers(device['id'])
+    equal(
+        sorted((trigger['type'], trigger['subtype']) for trigger in triggers),
+        sorted((kind, 'button_1') for kind in TRIGGERS.values()), 'device triggers')
+    await house.home.until_state(await house.entity('connected'), 'on')
+    await house.home.until_state(await house.bridge_entity('buttons'), '1')
+    for key in ENABLED - {'event', 'last_seen'}:
+        state = house.home.states[entities[key]['entity_id']]['state']
+        if state in ('unavailable', 'unknown'):
+            raise Failure(f'{key} is {state}')
+
+
+@point('Home Assistant has logged nothing about it')
+async def silence(house: House) -> None:
+    equal(house.home.complaints, [], 'complaints')
+
+
+@point('automations on every trigger, on the event entity and on the blueprint are taken')
+async def automate(house: House) -> None:
+    device = await house.home.device(f'tryck_{BUTTON}')
+    entity = await house.entity('event')
+    for trigger in await house.home.triggers(device['id']):
+        await house.home.add_automation(trigger['type'], automations.on_device_trigger(trigger['type'], trigger))
+    await house.home.add_automation('guarded', automations.guarded('guarded', entity))
+    await house.home.add_automation('blueprint', automations.from_blueprint('blueprint', entity))
+    for topic in ('action', 'event'):
+        await house.broker.subscribed(house.topic(topic))
+    for name in (*TRIGGERS.values(), 'guarded', 'blueprint'):
+        await house.home.until_state(f'automation.{name}', 'on')

@@ -1,0 +1,32 @@
+"""Removed is removed."""
+from broker import retained
+from house import BUTTON, House
+from points.point import point
+from tape import Failure, equal
+
+EXPECTED = (
+    'Disconnected from MQTT server', 'Error returned from MQTT server: The connection was lost.',
+    # Each entity that Home Assistant removes clears the config topic once more, which it hears itself.
+    'No device components to cleanup',
+)
+
+
+@point('removed: nothing is retained about it, and nothing of it is in the registries, disabled entities included')
+async def removed(house: House) -> None:
+    if not await house.entities():
+        raise Failure('Home Assistant does not know the button, so this would show nothing')
+    mark = house.heard.tape.mark
+    house.heard.publish('tryck/bridge/request/button/remove', f'{{"id":"{BUTTON}"}}')
+    await house.heard.wait(house.config_topic, since=mark, payload='')
+    await house.settled()
+    left = [topic for topic in await retained(house.broker.port) if BUTTON in topic]
+    equal(left, [], 'retained topics')
+    equal(list(await house.entities()), [], 'entities')
+    equal(await house.home.devices(f'tryck_{BUTTON}'), [], 'devices')
+    await house.home.until_state(await house.bridge_entity('buttons'), '0')
+
+
+@point('in all this time Home Assistant has complained about nothing but the broker that was gone')
+async def silence(house: House) -> None:
+    complaints = [line for line in house.home.complaints if not any(expected in line for expected in EXPECTED)]
+    equal(complaints, [], 'complaints')

@@ -1,0 +1,72 @@
+import Foundation
+import Testing
+
+/// `bridge/request/restart`: the program begins again in the process it is in.
+@Suite("A restart on request", .serialized)
+struct RestartTests {
+    private static let rules = """
+        version: 1
+        buttons:
+          \(RuleHouse.kitchen)
+        rules:
+          - id: press
+            triggers: [{button: kitchen, event: click}]
+            actions:
+              - shell: 'echo "a program ran"'
+              - publish: {topic: pressed, payload: "yes"}
+        """
+
+    @Test("same process, nothing left open, nothing forgotten: it says offline and online, and presses go on")
+    func anew() throws {
+        let house = try RuleHouse(Self.rules, hasButton: true)
+        let process = house.daemon.processIdentifier
+        let messages = try #require(house.messages)
+        try messages.line(containing: "tryck/bridge/state online")
+        try house.press()
+        try messages.line(containing: "pressed yes")
+        var states = [try state(of: process)]
+        for _ in 0..<3 {
+            try house.executeAnew()
+            try messages.line(containing: "tryck/bridge/state offline")
+            try messages.line(containing: "tryck/bridge/state online")
+            try house.press()
+            try messages.line(containing: "pressed yes")
+            states.append(try state(of: process))
+        }
+        #expect(states.map(\.name) == Array(repeating: "tryckd", count: 4))
+        #expect(states.map(\.children) == Array(repeating: states[0].children, count: 4))
+        // What the one who started it left open in it is gone with the first restart.
+        #expect(states[1].open.count <= states[0].open.count)
+        #expect(states[2].open == states[1].open)
+        #expect(states[3].open == states[1].open)
+        house.daemon.signal(SIGTERM)
+        #expect(try house.daemon.status() == 0)
+    }
+
+    @Test("a signal that comes while it restarts ends it")
+    func ended() throws {
+        let house = try RuleHouse(Self.rules, hasButton: true)
+        try house.ask("restart")
+        house.daemon.signal(SIGTERM)
+        #expect(try house.daemon.status() == 0)
+    }
+
+    private struct ProcessState: Equatable {
+        var name: String
+        /// What its descriptors lead to, without the numbers of sockets and pipes.
+        var open: [String]
+        var children: String
+    }
+
+    private func state(of process: Int32) throws -> ProcessState {
+        let files = FileManager.default
+        let place = "/proc/\(process)"
+        let open = try files.contentsOfDirectory(atPath: place + "/fd").compactMap { descriptor in
+            (try? files.destinationOfSymbolicLink(atPath: "\(place)/fd/\(descriptor)"))?.replacing(/:\[\d+\]/, with: "")
+        }
+        return ProcessState(
+            name: try String(contentsOfFile: place + "/comm", encoding: .utf8).trimmingCharacters(in: .newlines),
+            open: open.sorted(),
+            children: try String(contentsOfFile: "\(place)/task/\(process)/children", encoding: .utf8))
+    }
+}
