@@ -104,4 +104,21 @@ struct ButtonCommandTests {
         let sum = try #require(bench.lines.last { $0.hasPrefix("all of it") })
         #expect(sum.hasSuffix(" " + roundTrips), "\(bench.text)")
     }
+
+    @Test("the benchmark of messages counts what a button has to say")
+    func messages() throws {
+        let workshop = try Workshop()
+        func count(buttons: Int) throws -> Int? {
+            let bench = try workshop.start(
+                Workshop.built("tryck"),
+                ["bench", "mqtt", "--messages", "10", "--buttons", "\(buttons)", "--rounds", "1"])
+            #expect(try bench.status() == 0, "\(bench.text)")
+            #expect(bench.lines.contains { $0.hasPrefix("QoS 1: our edge") && $0.contains("×") }, "\(bench.text)")
+            let title = bench.lines.first { $0.hasPrefix("\(buttons) buttons, ") }
+            return title?.split(separator: " ").dropFirst(2).first.flatMap { Int($0) }
+        }
+        let few = try #require(try count(buttons: 2)), more = try #require(try count(buttons: 4))
+        // Its state, whether it is there, and its announcement.
+        #expect(more - few == 6)
+    }
 }

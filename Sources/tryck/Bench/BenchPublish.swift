@@ -103,11 +103,15 @@ final class BenchPublish {
         guard let qos = samples.indices.min(by: { samples[$0].count < samples[$1].count }),
             samples[qos].count < count
         else { return finish() }
-        do throws(Failure) {
-            guard let bare else { return }
-            floors[qos].append(try bare.publish(Self.payload, to: Self.bareTopicName, qos: Int32(qos)))
-        } catch {
-            return end(.failure(error))
+        guard floors[qos].count > samples[qos].count else {
+            do throws(Failure) {
+                guard let bare else { return }
+                floors[qos].append(try bare.publish(Self.payload, to: Self.bareTopicName, qos: Int32(qos)))
+            } catch {
+                return end(.failure(error))
+            }
+            timer?.set(at: loop.nanosecondsSinceBoot + Self.pause)
+            return
         }
         began = loop.nanosecondsSinceBoot
         publisher?.publish(
