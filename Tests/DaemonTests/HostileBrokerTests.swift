@@ -163,7 +163,7 @@ struct HostileBrokerTests {
             let client = TestClient(broker.options()) { event in
                 if case .message = event { taken += 1 }
             }
-            await client.next { event in
+            _ = await client.next { event in
                 if case .disconnected = event { true } else { nil }
             }
             #expect(taken > MQTTEdge.maximumUnanswered)
@@ -244,7 +244,7 @@ struct HostileBrokerTests {
                 }
                 #expect(payloads == (version == .v5 ? [[2]] : [[1], [2]]))
                 other.publish(3, "x", [3], qos: 1)
-                await client.next { event in
+                _ = await client.next { event in
                     if case .message("x", [3], false, 1) = event { true } else { nil }
                 }
                 await client.disconnect()
