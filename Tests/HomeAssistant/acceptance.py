@@ -57,6 +57,8 @@ async def run(work: str | None, directory: Path) -> int:
     except Failure as failure:
         print(f'Tests/HomeAssistant/run: {failure}', file=sys.stderr)
         return 1
+    except asyncio.CancelledError:
+        return 128 + signal.SIGTERM
 
 
 def main() -> int:
