@@ -60,7 +60,7 @@ struct BridgeScenarioTests {
         #expect(state["press_count"] == 1 && state["last_seen"] != .null)
     }
 
-    @Test("how strongly a button is heard is in its state from when it is ready, also when it is away; /get measures it")
+    @Test("how strongly a button is heard is in its state once it is ready, also when it is away; /get measures it")
     func signal() throws {
         var house = Self.house()
         #expect(try Self.parsed(house.retained[Self.status])["rssi"] == -60)

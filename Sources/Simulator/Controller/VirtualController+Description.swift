@@ -48,10 +48,10 @@ extension VirtualController {
 
         case .disconnect, .setEventMask, .reset, .readRSSI, .leSetEventMask, .leSetRandomAddress,
             .leSetAdvertisingParameters, .leSetAdvertisingData, .leSetScanResponseData, .leSetAdvertisingEnable,
-            .leSetScanParameters,
-            .leSetScanEnable, .leCreateConnection, .leCreateConnectionCancel, .leClearFilterAcceptList,
-            .leAddDeviceToFilterAcceptList, .leRemoveDeviceFromFilterAcceptList, .leConnectionUpdate,
-            .leRemoteConnectionParameterRequestReply, .leRemoteConnectionParameterRequestNegativeReply:
+            .leSetScanParameters, .leSetScanEnable, .leCreateConnection, .leCreateConnectionCancel,
+            .leClearFilterAcceptList, .leAddDeviceToFilterAcceptList, .leRemoveDeviceFromFilterAcceptList,
+            .leConnectionUpdate, .leRemoteConnectionParameterRequestReply,
+            .leRemoteConnectionParameterRequestNegativeReply:
             break
         }
     }
