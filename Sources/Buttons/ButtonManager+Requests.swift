@@ -25,6 +25,9 @@ extension ButtonManager {
             tellSession(of: button, .setAutoDisconnectTime(seconds), at: now)
         case .setConnectionWanted(let isWanted):
             setConnectionWanted(isWanted, button, at: now)
+        case .measureSignal:
+            guard let handle = link(to: button) else { break }
+            perform(.perform(.readRSSI(handle)), at: now)
         case .updateFirmware(let octets):
             startUpdate(of: button, octets, at: now)
         case .cancelFirmwareUpdate:

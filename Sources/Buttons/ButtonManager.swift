@@ -66,6 +66,8 @@ package struct ButtonManager: Sendable {
         case state(ButtonID, ButtonState)
         /// The link to a known button has ended; why, in a word or two.
         case disconnected(ButtonID, reason: String)
+        /// How strongly the adapter hears a known button, in dBm: when it is ready, when its battery has been measured, when
+        /// somebody asks, and once in a search when it advertises.
         case signal(ButtonID, rssi: Int8)
         case rebooted(ButtonID, EventCursor)
         /// One notification's events in order. With `needsAcknowledgement`, answer with `synced`.
@@ -238,6 +240,9 @@ package struct ButtonManager: Sendable {
             effects.append(.anomaly("the controller could not connect: status \(status)"))
         case .disconnected(let connection, let reason):
             linkDown(connection.handle, reason: reason, at: now)
+        case .rssiRead(let handle, let rssi):
+            guard let link = links[handle], known[ButtonID(link.connection.peer)] != nil else { break }
+            effects.append(.signal(ButtonID(link.connection.peer), rssi: rssi))
         case .mtuExchanged(let handle, let attMTU):
             mtuExchanged(handle, attMTU: Int(attMTU), at: now)
         case .serviceDiscovered(let handle, let service):

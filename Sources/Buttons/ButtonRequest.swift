@@ -10,6 +10,8 @@ package enum ButtonRequest: Hashable, Sendable {
     case setAutoDisconnectTime(UInt16?)
     /// Look for the button, or let it be, until the opposite is asked for.
     case setConnectionWanted(Bool)
+    /// Ask the adapter how strongly it hears the button. Without a link nobody knows.
+    case measureSignal
     /// An image as its maker publishes it. Ends with `finished` or `failed`; until then the update survives lost
     /// links, and goes on where it was.
     case updateFirmware([UInt8])

@@ -20,6 +20,8 @@ struct ButtonSearch: Hashable, Sendable {
     var candidate: Candidate?
     /// Buttons something was said of that is said only once.
     var reported: Set<BluetoothAddress> = []
+    /// Known buttons whose signal was told of: one that is let be may go on advertising for as long as we listen.
+    var measured: Set<ButtonID> = []
     /// Buttons that failed in this search: not tried again by themselves.
     var failed: Set<BluetoothAddress> = []
     var hasPairedOne = false
@@ -36,6 +38,7 @@ extension ButtonManager {
         } else {
             search?.failed = []
             search?.reported = []
+            search?.measured = []
         }
     }
 
@@ -68,8 +71,9 @@ extension ButtonManager {
 
     /// An advertisement while searching.
     mutating func noticed(_ report: AdvertisingReport, at now: Instant) {
-        if let rssi = report.rssi, known[ButtonID(report.address)] != nil {
-            effects.append(.signal(ButtonID(report.address), rssi: rssi))
+        let button = ButtonID(report.address)
+        if let rssi = report.rssi, known[button] != nil, search?.measured.insert(button).inserted == true {
+            effects.append(.signal(button, rssi: rssi))
         }
         guard let search else { return }
         if case .found(let address) = search.candidate, address == report.address, report.kind == .scanResponse {
@@ -81,7 +85,7 @@ extension ButtonManager {
         let isPublic = ADStructure.parse(report.data).serviceUUIDs.contains(FlicService.service)
         let isFlic = isPublic || report.address.hasFlicPrefix
         guard isFlic, search.reported.count < ButtonManager.maximumReported else { return }
-        if known[ButtonID(report.address)] != nil {
+        if known[button] != nil {
             if isPublic { reportOnce(.alreadyPaired(report.address), about: report.address) }
         } else if isPublic {
             self.search?.candidate = .found(report.address)

@@ -231,6 +231,7 @@ extension ButtonManager {
                     effects.append(.rebooted(button, cursor))
                 }
                 becameReady(handle, button, at: now)
+                perform(.perform(.readRSSI(handle)), at: now)
                 isToResumeUpdate = true
             case .events(let events, let cursor, let needsAcknowledgement):
                 links[handle]?.lastActivity = now
@@ -240,7 +241,9 @@ extension ButtonManager {
             case .advertisingConfigured:
                 known[button]?.advertisingConfigured = true
                 effects.append(.advertisingConfigured(button))
-            case .battery(let millivolts): effects.append(.battery(button, millivolts: millivolts))
+            case .battery(let millivolts):
+                effects.append(.battery(button, millivolts: millivolts))
+                perform(.perform(.readRSSI(handle)), at: now)
             case .firmware(let version):
                 known[button]?.identity.firmwareVersion = version
                 effects.append(.firmware(button, version: version))

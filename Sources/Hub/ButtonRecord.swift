@@ -21,7 +21,7 @@ struct ButtonRecord: Hashable, Sendable {
     let restoredTrain: String
     var state = ButtonState.disconnected
     var lastSeen: UTCTime?
-    /// As the adapter last heard it advertise, in dBm.
+    /// As the adapter last heard it, in dBm; it stays when the link ends.
     var rssi: Int?
     /// 0…100 while firmware is on its way.
     var updatePercentage: Int?

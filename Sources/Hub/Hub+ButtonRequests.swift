@@ -226,7 +226,9 @@ extension Hub {
             guard let button = buttons.keys.first(where: { $0.description == id }) else {
                 return log(.warning, "\(topicName): there is no such button")
             }
-            return say(.status(button))
+            // What is measured now is in what is said then.
+            advanceButtons(.request(button, .measureSignal), at: now)
+            return saySoon(.status(button), at: now)
         case .set(let id):
             guard let button = buttons.keys.first(where: { $0.description == id }) else {
                 return log(.warning, "\(topicName): there is no such button")

@@ -32,7 +32,10 @@ extension Hub {
         case .unpaired(let button): gone(button, .unpaired, at: now)
         case .forgotten(let button): gone(button, .removed, at: now)
         case .state(let button, let state): stateChanged(button, state, at: now)
-        case .signal(let button, let rssi): buttons[button]?.rssi = Int(rssi)
+        case .signal(let button, let rssi):
+            guard let record = buttons[button], record.rssi != Int(rssi) else { break }
+            buttons[button]?.rssi = Int(rssi)
+            saySoon(.status(button), at: now)
         case .rebooted(let button, let cursor):
             buttons[button]?.cursor = cursor
             buttons[button]?.isAdvertisingConfigured = false

@@ -80,6 +80,7 @@ extension Hub {
             "battery_mv": record.batteryMillivolts.map { .integer(Int64($0)) } ?? .null,
             "battery_low": .bool(record.batteryAlarm.isLow),
             "battery_at": record.batteryMeasuredAt.map { .string($0.description) } ?? .null,
+            "rssi": record.rssi.map { .integer(Int64($0)) } ?? .null,
             "paired_at": .string(record.pairedAt.description),
             "press_count": .integer(record.pressCount),
             "last_seen": record.lastSeen.map { .string($0.description) } ?? .null,

@@ -98,8 +98,8 @@ enum Samples {
 
     static let commands: [HCICommand] = [
         .disconnect(link, reason: .remoteUserTerminated), .setEventMask(0x2000_0000_0200_8010), .reset,
-        .readLocalVersionInformation, .readLocalSupportedFeatures, .readBufferSize, .readBDADDR, .leSetEventMask(0x27),
-        .leReadBufferSize, .leSetRandomAddress(random),
+        .readLocalVersionInformation, .readLocalSupportedFeatures, .readBufferSize, .readBDADDR, .readRSSI(link),
+        .leSetEventMask(0x27), .leReadBufferSize, .leSetRandomAddress(random),
         .leSetAdvertisingParameters(.init(intervalMinimum: 32, intervalMaximum: 64, ownAddressKind: .random)),
         .leSetAdvertisingData([2, 1, 6]), .leSetScanResponseData([]), .leSetAdvertisingEnable(true),
         .leSetScanParameters(.init(isActive: true, interval: 96, window: 48)),

@@ -106,6 +106,7 @@ struct HostPropertyTests {
                 case 9: .perform(.sendSDU(link, L2CAPChannelID(rawValue: 0x40), Array(0..<50)))
                 case 10: .perform(.indicate(link, AttributeHandle(rawValue: 3), [1]))
                 case 11: .event(.numberOfCompletedPackets([CompletedPackets(handle: link, count: 2)]))
+                case 12: .perform(.readRSSI(link))
                 default: .received(packet(&random))
                 }
             talk.wait(.milliseconds(Int64.random(in: 0..<1500, using: &random)))

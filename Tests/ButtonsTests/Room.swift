@@ -28,14 +28,15 @@ struct Room {
     init(
         _ buttons: [SimulatedButtonDescription], trustRoots: [[UInt8]] = [SimulatorRoot.publicKey],
         known: [KnownButton] = [], seed: UInt64 = 1, entropy: Int = 2048, givesEntropy: Bool = true,
-        acceptListSize: UInt8 = 16, links: Int = 8, maximumLinks: Int? = nil
+        acceptListSize: UInt8 = 16, links: Int = 8, maximumLinks: Int? = nil,
+        faults: VirtualController.Faults = .init()
     ) {
         manager = ButtonManager(extraTrustRoots: trustRoots, maximumLinks: maximumLinks)
         world = SimulatedWorld(
             buttons, seed: seed, at: now,
             controller: VirtualController.Configuration(
                 address: BluetoothAddress(rawValue: 0x0000_5E00_5301), acceptListSize: acceptListSize,
-                maximumLinks: links))
+                maximumLinks: links, faults: faults))
         random = SeededGenerator(seed: seed)
         self.givesEntropy = givesEntropy
         tell(.entropy(random.bytes(entropy)))

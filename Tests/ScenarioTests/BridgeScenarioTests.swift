@@ -60,6 +60,33 @@ struct BridgeScenarioTests {
         #expect(state["press_count"] == 1 && state["last_seen"] != .null)
     }
 
+    @Test("how strongly a button is heard is in its state once it is ready, also when it is away; /get measures it")
+    func signal() throws {
+        var house = Self.house()
+        #expect(try Self.parsed(house.retained[Self.status])["rssi"] == -60)
+        house.ask(#"{"request":"button","data":{"id":"80e4da000001"}}"#)
+        #expect(house.responses.last?["data"]?["rssi"] == -60)
+
+        house.forgetWhatHappened()
+        house.say("", on: Self.status + "/get")
+        #expect(house.journal.contains("send"), "the adapter is asked")
+        house.wait(.seconds(1))
+        #expect(house.published.map(\.topicName) == [Self.status])
+
+        house.reach("kitchen", false)
+        house.wait(.seconds(30))
+        var state = try Self.parsed(house.retained[Self.status])
+        #expect(state["state"] == "connecting" && state["rssi"] == -60)
+        house.crash()
+        #expect(try Self.parsed(house.retained[Self.status])["rssi"] == .null)
+        house.forgetWhatHappened()
+        house.reach("kitchen", true)
+        house.press("kitchen", .click)
+        house.wait(.seconds(20))
+        state = try Self.parsed(house.retained[Self.status])
+        #expect(state["state"] == "ready" && state["rssi"] == -60)
+    }
+
     @Test("a thousand topics are said with no more than a window of them on their way")
     func paced() {
         let rules = (0..<1000).map { "  - {id: r\($0), triggers: {button: any, event: down}, actions: {log: x}}\n" }
@@ -80,6 +107,7 @@ struct BridgeScenarioTests {
         var house = Self.house()
         house.brokerIsSilent = true
         house.say("{}", on: Self.status + "/get")
+        house.wait(.milliseconds(100))
         for attempt in 1...3 {
             #expect(house.published.count { $0.topicName == Self.status } == attempt)
             let id = house.unacknowledged.last ?? 0

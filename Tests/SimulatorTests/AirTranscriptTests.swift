@@ -53,6 +53,16 @@ struct AirTranscriptTests {
             .send(Self.report(4, peripheralAddress, [3, 0xFF, 0x0F, 0x03]), to: 0))
     }
 
+    @Test("both ends of a link hear each other as strongly as a scanner would")
+    func signal() {
+        var talk = Self.linked()
+        for station in 0...1 {
+            talk.when(
+                .received(Packet.command(.readRSSI, [0x40, 0]), from: station),
+                expect: .send(Packet.complete(.readRSSI, [0, 0x40, 0, UInt8(bitPattern: -60)]), to: station))
+        }
+    }
+
     @Test("an advertiser that says something new is heard again")
     func newData() {
         var talk = Self.air()

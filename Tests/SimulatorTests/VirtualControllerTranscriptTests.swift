@@ -73,6 +73,7 @@ struct VirtualControllerTranscriptTests {
             Packet.command(.leSetAdvertisingData, [32] + [UInt8](repeating: 0, count: 31)),
             Packet.command(.leSetAdvertisingData, [3, 2, 1, 6]),
             Packet.command(.leSetScanParameters, [1, 0x10, 0, 0x11, 0, 0, 0]),
+            Packet.command(.readRSSI, [0x40]), Packet.command(.readRSSI, [0, 0x0F]),
             Packet.command(.leAddDeviceToFilterAcceptList, [2, 0, 0, 0, 0, 0, 0]),
             [0x01, 0x03, 0x0C, 0x01], [0x01, 0x03, 0x0C], [0x01, 0x03, 0x0C, 0x00, 0x00],
         ])
@@ -259,6 +260,24 @@ struct VirtualControllerTranscriptTests {
             .arrived(Self.handle, .init(isFirst: true, data: data)),
             expect: .send(Packet.aclToHost(0x40, Array(data.prefix(27)))),
             .send(Packet.aclToHost(0x40, isFirst: false, [27, 28, 29])))
+    }
+
+    @Test("a peer's signal is measured on the air, and for a link that is not there refused with 0x02")
+    func signal() {
+        var talk = controller()
+        let ask = Packet.command(.readRSSI, [0x40, 0])
+        talk.when(.received(ask), expect: .send(Packet.complete(.readRSSI, [0x02])))
+        talk.given(.linked(Self.handle, peer: peripheralAddress, role: .central, Self.parameters))
+        talk.when(.received(ask), expect: .measure(Self.handle))
+        talk.when(.measured(Self.handle, rssi: -71), expect: .send(Packet.complete(.readRSSI, [0, 0x40, 0, 0xB9])))
+        talk.when(
+            .received(Packet.command(.readLocalSupportedCommands)),
+            expect: .send(
+                Packet.complete(
+                    .readLocalSupportedCommands,
+                    [0, 0x20, 0, 0, 0, 0, 0xC0] + [UInt8](repeating: 0, count: 8) + [0xA8, 0x22]
+                        + [UInt8](repeating: 0, count: 9) + [0xB7, 0xFF, 0x07, 0x08] + [0, 0, 0, 0, 0x30]
+                        + [UInt8](repeating: 0, count: 30))))
     }
 
     @Test("the remote parameter request goes to a host that unmasked it, and is refused for one that did not")

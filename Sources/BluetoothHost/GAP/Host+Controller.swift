@@ -194,7 +194,7 @@ extension Host {
             // One that does not know the command, or one that answers nothing any more?
             effects += probe(at: now)
         }
-        return effects + distribute(command, answer.status, at: now)
+        return effects + distribute(command, answer, at: now)
     }
 
     private mutating func becomeReady(_ info: ControllerInfo, at now: Instant) -> [Effect] {
@@ -209,7 +209,8 @@ extension Host {
     }
 
     /// Gives an answer to whom the command was for.
-    private mutating func distribute(_ command: HCICommand, _ status: HCIStatus?, at now: Instant) -> [Effect] {
+    private mutating func distribute(_ command: HCICommand, _ answer: CommandAnswer, at now: Instant) -> [Effect] {
+        let status = answer.status
         switch command {
         case .leSetScanParameters, .leSetScanEnable:
             return carryOut(scanner.answered(command, status, at: now), at: now)
@@ -226,6 +227,8 @@ extension Host {
         case .leConnectionUpdate(let handle, _):
             guard let status, status != .success, links[handle] != nil else { return [] }
             return [.event(.connectionUpdateFailed(handle, status))]
+        case .readRSSI(let handle):
+            return receiveRSSI(of: handle, answer)
         case .readBDADDR:
             watch.isProbing = false
             return []

@@ -1,4 +1,5 @@
 import ButtonModel
+import Bytes
 
 // The links' side of the host: their beginning and end, what is asked of them, and what they send.
 extension Host {
@@ -14,6 +15,8 @@ extension Host {
             return links[handle] == nil ? [] : send(.disconnect(handle, reason: reason), at: now)
         case .updateConnection(let handle, let parameters):
             return links[handle] == nil ? [] : send(.leConnectionUpdate(handle, parameters), at: now)
+        case .readRSSI(let handle):
+            return readRSSI(of: handle, at: now)
         case .exchangeMTU(let handle):
             return start(.exchangeMTU, on: handle, at: now)
         case .discoverService(let handle, let uuid):
@@ -86,6 +89,33 @@ extension Host {
             effects += onLink(handle, at: now) { $0.servicesChanged(from: difference, announcement, at: now) } ?? []
         }
         return effects
+    }
+
+    // MARK: Signal strength
+
+    private mutating func readRSSI(of handle: ConnectionHandle, at now: Instant) -> [Effect] {
+        guard let link = links[handle], !link.isReadingRSSI else { return [] }
+        links[handle]?.isReadingRSSI = true
+        return send(.readRSSI(handle), at: now)
+    }
+
+    /// A controller that has no answer is as good as another.
+    ///
+    /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.5.4.
+    mutating func receiveRSSI(of handle: ConnectionHandle, _ answer: CommandAnswer) -> [Effect] {
+        guard links[handle] != nil else { return [] }
+        links[handle]?.isReadingRSSI = false
+        switch answer.status {
+        case .success: break
+        // The end of the link is on its way, or the silence was told of.
+        case .unknownConnectionIdentifier, nil: return []
+        case let status?: return [.event(.anomaly("\(HCIOpcode.readRSSI) was refused: \(status)"))]
+        }
+        var fields = ByteReader(answer.returnParameters)
+        guard let measured = try? fields.connectionHandle(), let rssi = try? fields.int8(), measured == handle else {
+            return [.event(.anomaly("\(HCIOpcode.readRSSI) was answered with something else"))]
+        }
+        return rssi == AdvertisingReport.unknownRSSI ? [] : [.event(.rssiRead(handle, rssi))]
     }
 
     // MARK: Beginning and end

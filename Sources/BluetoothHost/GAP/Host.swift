@@ -67,6 +67,9 @@ public struct Host: Sendable {
         case setAcceptList([BluetoothAddress])
         case disconnect(ConnectionHandle, reason: HCIStatus)
         case updateConnection(ConnectionHandle, ConnectionParameters)
+        /// How strongly the peer is heard now: `rssiRead`, or nothing where the controller does not know. Asked again
+        /// before it has answered, it answers once.
+        case readRSSI(ConnectionHandle)
         case exchangeMTU(ConnectionHandle)
         /// Finds a primary service by UUID, its characteristics and their configuration descriptors.
         case discoverService(ConnectionHandle, UUID)
@@ -145,6 +148,8 @@ public struct Host: Sendable {
         case disconnected(Connection, reason: HCIStatus)
         case parametersUpdated(
             ConnectionHandle, interval: UInt16, peripheralLatency: UInt16, supervisionTimeout: UInt16)
+        /// dBm.
+        case rssiRead(ConnectionHandle, Int8)
         /// The effective ATT_MTU: the smaller of both sides', at least 23. Comes after our own exchange, and after
         /// the peer's when we have none under way.
         case mtuExchanged(ConnectionHandle, attMTU: UInt16)

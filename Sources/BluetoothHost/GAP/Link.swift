@@ -13,6 +13,8 @@ struct Link: Sendable {
     }
 
     let connection: Connection
+    /// The controller has been asked how strong the peer's signal is, and has not answered.
+    var isReadingRSSI = false
     /// The ATT_MTU we offer.
     private let offeredMTU: UInt16
     /// The ATT_MTU in force.

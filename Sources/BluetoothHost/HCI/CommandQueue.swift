@@ -128,7 +128,7 @@ extension HCICommand {
         case .reset, .readLocalVersionInformation, .readLocalSupportedFeatures, .readBDADDR, .leReadBufferSize,
             .readBufferSize, .leCreateConnection, .leSetScanEnable, .leSetAdvertisingEnable, .disconnect:
             true
-        case .setEventMask, .leSetEventMask, .leSetRandomAddress, .leSetAdvertisingParameters,
+        case .setEventMask, .readRSSI, .leSetEventMask, .leSetRandomAddress, .leSetAdvertisingParameters,
             .leSetAdvertisingData, .leSetScanResponseData, .leSetScanParameters, .leCreateConnectionCancel,
             .leReadFilterAcceptListSize, .leClearFilterAcceptList, .leAddDeviceToFilterAcceptList,
             .leRemoveDeviceFromFilterAcceptList, .leConnectionUpdate, .leReadSupportedStates,
@@ -140,7 +140,7 @@ extension HCICommand {
     /// Its answer is worth nothing without return parameters: a status of success only says "later".
     fileprivate var asksForValue: Bool {
         switch self {
-        case .readLocalVersionInformation, .readLocalSupportedFeatures, .readBufferSize, .readBDADDR,
+        case .readLocalVersionInformation, .readLocalSupportedFeatures, .readBufferSize, .readBDADDR, .readRSSI,
             .leReadBufferSize, .leReadFilterAcceptListSize, .leReadSupportedStates:
             true
         case .reset, .disconnect, .setEventMask, .leSetEventMask, .leSetRandomAddress, .leSetAdvertisingParameters,

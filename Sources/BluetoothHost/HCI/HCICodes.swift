@@ -15,6 +15,7 @@ public struct HCIOpcode: RawRepresentable, Hashable, Sendable, CustomStringConve
     public static let readLocalSupportedFeatures = HCIOpcode(rawValue: 0x1003)
     public static let readBufferSize = HCIOpcode(rawValue: 0x1005)
     public static let readBDADDR = HCIOpcode(rawValue: 0x1009)
+    public static let readRSSI = HCIOpcode(rawValue: 0x1405)
     public static let leSetEventMask = HCIOpcode(rawValue: 0x2001)
     public static let leReadBufferSize = HCIOpcode(rawValue: 0x2002)
     public static let leReadLocalSupportedFeatures = HCIOpcode(rawValue: 0x2003)

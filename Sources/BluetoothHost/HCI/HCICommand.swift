@@ -18,6 +18,7 @@ public enum HCICommand: Hashable, Sendable {
     case readLocalSupportedFeatures
     case readBufferSize
     case readBDADDR
+    case readRSSI(ConnectionHandle)
     case leSetEventMask(UInt64)
     case leReadBufferSize
     case leSetRandomAddress(BluetoothAddress)
@@ -49,6 +50,7 @@ public enum HCICommand: Hashable, Sendable {
         case .readLocalSupportedFeatures: .readLocalSupportedFeatures
         case .readBufferSize: .readBufferSize
         case .readBDADDR: .readBDADDR
+        case .readRSSI: .readRSSI
         case .leSetEventMask: .leSetEventMask
         case .leReadBufferSize: .leReadBufferSize
         case .leSetRandomAddress: .leSetRandomAddress
@@ -94,6 +96,8 @@ public enum HCICommand: Hashable, Sendable {
             .leRemoteConnectionParameterRequestNegativeReply(let handle, let reason):
             writer.uint16(handle.rawValue)
             writer.uint8(reason.rawValue)
+        case .readRSSI(let handle):
+            writer.uint16(handle.rawValue)
         case .setEventMask(let mask), .leSetEventMask(let mask):
             writer.uint64(mask)
         case .leSetRandomAddress(let address):
@@ -153,6 +157,7 @@ extension HCICommand {
         case .readLocalSupportedFeatures: self = .readLocalSupportedFeatures
         case .readBufferSize: self = .readBufferSize
         case .readBDADDR: self = .readBDADDR
+        case .readRSSI: self = .readRSSI(try fields.connectionHandle())
         case .leSetEventMask: self = .leSetEventMask(try fields.uint64())
         case .leReadBufferSize: self = .leReadBufferSize
         case .leSetRandomAddress:

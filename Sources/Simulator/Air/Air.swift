@@ -136,6 +136,8 @@ extension Air {
             case .terminate(let handle, let reason):
                 if let index = indexOfLink(station, handle) { links[index].terminatedBy = station }
                 launch(.termination(reason: reason), from: station, handle, at: now)
+            case .measure(let handle):
+                give(.measured(handle, rssi: configuration.rssi), to: station, at: now, &effects)
             case .updateParameters(let handle, let parameters):
                 launch(.parameters(.success, parameters), from: station, handle, at: now)
             case .requestParameters(let handle, let parameters):

@@ -90,7 +90,7 @@ extension SimulatedButton {
             effects.append(.note(text))
 
         case .advertisingStarted, .subscribed, .parametersUpdated, .advertised, .connectionFailed, .acceptListTurned,
-            .linkLimitReached, .connectionUpdateFailed, .scanningFailed,
+            .linkLimitReached, .connectionUpdateFailed, .scanningFailed, .rssiRead,
             .serviceDiscovered, .notificationsSet, .procedureFailed, .notified,
             .servicesDiscovered, .descriptorsDiscovered, .read, .writeCompleted, .indicationsSet, .indicated,
             .servicesChanged, .subscribedToIndications, .indicationConfirmed, .indicationFailed, .channelOpened,

@@ -7,7 +7,7 @@ import Bytes
 /// Written from the specification and not shared with `BluetoothHost`: two readers of one text find more
 /// mistakes than one reader reading twice.
 ///
-/// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.1, 7.3, 7.4 and 7.8.
+/// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.1, 7.3, 7.4, 7.5 and 7.8.
 enum ControllerCommand: Hashable, Sendable {
     case disconnect(handle: ConnectionHandle, reason: UInt8)
     case setEventMask(UInt64)
@@ -17,6 +17,7 @@ enum ControllerCommand: Hashable, Sendable {
     case readLocalSupportedFeatures
     case readBufferSize
     case readBDADDR
+    case readRSSI(handle: ConnectionHandle)
     case leSetEventMask(UInt64)
     case leReadBufferSize
     case leReadLocalSupportedFeatures
@@ -103,6 +104,7 @@ extension ControllerCommand {
         case .readLocalSupportedFeatures: return .readLocalSupportedFeatures
         case .readBufferSize: return .readBufferSize
         case .readBDADDR: return .readBDADDR
+        case .readRSSI: return .readRSSI(handle: try fields.connectionHandle())
         case .leSetEventMask: return .leSetEventMask(try fields.uint64())
         case .leReadBufferSize: return .leReadBufferSize
         case .leReadLocalSupportedFeatures: return .leReadLocalSupportedFeatures

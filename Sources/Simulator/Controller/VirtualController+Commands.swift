@@ -80,6 +80,10 @@ extension VirtualController {
             .leReadFilterAcceptListSize, .leReadSupportedStates:
             return complete(opcode) { fields in describe(command, &fields) }
 
+        case .readRSSI(let handle):
+            guard volatile.links[handle] != nil else { return refuse(opcode, .unknownConnectionIdentifier) }
+            return [.measure(handle)]
+
         case .leSetRandomAddress(let address):
             guard volatile.advertisingSince == nil, volatile.scan == nil, volatile.initiating == nil else {
                 return refuse(opcode, .commandDisallowed)
@@ -163,6 +167,13 @@ extension VirtualController {
         case .leRemoteConnectionParameterRequestNegativeReply(let handle, let reason):
             return answerParameterRequest(
                 handle, opcode, .refuseParameters(handle, reason: HCIStatus(rawValue: reason)))
+        }
+    }
+
+    func measured(_ handle: ConnectionHandle, rssi: Int8) -> [Effect] {
+        complete(.readRSSI) { fields in
+            fields.uint16(handle.rawValue)
+            fields.int8(rssi)
         }
     }
 

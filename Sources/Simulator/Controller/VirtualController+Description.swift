@@ -46,11 +46,12 @@ extension VirtualController {
             // Every combination, of which bits 22 and 23 are scanning while initiating.
             fields.uint64(configuration.scansWhileInitiating ? 0x0000_03FF_FFFF_FFFF : 0x0000_03FF_FF3F_FFFF)
 
-        case .disconnect, .setEventMask, .reset, .leSetEventMask, .leSetRandomAddress, .leSetAdvertisingParameters,
-            .leSetAdvertisingData, .leSetScanResponseData, .leSetAdvertisingEnable, .leSetScanParameters,
-            .leSetScanEnable, .leCreateConnection, .leCreateConnectionCancel, .leClearFilterAcceptList,
-            .leAddDeviceToFilterAcceptList, .leRemoveDeviceFromFilterAcceptList, .leConnectionUpdate,
-            .leRemoteConnectionParameterRequestReply, .leRemoteConnectionParameterRequestNegativeReply:
+        case .disconnect, .setEventMask, .reset, .readRSSI, .leSetEventMask, .leSetRandomAddress,
+            .leSetAdvertisingParameters, .leSetAdvertisingData, .leSetScanResponseData, .leSetAdvertisingEnable,
+            .leSetScanParameters, .leSetScanEnable, .leCreateConnection, .leCreateConnectionCancel,
+            .leClearFilterAcceptList, .leAddDeviceToFilterAcceptList, .leRemoveDeviceFromFilterAcceptList,
+            .leConnectionUpdate, .leRemoteConnectionParameterRequestReply,
+            .leRemoteConnectionParameterRequestNegativeReply:
             break
         }
     }
@@ -63,7 +64,7 @@ extension VirtualController {
         octets[0] = 0x20  // Disconnect
         octets[5] = 0xC0  // Set Event Mask, Reset
         octets[14] = 0xA8  // Read Local Version Information, Read Local Supported Features, Read Buffer Size
-        octets[15] = 0x02  // Read BD_ADDR
+        octets[15] = 0x22  // Read BD_ADDR, Read RSSI
         octets[25] = 0xB7  // the LE commands from LE Set Event Mask to LE Set Advertising Data
         octets[26] = 0xFF  // to LE Clear Filter Accept List
         octets[27] = 0x07  // Add and Remove, LE Connection Update

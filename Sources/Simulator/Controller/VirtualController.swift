@@ -87,6 +87,8 @@ public struct VirtualController: Sendable {
         case delivered(ConnectionHandle)
         /// The peer sent this.
         case arrived(ConnectionHandle, ACLFragment)
+        /// How strongly the peer was heard last, in dBm. Answers `measure`.
+        case measured(ConnectionHandle, rssi: Int8)
         case parametersUpdated(ConnectionHandle, HCIStatus, ConnectionParameters)
         /// The peripheral's controller asks for other parameters.
         case parametersRequested(ConnectionHandle, ConnectionParameters)
@@ -106,6 +108,8 @@ public struct VirtualController: Sendable {
         case terminate(ConnectionHandle, reason: HCIStatus)
         /// The link is forgotten at this end and its peer is not told.
         case abandon(ConnectionHandle)
+        /// How strong is the signal of this link's peer?
+        case measure(ConnectionHandle)
         /// The central sets these parameters.
         case updateParameters(ConnectionHandle, ConnectionParameters)
         /// The peripheral asks the central's controller for these.
@@ -145,6 +149,9 @@ public struct VirtualController: Sendable {
         case .arrived(let handle, let fragment):
             guard volatile.links[handle] != nil, !ailments.isWedged else { return [] }
             return fragment.split(to: Int(configuration.aclDataLength)).map { .send($0.packet(for: handle)) }
+
+        case .measured(let handle, let rssi):
+            return measured(handle, rssi: rssi)
 
         case .parametersUpdated(let handle, let status, let parameters):
             guard volatile.links[handle] != nil else { return [] }

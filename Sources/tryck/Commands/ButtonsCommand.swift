@@ -8,7 +8,7 @@ struct ButtonsCommand: ParsableCommand {
         commandName: "buttons",
         abstract: "List the paired buttons.",
         discussion: """
-            Name, state, battery, when it was last seen, and which gestures its presses are read as.
+            Name, state, battery, signal, when it was last seen, and which gestures its presses are read as.
 
               tryck buttons
               tryck buttons --json | jq -r '.[].serial'

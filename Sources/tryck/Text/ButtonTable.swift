@@ -11,7 +11,7 @@ enum ButtonTable {
     /// - Parameter now: the wall clock, for how long ago a button was seen.
     static func lines(_ buttons: [JSONValue], at now: UTCTime) -> [Line] {
         guard !buttons.isEmpty else { return ["No button is paired yet. Pair one with: tryck pair"] }
-        let titles = ["NAME", "STATE", "BATTERY", "LAST SEEN", "MODE", "A CLICK WAITS"]
+        let titles = ["NAME", "STATE", "BATTERY", "SIGNAL", "LAST SEEN", "MODE", "A CLICK WAITS"]
         let header = titles.map { Cell(text: $0, ink: .faint) }
         let rows = [header] + buttons.map { row($0, at: now) }
         let widths = header.indices.map { column in rows.map { $0[column].text.visible.columns }.max() ?? 0 }
@@ -34,7 +34,7 @@ enum ButtonTable {
             Cell(text: button.text("name"), ink: .strong),
             Cell(text: isWaiting ? "no space" : state, ink: state == "ready" ? .good : .plain),
             Cell(text: millivolts.map(Quantity.volts) ?? "unknown", ink: isLow ? .bad : .plain),
-            Cell(text: lastSeen(button, at: now)),
+            Cell(text: signal(button)), Cell(text: lastSeen(button, at: now)),
             Cell(text: button.text("trigger_mode")), Cell(text: clickWait(button)),
         ]
     }
@@ -47,6 +47,10 @@ enum ButtonTable {
         case 0?: return "not at all"
         case let milliseconds?: return Quantity.duration(.milliseconds(milliseconds)) + cause
         }
+    }
+
+    static func signal(_ button: JSONValue) -> String {
+        button["rssi"]?.integerValue.map { "\($0) dBm" } ?? "unknown"
     }
 
     static func lastSeen(_ button: JSONValue, at now: UTCTime) -> String {

@@ -10,6 +10,7 @@ enum ButtonText {
             titled("name") + (button.text("name"), .strong),
             state(button),
             battery(button),
+            titled("signal") + (ButtonTable.signal(button), .plain),
             titled("last seen") + (ButtonTable.lastSeen(button, at: now), .plain),
             titled("presses") + ("\(button["press_count"]?.integerValue ?? 0)", .plain),
         ]

@@ -123,7 +123,7 @@ private struct HostBench {
             case 10, 11, 12: .sendSDU(link, channel, input.chunk())
             case 13: .setReceiving(link, channel, kind & 0x20 == 0)
             case 14: .stopListening(Self.spsm)
-            default: .listen(Self.spsm)
+            default: kind & 0x10 == 0 ? .listen(Self.spsm) : .readRSSI(link)
             }
         try give(.perform(command))
     }

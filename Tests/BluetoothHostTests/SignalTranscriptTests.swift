@@ -1,0 +1,125 @@
+import BluetoothHost
+import ButtonModel
+import TestSupport
+import Testing
+
+@Suite("How strongly a peer is heard")
+struct SignalTranscriptTests {
+    private static let ask = Host.Input.perform(.readRSSI(link))
+    private static let question = Host.Effect.command(.readRSSI(link))
+    private static let probe = Host.Effect.command(.readBDADDR)
+
+    private static func answered(_ rssi: Int8, _ handle: UInt8 = 0x40, _ status: HCIStatus = .success) -> Host.Input {
+        .completed(.readRSSI, status, [handle, 0, UInt8(bitPattern: rssi)])
+    }
+
+    private func connected() -> Bench {
+        var bench = Bench()
+        bench.connect()
+        return bench
+    }
+
+    @Test("the controller is asked, and says it in dBm")
+    func asked() {
+        var bench = connected()
+        bench.when(Self.ask, expect: .send([0x01, 0x05, 0x14, 0x02, 0x40, 0x00]))
+        bench.when(
+            .received([0x04, 0x0E, 0x07, 0x01, 0x05, 0x14, 0x00, 0x40, 0x00, 0xC4]),
+            expect: .event(.rssiRead(link, -60)))
+        bench.wait(.seconds(60))
+    }
+
+    @Test("the ends of the range are told; that it is not known is not")
+    func range() {
+        var bench = connected()
+        for rssi: Int8 in [-127, 0, 20] {
+            bench.when(Self.ask, expect: Self.question)
+            bench.when(Self.answered(rssi), expect: .event(.rssiRead(link, rssi)))
+        }
+        bench.when(Self.ask, expect: Self.question)
+        bench.when(Self.answered(127))
+    }
+
+    @Test("asked twice about a link, the controller is asked once, and about each link in turn")
+    func onceForEachLink() {
+        var bench = connected()
+        bench.connect(otherLink, hall)
+        bench.when(Self.ask, expect: Self.question)
+        bench.when(Self.ask)
+        bench.when(.perform(.readRSSI(otherLink)))
+        bench.when(.perform(.readRSSI(otherLink)))
+        bench.when(
+            Self.answered(-60), expect: .event(.rssiRead(link, -60)), .command(.readRSSI(otherLink)))
+        bench.when(Self.answered(-70, 0x41), expect: .event(.rssiRead(otherLink, -70)))
+        bench.when(Self.ask, expect: Self.question)
+    }
+
+    @Test("what else is asked of the controller goes on, and data does not even wait for the answer")
+    func inNobodysWay() {
+        var bench = connected()
+        bench.when(Self.ask, expect: Self.question)
+        bench.when(.perform(.write(link, AttributeHandle(rawValue: 3), [7])), expect: .attribute([0x52, 3, 0, 7]))
+        bench.when(.perform(.disconnect(link, reason: .remoteUserTerminated)))
+        // That there will be an answer is none.
+        bench.when(.status(.readRSSI))
+        bench.when(
+            Self.answered(-60), expect: .event(.rssiRead(link, -60)),
+            .command(.disconnect(link, reason: .remoteUserTerminated)))
+    }
+
+    @Test(
+        "refused, it is an oddity and no more, whichever event says so",
+        arguments: [HCIStatus.unknownCommand, .commandDisallowed, .invalidParameters], [true, false])
+    func refused(status: HCIStatus, isCompleted: Bool) {
+        var bench = connected()
+        bench.when(Self.ask, expect: Self.question)
+        bench.when(
+            isCompleted ? .completed(.readRSSI, status) : .status(.readRSSI, status),
+            expect: .event(.anomaly("0x1405 was refused: \(status)")))
+        bench.when(.attribute([0x1B, 3, 0, 1]), expect: .event(.notified(link, AttributeHandle(rawValue: 3), [1])))
+        if status == .unknownCommand {
+            bench.when(Self.ask, expect: .event(.anomaly("0x1405 was refused: 0x01")))
+        } else {
+            bench.when(Self.ask, expect: Self.question)
+        }
+    }
+
+    @Test(
+        "an answer about another link, or too short a one, is no measurement",
+        arguments: [[], [0x40, 0], [0x41, 0, 0xC4]])
+    func garbled(parameters: [UInt8]) {
+        var bench = connected()
+        bench.connect(otherLink, hall)
+        bench.when(Self.ask, expect: Self.question)
+        bench.when(
+            .completed(.readRSSI, .success, parameters),
+            expect: .event(.anomaly("0x1405 was answered with something else")))
+        bench.when(Self.ask, expect: Self.question)
+    }
+
+    @Test("a controller that keeps silent on it and answers otherwise is kept, and not asked again")
+    func silent() {
+        var bench = connected()
+        bench.when(Self.ask, expect: Self.question)
+        bench.wait(.seconds(2), expect: .event(.anomaly("no answer to 0x1405")), Self.probe)
+        bench.when(.completed(.readBDADDR, .success, Bench.info.address.wireOctets))
+        bench.when(Self.ask, expect: .event(.anomaly("0x1405 was refused: 0x01")))
+        bench.when(.attribute([0x1B, 3, 0, 1]), expect: .event(.notified(link, AttributeHandle(rawValue: 3), [1])))
+    }
+
+    @Test("of a link that is not there nobody asks, and what is said of one that is gone is not heard")
+    func goneLink() {
+        var bench = connected()
+        bench.when(.perform(.readRSSI(otherLink)))
+        for answer in [Self.answered(-60), .completed(.readRSSI, .unknownConnectionIdentifier, [0x40, 0, 0])] {
+            bench.when(Self.ask, expect: Self.question)
+            bench.given(.event(.disconnectionComplete(.success, link, reason: .connectionTimeout)))
+            bench.when(answer)
+            bench.connect()
+        }
+        // The controller knows first.
+        bench.when(Self.ask, expect: Self.question)
+        bench.when(.completed(.readRSSI, .unknownConnectionIdentifier))
+        bench.when(Self.ask, expect: Self.question)
+    }
+}
