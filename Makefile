@@ -29,6 +29,9 @@ integration:  ## tests against a broker and virtual controllers
 guest: build  ## tryckd on the real kernel, in a virtual machine; ./deploy/test prepares it once
 	Tests/Guest/run
 
+homeassistant: build  ## tryckd beside a real Home Assistant, point by point; needs Python 3.13
+	Tests/HomeAssistant/run
+
 fuzz: seconds = 60
 fuzz:  ## look for octets that break something: make fuzz seconds=60 targets="host json"
 	Tests/FuzzTests/run $(seconds) $(targets)
@@ -49,4 +52,4 @@ coverage:  ## what the tests reach, as JSON
 sim: build  ## tryck demo
 	.build/debug/tryck demo
 
-.PHONY: help build test lint format check integration guest fuzz docs golden coverage sim
+.PHONY: help build test lint format check integration guest homeassistant fuzz docs golden coverage sim

@@ -64,7 +64,7 @@ struct InvariantTests {
         let scripts = ["deploy", ".ci", "Tests/Guest"].flatMap(Repository.paths(under:)).filter { path in
             (try? Repository.text(path))?.hasPrefix("#!") == true
         }
-        for path in [".ci/run", "deploy/try", "deploy/test", "Tests/Guest/run"] {
+        for path in [".ci/run", "deploy/try", "deploy/test", "Tests/Guest/run", "Tests/HomeAssistant/run"] {
             #expect(scripts.contains(path))
         }
         for path in scripts {
