@@ -50,6 +50,15 @@ struct TablesTests {
             ])
     }
 
+    @Test("one button, a thing a line: its signal is among them, where it was ever measured")
+    func button() throws {
+        let now = UTCTime(milliseconds: 0)
+        for (rssi, text) in [("-60", "signal           -60 dBm"), ("null", "signal           unknown")] {
+            let button = try JSONValue(parsing: #"{"name":"kitchen","state":"ready","rssi":\#(rssi)}"#)
+            #expect(ButtonText.lines(button, at: now).map { $0.rendered(.plain) }.contains(text))
+        }
+    }
+
     @Test("without buttons it says how to get one")
     func noButtons() {
         let lines = ButtonTable.lines([], at: UTCTime(milliseconds: 0))

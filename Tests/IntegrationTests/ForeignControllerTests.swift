@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 import Testing
 
 /// Our host and our buttons, each on a controller that somebody else wrote.
@@ -71,6 +72,8 @@ struct ForeignControllerTests {
         try subscriber.line(containing: "/action hold", within: 30)
         let status = try workshop.tryck(["status"])
         #expect(try status.status() == 0, "\(status.text)")
+        // How strong it is out there is RootCanal's to say.
+        #expect(try ButtonCommandTests.shown(workshop, "kitchen")["rssi"]?.integerValue != nil)
     }
 
     @Test("a button on RootCanal pairs with the daemon on RootCanal, and its presses arrive")

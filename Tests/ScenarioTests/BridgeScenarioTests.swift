@@ -87,6 +87,25 @@ struct BridgeScenarioTests {
         #expect(state["state"] == "ready" && state["rssi"] == -60)
     }
 
+    @Test("a signal by itself is said when it is another, and not when it is the same")
+    func signalAlone() throws {
+        var house = Self.house()
+        house.ask(#"{"request":"button/disconnect","data":{"id":"80e4da000001"}}"#)
+        house.wait(.seconds(10))
+        house.crash()
+        #expect(try Self.parsed(house.retained[Self.status])["rssi"] == .null)
+        // Let be, it is only heard advertising.
+        for count in [1, 0] {
+            house.press("kitchen", .click)
+            house.forgetWhatHappened()
+            house.ask(#"{"request":"permit_join","data":{"time":5}}"#)
+            house.wait(.seconds(10))
+            let state = try Self.parsed(house.retained[Self.status])
+            #expect(state["state"] == "disconnected" && state["rssi"] == -60)
+            #expect(house.published.count { $0.topicName == Self.status } == count)
+        }
+    }
+
     @Test("a thousand topics are said with no more than a window of them on their way")
     func paced() {
         let rules = (0..<1000).map { "  - {id: r\($0), triggers: {button: any, event: down}, actions: {log: x}}\n" }
