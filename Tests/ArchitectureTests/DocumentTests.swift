@@ -28,7 +28,9 @@ struct DocumentTests {
     func names(page: String) throws {
         let text = try Repository.text(page)
         let named =
-            text.matches(of: /`((?:(?:Sources|Tests|deploy)\/[^`\s]*)|(?:rules\/[^`\s]*\.[a-z]+))`/).map { String($0.1) }
+            // A request is called `rules/reload`, and is no file.
+            text.matches(of: /`((?:Sources|Tests|deploy|rules)\/[^`\s]*)`/).map { String($0.1) }
+            .filter { !$0.hasPrefix("rules/") || $0.contains(".") }
             + text.matches(of: /\]\(([^)#:]+)\)/).map { String($0.1) }
         for path in named {
             #expect(Repository.exists(path), "\(page) names \(path)")

@@ -57,7 +57,8 @@ extension FuzzTarget {
             HubConfiguration(
                 version: "fuzz", discoveryPrefix: "homeassistant", transport: "simulated:fuzz", broker: "mqtt://fuzz",
                 simulatedButtons: ["kitchen"]),
-            stored: StoredState(installationID: "5a1f", nextRun: 1, buttons: [button].compactMap(\.self)), rules: RuleSet())
+            stored: StoredState(installationID: "5a1f", nextRun: 1, buttons: button.map { [$0] } ?? []),
+            rules: RuleSet())
         for input in [.wallClock(UTCTime(milliseconds: 1_795_000_000_000)), .start, .brokerConnected] as [Hub.Input] {
             _ = hub.handle(input, at: start)
         }
