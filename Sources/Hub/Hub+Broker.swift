@@ -77,7 +77,8 @@ extension Hub {
         // A retained message is the last word on its topic and must not go away by itself.
         effects.append(
             .publish(entry.id, message, expiry: message.retain ? nil : max(.seconds(1), entry.deadline - now)))
-        if let step = jobs[entry.id]?.step { advanceRules(.handedOver(step), at: now) }
+        // With QoS 0 that is the end of it, and comes as `published`.
+        if message.qos > 0, let step = jobs[entry.id]?.step { advanceRules(.handedOver(step), at: now) }
         guard isWatched else { return }
         tell([
             "kind": "publish", "topic": .string(message.topicName),
