@@ -53,6 +53,8 @@ struct BrokerTests {
         try subscriber.line(containing: "online")
         daemon.signal(SIGKILL)
         try subscriber.line(containing: "offline")
+        // The broker may hear of it before its lock is gone.
+        #expect(try daemon.status() == SIGKILL)
         let again = try workshop.daemon()
         try again.line(containing: "is running")
         try subscriber.line(containing: "online")
@@ -93,5 +95,35 @@ struct BrokerTests {
         let status = try workshop.tryck(["status"])
         #expect(try status.status() == 1)
         #expect(status.text.contains("certificate"), "\(status.text)")
+    }
+
+    @Test("a broker of our own that is killed is started again, and everything is said to it")
+    func embedded() throws {
+        let workshop = try Workshop()
+        try simulated(workshop, broker: "embedded")
+        let daemon = try workshop.daemon()
+        let first = try daemon.line(containing: "connected to mqtt://127.0.0.1:")
+        let shell = try Self.children(of: daemon.processIdentifier)
+        let broker = try #require(
+            shell.flatMap { try Self.children(of: $0) }.first { Self.name(of: $0) == "mosquitto" })
+        kill(broker, SIGKILL)
+        try daemon.line(containing: "mosquitto ended")
+        let second = try daemon.line(containing: "connected to mqtt://127.0.0.1:")
+        let port = try #require(second.split(separator: ":").last.flatMap { Int($0) }, "\(first), then \(second)")
+        let subscriber = try workshop.subscriber(port, "home/tryck/bridge/state")
+        try subscriber.line(containing: "home/tryck/bridge/state online")
+        let status = try workshop.tryck(["status", "--json"])
+        _ = try status.status()
+        #expect(status.text.contains("mqtt://127.0.0.1:\(port)"), "\(status.text)")
+    }
+
+    private static func children(of process: Int32) throws -> [Int32] {
+        try String(contentsOfFile: "/proc/\(process)/task/\(process)/children", encoding: .utf8)
+            .split(separator: " ").compactMap { Int32($0) }
+    }
+
+    private static func name(of process: Int32) -> String? {
+        try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8).split(separator: "\n").first.map(
+            String.init)
     }
 }
