@@ -54,7 +54,8 @@ def section(title, entries):
 
 
 def header(name, number, version, date, abstract):
-    return [f'.TH {name.upper()} {number} {date} "Tryck {version}"', ".nh\n.ad l", ".SH NAME", f"{name} \\- {escape(abstract)}"]
+    title = f'.TH {name.upper()} {number} {date} "Tryck {version}"'
+    return [title, ".nh\n.ad l", ".SH NAME", f"{name} \\- {escape(abstract)}"]
 
 
 def option_name(name):
@@ -78,6 +79,10 @@ def usage(argument):
     return (f"[{text}]" if argument["isOptional"] else text) + ("..." if argument["isRepeating"] else "")
 
 
+def shown(commands):
+    return [command for command in commands if command["shouldDisplay"] and command["commandName"] != "help"]
+
+
 def command(words, entry_of, outer):
     """One command and those below it; `outer` are the arguments of those above it."""
     own = [
@@ -85,7 +90,7 @@ def command(words, entry_of, outer):
         for argument in entry_of.get("arguments", [])
         if argument["shouldDisplay"] and argument["valueName"] not in ("version", "help")
     ]
-    below = [child for child in entry_of.get("subcommands", []) if child["shouldDisplay"] and child["commandName"] != "help"]
+    below = shown(entry_of.get("subcommands", []))
     lines = [f".SS {escape(' '.join(words))}"]
     lines.append(" ".join([f"\\fB{escape(' '.join(words))}\\fR"] + [usage(argument) for argument in outer + own]))
     lines.append(f".PP\n{escape(entry_of['abstract'])}")
@@ -103,9 +108,8 @@ def commands_page(text, version, date):
     page += paragraphs(root.get("discussion", ""))
     page.append(".PP\nEvery command takes \\fB\\-\\-help\\fR and \\fB\\-\\-version\\fR.")
     page.append(".SH COMMANDS")
-    for child in root["subcommands"]:
-        if child["shouldDisplay"] and child["commandName"] != "help":
-            page += command(["tryck", child["commandName"]], child, [])
+    for child in shown(root["subcommands"]):
+        page += command(["tryck", child["commandName"]], child, [])
     return page + section("FILES", FILES) + section("EXIT STATUS", STATUS) + [".SH SEE ALSO", ".BR tryckd (8)"]
 
 
