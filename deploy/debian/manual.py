@@ -1,0 +1,133 @@
+"""Writes a manual page from what a program says of itself; the page goes to standard output.
+
+    manual.py tryck VERSION DATE    from "tryck --experimental-dump-help"
+    manual.py tryckd VERSION DATE   from "tryckd --help"
+"""
+
+import json
+import re
+import sys
+
+FILES = [
+    ("/etc/tryck/tryck.yaml", "The configuration of the daemon."),
+    ("/etc/tryck/rules/home.yaml", "The rules."),
+    ("/etc/tryck/secrets.yaml, /etc/tryck/rules/secrets.yaml", "What !secret reads, for each of the two; mode 0600."),
+    ("/var/lib/tryck", "Pairings, and what rules remember."),
+    ("/run/tryck/control.sock", "How commands reach the daemon; for the group tryck."),
+]
+STATUS = [
+    ("0", "Done."),
+    ("1", "The answer is no."),
+    ("64", "The arguments are wrong."),
+    ("69", "A device, a broker or the daemon is not available."),
+    ("70", "A fault of the program."),
+    ("78", "The configuration has an error, or cannot be read."),
+]
+SIGNALS = [
+    ("SIGHUP", "Reads the rules and log.* of the configuration again. Those with mistakes change nothing."),
+    ("SIGTERM, SIGINT", "Ends the programs of rules, says goodbye to broker and buttons, and ends."),
+]
+
+
+def escape(text):
+    text = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq")
+    return "\n".join("\\&" + line if line.startswith((".", "\\(aq")) else line for line in text.split("\n"))
+
+
+def paragraphs(text):
+    """Blocks that are indented are examples, and stay as they are."""
+    blocks = []
+    for block in re.split(r"\n\s*\n", text.strip("\n")):
+        if block.startswith("  "):
+            blocks.append(f".PP\n.nf\n.RS 4\n{escape(re.sub('(?m)^  ', '', block))}\n.RE\n.fi")
+        else:
+            blocks.append(f".PP\n{escape(block)}")
+    return blocks
+
+
+def entry(term, text):
+    return f".TP\n{term}\n{escape(text)}"
+
+
+def section(title, entries):
+    return [f".SH {title}"] + [entry(f"\\fB{escape(term)}\\fR", text) for term, text in entries]
+
+
+def header(name, number, version, date, abstract):
+    title = f'.TH {name.upper()} {number} {date} "Tryck {version}"'
+    return [title, ".nh\n.ad l", ".SH NAME", f"{name} \\- {escape(abstract)}"]
+
+
+def option_name(name):
+    return ("-" if name["kind"] == "short" else "--") + name["name"]
+
+
+def term(argument):
+    if argument["kind"] == "positional":
+        return f"\\fI{escape(argument['valueName'])}\\fR"
+    names = ", ".join(f"\\fB{escape(option_name(name))}\\fR" for name in argument["names"])
+    return names if argument["kind"] == "flag" else f"{names} \\fI{escape(argument['valueName'])}\\fR"
+
+
+def usage(argument):
+    if argument["kind"] == "positional":
+        text = f"\\fI{escape(argument['valueName'])}\\fR"
+    else:
+        text = f"\\fB{escape(option_name(argument['preferredName']))}\\fR"
+        if argument["kind"] == "option":
+            text += f" \\fI{escape(argument['valueName'])}\\fR"
+    return (f"[{text}]" if argument["isOptional"] else text) + ("..." if argument["isRepeating"] else "")
+
+
+def shown(commands):
+    return [command for command in commands if command["shouldDisplay"] and command["commandName"] != "help"]
+
+
+def command(words, entry_of, outer):
+    """One command and those below it; `outer` are the arguments of those above it."""
+    own = [
+        argument
+        for argument in entry_of.get("arguments", [])
+        if argument["shouldDisplay"] and argument["valueName"] not in ("version", "help")
+    ]
+    below = shown(entry_of.get("subcommands", []))
+    lines = [f".SS {escape(' '.join(words))}"]
+    lines.append(" ".join([f"\\fB{escape(' '.join(words))}\\fR"] + [usage(argument) for argument in outer + own]))
+    lines.append(f".PP\n{escape(entry_of['abstract'])}")
+    lines += paragraphs(entry_of.get("discussion", ""))
+    lines += [entry(term(argument), argument.get("abstract", "")) for argument in own]
+    for child in below:
+        lines += command(words + [child["commandName"]], child, [a for a in own if a["kind"] == "positional"])
+    return lines
+
+
+def commands_page(text, version, date):
+    root = json.loads(text)["command"]
+    page = header("tryck", 1, version, date, root["abstract"].removesuffix("."))
+    page += [".SH SYNOPSIS", "\\fBtryck\\fR \\fIcommand\\fR [\\fIargument\\fR...]", ".SH DESCRIPTION"]
+    page += paragraphs(root.get("discussion", ""))
+    page.append(".PP\nEvery command takes \\fB\\-\\-help\\fR and \\fB\\-\\-version\\fR.")
+    page.append(".SH COMMANDS")
+    for child in shown(root["subcommands"]):
+        page += command(["tryck", child["commandName"]], child, [])
+    return page + section("FILES", FILES) + section("EXIT STATUS", STATUS) + [".SH SEE ALSO", ".BR tryckd (8)"]
+
+
+def daemon_page(text, version, date):
+    synopsis, rest = text.split("\n\n", 1)
+    description, rest = rest.split("\n\n", 1)
+    options, example = rest.split("\n\n", 1)
+    page = header("tryckd", 8, version, date, "the daemon for Flic buttons")
+    page += [".SH SYNOPSIS", escape(" ".join(synopsis.removeprefix("USAGE: ").split()))]
+    page += [".SH DESCRIPTION", escape(description), ".PP\nAs a service it is \\fBtryck.service\\fR."]
+    page.append(".SH OPTIONS")
+    for name, value, said in re.findall(r"(?m)^  (--[a-z-]+)(?: ([A-Z]+))? +(.+(?:\n {10,}.+)*)", options):
+        page.append(entry(f"\\fB{escape(name)}\\fR" + (f" \\fI{value}\\fR" if value else ""), " ".join(said.split())))
+    page += [".SH EXAMPLE", escape(example.removeprefix("Example: ").strip())]
+    page += section("SIGNALS", SIGNALS) + section("FILES", FILES)
+    return page + section("EXIT STATUS", STATUS) + [".SH SEE ALSO", ".BR tryck (1)"]
+
+
+program, version, date = sys.argv[1:]
+page = {"tryck": commands_page, "tryckd": daemon_page}[program](sys.stdin.read(), version, date)
+print("\n".join(page))
