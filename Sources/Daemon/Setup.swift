@@ -13,6 +13,8 @@ package struct Setup: Sendable {
     package var controlSocket: String
     /// Where all HCI traffic is written to.
     package var capture: String?
+    /// The file for Prometheus.
+    var metricsFile: String?
     package var ruleSource: RuleSource
     package var rules: RuleSet
     /// The rules, when they are those on disk, without errors.
@@ -52,6 +54,7 @@ package struct Setup: Sendable {
             ?? locations.controlSocket
 
         capture = options.capture.map { resolve($0, in: base) }
+        metricsFile = configuration.metricsTextfile.map { resolve($0, in: directory, home: environment["HOME"]) }
 
         ruleSource = RuleSource(configuration, in: directory, files: files)
         let loaded = files.startingRules(ruleSource, stateDirectory: stateDirectory)
@@ -81,7 +84,7 @@ package struct Setup: Sendable {
             control: MQTTControl(configuration.control), logLevel: try Setup.logLevel(options, configuration),
             processEnvironment: names,
             stateDirectory: stateDirectory, builtAt: Version.builtAt, ruleFault: loaded.fault,
-            ruleProblems: loaded.problems,
+            ruleProblems: loaded.problems, hasMetrics: metricsFile != nil,
             simulatedButtons: simulator.map(\.name))
     }
 

@@ -200,7 +200,7 @@ struct RecordingTests {
             broker: "mqtt://b:1883",
             control: .all, logLevel: .debug, stateDirectory: "/s", builtAt: UTCTime(milliseconds: 12), ruleFault: "bad",
             ruleProblems: [["code": "E101", "line": 3]],
-            simulatedButtons: ["hall"]),
+            hasMetrics: true, simulatedButtons: ["hall"]),
         rules: RecordedRules(
             files: [
                 .init(name: "r.yaml", text: Array("version: 1\n".utf8)), .init(name: "s.yaml", text: []),
@@ -269,7 +269,7 @@ struct RecordingTests {
                 "version", "commit", "baseTopic", "discoveryPrefix", "homeAssistantStatusTopic", "extraTrustRoots",
                 "trustRootNames", "transport", "hasTransport", "maximumConnections", "broker", "hasBroker", "control",
                 "logLevel", "processEnvironment", "stateDirectory", "builtAt", "ruleFault", "ruleProblems",
-                "simulatedButtons",
+                "hasMetrics", "simulatedButtons",
             ])
         #expect(names(stored) == ["installationID", "nextRun", "buttons", "runs", "rules"])
         #expect(
