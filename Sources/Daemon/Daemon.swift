@@ -14,8 +14,8 @@ import Rules
 final class Daemon {
     let loop: EventLoop
     let logger: Logger
-    private let output: LogOutput
-    private(set) var setup: Setup
+    let output: LogOutput
+    var setup: Setup
     let store: StoreEdge
     let control: ControlServer
     let notifier: ServiceNotifier?
@@ -42,6 +42,8 @@ final class Daemon {
         }
     }
     private let metrics: MetricsFile?
+    /// How often the configuration was read again.
+    var configurationReads: UInt64 = 0
     private var timer: Timer?
     private var watchdog: Timer?
     private var inputs: [Hub.Input] = []
@@ -97,8 +99,13 @@ final class Daemon {
     func start() {
         beginRecording()
         loop.onSignals([SIGTERM, SIGINT, SIGHUP]) { [weak self] signal in
-            self?.isEndWanted = self?.isEndWanted == true || signal != SIGHUP
-            self?.deliver(signal == SIGHUP ? .reloadRules : .stop)
+            guard let self else { return }
+            guard signal == SIGHUP else {
+                isEndWanted = true
+                return deliver(.stop)
+            }
+            reloadConfiguration()
+            deliver(.reloadRules)
         }
         loop.onWallClockStep { [weak self] in self?.deliver(.wallClock(Surroundings.wallClock)) }
         deliver(.wallClock(Surroundings.wallClock))

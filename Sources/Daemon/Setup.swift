@@ -7,6 +7,10 @@ package import Simulator
 /// Everything that is settled before the loop begins: the configuration, the rules, and where things are.
 package struct Setup: Sendable {
     package var configuration: Configuration
+    /// Where the configuration was found, if anywhere.
+    var configurationPath: String?
+    /// By the command line, which has the last word.
+    var isLogLevelFixed: Bool
     /// Where relative paths of the configuration count from.
     package var directory: String
     package var stateDirectory: String
@@ -37,10 +41,13 @@ package struct Setup: Sendable {
     /// - Throws: `Failure` when a file that was named is missing, or the configuration has an error.
     package init(_ options: DaemonOptions, environment: [String: String]) throws(Failure) {
         let files = ConfigurationFiles(environment: environment)
-        let (configuration, directory, notices) = try files.configuration(at: options.configuration)
+        let found = try files.configuration(at: options.configuration)
+        let (configuration, directory) = (found.configuration, found.directory)
         self.configuration = configuration
         self.directory = directory
-        warnings = notices
+        configurationPath = found.path
+        isLogLevelFixed = options.logLevel != nil
+        warnings = found.notices
 
         let locations = Locations(environment: environment, isRoot: Surroundings.isRoot)
         let base = Surroundings.workingDirectory

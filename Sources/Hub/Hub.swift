@@ -48,6 +48,8 @@ package struct Hub: Sendable {
         case rulesLoaded(UInt64, RulesLoaded)
         /// The rule files have changed, or somebody asks for them to be read again.
         case reloadRules
+        /// The configuration was read again: from which level on the log is written.
+        case logLevel(LogLevel)
         /// The files with firmware that lie in the state directory; at the start and whenever they change.
         case firmwareFiles([FirmwareFile])
         /// The answer to `readFirmware`.
@@ -241,6 +243,7 @@ package struct Hub: Sendable {
         case .webAnswered(let id, let result): webAnswered(id, result, at: now)
         case .rulesLoaded(let id, let loaded): rulesLoaded(id, loaded, at: now)
         case .reloadRules: reloadRules(withTests: false, for: nil)
+        case .logLevel(let level): setLogLevel(level)
         case .firmwareFiles(let files): firmwareFilesChanged(files, at: now)
         case .firmwareRead(let id, let reading): firmwareRead(id, reading, at: now)
         case .recordFailed(let token, let reason): recordFailed(token, reason)

@@ -59,6 +59,7 @@ struct RecordingTests {
                 .rulesLoaded(7, RulesLoaded(set: nil, source: header.rules)),
             ]
         case .reloadRules: [.reloadRules]
+        case .logLevel: [.logLevel(.warning)]
         case .firmwareFiles:
             [.firmwareFiles([]), .firmwareFiles([FirmwareFile(model: "flic2", version: .max)])]
         case .firmwareRead: [.firmwareRead(8, .octets([])), .firmwareRead(9, .failed("it is gone."))]
