@@ -42,9 +42,19 @@ package struct ConfigurationFiles: Sendable {
         }
     }
 
-    /// The configuration, the directory its paths count from, and warnings as rendered text.
-    func configuration(at named: String?) throws(Setup.Failure) -> (Configuration, String, [String]) {
-        guard let path = configurationPath(named) else { return (Configuration(), "/etc/tryck", []) }
+    /// The configuration and where it was.
+    struct Found: Sendable {
+        var configuration = Configuration()
+        /// `nil`: there is none, and the defaults hold.
+        var path: String?
+        /// That its paths count from.
+        var directory = "/etc/tryck"
+        /// Warnings as rendered text.
+        var notices: [String] = []
+    }
+
+    func configuration(at named: String?) throws(Setup.Failure) -> Found {
+        guard let path = configurationPath(named) else { return Found() }
         let text = try read(path)
         let directory = ConfigurationFiles.directory(of: path)
         let loaded = RuleLoader.configuration(
@@ -53,10 +63,9 @@ package struct ConfigurationFiles: Sendable {
         guard let configuration = loaded.value else {
             throw .init(text: ConfigurationFiles.report(loaded.diagnostics, on: text), status: .configuration)
         }
-        return (
-            configuration, directory,
-            loaded.diagnostics.isEmpty ? [] : [ConfigurationFiles.report(loaded.diagnostics, on: text)]
-        )
+        return Found(
+            configuration: configuration, path: path, directory: directory,
+            notices: loaded.diagnostics.isEmpty ? [] : [ConfigurationFiles.report(loaded.diagnostics, on: text)])
     }
 
     /// Where the last set without errors is kept.

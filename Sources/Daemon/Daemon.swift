@@ -14,8 +14,8 @@ import Rules
 final class Daemon {
     let loop: EventLoop
     let logger: Logger
-    private let output: LogOutput
-    private(set) var setup: Setup
+    let output: LogOutput
+    var setup: Setup
     let store: StoreEdge
     let control: ControlServer
     let notifier: ServiceNotifier?
@@ -41,6 +41,9 @@ final class Daemon {
         case .notice(let sentence): self?.logger.warning("\(sentence)")
         }
     }
+    private let metrics: MetricsFile?
+    /// How often the configuration was read again.
+    var configurationReads: UInt64 = 0
     private var timer: Timer?
     private var watchdog: Timer?
     private var inputs: [Hub.Input] = []
@@ -65,6 +68,7 @@ final class Daemon {
         notifier = ServiceNotifier.fromEnvironment()
         processes = ProcessEdge(loop: loop)
         web = HTTPEdge(loop: loop)
+        metrics = setup.metricsFile.map { MetricsFile(loop: loop, path: $0) { logger.warning("\($0)") } }
         self.recorder = recorder
         self.stored = stored
         hub = Hub(setup.hub, stored: stored, rules: setup.rules)
@@ -95,8 +99,13 @@ final class Daemon {
     func start() {
         beginRecording()
         loop.onSignals([SIGTERM, SIGINT, SIGHUP]) { [weak self] signal in
-            self?.isEndWanted = self?.isEndWanted == true || signal != SIGHUP
-            self?.deliver(signal == SIGHUP ? .reloadRules : .stop)
+            guard let self else { return }
+            guard signal == SIGHUP else {
+                isEndWanted = true
+                return deliver(.stop)
+            }
+            reloadConfiguration()
+            deliver(.reloadRules)
         }
         loop.onWallClockStep { [weak self] in self?.deliver(.wallClock(Surroundings.wallClock)) }
         deliver(.wallClock(Surroundings.wallClock))
@@ -172,6 +181,7 @@ final class Daemon {
         case .log(let level, let message): log(level, message)
         case .setLogLevel(let level): output.level = Logger.Level(level)
         case .status(let text): notifier?.status(text)
+        case .writeMetrics(let text): metrics?.write(text)
         case .finish(let isRestart): finish(isRestart: isRestart)
         }
     }
@@ -217,10 +227,15 @@ final class Daemon {
         processes.cancelAll { [weak self] in
             self?.web.cancelAll { [weak self] in
                 guard let self else { return }
-                guard let mqtt else { return self.end(isRestart: isRestart) }
-                mqtt.disconnect { [weak self] in self?.end(isRestart: isRestart) }
+                guard let mqtt else { return self.finishMetrics(isRestart: isRestart) }
+                mqtt.disconnect { [weak self] in self?.finishMetrics(isRestart: isRestart) }
             }
         }
+    }
+
+    private func finishMetrics(isRestart: Bool) {
+        guard let metrics else { return end(isRestart: isRestart) }
+        metrics.finish { [weak self] in self?.end(isRestart: isRestart) }
     }
 
     private func end(isRestart: Bool) {

@@ -30,9 +30,7 @@ private func run(_ options: DaemonOptions) -> Int32 {
         stop(error.text, error.status)
     }
     let level = Logger.Level(setup.hub.logLevel)
-    let isJournal = LogOutput.isJournal(stream: environment["JOURNAL_STREAM"])
-    let format: LogFormat = setup.configuration.logFormat == .json ? .json : isJournal ? .journal : .text
-    let output = LogOutput(level: level, format: format)
+    let output = LogOutput(level: level, format: LogFormat(setup.configuration.logFormat, environment: environment))
     var logger = Logger(label: "tryckd") { TryckLogHandler(label: $0, output: output) }
     logger.logLevel = level
     for warning in setup.warnings { logger.warning("\(warning)") }

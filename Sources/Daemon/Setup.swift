@@ -7,12 +7,18 @@ package import Simulator
 /// Everything that is settled before the loop begins: the configuration, the rules, and where things are.
 package struct Setup: Sendable {
     package var configuration: Configuration
+    /// Where the configuration was found, if anywhere.
+    var configurationPath: String?
+    /// By the command line, which has the last word.
+    var isLogLevelFixed: Bool
     /// Where relative paths of the configuration count from.
     package var directory: String
     package var stateDirectory: String
     package var controlSocket: String
     /// Where all HCI traffic is written to.
     package var capture: String?
+    /// The file for Prometheus.
+    var metricsFile: String?
     package var ruleSource: RuleSource
     package var rules: RuleSet
     /// The rules, when they are those on disk, without errors.
@@ -35,10 +41,13 @@ package struct Setup: Sendable {
     /// - Throws: `Failure` when a file that was named is missing, or the configuration has an error.
     package init(_ options: DaemonOptions, environment: [String: String]) throws(Failure) {
         let files = ConfigurationFiles(environment: environment)
-        let (configuration, directory, notices) = try files.configuration(at: options.configuration)
+        let found = try files.configuration(at: options.configuration)
+        let (configuration, directory) = (found.configuration, found.directory)
         self.configuration = configuration
         self.directory = directory
-        warnings = notices
+        configurationPath = found.path
+        isLogLevelFixed = options.logLevel != nil
+        warnings = found.notices
 
         let locations = Locations(environment: environment, isRoot: Surroundings.isRoot)
         let base = Surroundings.workingDirectory
@@ -52,6 +61,7 @@ package struct Setup: Sendable {
             ?? locations.controlSocket
 
         capture = options.capture.map { resolve($0, in: base) }
+        metricsFile = configuration.metricsTextfile.map { resolve($0, in: directory, home: environment["HOME"]) }
 
         ruleSource = RuleSource(configuration, in: directory, files: files)
         let loaded = files.startingRules(ruleSource, stateDirectory: stateDirectory)
@@ -81,7 +91,7 @@ package struct Setup: Sendable {
             control: MQTTControl(configuration.control), logLevel: try Setup.logLevel(options, configuration),
             processEnvironment: names,
             stateDirectory: stateDirectory, builtAt: Version.builtAt, ruleFault: loaded.fault,
-            ruleProblems: loaded.problems,
+            ruleProblems: loaded.problems, hasMetrics: metricsFile != nil,
             simulatedButtons: simulator.map(\.name))
     }
 

@@ -94,9 +94,14 @@ extension Hub {
         guard let level = options.last?.value.stringValue.flatMap(LogLevel.init(rawValue:)) else {
             return .error("log_level is \(LogLevel.allCases.map(\.rawValue).joined(separator: ", "))")
         }
+        setLogLevel(level)
+        return .ok(["log_level": .string(level.rawValue)])
+    }
+
+    mutating func setLogLevel(_ level: LogLevel) {
         logLevel = level
         effects.append(.setLogLevel(level))
-        return .ok(["log_level": .string(level.rawValue)])
+        say(.bridgeInfo)
     }
 
     // MARK: The log

@@ -95,7 +95,10 @@ extension Hub {
     }
 
     mutating func published(_ id: UInt64, at now: Instant) {
-        if retained.acknowledged(id) { return stopLookingForLeftovers() }
+        if retained.acknowledged(id) {
+            metrics.published += 1
+            return stopLookingForLeftovers()
+        }
         outbox.acknowledged(id)
         publishEnded(id, .completed(), at: now)
     }
@@ -107,6 +110,10 @@ extension Hub {
     }
 
     mutating func publishEnded(_ id: UInt64, _ outcome: StepOutcome, at now: Instant) {
+        // One that was retained is said anew when the broker is back.
+        if id != Hub.nobody, id < RetainedTopics.firstID {
+            if case .completed = outcome { metrics.published += 1 } else { metrics.failed += 1 }
+        }
         guard let step = jobs.removeValue(forKey: id)?.step else { return }
         advanceRules(.stepFinished(step, outcome), at: now)
     }

@@ -111,6 +111,7 @@ extension Hub {
         let isRaw = recognised.what == .down || recognised.what == .up
         guard isFresh || !isRaw else { return }
         buttons[button]?.sequence += 1
+        if !isFresh { metrics.stale += 1 }
         guard let record = buttons[button] else { return }
         let report = PressReport(
             button: button, name: record.displayName, sequence: record.sequence,

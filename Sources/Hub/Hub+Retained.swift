@@ -45,6 +45,7 @@ extension Hub {
         if again {
             saySoon(topic, at: now, after: Hub.retainedRetry)
         } else {
+            metrics.failed += 1
             log(.warning, "\(retainedMessage(topic, at: now).topicName) could not be published: \(reason)")
         }
         return true

@@ -80,6 +80,7 @@ extension Hub {
 
     mutating func statisticsChanged(of rule: String, at now: Instant) {
         ruleTopics.changed.insert(rule)
+        metrics.isOutdated = true
         guard !ruleTopics.isScheduled else { return }
         ruleTopics.isScheduled = true
         deadlines.set(.statistics, at: now + Hub.statisticsInterval)

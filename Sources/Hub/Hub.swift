@@ -48,6 +48,8 @@ package struct Hub: Sendable {
         case rulesLoaded(UInt64, RulesLoaded)
         /// The rule files have changed, or somebody asks for them to be read again.
         case reloadRules
+        /// The configuration was read again: from which level on the log is written.
+        case logLevel(LogLevel)
         /// The files with firmware that lie in the state directory; at the start and whenever they change.
         case firmwareFiles([FirmwareFile])
         /// The answer to `readFirmware`.
@@ -106,6 +108,8 @@ package struct Hub: Sendable {
         case setLogLevel(LogLevel)
         /// One line for the service manager.
         case status(String)
+        /// What the file for Prometheus is to have, all of it.
+        case writeMetrics([UInt8])
         /// Everything is said: publish what is left, close, and end or execute the program anew.
         case finish(isRestart: Bool)
     }
@@ -118,7 +122,7 @@ package struct Hub: Sendable {
 
     /// Of those due at one instant the first is the first: what a button did comes before what a timer decides.
     enum TimerKey: CaseIterable, Hashable, Sendable {
-        case buttons, rules, outbox, transport, statistics, settling, announce
+        case buttons, rules, outbox, transport, statistics, settling, announce, metrics
     }
 
     /// Waits between attempts to open the transport: doubling from the first to the last.
@@ -134,15 +138,18 @@ package struct Hub: Sendable {
     var buttonSource: ButtonSource
     var engine: RuleEngine
     var redaction: Redaction
-    var buttons: [ButtonID: ButtonRecord] = [:]
-    var clock: (utc: UTCTime, at: Instant)?
-    var adapter = AdapterState.closed
-    var adapterHistory = AdapterHistory()
+    // What the metrics show says itself that it has changed.
+    var buttons: [ButtonID: ButtonRecord] = [:] { didSet { metrics.isOutdated = true } }
+    var clock: (utc: UTCTime, at: Instant)? { didSet { metrics.isOutdated = true } }
+    var adapter = AdapterState.closed { didSet { metrics.isOutdated = true } }
+    var adapterHistory = AdapterHistory() { didSet { metrics.isOutdated = true } }
     /// Buttons that the adapter has no room for now.
     var waitingForSpace: Set<ButtonID> = []
     var transportWait = Hub.transportRetry.lowerBound
-    var broker = BrokerState.disconnected("the broker has not answered yet; if it stays so, check mqtt.broker")
-    var outbox = Outbox()
+    var broker = BrokerState.disconnected("the broker has not answered yet; if it stays so, check mqtt.broker") {
+        didSet { metrics.isOutdated = true }
+    }
+    var outbox = Outbox() { didSet { metrics.isOutdated = true } }
     var retained = RetainedTopics()
     var isLookingForLeftovers = false
     /// `nil`: nothing is announced to Home Assistant.
@@ -160,16 +167,17 @@ package struct Hub: Sendable {
     var awaitingSync: [UInt64: Acknowledgement] = [:]
     var nextToken: UInt64 = 1
     /// Why the store cannot be written, when it cannot.
-    var storeFault: String?
+    var storeFault: String? { didSet { metrics.isOutdated = true } }
     let interrupted: [StoredRun]
-    var reload = ReloadState()
+    var reload = ReloadState() { didSet { metrics.isOutdated = true } }
     /// The topics of all states.
     var stateTopics: Set<String> = []
     var ruleTopics = RuleTopicsState()
+    var metrics = MetricsState()
     var watchers: Set<ClientID> = []
     var startedAt: Instant?
     private var isStopping = false
-    private var isFinished = false
+    private(set) var isFinished = false
     /// When it has ended it is to begin again.
     var isRestartWanted = false
     var deadlines = Deadlines<TimerKey>()
@@ -235,6 +243,7 @@ package struct Hub: Sendable {
         case .webAnswered(let id, let result): webAnswered(id, result, at: now)
         case .rulesLoaded(let id, let loaded): rulesLoaded(id, loaded, at: now)
         case .reloadRules: reloadRules(withTests: false, for: nil)
+        case .logLevel(let level): setLogLevel(level)
         case .firmwareFiles(let files): firmwareFilesChanged(files, at: now)
         case .firmwareRead(let id, let reading): firmwareRead(id, reading, at: now)
         case .recordFailed(let token, let reason): recordFailed(token, reason)
@@ -248,6 +257,7 @@ package struct Hub: Sendable {
         case .stop: stop(at: now)
         }
         sendRetained(at: now)
+        scheduleMetrics(at: now)
         switch deadlines.rearm() {
         case .set(let deadline): effects.append(.setTimer(deadline))
         case .cancel: effects.append(.cancelTimer)
@@ -273,6 +283,7 @@ package struct Hub: Sendable {
         }
         buttonsChanged(at: now)
         if configuration.hasTransport { effects.append(.openTransport) }
+        writeMetrics(at: now)
     }
 
     private mutating func expire(_ key: TimerKey, at now: Instant) {
@@ -284,6 +295,7 @@ package struct Hub: Sendable {
         case .statistics: publishStatistics()
         case .settling: retained.addSettled()
         case .announce: announceAgain()
+        case .metrics: writeMetrics(at: now)
         }
     }
 
@@ -307,6 +319,7 @@ package struct Hub: Sendable {
             effects.append(.publish(takeToken(), offlineMessage, expiry: nil))
         }
         effects.append(.closeTransport)
+        writeMetrics(at: now)
         effects.append(.finish(isRestart: isRestartWanted))
     }
 

@@ -37,6 +37,8 @@ package struct HubConfiguration: Hashable, Sendable {
     package var ruleFault: String?
     /// All that is wrong with those on disk, as `RulesLoaded` has it.
     package var ruleProblems: [JSONValue]
+    /// A file for Prometheus is wanted.
+    package var hasMetrics: Bool
     /// Names of the simulator's buttons; empty without a simulator.
     package var simulatedButtons: [String]
 
@@ -49,7 +51,7 @@ package struct HubConfiguration: Hashable, Sendable {
         control: MQTTControl = .settings, logLevel: LogLevel = .info, processEnvironment: [String] = [],
         stateDirectory: String = "/",
         builtAt: UTCTime = UTCTime(milliseconds: 0), ruleFault: String? = nil, ruleProblems: [JSONValue] = [],
-        simulatedButtons: [String] = []
+        hasMetrics: Bool = false, simulatedButtons: [String] = []
     ) {
         self.version = version
         self.commit = commit
@@ -70,6 +72,7 @@ package struct HubConfiguration: Hashable, Sendable {
         self.builtAt = builtAt
         self.ruleFault = ruleFault
         self.ruleProblems = ruleProblems
+        self.hasMetrics = hasMetrics
         self.simulatedButtons = simulatedButtons
     }
 }

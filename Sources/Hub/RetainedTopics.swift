@@ -26,6 +26,8 @@ struct RetainedTopics: Sendable {
     static let window = 64
     /// Topics that wait while there is no broker. More cannot be forgotten by it later.
     static let maximumAbsent = 50_000
+    /// Ids apart from all others: a recording knows those by number, and does not depend on what is retained.
+    static let firstID: UInt64 = 1 << 40
     /// How often one message is tried while the broker is there.
     static let maximumAttempts = 3
 
@@ -36,8 +38,7 @@ struct RetainedTopics: Sendable {
     /// These change several times in a row.
     private var settling: [RetainedTopic] = []
     private var underway: [UInt64: (topic: RetainedTopic, attempt: Int)] = [:]
-    /// Apart from all others: a recording knows those by number, and does not depend on what is retained.
-    private var nextID: UInt64 = 1 << 40
+    private var nextID = firstID
     private var attempts: [RetainedTopic: Int] = [:]
 
     /// Nothing waits, and the broker has everything.

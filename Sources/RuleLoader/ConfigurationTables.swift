@@ -91,5 +91,5 @@ extension MappingTable {
         ])
 
     static let metrics = MappingTable(
-        name: "\"metrics\"", keys: [Key("textfile", .text(.areText), inert: true, "a file for Prometheus")])
+        name: "\"metrics\"", keys: [Key("textfile", .text(.areText), "a file for Prometheus")])
 }

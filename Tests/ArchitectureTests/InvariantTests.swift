@@ -61,7 +61,7 @@ struct InvariantTests {
 
     @Test("every script is executable and the shell can read it")
     func scripts() throws {
-        let scripts = ["deploy", ".ci", "Tests/Guest", "Tests/HomeAssistant"].flatMap(Repository.paths(under:)).filter {
+        let scripts = ["deploy", ".ci", "Tests/Guest", "Tests/HomeAssistant", "Tests/Package"].flatMap(Repository.paths(under:)).filter {
             path in
             (try? Repository.text(path))?.hasPrefix("#!") == true
         }

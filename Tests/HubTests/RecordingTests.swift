@@ -59,6 +59,7 @@ struct RecordingTests {
                 .rulesLoaded(7, RulesLoaded(set: nil, source: header.rules)),
             ]
         case .reloadRules: [.reloadRules]
+        case .logLevel: [.logLevel(.warning)]
         case .firmwareFiles:
             [.firmwareFiles([]), .firmwareFiles([FirmwareFile(model: "flic2", version: .max)])]
         case .firmwareRead: [.firmwareRead(8, .octets([])), .firmwareRead(9, .failed("it is gone."))]
@@ -200,7 +201,7 @@ struct RecordingTests {
             broker: "mqtt://b:1883",
             control: .all, logLevel: .debug, stateDirectory: "/s", builtAt: UTCTime(milliseconds: 12), ruleFault: "bad",
             ruleProblems: [["code": "E101", "line": 3]],
-            simulatedButtons: ["hall"]),
+            hasMetrics: true, simulatedButtons: ["hall"]),
         rules: RecordedRules(
             files: [
                 .init(name: "r.yaml", text: Array("version: 1\n".utf8)), .init(name: "s.yaml", text: []),
@@ -269,7 +270,7 @@ struct RecordingTests {
                 "version", "commit", "baseTopic", "discoveryPrefix", "homeAssistantStatusTopic", "extraTrustRoots",
                 "trustRootNames", "transport", "hasTransport", "maximumConnections", "broker", "hasBroker", "control",
                 "logLevel", "processEnvironment", "stateDirectory", "builtAt", "ruleFault", "ruleProblems",
-                "simulatedButtons",
+                "hasMetrics", "simulatedButtons",
             ])
         #expect(names(stored) == ["installationID", "nextRun", "buttons", "runs", "rules"])
         #expect(

@@ -143,8 +143,8 @@ struct ConfigurationTests {
 
     @Test("what does nothing yet is said once for each key that is written, and only then")
     func inert() {
-        #expect(load("metrics: {}\ncontrol: {mqtt: settings}").diagnostics == [])
-        #expect(load("metrics: {textfile: a.prom}").diagnostics.map(\.code) == ["W801"])
+        #expect(load("flicd: {}\nmetrics: {textfile: a.prom}").diagnostics == [])
+        #expect(load("flicd: {listen: 127.0.0.1:5551}").diagnostics.map(\.code) == ["W801"])
     }
 
     @Test("a simulated button may leave out everything but its name")

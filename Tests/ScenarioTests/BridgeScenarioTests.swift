@@ -106,6 +106,14 @@ struct BridgeScenarioTests {
         }
     }
 
+    @Test("the log's level of a configuration that was read again is the one that is shown")
+    func logLevel() throws {
+        var house = Self.house()
+        house.tell(.logLevel(.debug))
+        #expect(house.logLevel == .debug)
+        #expect(try Self.parsed(house.retained["tryck/bridge/info"])["log_level"] == "debug")
+    }
+
     @Test("a thousand rules are all told, some on each acknowledgement")
     func many() {
         let rules = (0..<1000).map { "  - {id: r\($0), triggers: {button: any, event: down}, actions: {log: x}}\n" }

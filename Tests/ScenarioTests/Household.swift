@@ -29,6 +29,8 @@ struct Household {
     /// What lies in the state directory.
     var firmware: [FirmwareFile: [UInt8]] = [:]
     private(set) var logLevel: LogLevel?
+    /// The files for Prometheus that were written.
+    private(set) var metrics: [(at: Instant, text: String)] = []
     private(set) var isFinished = false
     private(set) var isRestarting = false
     /// The lines of a recording, where one is made, and every effect the hub had meanwhile.
@@ -80,7 +82,7 @@ struct Household {
     init(
         _ buttons: [SimulatedButtonDescription] = [kitchen, hall], rules: HouseRules = .none, seed: UInt64 = 1,
         control: MQTTControl = .settings, discoveryPrefix: String? = nil,
-        controller: VirtualController.Configuration? = nil,
+        hasMetrics: Bool = false, controller: VirtualController.Configuration? = nil,
         recordedAt seam: RecordingSeam? = nil
     ) {
         self.seam = seam
@@ -91,7 +93,7 @@ struct Household {
         configuration = HubConfiguration(
             version: "test", discoveryPrefix: discoveryPrefix, extraTrustRoots: [SimulatorRoot.publicKey],
             transport: "simulated:test",
-            broker: "mqtt://test", control: control, simulatedButtons: buttons.map(\.name))
+            broker: "mqtt://test", control: control, hasMetrics: hasMetrics, simulatedButtons: buttons.map(\.name))
         hub = Hub(configuration, stored: store.state, rules: rules.set)
         world =
             if let controller {
@@ -381,6 +383,7 @@ struct Household {
         case .pressSimulated(let button, let press):
             if let press = SimulatedPress(rawValue: press) { worldInputs.append(.press(button: button, press)) }
         case .log(_, let message): logged.append(message)
+        case .writeMetrics(let octets): metrics.append((now, String(decoding: octets, as: UTF8.self)))
         case .status: break
         case .finish(let isRestart):
             isFinished = true

@@ -58,7 +58,7 @@ struct RecordingScenarioTests {
         "everything that happens in a house happens again: pairing, presses, an outage, a crash, a late press, the end")
     func wholeSession() throws {
         let rules = PressScenarioTests.rules.acceptingLate
-        var house = Household(rules: rules, recordedAt: .reports)
+        var house = Household(rules: rules, hasMetrics: true, recordedAt: .reports)
         house.ask(#"{"request":"watch"}"#)
         house.pairAll()
         house.press("kitchen", .click)
@@ -118,7 +118,7 @@ struct RecordingScenarioTests {
     @Test("any session, any seed", arguments: 1...40 as ClosedRange<UInt64>)
     func anySession(seed: UInt64) throws {
         let rules = PressScenarioTests.rules
-        var house = Household(rules: rules, seed: seed, recordedAt: .reports)
+        var house = Household(rules: rules, seed: seed, hasMetrics: true, recordedAt: .reports)
         house.ask(#"{"request":"watch"}"#)
         house.pairAll(within: .seconds(10))
         var random = SeededGenerator(seed: seed)

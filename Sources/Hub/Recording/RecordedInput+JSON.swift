@@ -42,6 +42,7 @@ extension RecordedInput {
         case webAnswered = "web_answered"
         case rulesLoaded = "rules_loaded"
         case reloadRules = "reload_rules"
+        case logLevel = "log_level"
         case firmwareFiles = "firmware_files"
         case firmwareRead = "firmware_read"
         case recordFailed = "record_failed"
@@ -105,6 +106,7 @@ extension RecordedInput {
                 ]
             )
         case .reloadRules: (.reloadRules, [:])
+        case .logLevel(let level): (.logLevel, ["level": .string(level.rawValue)])
         case .firmwareFiles(let files):
             (
                 .firmwareFiles,
@@ -179,6 +181,8 @@ extension RecordedInput {
                     problems: try line.member("problems", \.arrayValue), summary: try line.string("summary"),
                     failing: try line.optional("failing", \.stringValue)))
         case .reloadRules: .reloadRules
+        case .logLevel:
+            .logLevel(try line.member("level") { $0.stringValue.flatMap(LogLevel.init(rawValue:)) })
         case .firmwareFiles:
             .firmwareFiles(
                 try line.member("files", \.arrayValue).map { (file) throws(RecordingFailure) in

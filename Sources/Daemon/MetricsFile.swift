@@ -1,0 +1,111 @@
+import Glibc
+package import Reactor
+
+/// The file for Prometheus. Whoever reads it, at whatever moment, finds a whole one: it is written under another name, which
+/// does not end in `.prom`, and then takes the place of the last.
+///
+/// That happens on a helper thread, one at a time; of what comes meanwhile the latest is written next. It is not brought to
+/// the disk at once: after a power cut it is written anew anyway.
+@ReactorActor
+package final class MetricsFile {
+    /// How long after a failure it is tried again.
+    nonisolated static let patience: Int64 = 60_000_000_000
+
+    private let loop: EventLoop
+    private let path: String
+    private let patience: Int64
+    private let notice: @ReactorActor (String) -> Void
+    private var next: [UInt8]?
+    private var isWriting = false
+    /// As it was told last.
+    private var fault: String?
+    private var finished: (@ReactorActor () -> Void)?
+
+    private lazy var timer = loop.timer { [weak self] in self?.advance() }
+
+    /// - Parameters:
+    ///   - path: absolute.
+    ///   - notice: a sentence for the log, when it cannot be written for another reason than before, or can be again.
+    package init(
+        loop: EventLoop, path: String, patience: Int64 = patience, _ notice: @escaping @ReactorActor (String) -> Void
+    ) {
+        self.loop = loop
+        self.path = path
+        self.patience = patience
+        self.notice = notice
+    }
+
+    package func write(_ octets: [UInt8]) {
+        next = octets
+        advance()
+    }
+
+    /// Calls `done` when what was given is in the file, or cannot be written there.
+    package func finish(_ done: @escaping @ReactorActor () -> Void) {
+        timer.cancel()
+        guard isWriting else { return done() }
+        finished = done
+    }
+
+    private func advance() {
+        guard !isWriting, let octets = next.take() else { return }
+        isWriting = true
+        timer.cancel()
+        loop.offload { [path] in
+            MetricsFile.replace(path, by: octets)
+        } then: { [self] failure in
+            isWriting = false
+            tell(failure)
+            if failure != nil, next == nil, finished == nil {
+                next = octets
+                timer.set(at: loop.nanosecondsSinceBoot + patience)
+            } else {
+                advance()
+            }
+            guard !isWriting, let done = finished.take() else { return }
+            done()
+        }
+    }
+
+    private func tell(_ failure: String?) {
+        defer { fault = failure }
+        guard failure != fault else { return }
+        notice(failure ?? "\(path) is written again")
+    }
+
+    /// A sentence, when that did not work.
+    nonisolated private static func replace(_ path: String, by octets: [UInt8]) -> String? {
+        let temporary = path + ".tmp"
+        // Left behind by a crash, or put there by somebody as a link to another file.
+        unlink(temporary)
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o644)
+        guard descriptor >= 0 else { return sentence(path, errno) }
+        var rest = octets[...]
+        // Whatever umask says: it is for another user's program.
+        var failure = fchmod(descriptor, 0o644) == 0 ? 0 : errno
+        while failure == 0, !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            if count > 0 { rest = rest.dropFirst(count) } else { failure = count < 0 ? errno : ENOSPC }
+        }
+        close(descriptor)
+        if failure == 0, rename(temporary, path) != 0 { failure = errno }
+        guard failure != 0 else { return nil }
+        unlink(temporary)
+        return sentence(path, failure)
+    }
+
+    nonisolated private static func sentence(_ path: String, _ error: Int32) -> String {
+        let directory = ConfigurationFiles.directory(of: path)
+        let advice =
+            switch error {
+            case ENOENT, ENOTDIR: "make the directory \(directory), or name another in metrics.textfile"
+            case EACCES, EPERM: "let the user that tryckd runs as write in \(directory)"
+            case EROFS: "let tryckd write in \(directory); under systemd, with ReadWritePaths=\(directory)"
+            case EISDIR, ENOTEMPTY, EEXIST: "name a file in metrics.textfile"
+            case ENOSPC, EDQUOT: "free space on the disk it is on"
+            default: "name another in metrics.textfile"
+            }
+        return "the metrics file \(path) cannot be written: \(describe(error)); \(advice)"
+    }
+}

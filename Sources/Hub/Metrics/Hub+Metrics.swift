@@ -1,0 +1,126 @@
+import ButtonModel
+import Buttons
+import Rules
+
+/// What the file for Prometheus needs besides what the hub knows anyway.
+struct MetricsState: Sendable {
+    var published: Int64 = 0 { didSet { isOutdated = true } }
+    var failed: Int64 = 0 { didSet { isOutdated = true } }
+    var stale: Int64 = 0 { didSet { isOutdated = true } }
+    /// Something may be another than it is in the file.
+    var isOutdated = false
+    /// As it was written last.
+    var written: [UInt8] = []
+}
+
+// A file with what is so, for those who draw curves and ring bells. It is written at the start, at the end, and a while
+// after something has changed: when nothing happens nobody wakes for it.
+extension Hub {
+    static let metricsInterval = Duration.seconds(15)
+    /// Of so many rules each has every outcome in the file, so that the first failure is a step from 0 to 1. Of more, those
+    /// that happened: the text of ten thousand rules would hold a press up.
+    static let maximumRulesInFull = 200
+
+    /// To be called after each input.
+    mutating func scheduleMetrics(at now: Instant) {
+        guard configuration.hasMetrics, metrics.isOutdated, startedAt != nil, !isFinished,
+            deadlines.deadline(of: .metrics) == nil
+        else { return }
+        deadlines.set(.metrics, at: now + Hub.metricsInterval)
+    }
+
+    /// What is in the file already is not written again.
+    mutating func writeMetrics(at now: Instant) {
+        guard configuration.hasMetrics else { return }
+        deadlines.cancel(.metrics)
+        metrics.isOutdated = false
+        let text = exposition(at: now).octets
+        guard text != metrics.written else { return }
+        metrics.written = text
+        effects.append(.writeMetrics(text))
+    }
+
+    private func exposition(at now: Instant) -> Exposition {
+        let buttons = buttons.values.sorted { $0.identity.id < $1.identity.id }.map { record in
+            let id = record.identity.id
+            return (
+                record: record,
+                labels: Exposition.Labels.none.adding("button", redaction(label(of: id)))
+                    .adding("id", id.description)
+            )
+        }
+        var text = Exposition()
+        for metric in Metric.allCases {
+            switch metric {
+            case .up: text.add(metric, !isFinished)
+            case .buildInfo:
+                let labels = Exposition.Labels.none.adding("version", configuration.version)
+                text.add(metric, true, labels.adding("commit", configuration.commit))
+            case .startTime:
+                guard let startedAt, clock != nil else { break }
+                text.add(metric, thousandths: wallClock(at: startedAt).milliseconds)
+            case .adapterUp:
+                guard configuration.hasTransport else { break }
+                if case .ready = adapter { text.add(metric, true) } else { text.add(metric, false) }
+            case .adapterResets: if configuration.hasTransport { text.add(metric, adapterHistory.resets) }
+            case .brokerUp: if configuration.hasBroker { text.add(metric, isBrokerConnected) }
+            case .messagesPublished: text.add(metric, metrics.published)
+            case .messagesFailed: text.add(metric, metrics.failed)
+            case .messagesWaiting: text.add(metric, outbox.waiting.count)
+            case .storeFault: text.add(metric, storeFault != nil)
+            case .rulesFault: text.add(metric, reload.fault != nil)
+            case .rules: text.add(metric, engine.set.rules.count)
+            case .ruleOutcomes: addOutcomes(to: &text)
+            case .ruleConditionErrors: addConditionErrors(to: &text)
+            case .eventsStale: text.add(metric, metrics.stale)
+            case .buttons: text.add(metric, buttons.count)
+            case .buttonsReady: text.add(metric, buttons.count { $0.record.state == .ready })
+            case .buttonConnected: for (record, labels) in buttons { text.add(metric, record.state == .ready, labels) }
+            case .buttonPresses: for (record, labels) in buttons { text.add(metric, record.pressCount, labels) }
+            case .buttonLastSeen:
+                for (record, labels) in buttons {
+                    if let time = record.lastSeen { text.add(metric, thousandths: time.milliseconds, labels) }
+                }
+            case .buttonBatteryVoltage:
+                for (record, labels) in buttons {
+                    if let millivolts = record.batteryMillivolts {
+                        text.add(metric, thousandths: Int64(millivolts), labels)
+                    }
+                }
+            case .buttonBatteryRatio:
+                for (record, labels) in buttons {
+                    guard let millivolts = record.batteryMillivolts else { continue }
+                    text.add(metric, thousandths: Int64(Battery.percentage(millivolts: millivolts)) * 10, labels)
+                }
+            case .buttonBatteryLow:
+                for (record, labels) in buttons where record.batteryMillivolts != nil {
+                    text.add(metric, record.batteryAlarm.isLow, labels)
+                }
+            case .buttonSignal:
+                for (record, labels) in buttons { if let rssi = record.rssi { text.add(metric, rssi, labels) } }
+            }
+        }
+        return text
+    }
+
+    private func addOutcomes(to text: inout Exposition) {
+        let isFull = engine.set.rules.count <= Hub.maximumRulesInFull
+        for rule in engine.set.rules {
+            guard let counts = engine.statistics(of: rule.id)?.counts, isFull || !counts.isEmpty else { continue }
+            let labels = Exposition.Labels.none.adding("rule", rule.id)
+            for outcome in Outcome.allCases where outcome != .notMatched {
+                let count = counts[outcome] ?? 0
+                guard isFull || count > 0 else { continue }
+                text.add(.ruleOutcomes, count, labels.adding("outcome", outcome.rawValue))
+            }
+        }
+    }
+
+    private func addConditionErrors(to text: inout Exposition) {
+        let isFull = engine.set.rules.count <= Hub.maximumRulesInFull
+        for rule in engine.set.rules {
+            guard let count = engine.statistics(of: rule.id)?.conditionErrors, isFull || count > 0 else { continue }
+            text.add(.ruleConditionErrors, count, .none.adding("rule", rule.id))
+        }
+    }
+}

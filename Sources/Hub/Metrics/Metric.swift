@@ -1,0 +1,88 @@
+/// What the file for Prometheus has, in its order. `deploy/metrics.md` has the same table for people.
+///
+/// The raw value is the name without its prefix; units are the base units, and the end of the name says which.
+///
+/// - Source: Prometheus, Metric and label naming; Writing exporters.
+enum Metric: String, CaseIterable {
+    case up
+    case buildInfo = "build_info"
+    case startTime = "start_time_seconds"
+    case adapterUp = "adapter_up"
+    case adapterResets = "adapter_resets_total"
+    case brokerUp = "broker_up"
+    case messagesPublished = "messages_published_total"
+    case messagesFailed = "messages_failed_total"
+    case messagesWaiting = "messages_waiting"
+    case storeFault = "store_fault"
+    case rulesFault = "rules_fault"
+    case rules
+    case ruleOutcomes = "rule_outcomes_total"
+    case ruleConditionErrors = "rule_condition_errors_total"
+    case eventsStale = "events_stale_total"
+    case buttons
+    case buttonsReady = "buttons_ready"
+    case buttonConnected = "button_connected"
+    case buttonPresses = "button_presses_total"
+    case buttonLastSeen = "button_last_seen_timestamp_seconds"
+    case buttonBatteryVoltage = "button_battery_volts"
+    case buttonBatteryRatio = "button_battery_ratio"
+    case buttonBatteryLow = "button_battery_low"
+    case buttonSignal = "button_rssi_dbm"
+
+    /// The raw value is the word of the format.
+    enum Kind: String {
+        case gauge
+        /// Only ever rises, and begins at 0 with the daemon unless `meaning` says otherwise.
+        case counter
+    }
+
+    enum Unit: String {
+        /// 0 or 1.
+        case truth = "0 or 1"
+        case count
+        case seconds
+        case volts
+        /// 0…1.
+        case ratio
+        case decibelMilliwatts = "dBm"
+    }
+
+    var name: String { "tryck_" + rawValue }
+
+    /// One sentence without its end, on one line.
+    var described: (kind: Kind, unit: Unit, labels: [String], meaning: String) {
+        switch self {
+        case .up: (.gauge, .truth, [], "Whether the daemon runs; 0 once it was stopped in order")
+        case .buildInfo: (.gauge, .truth, ["version", "commit"], "Always 1; the labels say what runs")
+        case .startTime: (.gauge, .seconds, [], "When the daemon was started, since 1970 in UTC")
+        case .adapterUp: (.gauge, .truth, [], "Whether the Bluetooth adapter is ready")
+        case .adapterResets: (.counter, .count, [], "How often the adapter was lost after it had been opened")
+        case .brokerUp: (.gauge, .truth, [], "Whether the broker is connected")
+        case .messagesPublished:
+            (.counter, .count, [], "Messages that the broker took, those of bridge/logging not among them")
+        case .messagesFailed:
+            (.counter, .count, [], "Messages given up: too late, too many, refused, or there is no broker")
+        case .messagesWaiting: (.gauge, .count, [], "Messages that wait for the broker to come back")
+        case .storeFault: (.gauge, .truth, [], "Whether the state directory cannot be written")
+        case .rulesFault: (.gauge, .truth, [], "Whether the rules on disk are not the ones that run")
+        case .rules: (.gauge, .count, [], "Rules that are loaded")
+        case .ruleOutcomes:
+            (.counter, .count, ["rule", "outcome"], "What became of the rule, as on rules/ID/statistics over MQTT")
+        case .ruleConditionErrors: (.counter, .count, ["rule"], "Conditions that could not be worked out")
+        case .eventsStale: (.counter, .count, [], "Gestures that came too late to count")
+        case .buttons: (.gauge, .count, [], "Buttons that are paired")
+        case .buttonsReady: (.gauge, .count, [], "Buttons that are connected and verified")
+        case .buttonConnected: (.gauge, .truth, Self.ofButton, "Whether the button is connected and verified")
+        case .buttonPresses: (.counter, .count, Self.ofButton, "Presses since it was paired, over restarts")
+        case .buttonLastSeen: (.gauge, .seconds, Self.ofButton, "When it was last heard of, since 1970 in UTC")
+        case .buttonBatteryVoltage: (.gauge, .volts, Self.ofButton, "Its battery, as it was measured last")
+        case .buttonBatteryRatio: (.gauge, .ratio, Self.ofButton, "What is left in its battery, a rough estimate")
+        case .buttonBatteryLow:
+            (.gauge, .truth, Self.ofButton, "Whether its battery is low: below 2.65 V, until above 2.75 V")
+        case .buttonSignal: (.gauge, .decibelMilliwatts, Self.ofButton, "How strongly the adapter last heard it")
+        }
+    }
+
+    /// Two buttons may have one name, and one may be given another: `id` stays.
+    static let ofButton = ["button", "id"]
+}

@@ -1,0 +1,218 @@
+import ButtonModel
+import Hub
+import Rules
+import Simulator
+import Testing
+
+@Suite("The file for Prometheus")
+struct MetricsScenarioTests {
+    private static let rules: HouseRules = """
+        version: 1
+        buttons: {kitchen: "80:E4:DA:00:00:01"}
+        rules:
+          - id: lamp
+            triggers: {button: kitchen, event: click}
+            actions: {publish: {topic: lamp/set, payload: TOGGLE}}
+        """
+
+    private static func house(_ rules: HouseRules = rules) -> Household {
+        var house = Household([Household.kitchen], rules: rules, hasMetrics: true)
+        house.pairAll()
+        house.wait(.seconds(60))
+        return house
+    }
+
+    private static func samples(_ house: Household) -> [Substring] {
+        (house.metrics.last?.text ?? "").split(separator: "\n").filter { !$0.hasPrefix("#") }
+    }
+
+    @Test("a small house, letter by letter")
+    func smallHouse() throws {
+        var house = Self.house()
+        house.press("kitchen", .click)
+        house.wait(.seconds(30))
+        // How many messages all this takes is no business of this test.
+        let text = house.metrics.last?.text.replacing(/(messages_published_total) \d+/) { "\($0.1) 1" }
+        #expect(text == Self.golden)
+    }
+
+    @Test("it is not written more often than every 15 s, and not at all when nothing happens")
+    func pace() throws {
+        var house = Self.house()
+        let quiet = house.metrics.count
+        house.wait(.seconds(7200))
+        #expect(house.metrics.count == quiet)
+        let begin = house.now
+        for _ in 0..<30 {
+            house.press("kitchen", .click)
+            house.wait(.seconds(4))
+        }
+        house.wait(.seconds(60))
+        let times = house.metrics[quiet...].map { $0.at - begin }
+        #expect((7...9).contains(times.count), "\(times)")
+        #expect(times.first.map { $0 >= .seconds(15) && $0 < .seconds(16) } == true)
+        for (time, next) in zip(times, times.dropFirst()) { #expect(next - time >= .seconds(15)) }
+        #expect(Self.samples(house).contains(#"tryck_rule_outcomes_total{rule="lamp",outcome="completed"} 30"#))
+    }
+
+    @Test("the end in order is in it, and the start after it")
+    func end() {
+        var house = Self.house()
+        house.tell(.stop)
+        house.wait(.seconds(5))
+        #expect(house.isFinished)
+        #expect(Self.samples(house).contains("tryck_up 0"))
+        let count = house.metrics.count
+        house.crash()
+        #expect(house.metrics.count == count + 1)
+        #expect(Self.samples(house).contains("tryck_up 1"))
+    }
+
+    @Test("what goes wrong shows: the broker, what waits for it and what is given up, the disk, the adapter, bad rules")
+    func faults() {
+        var house = Self.house()
+        house.loseBroker()
+        house.diskIsFull = true
+        house.rulesAreBad = true
+        house.tell(.reloadRules)
+        house.press("kitchen", .click)
+        house.wait(.seconds(2))
+        house.keepsAdapterAway = true
+        house.unplugAdapter()
+        house.wait(.seconds(14))
+        var samples = Self.samples(house)
+        for line in [
+            "tryck_broker_up 0", "tryck_store_fault 1", "tryck_rules_fault 1", "tryck_adapter_up 0",
+            "tryck_adapter_resets_total 1", "tryck_buttons 1", "tryck_buttons_ready 0",
+        ] { #expect(samples.contains { $0 == line }, "\(line)") }
+        house.wait(.seconds(3600))
+        samples = Self.samples(house)
+        #expect(samples.contains("tryck_messages_waiting 0"))
+        #expect(samples.contains { $0.hasPrefix("tryck_messages_failed_total ") && !$0.hasSuffix(" 0") })
+    }
+
+    @Test("a press that came too late is counted")
+    func stale() {
+        var house = Self.house()
+        house.reach("kitchen", false)
+        house.wait(.seconds(60))
+        house.press("kitchen", .click)
+        house.wait(.seconds(30))
+        house.reach("kitchen", true)
+        house.wait(.seconds(60))
+        #expect(Self.samples(house).contains("tryck_events_stale_total 1"))
+        #expect(Self.samples(house).contains(#"tryck_rule_outcomes_total{rule="lamp",outcome="dropped_queued"} 1"#))
+    }
+
+    @Test("of many rules only those that did something have lines")
+    func manyRules() {
+        let silent = (0..<200).map {
+            "  - {id: silent_\($0), triggers: {button: any, event: hold}, actions: {log: x}}\n"
+        }
+        var house = Self.house(HouseRules(Self.rules.text + "\n" + silent.joined()))
+        #expect(!Self.samples(house).contains { $0.hasPrefix("tryck_rule_") })
+        house.press("kitchen", .click)
+        house.wait(.seconds(30))
+        #expect(
+            Self.samples(house).filter { $0.hasPrefix("tryck_rule") } == [
+                "tryck_rules_fault 0", "tryck_rules 201",
+                #"tryck_rule_outcomes_total{rule="lamp",outcome="started"} 1"#,
+                #"tryck_rule_outcomes_total{rule="lamp",outcome="completed"} 1"#,
+            ])
+    }
+
+    @Test("a secret of the rules is not in it, even where a button was named so")
+    func secrets() {
+        var rules = HouseRules("version: 1\n")
+        rules.set.confidential = ["kitch"]
+        let house = Self.house(rules)
+        #expect(Self.samples(house).contains(#"tryck_button_connected{button="***en",id="80e4da000001"} 1"#))
+        #expect(!house.metrics.contains { $0.text.contains("kitch") })
+    }
+
+    private static let golden = """
+        # HELP tryck_up Whether the daemon runs; 0 once it was stopped in order
+        # TYPE tryck_up gauge
+        tryck_up 1
+        # HELP tryck_build_info Always 1; the labels say what runs
+        # TYPE tryck_build_info gauge
+        tryck_build_info{version="test",commit=""} 1
+        # HELP tryck_start_time_seconds When the daemon was started, since 1970 in UTC
+        # TYPE tryck_start_time_seconds gauge
+        tryck_start_time_seconds 1795000000.0
+        # HELP tryck_adapter_up Whether the Bluetooth adapter is ready
+        # TYPE tryck_adapter_up gauge
+        tryck_adapter_up 1
+        # HELP tryck_adapter_resets_total How often the adapter was lost after it had been opened
+        # TYPE tryck_adapter_resets_total counter
+        tryck_adapter_resets_total 0
+        # HELP tryck_broker_up Whether the broker is connected
+        # TYPE tryck_broker_up gauge
+        tryck_broker_up 1
+        # HELP tryck_messages_published_total Messages that the broker took, those of bridge/logging not among them
+        # TYPE tryck_messages_published_total counter
+        tryck_messages_published_total 1
+        # HELP tryck_messages_failed_total Messages given up: too late, too many, refused, or there is no broker
+        # TYPE tryck_messages_failed_total counter
+        tryck_messages_failed_total 0
+        # HELP tryck_messages_waiting Messages that wait for the broker to come back
+        # TYPE tryck_messages_waiting gauge
+        tryck_messages_waiting 0
+        # HELP tryck_store_fault Whether the state directory cannot be written
+        # TYPE tryck_store_fault gauge
+        tryck_store_fault 0
+        # HELP tryck_rules_fault Whether the rules on disk are not the ones that run
+        # TYPE tryck_rules_fault gauge
+        tryck_rules_fault 0
+        # HELP tryck_rules Rules that are loaded
+        # TYPE tryck_rules gauge
+        tryck_rules 1
+        # HELP tryck_rule_outcomes_total What became of the rule, as on rules/ID/statistics over MQTT
+        # TYPE tryck_rule_outcomes_total counter
+        tryck_rule_outcomes_total{rule="lamp",outcome="started"} 1
+        tryck_rule_outcomes_total{rule="lamp",outcome="completed"} 1
+        tryck_rule_outcomes_total{rule="lamp",outcome="failed"} 0
+        tryck_rule_outcomes_total{rule="lamp",outcome="cancelled"} 0
+        tryck_rule_outcomes_total{rule="lamp",outcome="interrupted"} 0
+        tryck_rule_outcomes_total{rule="lamp",outcome="dropped_queued"} 0
+        tryck_rule_outcomes_total{rule="lamp",outcome="dropped_conditions"} 0
+        tryck_rule_outcomes_total{rule="lamp",outcome="dropped_cooldown"} 0
+        tryck_rule_outcomes_total{rule="lamp",outcome="dropped_rate"} 0
+        tryck_rule_outcomes_total{rule="lamp",outcome="dropped_busy"} 0
+        tryck_rule_outcomes_total{rule="lamp",outcome="disabled"} 0
+        # HELP tryck_rule_condition_errors_total Conditions that could not be worked out
+        # TYPE tryck_rule_condition_errors_total counter
+        tryck_rule_condition_errors_total{rule="lamp"} 0
+        # HELP tryck_events_stale_total Gestures that came too late to count
+        # TYPE tryck_events_stale_total counter
+        tryck_events_stale_total 0
+        # HELP tryck_buttons Buttons that are paired
+        # TYPE tryck_buttons gauge
+        tryck_buttons 1
+        # HELP tryck_buttons_ready Buttons that are connected and verified
+        # TYPE tryck_buttons_ready gauge
+        tryck_buttons_ready 1
+        # HELP tryck_button_connected Whether the button is connected and verified
+        # TYPE tryck_button_connected gauge
+        tryck_button_connected{button="kitchen",id="80e4da000001"} 1
+        # HELP tryck_button_presses_total Presses since it was paired, over restarts
+        # TYPE tryck_button_presses_total counter
+        tryck_button_presses_total{button="kitchen",id="80e4da000001"} 1
+        # HELP tryck_button_last_seen_timestamp_seconds When it was last heard of, since 1970 in UTC
+        # TYPE tryck_button_last_seen_timestamp_seconds gauge
+        tryck_button_last_seen_timestamp_seconds{button="kitchen",id="80e4da000001"} 1795000091.501
+        # HELP tryck_button_battery_volts Its battery, as it was measured last
+        # TYPE tryck_button_battery_volts gauge
+        tryck_button_battery_volts{button="kitchen",id="80e4da000001"} 2.999
+        # HELP tryck_button_battery_ratio What is left in its battery, a rough estimate
+        # TYPE tryck_button_battery_ratio gauge
+        tryck_button_battery_ratio{button="kitchen",id="80e4da000001"} 0.99
+        # HELP tryck_button_battery_low Whether its battery is low: below 2.65 V, until above 2.75 V
+        # TYPE tryck_button_battery_low gauge
+        tryck_button_battery_low{button="kitchen",id="80e4da000001"} 0
+        # HELP tryck_button_rssi_dbm How strongly the adapter last heard it
+        # TYPE tryck_button_rssi_dbm gauge
+        tryck_button_rssi_dbm{button="kitchen",id="80e4da000001"} -60
+
+        """
+}
