@@ -61,8 +61,8 @@ struct InvariantTests {
 
     @Test("every script is executable and the shell can read it")
     func scripts() throws {
-        let scripts = ["deploy", ".ci", "Tests/Guest", "Tests/HomeAssistant", "Tests/Package"].flatMap(Repository.paths(under:)).filter {
-            path in
+        let folders = ["deploy", ".ci", "Tests/Guest", "Tests/HomeAssistant", "Tests/Package"]
+        let scripts = folders.flatMap(Repository.paths(under:)).filter { path in
             (try? Repository.text(path))?.hasPrefix("#!") == true
         }
         for path in [".ci/run", "deploy/try", "deploy/test", "Tests/Guest/run", "Tests/HomeAssistant/run"] {
