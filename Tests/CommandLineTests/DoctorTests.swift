@@ -1,6 +1,7 @@
 import ButtonModel
 import Daemon
 import JSON
+import Rules
 import Testing
 
 @testable import tryck
@@ -85,76 +86,91 @@ extension DoctorTests {
 
         static var all: [Fault] { ofFiles + ofDaemon + withoutDaemon }
 
-        private static let ofFiles = [
-            Fault(name: "wrong clock") { $0.now = UTCTime(milliseconds: 0) },
-            Fault(name: "broken configuration") {
-                $0.configuration = .bad(name: "/etc/tryck/tryck.yaml", errors: 2, place: "3:5", code: "E201")
-            },
-            Fault(name: "configuration that cannot be read") {
-                $0.configuration = .unusable("/etc/tryck/tryck.yaml cannot be read: Permission denied")
-            },
-            Fault(name: "broken rules") {
-                $0.rules = .bad(name: "/etc/tryck/rules/my home.yaml", errors: 1, place: "14:15", code: "E301")
-            },
-            Fault(name: "rules with a warning") { $0.rules = .good(name: "home.yaml", content: "1 rule", warnings: 1) },
-            Fault(name: "a failing test") { $0.failingTests = 2 },
-            Fault(name: "state directory not writable") {
-                $0.stateDirectory.condition = .notWritable(cause: "Read-only file system")
-            },
-            Fault(name: "state directory in the way of a file") {
-                $0.stateDirectory.condition = .cannotBeMade(path: "/var/lib", cause: "Not a directory")
-            },
-            Fault(name: "state directory is a file") { $0.stateDirectory.condition = .notADirectory },
-            Fault(name: "state directory open to others") { $0.stateDirectory.mode = 0o755 },
-            Fault(name: "full disk") { $0.stateDirectory.freeSpace = Diagnosis.leastFreeSpace - 1 },
-            Fault(name: "damaged database") {
-                $0.stateDirectory.database = .failed(
-                    .damaged(path: "/var/lib/tryck/tryck.sqlite", cause: "Page 3 is never used"))
-            },
-        ]
+        private static var ofFiles: [Fault] {
+            [
+                Fault(name: "wrong clock") { $0.now = UTCTime(milliseconds: 0) },
+                Fault(name: "broken configuration") {
+                    $0.configuration = .bad(name: "/etc/tryck/tryck.yaml", errors: 2, place: "3:5", code: "E201")
+                },
+                Fault(name: "configuration that cannot be read") {
+                    $0.configuration = .unusable("/etc/tryck/tryck.yaml cannot be read: Permission denied")
+                },
+                Fault(name: "broken rules") {
+                    $0.rules = .bad(name: "/etc/tryck/rules/my home.yaml", errors: 1, place: "14:15", code: "E301")
+                },
+                Fault(name: "rules with a warning") {
+                    $0.rules = .good(name: "home.yaml", content: "1 rule", warnings: 1)
+                },
+                Fault(name: "a failing test") { $0.failingTests = 2 },
+                Fault(name: "state directory not writable", isWithoutDaemon: true) {
+                    $0.stateDirectory.condition = .notWritable(cause: "Read-only file system")
+                },
+                Fault(name: "a file in the way of the state directory") {
+                    $0.stateDirectory.condition = .cannotBeMade(path: "/var/lib", cause: "Not a directory")
+                },
+                Fault(name: "state directory is a file") { $0.stateDirectory.condition = .notADirectory },
+                Fault(name: "state directory open to others") { $0.stateDirectory.mode = 0o755 },
+                Fault(name: "full disk") { $0.stateDirectory.freeSpace = Diagnosis.leastFreeSpace - 1 },
+                Fault(name: "damaged database") {
+                    $0.stateDirectory.database = .failed(
+                        .damaged(path: "/var/lib/tryck/tryck.sqlite", cause: "Page 3 is never used"))
+                },
+            ]
+        }
 
-        private static let ofDaemon = [
-            Fault(name: "daemon of another version") {
-                $0.daemon = .status(status(version: "0.0.9"))
-            },
-            Fault(name: "no permission for the control socket") {
-                $0.daemon = .silent(.notPermitted(path: "/run/tryck/control.sock"))
-            },
-            Fault(name: "rules not read again") { $0.daemon = .status(status(rules: "error", faults: ["the rules"])) },
-            Fault(name: "daemon without permission") {
-                $0.daemon = .status(
-                    status(adapter: "unauthorized", faults: ["\(TransportFailure.notPermitted(index: 0))."]))
-            },
-            Fault(name: "daemon without a broker, which is there now") {
-                $0.daemon = .status(
-                    status(
-                        broker: "disconnected",
-                        faults: ["\(MQTTFailure.noAnswer(endpoint: "localhost:1883"))"]))
-                $0.broker = .connected("localhost:1883")
-            },
-            Fault(name: "daemon with a full disk") {
-                $0.daemon = .status(status(faults: ["\(StoreFailure.diskFull(path: "/var/lib/tryck/tryck.sqlite"))"]))
-            },
-        ]
+        private static var ofDaemon: [Fault] {
+            [
+                Fault(name: "daemon of another version") {
+                    $0.daemon = .status(status(version: "0.0.9"))
+                },
+                Fault(name: "no permission for the control socket") {
+                    $0.daemon = .silent(.notPermitted(path: "/run/tryck/control.sock"))
+                },
+                Fault(name: "rules not read again") {
+                    $0.daemon = .status(status(rules: "error", faults: ["the rules"]))
+                },
+                Fault(name: "daemon without permission") {
+                    $0.daemon = .status(
+                        status(
+                            adapter: "unauthorized", faults: [.string("\(TransportFailure.notPermitted(index: 0)).")]))
+                },
+                Fault(name: "daemon without a broker, which is there now") {
+                    $0.daemon = .status(
+                        status(
+                            broker: "disconnected",
+                            faults: [.string("\(MQTTFailure.noAnswer(endpoint: "localhost:1883"))")]))
+                    $0.broker = .connected("localhost:1883")
+                },
+                Fault(name: "daemon with a full disk") {
+                    $0.daemon = .status(
+                        status(faults: [.string("\(StoreFailure.diskFull(path: "/var/lib/tryck/tryck.sqlite"))")]))
+                },
+            ]
+        }
 
-        private static let withoutDaemon = [
-            adapter("no Bluetooth in the kernel", .noBluetoothInKernel), adapter("no adapter", .noAdapters),
-            adapter("not that adapter", .noAdapter(index: 1)),
-            adapter("busy adapter", .adapterInUse(index: 0, byBlueZ: false)),
-            adapter("no permission", .notPermitted(index: 0)), adapter("switched off", .radioBlocked(index: 0)),
-            Fault(name: "adapter of BlueZ", isWithoutDaemon: true) { $0.adapter = .left("hci0") },
-            broker("broker down", .connectionRefused(endpoint: "localhost:1883")),
-            broker("wrong password", .notAuthorized(endpoint: "localhost:1883", hasUsername: true)),
-            broker("wrong CA", .security(endpoint: "localhost:8883", .untrustedCertificate)),
-            broker(
-                "CA file missing",
-                .security(endpoint: "localhost:8883", .unusableFile(option: "mqtt.tls.ca", path: "/etc/tryck/ca.pem"))),
-            Fault(name: "broker down elsewhere", isWithoutDaemon: true) {
-                $0.brokerHost = "broker.lan"
-                $0.broker = .failed(.connectionRefused(endpoint: "broker.lan:1883"))
-            },
-            Fault(name: "no mosquitto to embed", isWithoutDaemon: true) { $0.broker = .embedded(isInstalled: false) },
-        ]
+        private static var withoutDaemon: [Fault] {
+            [
+                adapter("no Bluetooth in the kernel", .noBluetoothInKernel), adapter("no adapter", .noAdapters),
+                adapter("not that adapter", .noAdapter(index: 1)),
+                adapter("busy adapter", .adapterInUse(index: 0, byBlueZ: false)),
+                adapter("no permission", .notPermitted(index: 0)), adapter("switched off", .radioBlocked(index: 0)),
+                Fault(name: "adapter of BlueZ", isWithoutDaemon: true) { $0.adapter = .left("hci0") },
+                broker("broker down", .connectionRefused(endpoint: "localhost:1883")),
+                broker("wrong password", .notAuthorized(endpoint: "localhost:1883", hasUsername: true)),
+                broker("wrong CA", .security(endpoint: "localhost:8883", .untrustedCertificate)),
+                broker(
+                    "CA file missing",
+                    .security(
+                        endpoint: "localhost:8883", .unusableFile(option: "mqtt.tls.ca", path: "/etc/tryck/ca.pem"))),
+                Fault(name: "broker down elsewhere", isWithoutDaemon: true) {
+                    $0.brokerHost = "broker.lan"
+                    $0.broker = .failed(.connectionRefused(endpoint: "broker.lan:1883"))
+                },
+                Fault(name: "no mosquitto to embed", isWithoutDaemon: true) {
+                    $0.broker = .embedded(isInstalled: false)
+                },
+            ]
+        }
 
         private static func adapter(_ name: String, _ failure: TransportFailure) -> Fault {
             Fault(name: name, isWithoutDaemon: true) { $0.adapter = .failed(failure) }

@@ -20,7 +20,7 @@ struct DoctorCommand: ParsableCommand {
 
               tryck doctor
               sudo tryck doctor --report report.txt
-              tryck doctor --config ~/tryck/tryck.yaml --json | jq -r '.findings[].mend // empty'
+              tryck doctor --config ~/tryck/tryck.yaml --json | jq .findings
             """)
 
     @Option(

@@ -42,7 +42,8 @@ struct Diagnosis: Hashable, Sendable {
         guard found.state == .ok else { return found }
         if seen.failingTests > 0 {
             return .warning(
-                .rules, "\(Quantity.count(Int64(seen.failingTests), "test")) of them fails", mend: "tryck test")
+                .rules, "not all is as their tests expect: \(Quantity.count(Int64(seen.failingTests), "failure"))",
+                mend: "tryck test")
         }
         guard status?["rules"]?.text("state") != "error" else {
             return .warning(.rules, "they are well, and the daemon has not read them yet", mend: "tryck reload")
@@ -182,7 +183,8 @@ struct Diagnosis: Hashable, Sendable {
         let directory = seen.stateDirectory
         let path = directory.path.shellWord
         if let fault = status.flatMap({ Self.faults(of: $0).store }) {
-            return .problem(.state, fault.asFinding, mend: "ls -ld \(path)")
+            let isFull = fault.hasPrefix("no space left")
+            return .problem(.state, fault.asFinding, mend: isFull ? Self.makeRoom : "ls -ld \(path)")
         }
         switch directory.condition {
         case .absent: return .ok(.state, "\(directory.path) is made at the first start")
@@ -221,8 +223,10 @@ struct Diagnosis: Hashable, Sendable {
         guard free < Self.leastFreeSpace else { return .ok(.space, "\(mebibytes) are free") }
         return .problem(
             .space, "\(mebibytes) are free for \(directory.path), and 16 are the least: make room",
-            mend: "sudo journalctl --vacuum-size=50M")
+            mend: Self.makeRoom)
     }
+
+    private static let makeRoom = "sudo journalctl --vacuum-size=50M"
 
     private var database: Finding? {
         switch seen.stateDirectory.database {
