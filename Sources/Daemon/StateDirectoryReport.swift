@@ -5,9 +5,11 @@ package struct StateDirectoryReport: Hashable, Sendable {
     package enum Condition: Hashable, Sendable {
         /// It is made when the daemon starts.
         case absent
-        /// It could not be made: at `path` something else is in the way, or may not be written.
+        /// It could not be made below `path`.
         case cannotBeMade(path: String, cause: String)
-        case notADirectory
+        /// At its own path, or above it, is something that is no directory.
+        case fileInTheWay(path: String)
+        case readOnlyFileSystem
         /// A file could not be made in it.
         case notWritable(cause: String)
         case writable
@@ -51,16 +53,22 @@ package struct StateDirectoryReport: Hashable, Sendable {
         guard stat(path, &information) == 0 else {
             let reason = errno
             let parent = Self.nearestAncestor(of: path)
-            let isMissing = reason == ENOENT && access(parent, W_OK | X_OK) == 0
-            let cause = reason == ENOENT ? errno : reason
-            self.init(
-                path: path, condition: isMissing ? .absent : .cannotBeMade(path: parent, cause: describe(cause)),
-                freeSpace: Self.freeSpace(at: parent))
+            let condition: Condition
+            if reason == ENOTDIR {
+                condition = .fileInTheWay(path: parent)
+            } else if reason != ENOENT {
+                condition = .cannotBeMade(path: parent, cause: describe(reason))
+            } else if access(parent, W_OK | X_OK) != 0 {
+                condition = .cannotBeMade(path: parent, cause: describe(errno))
+            } else {
+                condition = .absent
+            }
+            self.init(path: path, condition: condition, freeSpace: Self.freeSpace(at: parent))
             return
         }
         let owner = getpwuid(information.st_uid).map { String(cString: $0.pointee.pw_name) } ?? "\(information.st_uid)"
         guard information.st_mode & S_IFMT == S_IFDIR else {
-            self.init(path: path, condition: .notADirectory, owner: owner)
+            self.init(path: path, condition: .fileInTheWay(path: path), owner: owner)
             return
         }
         self.init(
@@ -71,7 +79,9 @@ package struct StateDirectoryReport: Hashable, Sendable {
     private static func tryWriting(in directory: String) -> Condition {
         let probe = "\(directory)/.tryck-doctor-\(getpid())"
         let descriptor = open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { return .notWritable(cause: describe(errno)) }
+        guard descriptor >= 0 else {
+            return errno == EROFS ? .readOnlyFileSystem : .notWritable(cause: describe(errno))
+        }
         defer {
             close(descriptor)
             unlink(probe)

@@ -103,12 +103,15 @@ extension DoctorTests {
                 },
                 Fault(name: "a failing test") { $0.failingTests = 2 },
                 Fault(name: "state directory not writable", isWithoutDaemon: true) {
-                    $0.stateDirectory.condition = .notWritable(cause: "Read-only file system")
+                    $0.stateDirectory.condition = .notWritable(cause: "Permission denied")
                 },
                 Fault(name: "a file in the way of the state directory") {
-                    $0.stateDirectory.condition = .cannotBeMade(path: "/var/lib", cause: "Not a directory")
+                    $0.stateDirectory.condition = .fileInTheWay(path: "/srv")
                 },
-                Fault(name: "state directory is a file") { $0.stateDirectory.condition = .notADirectory },
+                Fault(name: "state directory that cannot be made") {
+                    $0.stateDirectory.condition = .cannotBeMade(path: "/srv", cause: "Permission denied")
+                },
+                Fault(name: "state directory mounted read-only") { $0.stateDirectory.condition = .readOnlyFileSystem },
                 Fault(name: "state directory open to others") { $0.stateDirectory.mode = 0o755 },
                 Fault(name: "full disk") { $0.stateDirectory.freeSpace = Diagnosis.leastFreeSpace - 1 },
                 Fault(name: "damaged database") {

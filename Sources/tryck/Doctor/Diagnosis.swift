@@ -192,9 +192,13 @@ struct Diagnosis: Hashable, Sendable {
             return .problem(
                 .state, "\(directory.path) cannot be made: \(place): \(cause)",
                 mend: "sudo install -d -m 700 -o \(owner) \(path)")
-        case .notADirectory:
+        case .fileInTheWay(let place):
             return .problem(
-                .state, "\(directory.path) is not a directory", mend: "mv \(path) \("\(directory.path).old".shellWord)")
+                .state, "\(place) is not a directory", mend: "mv \(place.shellWord) \("\(place).old".shellWord)")
+        case .readOnlyFileSystem:
+            return .problem(
+                .state, "\(directory.path) is on a file system that is mounted read-only",
+                mend: "sudo mount -o remount,rw \"$(stat -c %m \(path))\"")
         case .notWritable where status != nil && seen.user != "root":
             return .ok(.state, "\(directory.path), of \(directory.owner ?? "the daemon"), which writes it")
         case .notWritable where directory.owner == "tryck" && seen.user != "root":
