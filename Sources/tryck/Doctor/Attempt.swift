@@ -67,6 +67,7 @@ final class Attempt {
     private func finish() {
         deadline?.cancel()
         transport?.close()
+        if let mqtt { mqtt.disconnect { withExtendedLifetime(mqtt) {} } }
         conversation.end(.success(outcome))
     }
 
