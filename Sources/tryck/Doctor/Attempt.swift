@@ -125,9 +125,7 @@ final class Attempt {
         case .none: outcome.broker = .notNeeded
         case .embedded:
             outcome.broker = .embedded(
-                isInstalled: ["/usr/sbin", "/usr/local/sbin", "/usr/bin", "/usr/local/bin"].contains {
-                    access("\($0)/mosquitto", X_OK) == 0
-                })
+                isInstalled: EmbeddedBroker.searchPath.contains { access("\($0)/mosquitto", X_OK) == 0 })
         case .tcp, .unix:
             guard let endpoint = MQTTOptions.Endpoint(setup.configuration, in: setup.directory) else { return }
             pending += 1
