@@ -151,7 +151,7 @@ let package = Package(
             "Bytes", "JSON",
             "ButtonModel"),
         tests(
-            "CommandLineTests", "tryck", "Daemon", "Hub", "Diagnostics", "ButtonModel", "JSON", "Simulator",
+            "CommandLineTests", "tryck", "Daemon", "Hub", "Rules", "Diagnostics", "ButtonModel", "JSON", "Simulator",
             .product(name: "ArgumentParser", package: "swift-argument-parser"), resources: [.copy("Golden")]),
         tests("ArchitectureTests"),
         fuzzing,

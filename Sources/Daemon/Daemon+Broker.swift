@@ -21,10 +21,8 @@ extension Daemon {
             }
             self.broker = broker
             broker.start()
-        case .tcp(let host, let port, let isSecure):
-            let port = UInt16(clamping: port)
-            connect(to: isSecure ? .tls(host: host, port: port, security) : .tcp(host: host, port: port))
-        case .unix(let path): connect(to: .unix(path: resolve(path, in: setup.directory)))
+        case .tcp, .unix:
+            if let endpoint = MQTTOptions.Endpoint(setup.configuration, in: setup.directory) { connect(to: endpoint) }
         }
     }
 
@@ -47,11 +45,8 @@ extension Daemon {
         let configuration = setup.configuration
         let offline = hub.offlineMessage
         let options = MQTTOptions(
-            endpoint: endpoint, username: configuration.mqttUsername,
-            password: configuration.mqttPassword.map { MQTTPassword($0.value) },
+            configuration, endpoint: endpoint,
             clientIdentifier: configuration.mqttClientIdentifier ?? "tryck_" + hub.installationID,
-            keepAlive: configuration.mqttKeepAlive,
-            protocolVersion: configuration.mqttVersion == .v5 ? .v5 : .v311,
             will: MQTTWill(
                 topicName: offline.topicName, payload: offline.payload, qos: offline.qos, retain: offline.retain))
         let mqtt = MQTTEdge(loop: loop, options: options, seed: Surroundings.randomSeed) { [weak self] in
@@ -73,13 +68,5 @@ extension Daemon {
             logger.error("the broker refuses to send \(topicFilter): \(reason)")
         case .dropped(let reason): logger.debug("mqtt: \(reason)")
         }
-    }
-
-    private var security: MQTTTransportSecurity {
-        let tls = setup.configuration.tls
-        func path(_ path: String?) -> String? { path.map { resolve($0, in: setup.directory) } }
-        return MQTTTransportSecurity(
-            certificateAuthorityPath: path(tls.authorityPath), certificatePath: path(tls.certificatePath),
-            keyPath: path(tls.keyPath), isInsecure: tls.isInsecure)
     }
 }

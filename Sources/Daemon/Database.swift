@@ -18,13 +18,15 @@ package final class Database {
     private let handle: OpaquePointer
     private var statements: [String: Statement] = [:]
 
-    /// Opens or creates the file.
+    /// Opens the file, and creates it unless it is only to be read.
     ///
     /// - Parameter busyTimeout: how long a statement waits for another connection's lock before it fails.
-    package init(path: String, busyTimeout: Duration, keepsWALOnClose: Bool = false) throws(DatabaseFailure) {
+    package init(
+        path: String, busyTimeout: Duration, keepsWALOnClose: Bool = false, isReadOnly: Bool = false
+    ) throws(DatabaseFailure) {
         var opened: OpaquePointer?
-        let code = sqlite3_open_v2(
-            path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nil)
+        let access = isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        let code = sqlite3_open_v2(path, &opened, access | SQLITE_OPEN_NOMUTEX, nil)
         guard code == SQLITE_OK, let opened else {
             let failure = DatabaseFailure(operation: "open", path: path, handle: opened, code: code)
             sqlite3_close_v2(opened)

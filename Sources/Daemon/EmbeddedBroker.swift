@@ -32,7 +32,7 @@ package final class EmbeddedBroker {
     nonisolated static let probeInterval: Duration = .milliseconds(20)
     /// A broker that ran this long was a good one: after it the retries begin again with short waits.
     nonisolated static let goodRun: Duration = .seconds(10)
-    nonisolated static let searchPath = ["/usr/sbin", "/usr/local/sbin", "/usr/bin", "/usr/local/bin"]
+    package nonisolated static let searchPath = ["/usr/sbin", "/usr/local/sbin", "/usr/bin", "/usr/local/bin"]
     nonisolated static let missing =
         "there is no mosquitto on this system: install the package mosquitto, or name another broker in mqtt.broker"
 

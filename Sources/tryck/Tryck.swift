@@ -24,7 +24,7 @@ struct Tryck: ParsableCommand {
             CommandGroup(
                 name: "Buttons",
                 subcommands: [PairCommand.self, ButtonsCommand.self, ButtonCommand.self, WatchCommand.self]),
-            CommandGroup(name: "Health", subcommands: [StatusCommand.self]),
+            CommandGroup(name: "Health", subcommands: [StatusCommand.self, DoctorCommand.self]),
             CommandGroup(
                 name: "Laboratory", subcommands: [SimulateCommand.self, ReplayCommand.self, BenchCommand.self]),
         ])

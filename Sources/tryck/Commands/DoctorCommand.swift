@@ -1,0 +1,76 @@
+import ArgumentParser
+import Daemon
+import Glibc
+import JSON
+import Rules
+
+struct DoctorCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Find out why it does not work, and how to mend it.",
+        discussion: """
+            Looks at the clock, the configuration, the rules, the state directory, the daemon, the adapter and the \
+            broker, and says for each what is wrong and which command mends it. Works with and without a daemon; one \
+            that runs keeps its adapter. Without one the adapter is opened for a moment, unless BlueZ has it. Tell it \
+            the options the daemon is started with. The exit status is 0 when all is well, 1 when something was found.
+
+            A report is a text for those who are to help: version, system, findings, what status says, the last lines \
+            of the log. It holds no keys, no passwords, no values of !secret and !env_var in rules, but names and \
+            addresses of buttons and what rules log: look at it before you send it.
+
+              tryck doctor
+              sudo tryck doctor --report report.txt
+              tryck doctor --config ~/tryck/tryck.yaml --json | jq .findings
+            """)
+
+    @Option(
+        help: ArgumentHelp(
+            "The configuration. Otherwise $TRYCK_CONFIG, ./tryck.yaml, /etc/tryck/tryck.yaml.", valueName: "file"))
+    var config: String?
+
+    @Option(help: ArgumentHelp("Where pairings and the like are kept.", valueName: "directory"))
+    var stateDirectory: String?
+
+    @Option(help: ArgumentHelp("Write a report there, too. A file of that name is replaced.", valueName: "file"))
+    var report: String?
+
+    @OptionGroup var control: ControlOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        var examination = Examination(candidates: control.candidates)
+        examination.options.configuration = config
+        examination.options.stateDirectory = stateDirectory
+        examination.options.controlSocket = control.controlSocket
+        let (observations, redaction) = examination.run()
+        let findings = Diagnosis(observations).findings
+        let output = Output.standardOutput
+        if self.output.json {
+            output.write(line: redaction(FindingText.json(findings)).description)
+        } else {
+            // A mend that is cut off mends nothing.
+            var style = output.style
+            style.width = nil
+            output.write(text: FindingText.lines(findings, style: style).map { $0.rendered(style) + "\n" }.joined())
+        }
+        if let report {
+            let home = examination.environment["HOME"]
+            let text = BugReport(findings, observations, redaction: redaction, home: home).text
+            try DoctorCommand.write(text, to: report)
+            if !self.output.json { output.write(line: "\(report) is written. Look at it before you send it.") }
+        }
+        guard findings.allSatisfy({ $0.state == .ok }) else { throw Failure.silent(.no) }
+    }
+
+    /// For its owner's eyes, who decides who else sees it.
+    private static func write(_ text: String, to path: String) throws(Failure) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw Failure(.unavailable, "\(path) cannot be written: \(String(cString: strerror(errno))).")
+        }
+        defer { close(descriptor) }
+        guard Output(descriptor: descriptor).write(text: text) else {
+            throw Failure(.unavailable, "\(path) cannot be written: \(String(cString: strerror(errno))).")
+        }
+    }
+}

@@ -1,0 +1,278 @@
+import ButtonModel
+import Daemon
+import JSON
+
+/// What is wrong, judged by what was seen, and the command that mends it.
+///
+/// A daemon that answers is believed before anything that a command could find out beside it: it holds the adapter and
+/// the broker's session, and writes the state directory as the user it runs as.
+struct Diagnosis: Hashable, Sendable {
+    /// With less the daemon's next events, and the copy of its log, may not fit.
+    static let leastFreeSpace: UInt64 = 16 * 1024 * 1024
+
+    private let seen: Observations
+    private let status: JSONValue?
+
+    init(_ observations: Observations) {
+        seen = observations
+        status = if case .status(let status) = observations.daemon { status } else { nil }
+    }
+
+    /// One for each check that could be made, in the order in which they are best mended.
+    var findings: [Finding] {
+        [clock, configuration, rules, state, space, database, daemon, adapter, broker].compactMap(\.self)
+    }
+
+    private var clock: Finding {
+        guard seen.now < Version.builtAt else { return .ok(.clock, seen.now.description) }
+        return .problem(
+            .clock, "it shows \(seen.now), before this version was made: certificates and times of rules go wrong",
+            mend: "sudo timedatectl set-ntp true")
+    }
+
+    // MARK: Files
+
+    private var configuration: Finding? {
+        file(.configuration, seen.configuration, mend: edit) ?? .ok(.configuration, "there is none: the defaults count")
+    }
+
+    private var rules: Finding? {
+        if case .unknown = seen.rules { return nil }
+        let found = file(.rules, seen.rules, mend: "tryck check") ?? .ok(.rules, "there are none")
+        guard found.state == .ok else { return found }
+        if seen.failingTests > 0 {
+            return .warning(
+                .rules, "not all is as their tests expect: \(Quantity.count(Int64(seen.failingTests), "failure"))",
+                mend: "tryck test")
+        }
+        guard status?["rules"]?.text("state") != "error" else {
+            return .warning(.rules, "they are well, and the daemon has not read them yet", mend: "tryck reload")
+        }
+        return found
+    }
+
+    private func file(_ check: Finding.Check, _ file: Observations.File, mend: String) -> Finding? {
+        switch file {
+        case .absent, .unknown: nil
+        case .good(let name, let content, warnings: 0): .ok(check, "\(name): \(content)")
+        case .good(let name, _, let warnings):
+            .warning(
+                check, "\(name) has \(Quantity.count(Int64(warnings), "warning"))",
+                mend: "tryck check \(name.shellWord)")
+        case .bad(let name, let errors, let place, let code):
+            .problem(
+                check, "\(name) has \(Quantity.count(Int64(errors), "error")), the first at \(place) (\(code))",
+                mend: "tryck check \(name.shellWord)")
+        case .unusable(let sentence): .problem(check, sentence.asFinding, mend: mend)
+        }
+    }
+
+    // MARK: The daemon and what it holds
+
+    private var daemon: Finding {
+        switch seen.daemon {
+        case .status(let status) where status.text("version") != Version.string:
+            .warning(
+                .daemon, "it is version \(status.text("version")), and this command \(Version.string)",
+                mend: "sudo systemctl restart tryck")
+        case .status(let status):
+            .ok(
+                .daemon,
+                "\(status.text("version")), up \(Quantity.span(seconds: status["uptime_s"]?.integerValue ?? 0))")
+        case .silent(.notPermitted(let path)):
+            .problem(.daemon, "\(path) is not for \(seen.user) to use", mend: "sudo usermod -aG tryck \(seen.user)")
+        case .silent(.notRunning(let path)):
+            .problem(
+                .daemon, "nobody listens at \(path)",
+                mend: path == ControlSocket.systemPath
+                    ? "sudo systemctl start tryck" : "tryck run --config \(seen.configurationPath.shellWord)")
+        case .silent(let failure): .problem(.daemon, "\(failure)", mend: "journalctl -u tryck -n 50")
+        }
+    }
+
+    private var adapter: Finding? {
+        if let status {
+            let adapter = status["adapter"] ?? .null
+            let name = [adapter.text("transport"), adapter["address"]?.stringValue ?? ""].filter { !$0.isEmpty }
+            guard adapter.text("transport") != "none" else { return .ok(.adapter, "none, as configured") }
+            if adapter.text("state") == "powered_on" { return .ok(.adapter, name.joined(separator: ", ")) }
+            guard let fault = Self.faults(of: status).adapter else {
+                return .warning(
+                    .adapter, "\(name.joined(separator: ", ")) is being set up", mend: "tryck status")
+            }
+            return .problem(.adapter, fault.asFinding, mend: mend(adapter: fault))
+        }
+        return switch seen.adapter {
+        case .notTried: nil
+        case .notNeeded: .ok(.adapter, "none is needed, as configured")
+        case .opened(let name): .ok(.adapter, "\(name) can be used")
+        case .left(let name):
+            .problem(
+                .adapter, "\(name) is in use by BlueZ: bluetoothd is running",
+                mend: "sudo systemctl disable --now bluetooth.service")
+        case .failed(let failure): .problem(.adapter, "\(failure)", mend: mend(adapter: "\(failure)"))
+        }
+    }
+
+    private var broker: Finding? {
+        if let status {
+            let broker = status["broker"] ?? .null
+            switch broker.text("state") {
+            case "none": return .ok(.broker, "none, as configured")
+            case "connected": return .ok(.broker, "\(broker.text("url")), connected")
+            default: break
+            }
+            // Our own attempt names the fault by its kind.
+            if case .failed(let failure) = seen.broker { return problem(of: failure) }
+            let fault = Self.faults(of: status).broker ?? "\(broker.text("url")) is not connected yet"
+            return .problem(.broker, fault.asFinding, mend: "sudo systemctl restart tryck")
+        }
+        return switch seen.broker {
+        case .notTried: nil
+        case .notNeeded: .ok(.broker, "none, as configured")
+        case .embedded(isInstalled: true): .ok(.broker, "comes with the daemon")
+        case .embedded(isInstalled: false):
+            .problem(.broker, "there is no mosquitto for mqtt.broker: embedded", mend: "sudo apt install mosquitto")
+        case .connected(let endpoint): .ok(.broker, "\(endpoint) lets us in")
+        case .failed(let failure): problem(of: failure)
+        }
+    }
+
+    private func problem(of failure: MQTTFailure) -> Finding {
+        let mend =
+            switch failure {
+            case .connectionRefused, .unreachable, .noAnswer, .connectionLost:
+                seen.brokerHost.map(Self.isHere) ?? true ? "sudo systemctl restart mosquitto" : edit
+            case .security(_, .unusableFile(_, let path)): "ls -l \(path.shellWord)"
+            case .hostNotFound, .notAuthorized, .clientIdentifierRejected, .protocolVersionRefused, .refused,
+                .security, .disconnectedByBroker, .unusableOption:
+                edit
+            }
+        return .problem(.broker, "\(failure)", mend: mend)
+    }
+
+    private static func isHere(_ host: String) -> Bool {
+        host == "localhost" || host == "::1" || host.hasPrefix("127.")
+    }
+
+    /// The sentences of a transport hold commands between backquotes.
+    private func mend(adapter sentence: String) -> String {
+        let quoted = sentence.split(separator: "`", omittingEmptySubsequences: false).enumerated()
+            .filter { !$0.offset.isMultiple(of: 2) }.map { String($0.element) }
+        return quoted.first { $0.hasPrefix("sudo ") || $0.hasPrefix("ls") } ?? edit
+    }
+
+    /// The daemon lists them in this order, the adapter's when it is down and the broker's when it is away.
+    private static func faults(of status: JSONValue) -> (adapter: String?, broker: String?, store: String?) {
+        var faults = (status["faults"]?.arrayValue ?? []).compactMap(\.stringValue)[...]
+        let isDown = !["powered_on", "unknown"].contains(status["adapter"]?.text("state") ?? "unknown")
+        let hasAdapter = status["adapter"]?.text("transport") != "none"
+        let isAway = status["broker"]?.text("state") == "disconnected"
+        let hasRuleFault = status["rules"]?.text("state") == "error"
+        // While it is reset, too, a reason is there only after a fault.
+        let others = (isAway ? 1 : 0) + (hasRuleFault ? 1 : 0)
+        let adapter = isDown && hasAdapter && faults.count > others ? faults.popFirst() : nil
+        let broker = isAway ? faults.popFirst() : nil
+        if hasRuleFault { _ = faults.popFirst() }
+        return (adapter, broker, faults.first)
+    }
+
+    // MARK: The state directory
+
+    private var state: Finding {
+        let directory = seen.stateDirectory
+        let path = directory.path.shellWord
+        if let fault = status.flatMap({ Self.faults(of: $0).store }) {
+            let isFull = fault.hasPrefix("no space left")
+            return .problem(.state, fault.asFinding, mend: isFull ? Self.makeRoom : "ls -ld \(path)")
+        }
+        switch directory.condition {
+        case .absent: return .ok(.state, "\(directory.path) is made at the first start")
+        case .cannotBeMade(let place, let cause):
+            return .problem(
+                .state, "\(directory.path) cannot be made: \(place): \(cause)",
+                mend: "sudo install -d -m 700 -o \(owner) \(path)")
+        case .fileInTheWay(let place):
+            return .problem(
+                .state, "\(place) is not a directory", mend: "mv \(place.shellWord) \("\(place).old".shellWord)")
+        case .readOnlyFileSystem:
+            return .problem(
+                .state, "\(directory.path) is on a file system that is mounted read-only",
+                mend: "sudo mount -o remount,rw \"$(stat -c %m \(path))\"")
+        case .notWritable where status != nil && seen.user != "root":
+            return .ok(.state, "\(directory.path), of \(directory.owner ?? "the daemon"), which writes it")
+        case .notWritable where directory.owner == "tryck" && seen.user != "root":
+            return .problem(
+                .state, "\(directory.path) is the service's, and \(seen.user) cannot look into it",
+                mend: "sudo tryck doctor")
+        case .notWritable(let cause):
+            return .problem(
+                .state, "\(directory.path) cannot be written by \(seen.user): \(cause)",
+                mend: "sudo chown -R \(owner) \(path)")
+        case .writable: break
+        }
+        guard let mode = directory.mode, mode & 0o077 != 0 else { return .ok(.state, directory.path) }
+        return .warning(
+            .state, "\(directory.path) has mode 0\(String(mode, radix: 8)) and holds pairing keys",
+            mend: "chmod 700 \(path)")
+    }
+
+    /// Who should own the state directory: the service's is where systemd puts it.
+    private var owner: String { seen.stateDirectory.path.hasPrefix("/var/lib/") ? "tryck" : seen.user }
+
+    private var space: Finding? {
+        let directory = seen.stateDirectory
+        guard let free = directory.freeSpace else { return nil }
+        let mebibytes = "\(free / 1_048_576) MiB"
+        guard free < Self.leastFreeSpace else { return .ok(.space, "\(mebibytes) are free") }
+        return .problem(
+            .space, "\(mebibytes) are free for \(directory.path), and 16 are the least: make room",
+            mend: Self.makeRoom)
+    }
+
+    private static let makeRoom = "sudo journalctl --vacuum-size=50M"
+
+    private var database: Finding? {
+        switch seen.stateDirectory.database {
+        case .absent, .hidden: nil
+        case .inUse: status == nil ? nil : .ok(.database, "in use by the daemon")
+        case .sound: .ok(.database, "sound")
+        case .failed(.damaged(let path, let cause)):
+            .problem(
+                .database, "\(path) is damaged (\(cause)): at its next start the daemon sets it aside and begins anew",
+                mend: "cp -a \(path.shellWord) \("\(path).copy".shellWord)")
+        case .failed(let failure):
+            .problem(.database, "\(failure)", mend: "ls -l \(seen.stateDirectory.path.shellWord)")
+        }
+    }
+
+    private var edit: String {
+        let path = seen.configurationPath.shellWord
+        return path.hasPrefix("/etc/")
+            ? "sudoedit \(path) && sudo systemctl restart tryck" : "${EDITOR:-nano} \(path)"
+    }
+}
+
+extension String {
+    /// As one word of a shell's line.
+    var shellWord: String {
+        let isPlain =
+            !isEmpty
+            && utf8.allSatisfy { octet in
+                switch UInt8(octet) {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                    UInt8(ascii: "-"), UInt8(ascii: "~"):
+                    true
+                default: false
+                }
+            }
+        return isPlain ? self : "'" + replacing("'", with: #"'\''"#) + "'"
+    }
+
+    /// Without the full stop some sentences have; one line.
+    fileprivate var asFinding: String {
+        let line = prefix { !$0.isNewline }
+        return String(line.hasSuffix(".") ? line.dropLast() : line)
+    }
+}

@@ -1,0 +1,68 @@
+import JSON
+
+/// What one check has come to.
+struct Finding: Hashable, Sendable {
+    enum Check: String, CaseIterable, Hashable, Sendable {
+        case clock, configuration, rules, daemon, adapter, broker, state, space, database
+    }
+
+    enum State: String, Hashable, Sendable {
+        case ok
+        /// It works, and somebody should know.
+        case warning
+        case problem
+    }
+
+    var check: Check
+    var state: State
+    /// One sentence, without a full stop. No text of a file is in it, so nothing secret either.
+    var sentence: String
+    /// The command that mends it, or lets it be mended.
+    var mend: String?
+
+    static func ok(_ check: Check, _ sentence: String) -> Finding {
+        Finding(check: check, state: .ok, sentence: sentence)
+    }
+
+    static func warning(_ check: Check, _ sentence: String, mend: String) -> Finding {
+        Finding(check: check, state: .warning, sentence: sentence, mend: mend)
+    }
+
+    static func problem(_ check: Check, _ sentence: String, mend: String) -> Finding {
+        Finding(check: check, state: .problem, sentence: sentence, mend: mend)
+    }
+}
+
+/// What `tryck doctor` prints.
+///
+///     ✓ clock          2026-11-22T02:30:00.000Z
+///     ✗ broker         the connection to localhost:1883 was refused: is mosquitto running there, and listening on that port?
+///         sudo systemctl start mosquitto
+enum FindingText {
+    static func lines(_ findings: [Finding], style: Style) -> [Line] {
+        findings.flatMap { finding in
+            let (mark, ink): (String, Ink) =
+                switch finding.state {
+                case .ok: (style.checkMark, .good)
+                case .warning: ("!", .doubtful)
+                case .problem: (style.cross, .bad)
+                }
+            let title = finding.check.rawValue.padded(to: 14)
+            return [Line(mark.padded(to: style.cross.columns), ink) + (" " + title, .strong) + " \(finding.sentence)"]
+                + (finding.mend.map { [Line("    \($0)")] } ?? [])
+        }
+    }
+
+    static func json(_ findings: [Finding]) -> JSONValue {
+        [
+            "ok": .bool(findings.allSatisfy { $0.state == .ok }),
+            "findings": .array(
+                findings.map { finding in
+                    [
+                        "check": .string(finding.check.rawValue), "state": .string(finding.state.rawValue),
+                        "sentence": .string(finding.sentence), "mend": finding.mend.map { .string($0) } ?? .null,
+                    ]
+                }),
+        ]
+    }
+}

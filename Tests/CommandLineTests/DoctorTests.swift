@@ -1,0 +1,236 @@
+import ButtonModel
+import Daemon
+import JSON
+import Rules
+import Testing
+
+@testable import tryck
+
+@Suite("The doctor")
+struct DoctorTests {
+    @Test("where all is well, each check says so")
+    func well() {
+        let findings = Diagnosis(Self.well).findings
+        #expect(findings.map(\.check) == Finding.Check.allCases.sorted { Self.place($0) < Self.place($1) })
+        expectGolden(Self.text(findings), "doctor-well.txt")
+        #expect(FindingText.json(findings)["ok"] == true)
+    }
+
+    @Test("each planted fault is found, alone, with the command that mends it")
+    func faults() {
+        var text = ""
+        for fault in Fault.all {
+            var seen = fault.isWithoutDaemon ? Self.withoutDaemon : Self.well
+            let before = Diagnosis(seen).findings
+            fault.plant(&seen)
+            let news = Diagnosis(seen).findings.filter { !before.contains($0) && $0.state != .ok }
+            #expect(news.count == 1, "\(fault.name)")
+            #expect(news.allSatisfy { $0.mend != nil }, "\(fault.name)")
+            text += "\(fault.name)\n" + Self.text(news) + "\n"
+        }
+        expectGolden(text, "doctor-faults.txt")
+    }
+
+    @Test("a daemon that is down is found, and everything else is looked at without it")
+    func noDaemon() {
+        expectGolden(Self.text(Diagnosis(Self.withoutDaemon).findings), "doctor-no-daemon.txt")
+    }
+
+    @Test("an adapter's fault is not taken for the broker's, nor the other way round")
+    func order() {
+        var seen = Self.well
+        seen.daemon = .status(
+            Self.status(
+                adapter: "powered_off", broker: "disconnected", rules: "error",
+                faults: ["the adapter.", "the broker", "the rules", "the store"]))
+        let findings = Diagnosis(seen).findings
+        #expect(findings.first { $0.check == .adapter }?.sentence == "the adapter")
+        #expect(findings.first { $0.check == .broker }?.sentence == "the broker")
+        #expect(findings.first { $0.check == .state }?.sentence == "the store")
+    }
+
+    @Test("a path with spaces or quotes is one word of the command")
+    func words() {
+        #expect("/var/lib/tryck".shellWord == "/var/lib/tryck")
+        #expect("/srv/my state".shellWord == "'/srv/my state'")
+        #expect("it's $HOME".shellWord == #"'it'\''s $HOME'"#)
+        #expect("".shellWord == "''")
+    }
+
+    @Test("a report has no secret and no home in it, and only whole lines of the log's end")
+    func report() {
+        let secret = "copper \"4711\""
+        let filler = String(repeating: "x", count: 80) + " \(secret)\n"
+        let report = BugReport(
+            system: "Linux", findings: [.problem(.rules, "/home/ada/tryck/\(secret) is bad", mend: "true")],
+            status: ["faults": [.string("no \(secret)")], "path": "/srv/ada/x"],
+            log: String(repeating: filler, count: 1000) + "last line\n", home: "/srv/ada", redaction: .init([secret]))
+        let text = report.text
+        #expect(!text.contains("4711") && !text.contains("copper") && !text.contains("ada"))
+        #expect(text.contains("~/tryck/*** is bad"))
+        #expect(text.contains(#""path":"~/x""#))
+        #expect(text.contains("last line"))
+        #expect(text.utf8.count < BugReport.maximumLog + 1024)
+        let log = text.split(separator: "log:\n").last.map(String.init) ?? ""
+        #expect(log.hasPrefix("xxxx"))
+        #expect(log.split(separator: "\n").dropLast().allSatisfy { $0.hasSuffix("***") && $0.utf8.count == 84 })
+    }
+}
+
+extension DoctorTests {
+    /// One thing that is wrong.
+    struct Fault {
+        var name: String
+        var isWithoutDaemon = false
+        var plant: (inout Observations) -> Void
+
+        static var all: [Fault] { ofFiles + ofDaemon + withoutDaemon }
+
+        private static var ofFiles: [Fault] {
+            [
+                Fault(name: "wrong clock") { $0.now = UTCTime(milliseconds: 0) },
+                Fault(name: "broken configuration") {
+                    $0.configuration = .bad(name: "/etc/tryck/tryck.yaml", errors: 2, place: "3:5", code: "E201")
+                },
+                Fault(name: "configuration that cannot be read") {
+                    $0.configuration = .unusable("/etc/tryck/tryck.yaml cannot be read: Permission denied")
+                },
+                Fault(name: "broken rules") {
+                    $0.rules = .bad(name: "/etc/tryck/rules/my home.yaml", errors: 1, place: "14:15", code: "E301")
+                },
+                Fault(name: "rules with a warning") {
+                    $0.rules = .good(name: "home.yaml", content: "1 rule", warnings: 1)
+                },
+                Fault(name: "a failing test") { $0.failingTests = 2 },
+                Fault(name: "state directory not writable", isWithoutDaemon: true) {
+                    $0.stateDirectory.condition = .notWritable(cause: "Permission denied")
+                },
+                Fault(name: "a file in the way of the state directory") {
+                    $0.stateDirectory.condition = .fileInTheWay(path: "/srv")
+                },
+                Fault(name: "state directory that cannot be made") {
+                    $0.stateDirectory.condition = .cannotBeMade(path: "/srv", cause: "Permission denied")
+                },
+                Fault(name: "state directory mounted read-only") { $0.stateDirectory.condition = .readOnlyFileSystem },
+                Fault(name: "state directory open to others") { $0.stateDirectory.mode = 0o755 },
+                Fault(name: "full disk") { $0.stateDirectory.freeSpace = Diagnosis.leastFreeSpace - 1 },
+                Fault(name: "damaged database") {
+                    $0.stateDirectory.database = .failed(
+                        .damaged(path: "/var/lib/tryck/tryck.sqlite", cause: "Page 3 is never used"))
+                },
+            ]
+        }
+
+        private static var ofDaemon: [Fault] {
+            [
+                Fault(name: "daemon of another version") {
+                    $0.daemon = .status(status(version: "0.0.9"))
+                },
+                Fault(name: "no permission for the control socket") {
+                    $0.daemon = .silent(.notPermitted(path: "/run/tryck/control.sock"))
+                },
+                Fault(name: "rules not read again") {
+                    $0.daemon = .status(status(rules: "error", faults: ["the rules"]))
+                },
+                Fault(name: "daemon without permission") {
+                    $0.daemon = .status(
+                        status(
+                            adapter: "unauthorized", faults: [.string("\(TransportFailure.notPermitted(index: 0)).")]))
+                },
+                Fault(name: "daemon without a broker, which is there now") {
+                    $0.daemon = .status(
+                        status(
+                            broker: "disconnected",
+                            faults: [.string("\(MQTTFailure.noAnswer(endpoint: "localhost:1883"))")]))
+                    $0.broker = .connected("localhost:1883")
+                },
+                Fault(name: "daemon with a full disk") {
+                    $0.daemon = .status(
+                        status(faults: [.string("\(StoreFailure.diskFull(path: "/var/lib/tryck/tryck.sqlite"))")]))
+                },
+            ]
+        }
+
+        private static var withoutDaemon: [Fault] {
+            [
+                adapter("no Bluetooth in the kernel", .noBluetoothInKernel), adapter("no adapter", .noAdapters),
+                adapter("not that adapter", .noAdapter(index: 1)),
+                adapter("busy adapter", .adapterInUse(index: 0, byBlueZ: false)),
+                adapter("no permission", .notPermitted(index: 0)), adapter("switched off", .radioBlocked(index: 0)),
+                Fault(name: "adapter of BlueZ", isWithoutDaemon: true) { $0.adapter = .left("hci0") },
+                broker("broker down", .connectionRefused(endpoint: "localhost:1883")),
+                broker("wrong password", .notAuthorized(endpoint: "localhost:1883", hasUsername: true)),
+                broker("wrong CA", .security(endpoint: "localhost:8883", .untrustedCertificate)),
+                broker(
+                    "CA file missing",
+                    .security(
+                        endpoint: "localhost:8883", .unusableFile(option: "mqtt.tls.ca", path: "/etc/tryck/ca.pem"))),
+                Fault(name: "broker down elsewhere", isWithoutDaemon: true) {
+                    $0.brokerHost = "broker.lan"
+                    $0.broker = .failed(.connectionRefused(endpoint: "broker.lan:1883"))
+                },
+                Fault(name: "no mosquitto to embed", isWithoutDaemon: true) {
+                    $0.broker = .embedded(isInstalled: false)
+                },
+            ]
+        }
+
+        private static func adapter(_ name: String, _ failure: TransportFailure) -> Fault {
+            Fault(name: name, isWithoutDaemon: true) { $0.adapter = .failed(failure) }
+        }
+
+        private static func broker(_ name: String, _ failure: MQTTFailure) -> Fault {
+            Fault(name: name, isWithoutDaemon: true) { $0.broker = .failed(failure) }
+        }
+    }
+
+    static var well: Observations {
+        Observations(
+            now: Version.builtAt, user: "ada",
+            configuration: .good(name: "/etc/tryck/tryck.yaml", content: "without errors", warnings: 0),
+            rules: .good(name: "/etc/tryck/rules/home.yaml", content: "3 rules, 2 buttons", warnings: 0),
+            brokerHost: "localhost", daemon: .status(status()),
+            stateDirectory: StateDirectoryReport(
+                path: "/srv/tryck", condition: .writable, owner: "ada", mode: 0o700, freeSpace: 1 << 30,
+                database: .inUse))
+    }
+
+    static var withoutDaemon: Observations {
+        var seen = well
+        seen.daemon = .silent(.notRunning(path: "/run/tryck/control.sock"))
+        seen.adapter = .opened("hci:0")
+        seen.broker = .connected("localhost:1883")
+        seen.stateDirectory.database = .sound
+        return seen
+    }
+
+    static func status(
+        version: String = Version.string, adapter: String = "powered_on", broker: String = "connected",
+        rules: String = "ok", faults: [JSONValue] = []
+    ) -> JSONValue {
+        [
+            "version": .string(version), "uptime_s": 200, "ok": .bool(faults.isEmpty), "faults": .array(faults),
+            "adapter": ["transport": "auto", "state": .string(adapter), "address": "00:1A:7D:DA:71:13"],
+            "broker": ["url": "mqtt://localhost:1883", "state": .string(broker)], "rules": ["state": .string(rules)],
+        ]
+    }
+
+    private static func text(_ findings: [Finding]) -> String {
+        FindingText.lines(findings, style: .plain).map { $0.rendered(.plain) + "\n" }.joined()
+    }
+
+    /// Where a check stands in what is printed.
+    private static func place(_ check: Finding.Check) -> Int {
+        switch check {
+        case .clock: 0
+        case .configuration: 1
+        case .rules: 2
+        case .state: 3
+        case .space: 4
+        case .database: 5
+        case .daemon: 6
+        case .adapter: 7
+        case .broker: 8
+        }
+    }
+}
