@@ -127,7 +127,8 @@ extension StoredState {
 }
 
 extension StoredButton {
-    fileprivate func json(hiding redaction: Redaction) -> JSONValue {
+    /// Without its pairing.
+    func json(hiding redaction: Redaction) -> JSONValue {
         [
             "identity": identity.json(hiding: redaction), "name": name.map { .string(redaction($0)) } ?? .null,
             "paired_at_ms": JSONValue(pairedAt.milliseconds), "cursor": cursor.json,
@@ -140,7 +141,7 @@ extension StoredButton {
         ]
     }
 
-    fileprivate init(recorded button: JSONValue) throws(RecordingFailure) {
+    init(recorded button: JSONValue) throws(RecordingFailure) {
         self.init(
             identity: try ButtonIdentity(recorded: try button.member("identity") { $0 }),
             name: try button.optional("name", \.stringValue), pairing: .notRecorded,
