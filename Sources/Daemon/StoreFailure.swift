@@ -33,7 +33,7 @@ package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case .inUse(let directory):
             "another daemon is using \(directory): stop it, or give this one its own state_directory"
         case .nothingKept(let directory):
-            "\(directory) keeps no buttons: name the right place with --state-directory, or become its user with sudo"
+            "\(directory) keeps no buttons: name the place with --state-directory, or use sudo for the system's service"
         case .file(let operation, let path, let cause):
             "cannot \(operation) \(path): \(cause)"
         case .newerSchema(let path, let found, let known):

@@ -112,6 +112,23 @@ struct ExportTests {
         }
     }
 
+    @Test("the first version is written as it always was, and read by whoever comes later")
+    func firstVersion() throws {
+        let text = #"""
+            {"format":"tryck-export","version":1,"contents":{"installation_id":"05a1","buttons":[{"identity":\#
+            {"address":"80:E4:DA:00:00:01","uuid":"000102030405060708090a0b0c0d0e0f","serial":"BA00-A00001",\#
+            "nickname":"","firmware":10},"name":"Küche","paired_at_ms":1700000000000,"cursor":{"boot_id":1,\#
+            "event_count":3},"advertising_configured":false,"battery_mv":null,"battery_at_ms":null,"press_count":2,\#
+            "sequence":4,"trigger_mode":null,"settings":{"latency_mode":"normal","auto_disconnect_s":null,\#
+            "nickname_chosen_at_ms":null,"connection_wanted":true},"battery_low":false,"recogniser":"",\#
+            "pairing":{"identifier":1,"key":"a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5"}}]}}
+
+            """#
+        let state = ExportedState(StoredState(installationID: "05a1", buttons: [.example(1, name: "Küche")]))
+        #expect(String(decoding: try ExportFile.clear(state).encoded(), as: UTF8.self) == text)
+        #expect(try ExportFile(decoding: Array(text.utf8)) == .clear(state))
+    }
+
     @Test("a button that stands in it twice makes it worthless")
     func twice() throws {
         var state = ExportedState(StoredState(installationID: "05a1"))

@@ -67,6 +67,10 @@ struct ExportTests {
         #expect(try again.status() == 0, "\(again.text)")
         #expect(again.lines.contains { $0.hasPrefix("by the stove") && $0.hasSuffix("kept") }, "\(again.text)")
 
+        #expect(again.text.contains("clear.tryck is not encrypted"))
+        let unneeded = try Self.tryck(workshop, ["import", clear] + secret)
+        #expect(try unneeded.status() == 64, "\(unneeded.text)")
+
         let other = try workshop.daemon()
         try other.line(containing: "commands reach it")
         let buttons = try workshop.tryck(["buttons"])

@@ -45,10 +45,7 @@ struct ExportCommand: ParsableCommand {
             throw Failure(.no, "No button is paired, so there is nothing to export. Pair one with: tryck pair")
         }
         try target.write(octets(of: ExportedState(stored)))
-        if clear {
-            Output.standardError.write(
-                line: "tryck: \(file) is not encrypted: whoever reads it has the keys of the buttons.")
-        }
+        if clear { ExportFile.warn(of: file) }
         Output.standardOutput.write(
             line: Quantity.count(Int64(stored.buttons.count), "button") + " in \(file)"
                 + (clear ? "." : ", encrypted. Without the passphrase it is of no use."))

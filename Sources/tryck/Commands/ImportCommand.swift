@@ -56,6 +56,7 @@ struct ImportCommand: ParsableCommand {
         guard !export.isClear || passphrase.passphraseFile == nil else {
             throw Failure(.usage, "\(file) is not encrypted. To import it nevertheless, leave --passphrase-file away.")
         }
+        if export.isClear { ExportFile.warn(of: file) }
         let passphrase = export.isClear ? nil : try passphrase.read(isNew: false)
         return try named { () throws(ExportFailure) in try export.state(passphrase) }
     }

@@ -19,4 +19,10 @@ extension ExportFile {
     }
 
     var isClear: Bool { if case .clear = self { true } else { false } }
+
+    /// - Parameter file: one in the clear, just written or read.
+    static func warn(of file: String) {
+        Output.standardError.write(
+            line: "tryck: \(file) is not encrypted: whoever reads it has the keys of the buttons.")
+    }
 }
