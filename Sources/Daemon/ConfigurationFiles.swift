@@ -68,6 +68,11 @@ package struct ConfigurationFiles: Sendable {
             notices: loaded.diagnostics.isEmpty ? [] : [ConfigurationFiles.report(loaded.diagnostics, on: text)])
     }
 
+    /// The one that the configuration names.
+    func stateDirectory(_ configuration: Configuration, in directory: String) -> String? {
+        configuration.stateDirectory.map { resolve($0, in: directory, home: environment["HOME"]) }
+    }
+
     /// Where the last set without errors is kept.
     package static func lastGoodRules(in stateDirectory: String) -> String { stateDirectory + "/last-good-rules.json" }
     /// Where the secrets are that it was read with.

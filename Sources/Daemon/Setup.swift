@@ -53,8 +53,7 @@ package struct Setup: Sendable {
         let base = Surroundings.workingDirectory
         stateDirectory =
             options.stateDirectory.map { resolve($0, in: base) }
-            ?? configuration.stateDirectory.map { resolve($0, in: directory, home: environment["HOME"]) }
-            ?? locations.stateDirectory
+            ?? files.stateDirectory(configuration, in: directory) ?? locations.stateDirectory
         controlSocket =
             options.controlSocket.map { resolve($0, in: base) }
             ?? configuration.controlSocket.map { resolve($0, in: directory, home: environment["HOME"]) }
@@ -93,6 +92,17 @@ package struct Setup: Sendable {
             stateDirectory: stateDirectory, builtAt: Version.builtAt, ruleFault: loaded.fault,
             ruleProblems: loaded.problems, hasMetrics: metricsFile != nil,
             simulatedButtons: simulator.map(\.name))
+    }
+
+    /// Where a daemon with these options would keep what it keeps. The configuration is read only where it matters.
+    package static func stateDirectory(
+        _ options: DaemonOptions, environment: [String: String]
+    ) throws(Failure) -> String {
+        if let named = options.stateDirectory { return resolve(named, in: Surroundings.workingDirectory) }
+        let files = ConfigurationFiles(environment: environment)
+        let (configuration, directory, _) = try files.configuration(at: options.configuration)
+        return files.stateDirectory(configuration, in: directory)
+            ?? Locations(environment: environment, isRoot: Surroundings.isRoot).stateDirectory
     }
 
     /// The command line has the last word.

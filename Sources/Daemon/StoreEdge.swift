@@ -23,7 +23,7 @@ package final class StoreEdge {
     /// longer, than a helper can copy.
     nonisolated static let forcedCheckpointPageCount = 16 * checkpointPageCount
     /// How long `apply` waits while the helper begins the log anew: one sync of a slow card.
-    private static let busyTimeout: Duration = .milliseconds(500)
+    private nonisolated static let busyTimeout: Duration = .milliseconds(500)
 
     /// What a person should hear of; `load` adds to it.
     package private(set) var notices: [StoreNotice]
@@ -147,7 +147,8 @@ package final class StoreEdge {
         }
     }
 
-    private static func open(_ path: String, entropy: UInt16) throws(StoreFailure) -> Database {
+    /// - Throws: `.damaged`, and the file is as it was.
+    nonisolated static func open(_ path: String, entropy: UInt16) throws(StoreFailure) -> Database {
         do {
             // Until it is known to be sound, nothing of it is changed.
             let database = try Database(path: path, busyTimeout: busyTimeout, keepsWALOnClose: true)

@@ -4,6 +4,8 @@ import CSQLite
 package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// Another daemon has this state directory.
     case inUse(directory: String)
+    /// No daemon ever kept anything there.
+    case nothingKept(directory: String)
     /// A directory or file could not be made, opened or renamed.
     case file(operation: String, path: String, cause: String)
     /// The file was written by a newer version.
@@ -30,6 +32,8 @@ package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .inUse(let directory):
             "another daemon is using \(directory): stop it, or give this one its own state_directory"
+        case .nothingKept(let directory):
+            "\(directory) keeps no buttons: name the place with --state-directory, or use sudo for the system's service"
         case .file(let operation, let path, let cause):
             "cannot \(operation) \(path): \(cause)"
         case .newerSchema(let path, let found, let known):

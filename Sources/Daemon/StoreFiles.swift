@@ -25,6 +25,30 @@ enum StoreFiles {
         return mode & 0o077 == 0 ? nil : .directoryIsOpen(path: path, mode: mode)
     }
 
+    /// Whether a daemon has ever kept something there. One that may not be looked into is not without.
+    static func isEmpty(_ directory: String) -> Bool {
+        access(directory + "/" + databaseName, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR)
+    }
+
+    /// Root becomes the owner of the directory for as long as `body` runs: what is made there is the daemon's to use,
+    /// and what the daemon's user has put there is not opened with the rights of root. For a process with nothing else
+    /// to do.
+    static func asOwner<Result>(
+        of directory: String, _ body: () throws(StoreFailure) -> Result
+    ) throws(StoreFailure) -> Result {
+        var information = stat()
+        guard geteuid() == 0, stat(directory, &information) == 0, information.st_uid != 0 else { return try body() }
+        let group = getegid()
+        defer {
+            seteuid(0)
+            setegid(group)
+        }
+        guard setegid(information.st_gid) == 0, seteuid(information.st_uid) == 0 else {
+            throw StoreFailure.file(operation: "become the owner of", path: directory, cause: message(errno))
+        }
+        return try body()
+    }
+
     /// One daemon per state directory; the lock ends with the descriptor, and so with the process.
     static func lock(directory: String) throws(StoreFailure) -> OwnedDescriptor {
         let path = directory + "/" + lockName

@@ -123,6 +123,10 @@ extension Database {
         }
     }
 
+    func setInstallationID(_ id: String) throws(DatabaseFailure) {
+        try run("UPDATE installation SET id = ?", .text(id))
+    }
+
     private func put(_ button: StoredButton) throws(DatabaseFailure) {
         try run(
             """

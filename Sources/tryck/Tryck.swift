@@ -23,7 +23,10 @@ struct Tryck: ParsableCommand {
                 ]),
             CommandGroup(
                 name: "Buttons",
-                subcommands: [PairCommand.self, ButtonsCommand.self, ButtonCommand.self, WatchCommand.self]),
+                subcommands: [
+                    PairCommand.self, ButtonsCommand.self, ButtonCommand.self, WatchCommand.self, ExportCommand.self,
+                    ImportCommand.self,
+                ]),
             CommandGroup(name: "Health", subcommands: [StatusCommand.self, DoctorCommand.self]),
             CommandGroup(
                 name: "Laboratory", subcommands: [SimulateCommand.self, ReplayCommand.self, BenchCommand.self]),

@@ -54,6 +54,8 @@ struct HelpTests {
             (["pair", "--time", "0"], "--time takes 1 to 3600 seconds."),
             (["demo", "--json"], "--json needs --press"),
             (["fly"], "Unexpected argument 'fly'"),
+            (["export", "-"], "Keys go into a file: name one."),
+            (["export", "a", "--clear", "--passphrase-file", "b"], "What is written with --clear has no passphrase"),
             (["button"], "Missing expected argument '<name>'"),
             (["button", "kitchen", "fly"], "Unexpected argument 'fly'"),
         ])

@@ -129,7 +129,8 @@ extension StoredState {
 }
 
 extension StoredButton {
-    fileprivate func json(hiding redaction: Redaction) -> JSONValue {
+    /// Without its pairing.
+    func json(hiding redaction: Redaction) -> JSONValue {
         [
             "identity": identity.json(hiding: redaction), "name": name.map { .string(redaction($0)) } ?? .null,
             "paired_at_ms": JSONValue(pairedAt.milliseconds), "cursor": cursor.json,
@@ -142,7 +143,7 @@ extension StoredButton {
         ]
     }
 
-    fileprivate init(recorded button: JSONValue) throws(RecordingFailure) {
+    init(recorded button: JSONValue) throws(RecordingFailure) {
         self.init(
             identity: try ButtonIdentity(recorded: try button.member("identity") { $0 }),
             name: try button.optional("name", \.stringValue), pairing: .notRecorded,

@@ -1,0 +1,29 @@
+/// Why there is nothing to be had from an export; the end of a sentence that begins with the file's name.
+package enum ExportFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    case notAnExport
+    case newerVersion(Int64)
+    /// A member is missing, or not what it has to be.
+    case badMember(String)
+    case tooLong
+    case tooManyButtons
+    /// A cipher, a derivation, or parameters of one, that this version does not take.
+    case unknownSeal
+    /// Or a file that was changed: the seal does not tell the two apart.
+    case wrongPassphrase
+    /// libcrypto failed, which it does without memory only.
+    case noMemory
+
+    package var description: String {
+        switch self {
+        case .notAnExport: "is no export; one is made with: tryck export FILE"
+        case .newerVersion(let version):
+            "has format \(version) and this program reads format \(ExportFile.version): import it with a newer tryck"
+        case .badMember(let name): "is damaged: \"\(name)\" is missing or wrong"
+        case .tooLong: "is longer than the \(ExportFile.maximumLength / 1024 / 1024) MiB of the longest export"
+        case .tooManyButtons: "has more than \(ExportedState.maximumButtonCount) buttons"
+        case .unknownSeal: "is encrypted in a way this program does not know: import it with a newer tryck"
+        case .wrongPassphrase: "does not open: the passphrase is another one, or the file was changed since"
+        case .noMemory: "needs 64 MiB of free memory, for the key is made slowly and with much memory on purpose"
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import Bytes
+import JSON
+
+/// How the contents of an export are encrypted: AES-256-GCM, under a key that scrypt makes of a passphrase.
+///
+/// The memory of scrypt is 128·r·n octets; the bounds keep a file from asking for more than 128 MiB or for minutes.
+///
+/// - Source: RFC 7914; NIST SP 800-38D.
+package struct ExportSeal: Hashable, Sendable {
+    /// scrypt's N, a power of two; r and p.
+    package var cost: UInt64
+    package var blockSize: UInt64
+    package var parallelization: UInt64
+    package var salt: [UInt8]
+    /// Never used twice with one key; as the salt is drawn with it, no two files have the same key.
+    package var nonce: [UInt8]
+
+    package static let saltLength = 16
+    package static let nonceLength = 12
+    package static let tagLength = 16
+    package static let keyLength = 32
+    static let maximumCost: UInt64 = 1 << 17
+
+    /// 32 MiB, and some tenths of a second on a small board.
+    ///
+    /// - Parameter entropy: what the salt and the nonce are taken from, 28 octets.
+    package init?(entropy: [UInt8], cost: UInt64 = 1 << 15) {
+        guard entropy.count == Self.saltLength + Self.nonceLength else { return nil }
+        self.cost = cost
+        blockSize = 8
+        parallelization = 1
+        salt = Array(entropy.prefix(Self.saltLength))
+        nonce = Array(entropy.dropFirst(Self.saltLength))
+    }
+
+    var json: JSONValue {
+        [
+            "cipher": "aes-256-gcm", "derivation": "scrypt", "n": JSONValue(cost), "r": JSONValue(blockSize),
+            "p": JSONValue(parallelization), "salt": .string(salt.hex), "nonce": .string(nonce.hex),
+        ]
+    }
+
+    init(_ json: JSONValue) throws(ExportFailure) {
+        func number(_ name: String, atMost maximum: UInt64) throws(ExportFailure) -> UInt64 {
+            guard let value = json[name]?.integerValue.flatMap(UInt64.init(exactly:)) else { throw .badMember(name) }
+            guard (1...maximum).contains(value) else { throw .unknownSeal }
+            return value
+        }
+        func octets(_ name: String, count: Int) throws(ExportFailure) -> [UInt8] {
+            guard let octets = json[name]?.stringValue.flatMap({ [UInt8](hex: $0) }), octets.count == count else {
+                throw .badMember(name)
+            }
+            return octets
+        }
+        guard json["cipher"] == "aes-256-gcm", json["derivation"] == "scrypt" else { throw .unknownSeal }
+        cost = try number("n", atMost: Self.maximumCost)
+        guard cost > 1, cost & (cost - 1) == 0 else { throw .unknownSeal }
+        blockSize = try number("r", atMost: 8)
+        parallelization = try number("p", atMost: 4)
+        salt = try octets("salt", count: Self.saltLength)
+        nonce = try octets("nonce", count: Self.nonceLength)
+    }
+}

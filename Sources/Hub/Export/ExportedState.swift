@@ -1,0 +1,73 @@
+import ButtonModel
+import Bytes
+import JSON
+import Rules
+
+/// What of a box makes its buttons usable on another one without pairing them anew.
+///
+/// A press that was under way is not in it, and rules, their variables and their runs are not: they belong to the box.
+package struct ExportedState: Hashable, Sendable {
+    package var installationID: String
+    /// In the order of their ids; no id stands here twice.
+    package var buttons: [StoredButton]
+
+    package static let maximumButtonCount = 1024
+
+    package init(_ state: StoredState) {
+        installationID = state.installationID
+        buttons = state.buttons.map { button in
+            var button = button
+            button.recogniser = ""
+            return button
+        }
+    }
+}
+
+extension ExportedState {
+    /// With the pairing keys: only for the file that was asked for.
+    var json: JSONValue {
+        [
+            "installation_id": .string(installationID),
+            "buttons": .array(buttons.map(\.exported)),
+        ]
+    }
+
+    /// - Throws: `.badMember`, `.tooManyButtons`.
+    init(exported json: JSONValue) throws(ExportFailure) {
+        guard let id = json["installation_id"]?.stringValue, let octets = [UInt8](hex: id), octets.count == 2,
+            // It becomes part of a topic.
+            octets.hex == id
+        else { throw .badMember("installation_id") }
+        guard let values = json["buttons"]?.arrayValue else { throw .badMember("buttons") }
+        guard values.count <= Self.maximumButtonCount else { throw .tooManyButtons }
+        installationID = id
+        buttons = []
+        for value in values { buttons.append(try StoredButton(exported: value)) }
+        buttons.sort { $0.id < $1.id }
+        guard zip(buttons, buttons.dropFirst()).allSatisfy({ $0.id != $1.id }) else { throw .badMember("buttons") }
+    }
+}
+
+extension StoredButton {
+    fileprivate var exported: JSONValue {
+        let pairing: JSONValue = [
+            "identifier": JSONValue(self.pairing.identifier), "key": .string(self.pairing.key.octets.hex),
+        ]
+        let members = json(hiding: Redaction([])).objectValue ?? []
+        return .object(members + [.init("pairing", pairing)])
+    }
+
+    fileprivate init(exported json: JSONValue) throws(ExportFailure) {
+        do throws(RecordingFailure) {
+            try self.init(recorded: json)
+            let pairing = try json.member("pairing") { $0 }
+            self.pairing = Pairing(
+                identifier: try pairing.integer("identifier"),
+                key: try pairing.member("key") { $0.stringValue.flatMap { [UInt8](hex: $0) }.flatMap(PairingKey.init) })
+        } catch .badMember(let name) {
+            throw .badMember(name)
+        } catch {
+            throw .badMember("buttons")
+        }
+    }
+}

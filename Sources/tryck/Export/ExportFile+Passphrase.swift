@@ -1,0 +1,28 @@
+import Daemon
+import Hub
+
+extension ExportFile {
+    /// - Parameter passphrase: `nil`: it is not encrypted.
+    static func octets(of state: ExportedState, _ passphrase: Passphrase?) throws(ExportFailure) -> [UInt8] {
+        guard let passphrase else { return try ExportFile.clear(state).encoded() }
+        let entropy = Surroundings.randomOctets(ExportSeal.saltLength + ExportSeal.nonceLength)
+        guard let seal = ExportSeal(entropy: entropy) else { preconditionFailure("as many octets as it takes") }
+        return try SealedExport.seal(state, with: seal, passphrase: passphrase.octets).encoded()
+    }
+
+    func state(_ passphrase: Passphrase?) throws(ExportFailure) -> ExportedState {
+        switch self {
+        case .clear(let state): state
+        case .sealed(let seal, let ciphertext):
+            try SealedExport.open(ciphertext, with: seal, passphrase: passphrase?.octets ?? [])
+        }
+    }
+
+    var isClear: Bool { if case .clear = self { true } else { false } }
+
+    /// - Parameter file: one in the clear, just written or read.
+    static func warn(of file: String) {
+        Output.standardError.write(
+            line: "tryck: \(file) is not encrypted: whoever reads it has the keys of the buttons.")
+    }
+}

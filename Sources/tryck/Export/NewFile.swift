@@ -1,0 +1,60 @@
+import Daemon
+import Glibc
+
+/// A file for its owner alone, where none was before or where one is to be replaced.
+struct NewFile: Sendable {
+    let path: String
+    private let isReplacing: Bool
+
+    /// Looks whether it may be written there.
+    ///
+    /// - Throws: `Failure` with status 64.
+    init(_ path: String, isReplacing: Bool) throws(Failure) {
+        var status = stat()
+        if lstat(path, &status) == 0 {
+            guard isReplacing else { throw Self.exists(path) }
+            guard status.st_mode & S_IFMT == S_IFREG else {
+                throw Failure(.usage, "\(path) is not a file that can be replaced. Name another.")
+            }
+        }
+        self.path = path
+        self.isReplacing = isReplacing
+    }
+
+    /// When this returns, the disk has all of it. What is replaced is there until then.
+    func write(_ octets: [UInt8]) throws(Failure) {
+        let written = isReplacing ? path + ".new" : path
+        if isReplacing { unlink(written) }
+        let descriptor = open(written, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw errno == EEXIST ? Self.exists(written) : Self.failure(.usage, written, errno)
+        }
+        var cause = Self.write(octets, to: descriptor)
+        if close(descriptor) != 0, cause == 0 { cause = errno }
+        if cause == 0, isReplacing, rename(written, path) != 0 { cause = errno }
+        guard cause == 0 else {
+            unlink(written)
+            throw Self.failure(.unavailable, path, cause)
+        }
+    }
+
+    /// - Returns: `errno`, or 0.
+    private static func write(_ octets: [UInt8], to descriptor: Int32) -> Int32 {
+        var rest = octets[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return errno }
+            rest = rest.dropFirst(count)
+        }
+        return fsync(descriptor) == 0 ? 0 : errno
+    }
+
+    private static func exists(_ path: String) -> Failure {
+        Failure(.usage, "\(path) is there already. Name another file, or replace it with --force.")
+    }
+
+    private static func failure(_ status: ExitStatus, _ path: String, _ code: Int32) -> Failure {
+        Failure(status, "\(path) cannot be written: \(String(cString: strerror(code))).")
+    }
+}

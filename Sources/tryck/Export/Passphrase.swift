@@ -1,0 +1,45 @@
+import Daemon
+
+/// What an export is encrypted with; it never prints itself.
+struct Passphrase: Hashable, Sendable {
+    let octets: [UInt8]
+
+    static let maximumLength = 1024
+    /// Of one that is chosen now.
+    static let minimumLength = 8
+
+    /// - Parameter isNew: nothing is encrypted with it yet.
+    init(_ octets: [UInt8], isNew: Bool) throws(Failure) {
+        guard octets.count >= (isNew ? Self.minimumLength : 1) else {
+            throw Failure(
+                .usage,
+                isNew ? "A passphrase has at least \(Self.minimumLength) characters." : "No passphrase was given.")
+        }
+        guard octets.count <= Self.maximumLength else {
+            throw Failure(.usage, "A passphrase has at most \(Self.maximumLength) octets.")
+        }
+        self.octets = octets
+    }
+
+    /// The first line of a file that nobody else may read.
+    init(file: String, isNew: Bool) throws(Failure) {
+        let text: FileText
+        do throws(FileText.Failure) {
+            text = try FileText(reading: file)
+        } catch {
+            throw Failure(.usage, "\(error). Its first line has to be the passphrase.")
+        }
+        guard !text.isReadableByOthers else {
+            throw Failure(.usage, "Others may read \(file), and so the passphrase: chmod 600 \(file)")
+        }
+        var line = Array(text.octets.prefix { $0 != UInt8(ascii: "\n") })
+        if line.last == UInt8(ascii: "\r") { line.removeLast() }
+        try self.init(line, isNew: isNew)
+    }
+}
+
+extension Passphrase: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    var description: String { "***" }
+    var debugDescription: String { "***" }
+    var customMirror: Mirror { Mirror(self, children: []) }
+}

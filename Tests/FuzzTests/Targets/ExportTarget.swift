@@ -1,0 +1,13 @@
+import Hub
+
+extension FuzzTarget {
+    /// A file that somebody calls an export, and what a passphrase has opened.
+    static let export = FuzzTarget(name: "export") { octets throws(BrokenPromise) in
+        if let file = try? ExportFile(decoding: octets), let again = try? file.encoded() {
+            try promise("what was read is written and read the same", (try? ExportFile(decoding: again)) == file)
+        }
+        guard let state = try? ExportFile.state(fromPlaintext: octets) else { return }
+        let again = try? ExportFile.state(fromPlaintext: ExportFile.plaintext(of: state))
+        try promise("opened contents are the same after a round trip", again == state)
+    }
+}
