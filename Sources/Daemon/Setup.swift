@@ -100,8 +100,8 @@ package struct Setup: Sendable {
     ) throws(Failure) -> String {
         if let named = options.stateDirectory { return resolve(named, in: Surroundings.workingDirectory) }
         let files = ConfigurationFiles(environment: environment)
-        let (configuration, directory, _) = try files.configuration(at: options.configuration)
-        return files.stateDirectory(configuration, in: directory)
+        let found = try files.configuration(at: options.configuration)
+        return files.stateDirectory(found.configuration, in: found.directory)
             ?? Locations(environment: environment, isRoot: Surroundings.isRoot).stateDirectory
     }
 
