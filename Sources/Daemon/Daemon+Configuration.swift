@@ -6,6 +6,7 @@ import Rules
 
 // `tryck.yaml` read again. Of it `log` takes effect at once; the rest was settled at the start, and waits for the next.
 extension Daemon {
+    /// Then the rules, so that what is said of them is said as the configuration wants it.
     func reloadConfiguration() {
         configurationReads += 1
         let (read, files, path) = (configurationReads, setup.ruleSource.files, setup.configurationPath)
@@ -23,6 +24,7 @@ extension Daemon {
             case .failure(let failure):
                 logger.error("the configuration has errors, and nothing of it is taken over: \(failure.text)")
             }
+            deliver(.reloadRules)
         }
     }
 

@@ -105,7 +105,6 @@ final class Daemon {
                 return deliver(.stop)
             }
             reloadConfiguration()
-            deliver(.reloadRules)
         }
         loop.onWallClockStep { [weak self] in self?.deliver(.wallClock(Surroundings.wallClock)) }
         deliver(.wallClock(Surroundings.wallClock))

@@ -38,8 +38,6 @@ struct ConfigurationReloadTests {
         try write("level: debug, format: json")
         daemon.signal(SIGHUP)
         try messages.line(containing: #""log_level":"debug""#)
-        // The rules are read beside the configuration, and may have been told of before.
-        daemon.signal(SIGHUP)
         try daemon.line(containing: #""message":"rules read again: nothing has changed""#)
 
         try write("level: loud, format: text", "rules: other.yaml")
