@@ -52,6 +52,7 @@ class HomeAssistant:
         if not self._token:
             await self._log_in()
         await self._connect()
+        await self._runs()
 
     async def end(self) -> None:
         if self._reading:
@@ -94,6 +95,12 @@ class HomeAssistant:
                         return
                 except ClientError:
                     await asyncio.sleep(0.2)
+
+    async def _runs(self) -> None:
+        """It answers before it has set everything up; what is added meanwhile it sets up by halves."""
+        async with limit(120, 'Home Assistant runs'):
+            while (await self.ask('get_config'))['state'] != 'RUNNING':
+                await asyncio.sleep(0.1)
 
     # --- HTTP
 

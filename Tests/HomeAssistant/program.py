@@ -52,7 +52,10 @@ class Program:
         await self._process.stdin.drain()
 
     def send(self, number: signal.Signals) -> None:
-        self._process.send_signal(number)
+        try:
+            self._process.send_signal(number)
+        except ProcessLookupError:
+            raise Failure(f'{self.name} has ended; its last lines:\n' + '\n'.join(self.lines.items[-12:])) from None
 
     async def end(self, how: signal.Signals = signal.SIGTERM, within: float = 20) -> int:
         """Ends it if it still runs, by force where asking is not enough; its status."""
