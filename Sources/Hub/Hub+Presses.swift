@@ -17,8 +17,7 @@ extension Hub {
         _ button: ButtonID, _ events: [ButtonEvent], _ cursor: EventCursor, needsAcknowledgement: Bool, at now: Instant
     ) {
         guard buttons[button] != nil else { return }
-        let time = wallClock(at: now)
-        buttons[button]?.lastSeen = time
+        buttons[button]?.lastSeen = now
         let ruleEffects = engine.handle(.pressed(events), at: now)
         let reports = reports(of: ruleEffects, at: now)
         buttons[button]?.cursor = cursor

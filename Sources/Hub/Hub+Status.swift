@@ -56,6 +56,8 @@ extension Hub {
 
     func describe(_ record: ButtonRecord) -> JSONValue {
         let identity = record.identity
+    func lastSeen(_ record: ButtonRecord) -> UTCTime? { record.lastSeen.map { wallClock(at: $0) } }
+
         let listening = engine.listening(to: identity.id)
         return [
             "name": .string(label(of: identity.id)),
@@ -83,7 +85,7 @@ extension Hub {
             "rssi": record.rssi.map { .integer(Int64($0)) } ?? .null,
             "paired_at": .string(record.pairedAt.description),
             "press_count": .integer(record.pressCount),
-            "last_seen": record.lastSeen.map { .string($0.description) } ?? .null,
+            "last_seen": lastSeen(record).map { .string($0.description) } ?? .null,
         ]
     }
 }
