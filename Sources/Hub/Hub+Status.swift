@@ -18,6 +18,8 @@ extension Hub {
         if configuration.hasBroker, case .disconnected(let reason) = broker { faults.append(reason) }
         if let fault = reload.fault { faults.append(fault) }
         if let storeFault { faults.append(storeFault) }
+        // Until somebody has begun to mend it.
+        if let lost = configuration.lostState, buttons.isEmpty { faults.append(lost) }
         return faults
     }
 
@@ -54,10 +56,10 @@ extension Hub {
         ]
     }
 
-    func describe(_ record: ButtonRecord) -> JSONValue {
-        let identity = record.identity
     func lastSeen(_ record: ButtonRecord) -> UTCTime? { record.lastSeen.map { wallClock(at: $0) } }
 
+    func describe(_ record: ButtonRecord) -> JSONValue {
+        let identity = record.identity
         let listening = engine.listening(to: identity.id)
         return [
             "name": .string(label(of: identity.id)),
