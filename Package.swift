@@ -117,6 +117,7 @@ let package = Package(
         .target(
             name: "ReactorTestSupport", dependencies: ["Reactor"], path: "Tests/ReactorTestSupport",
             swiftSettings: settings),
+        .target(name: "CDisk", path: "Tests/CDisk"),
         .target(
             name: "PictureTransfer", dependencies: ["BluetoothHost", "Bytes", "ButtonModel"],
             path: "Tests/PictureTransfer", swiftSettings: settings),
@@ -148,7 +149,7 @@ let package = Package(
         tests("ReactorTests", "Reactor", "ReactorTestSupport", "CLinux"),
         tests(
             "DaemonTests", "Daemon", "BluetoothHost", "Hub", "Rules", "Reactor", "ReactorTestSupport", "CLinux",
-            "Bytes", "JSON",
+            "CDisk", "Expressions", "Bytes", "JSON",
             "ButtonModel"),
         tests(
             "CommandLineTests", "tryck", "Daemon", "Hub", "Rules", "Diagnostics", "ButtonModel", "JSON", "Simulator",

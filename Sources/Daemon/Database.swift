@@ -32,6 +32,11 @@ package final class Database {
             sqlite3_close_v2(opened)
             throw failure
         }
+        // Where a file cannot be opened for both, SQLite opens it for reading and says nothing.
+        guard isReadOnly || sqlite3_db_readonly(opened, "main") == 0 else {
+            sqlite3_close_v2(opened)
+            throw DatabaseFailure(operation: "open", path: path, code: SQLITE_CANTOPEN, cause: "it can only be read")
+        }
         self.path = path
         handle = opened
         self.keepsWALOnClose = keepsWALOnClose

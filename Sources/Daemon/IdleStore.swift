@@ -15,10 +15,9 @@ package struct IdleStore {
     package static func load(_ directory: String) throws(StoreFailure) -> (StoredState, [StoreNotice]) {
         guard !StoreFiles.isEmpty(directory) else { throw .nothingKept(directory: directory) }
         return try StoreFiles.asOwner(of: directory) { () throws(StoreFailure) in
-            // There is an installation already: nothing is drawn.
-            let store = try IdleStore(directory, entropy: 0)
-            defer { store.release() }
             var notices: [StoreNotice] = []
+            let store = try IdleStore(directory, entropy: .random(in: .min ... .max)) { notices.append($0) }
+            defer { store.release() }
             return (try store.load { notices.append($0) }, notices)
         }
     }
@@ -35,7 +34,7 @@ package struct IdleStore {
     ) throws(StoreFailure) -> (ImportPlan, [StoreNotice]) {
         var notices = [try StoreFiles.prepareDirectory(directory)].compactMap(\.self)
         return try StoreFiles.asOwner(of: directory) { () throws(StoreFailure) in
-            let store = try IdleStore(directory, entropy: entropy)
+            let store = try IdleStore(directory, entropy: entropy) { notices.append($0) }
             defer { store.release() }
             let plan = plan(try store.load { notices.append($0) })
             try store.carryOut(plan)
@@ -43,11 +42,13 @@ package struct IdleStore {
         }
     }
 
-    private init(_ directory: String, entropy: UInt16) throws(StoreFailure) {
+    private init(
+        _ directory: String, entropy: UInt16, _ report: (StoreNotice) -> Void
+    ) throws(StoreFailure) {
         lock = try StoreFiles.lock(directory: directory)
         let path = directory + "/" + StoreFiles.databaseName
         _ = try StoreFiles.prepareFile(path)
-        database = try StoreEdge.open(path, entropy: entropy)
+        database = try StoreEdge.open(path, entropy: entropy, report)
     }
 
     /// Until here the lock is held, whatever else is still of use.

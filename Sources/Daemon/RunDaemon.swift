@@ -46,6 +46,7 @@ private func run(_ options: DaemonOptions) -> Int32 {
 @ReactorActor
 private func start(_ setup: Setup, _ logger: Logger, _ output: LogOutput) {
     let loop = EventLoop.shared
+    var setup = setup
     do {
         let recorder = try setup.recordingPath.map { (path) throws(RecordFailure) in
             try RecordEdge(loop: loop, path: path) { daemon?.recordingEnded($0) }
@@ -55,7 +56,10 @@ private func start(_ setup: Setup, _ logger: Logger, _ output: LogOutput) {
         let store = try StoreEdge(
             loop: loop, directory: setup.stateDirectory, entropy: entropy, now: Surroundings.wallClock)
         let stored = try store.load()
-        for notice in store.notices { logger.warning("\(notice)") }
+        for notice in store.notices {
+            // That one is the hub's to say, and to show until it is mended.
+            if case .setAside = notice { setup.hub.lostState = "\(notice)" } else { logger.warning("\(notice)") }
+        }
         if let good = setup.goodRules, !good.write(in: setup.stateDirectory) {
             logger.warning("the rules could not be kept in \(setup.stateDirectory) for a start with bad ones")
         }

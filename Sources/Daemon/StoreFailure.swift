@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 
 /// Why something could not be kept or read, as a sentence that says what to do. Nothing secret is in it.
 package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
@@ -11,6 +12,7 @@ package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The file was written by a newer version.
     case newerSchema(path: String, found: Int, known: Int)
     case diskFull(path: String)
+    /// The directory, a file in it, or the file system.
     case readOnly(path: String)
     /// Another program holds the file's lock.
     case busy(path: String)
@@ -23,8 +25,23 @@ package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case SQLITE_FULL: self = .diskFull(path: failure.path)
         case SQLITE_READONLY: self = .readOnly(path: failure.path)
         case SQLITE_BUSY, SQLITE_LOCKED: self = .busy(path: failure.path)
+        // SQLite knows a full disk only where it writes, and not where it makes a file longer.
+        case SQLITE_IOERR, SQLITE_CANTOPEN: self = StoreFiles.obstacle(to: failure.path) ?? .database(failure)
         case SQLITE_CORRUPT, SQLITE_NOTADB: self = .damaged(path: failure.path, cause: failure.cause)
         default: self = .database(failure)
+        }
+    }
+
+    /// - Parameter code: an `errno`.
+    init(operation: String, path: String, code: Int32) {
+        self = Self.known(code, path: path) ?? .file(operation: operation, path: path, cause: describe(code))
+    }
+
+    private static func known(_ code: Int32, path: String) -> StoreFailure? {
+        switch code {
+        case ENOSPC, EDQUOT: .diskFull(path: path)
+        case EROFS, EACCES, EPERM: .readOnly(path: path)
+        default: nil
         }
     }
 
@@ -47,6 +64,8 @@ package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
             "another program has locked \(path): close it"
         case .damaged(let path, let cause):
             "\(path) is damaged (\(cause)): at the next start it is set aside and a new one begun"
+        case .database(let failure) where failure.primaryCode == SQLITE_IOERR:
+            "\(failure): sudo dmesg may say what is wrong with the disk"
         case .database(let failure):
             "\(failure)"
         }
@@ -61,6 +80,8 @@ package enum StoreNotice: Hashable, Sendable, CustomStringConvertible {
     case fileWasOpen(path: String, mode: UInt32)
     /// The file could not be used and now has this name; a new one was begun. All pairings are in the old one.
     case setAside(path: String, as: String, cause: String)
+    /// The file was there and had nothing in it: a start was cut off before anything was kept, or a disk lost it.
+    case wasEmpty(path: String)
     /// A row that makes no sense was passed over, and is still in the file.
     case unreadable(table: String, row: String)
 
@@ -73,6 +94,8 @@ package enum StoreNotice: Hashable, Sendable, CustomStringConvertible {
         case .setAside(let path, let name, let cause):
             "\(path) is damaged (\(cause)): it was set aside as \(name), and all buttons must be paired again "
                 + "or imported"
+        case .wasEmpty(let path):
+            "\(path) was empty, and is begun anew: if buttons were paired, they must be paired again or imported"
         case .unreadable(let table, let row):
             "row \(row) of \(table) makes no sense and was passed over"
         }

@@ -19,7 +19,7 @@ enum StoreFiles {
             // A parent we may not write to, or on a read-only file system, is none of our business when it is there.
             let cause = errno
             guard access(parent, F_OK) != 0 else { continue }
-            throw StoreFailure.file(operation: "create", path: parent, cause: message(cause))
+            throw StoreFailure(operation: "create", path: parent, code: cause)
         }
         let mode = try mode(of: path)
         return mode & 0o077 == 0 ? nil : .directoryIsOpen(path: path, mode: mode)
@@ -44,7 +44,7 @@ enum StoreFiles {
             setegid(group)
         }
         guard setegid(information.st_gid) == 0, seteuid(information.st_uid) == 0 else {
-            throw StoreFailure.file(operation: "become the owner of", path: directory, cause: message(errno))
+            throw StoreFailure(operation: "become the owner of", path: directory, code: errno)
         }
         return try body()
     }
@@ -54,35 +54,50 @@ enum StoreFiles {
         let path = directory + "/" + lockName
         let descriptor = OwnedDescriptor(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600))
         guard descriptor.isOpen else {
-            throw StoreFailure.file(operation: "open", path: path, cause: message(errno))
+            throw StoreFailure(operation: "open", path: path, code: errno)
         }
         guard flock(descriptor.rawValue, LOCK_EX | LOCK_NB) == 0 else {
             if errno == EWOULDBLOCK { throw StoreFailure.inUse(directory: directory) }
-            throw StoreFailure.file(operation: "lock", path: path, cause: message(errno))
+            throw StoreFailure(operation: "lock", path: path, code: errno)
         }
         return descriptor
     }
 
     /// Makes an empty file (0600) where there is none. SQLite gives the files beside it the same mode.
     ///
-    /// - Returns: a notice when others could read it until now.
-    static func prepareFile(_ path: String) throws(StoreFailure) -> StoreNotice? {
-        let descriptor = OwnedDescriptor(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600))
-        guard descriptor.isOpen else {
-            throw StoreFailure.file(operation: "open", path: path, cause: message(errno))
-        }
-        let mode = try mode(of: path)
-        guard mode & 0o077 != 0 else { return nil }
-        for name in [path, path + "-wal", path + "-shm"] where access(name, F_OK) == 0 {
-            guard chmod(name, 0o600) == 0 else {
-                throw StoreFailure.file(operation: "protect", path: name, cause: message(errno))
+    /// - Returns: notices when others could read it until now, and when it was there and empty.
+    /// - Throws: `.damaged` when it is something else than a file, or lacks what its log goes with.
+    static func prepareFile(_ path: String) throws(StoreFailure) -> [StoreNotice] {
+        var notices: [StoreNotice] = []
+        var information = stat()
+        if stat(path, &information) == 0 {
+            guard information.st_mode & S_IFMT == S_IFREG else {
+                throw StoreFailure.damaged(path: path, cause: "it is not a file")
+            }
+            // SQLite takes one octet for nothing, too, and the log beside it for a leftover, which it removes.
+            if information.st_size <= 1 {
+                guard stat(path + "-wal", &information) != 0 || information.st_size == 0 else {
+                    throw StoreFailure.damaged(path: path, cause: "it is empty, and its log is not")
+                }
+                notices.append(.wasEmpty(path: path))
             }
         }
-        return .fileWasOpen(path: path, mode: mode)
+        let descriptor = OwnedDescriptor(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600))
+        guard descriptor.isOpen else {
+            throw StoreFailure(operation: "open", path: path, code: errno)
+        }
+        let mode = try mode(of: path)
+        guard mode & 0o077 != 0 else { return notices }
+        for name in [path, path + "-wal", path + "-shm"] where access(name, F_OK) == 0 {
+            guard chmod(name, 0o600) == 0 else {
+                throw StoreFailure(operation: "protect", path: name, code: errno)
+            }
+        }
+        return notices + [.fileWasOpen(path: path, mode: mode)]
     }
 
-    /// Renames a damaged file and its log to `….damaged-20261121T023000Z`, the log with `-wal` after that, so that
-    /// SQLite finds the two together.
+    /// Renames a damaged file and its logs to `….damaged-20261121T023000Z`, the logs with `-wal` and `-journal` after
+    /// that, so that SQLite finds them together.
     ///
     /// - Returns: the file's new path.
     static func setAside(_ path: String, at now: UTCTime) throws(StoreFailure) -> String {
@@ -94,9 +109,9 @@ enum StoreFiles {
             count += 1
             target = path + ".damaged-" + time + "-\(count)"
         }
-        for suffix in ["", "-wal"] where access(path + suffix, F_OK) == 0 {
+        for suffix in ["", "-wal", "-journal"] where access(path + suffix, F_OK) == 0 {
             guard rename(path + suffix, target + suffix) == 0 else {
-                throw StoreFailure.file(operation: "rename", path: path + suffix, cause: message(errno))
+                throw StoreFailure(operation: "rename", path: path + suffix, code: errno)
             }
         }
         // Only an index of the log, made anew by whoever opens it.
@@ -108,20 +123,36 @@ enum StoreFiles {
         let path = database + "-wal"
         let descriptor = OwnedDescriptor(open(path, O_RDWR | O_CLOEXEC))
         guard descriptor.isOpen else {
-            throw StoreFailure.file(operation: "open", path: path, cause: message(errno))
+            throw StoreFailure(operation: "open", path: path, code: errno)
         }
         return descriptor
+    }
+
+    /// What the file system of a file is known to lack; `nil`: nothing.
+    static func obstacle(to path: String) -> StoreFailure? {
+        var information = statvfs()
+        guard statvfs(path, &information) == 0 else { return nil }
+        if information.f_flag & UInt(ST_RDONLY) != 0 { return .readOnly(path: path) }
+        return information.f_bavail == 0 ? .diskFull(path: path) : nil
+    }
+
+    /// Until then the names in it, of new files too, are not on the disk. SQLite does this and takes no notice when it
+    /// fails.
+    static func syncDirectory(_ path: String) throws(StoreFailure) {
+        let descriptor = OwnedDescriptor(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+        // Some file systems have no such thing.
+        guard !descriptor.isOpen || fsync(descriptor.rawValue) != 0, errno != EINVAL else { return }
+        throw StoreFailure(operation: "sync", path: path, code: errno)
     }
 
     private static func mode(of path: String) throws(StoreFailure) -> UInt32 {
         var information = stat()
         guard stat(path, &information) == 0 else {
-            throw StoreFailure.file(operation: "look at", path: path, cause: message(errno))
+            throw StoreFailure(operation: "look at", path: path, code: errno)
         }
         return information.st_mode & 0o7777
     }
 
-    private static func message(_ code: Int32) -> String { String(cString: strerror(code)) }
 }
 
 /// A descriptor that is closed when nobody holds it any more: a helper that still works on it keeps its number
@@ -140,5 +171,17 @@ final class OwnedDescriptor: Sendable {
             guard errno == EINTR else { return false }
         }
         return true
+    }
+
+    /// Writes everything that can be read once more, so that the next sync has all of it to do.
+    func writeAgain() -> Bool {
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        var offset = 0
+        while true {
+            let count = pread(rawValue, &chunk, chunk.count, offset)
+            guard count > 0 else { return count == 0 }
+            guard pwrite(rawValue, chunk, count, offset) == count else { return false }
+            offset += count
+        }
     }
 }

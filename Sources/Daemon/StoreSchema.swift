@@ -67,6 +67,18 @@ enum StoreSchema {
         ],
     ]
 
+    /// Why the file is none that we began; `nil` when it may be ours.
+    static func foreignness(of database: Database) throws(DatabaseFailure) -> String? {
+        let application = try database.rows("PRAGMA application_id") { $0.integer(0) }.first ?? 0
+        guard application == 0 else { return "it is another program's database" }
+        let version = try database.rows("PRAGMA user_version") { $0.integer(0) }.first ?? 0
+        // No later version of this program will ever have seen so many.
+        guard (0...1000).contains(version) else { return "its version is \(version)" }
+        guard version == 0 else { return nil }
+        let tables = try database.rows("SELECT count(*) FROM sqlite_schema") { $0.integer(0) }.first ?? 0
+        return tables == 0 ? nil : "it is another program's database"
+    }
+
     /// Brings the file up to `version`, all the way or not at all.
     ///
     /// - Returns: the version found, which may be a newer one; such a file is left as it is.

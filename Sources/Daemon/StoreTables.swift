@@ -5,11 +5,19 @@ import Rules
 
 /// The store's values as rows. Every SQL text stands here or in `StoreSchema`.
 extension Database {
-    /// Draws the installation's id when there is none, and sees that the tables have the columns that are used.
-    func begin(entropy: UInt16) throws(DatabaseFailure) {
+    /// Draws the installation's id when there is none or none that can be used in a topic, and sees that the tables have
+    /// the columns that are used.
+    ///
+    /// - Parameter report: called when the id could not be used.
+    func begin(entropy: UInt16, _ report: (StoreNotice) -> Void) throws(DatabaseFailure) {
         let digits = String(entropy, radix: 16)
         let id = String(repeating: "0", count: 4 - digits.count) + digits
         try run("INSERT OR IGNORE INTO installation (only_row, id, next_run) VALUES (1, ?, 1)", .text(id))
+        let known = try rows("SELECT id FROM installation") { $0.text(0) }.first ?? ""
+        if known.utf8.count != 4 || UInt16(known, radix: 16) == nil || known.lowercased() != known {
+            try setInstallationID(id)
+            report(.unreadable(table: "installation", row: "1"))
+        }
         try check(Self.selectButtons)
         try check(Self.selectRuns)
         try checkRuleState()

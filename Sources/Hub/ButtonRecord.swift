@@ -20,7 +20,8 @@ struct ButtonRecord: Hashable, Sendable {
     /// The press train that was undecided when the program stopped.
     let restoredTrain: String
     var state = ButtonState.disconnected
-    var lastSeen: UTCTime?
+    /// A clock that is set later says when that was.
+    var lastSeen: Instant?
     /// As the adapter last heard it, in dBm; it stays when the link ends.
     var rssi: Int?
     /// 0…100 while firmware is on its way.

@@ -29,7 +29,7 @@ extension Hub {
         ButtonStatus(
             id: record.identity.id, name: record.displayName, state: record.state.rawValue,
             batteryMillivolts: record.batteryMillivolts, isBatteryLow: record.batteryAlarm.isLow,
-            pressCount: record.pressCount, lastSeen: record.lastSeen, rssi: record.rssi,
+            pressCount: record.pressCount, lastSeen: lastSeen(record), rssi: record.rssi,
             triggerMode: chosenMode(of: record), latencyMode: record.settings.latencyMode,
             nickname: record.identity.nickname, firmwareVersion: record.identity.firmwareVersion,
             offeredVersion: offeredFirmware(for: record)?.version, updatePercentage: record.updatePercentage)

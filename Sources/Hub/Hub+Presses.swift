@@ -17,8 +17,7 @@ extension Hub {
         _ button: ButtonID, _ events: [ButtonEvent], _ cursor: EventCursor, needsAcknowledgement: Bool, at now: Instant
     ) {
         guard buttons[button] != nil else { return }
-        let time = wallClock(at: now)
-        buttons[button]?.lastSeen = time
+        buttons[button]?.lastSeen = now
         let ruleEffects = engine.handle(.pressed(events), at: now)
         let reports = reports(of: ruleEffects, at: now)
         buttons[button]?.cursor = cursor
@@ -32,19 +31,33 @@ extension Hub {
 
     mutating func synced(_ token: UInt64, _ success: Bool, at now: Instant) {
         if success {
-            storeFault = nil
+            // One that began before the fault says nothing of it.
+            if let fault = latestStoreFault, token > fault { storeMended() }
         } else {
-            recordFailed(token, "The disk refuses to take the state directory's data (sync failed).")
+            recordFailed(token, "The disk refuses to take the state directory's data (sync failed).", at: now)
         }
         guard let waiting = awaitingSync.removeValue(forKey: token), success else { return }
         advanceButtons(.synced(waiting.button, waiting.cursor), at: now)
     }
 
-    /// The button is not told: it keeps the event, and brings it again at its next connection.
-    mutating func recordFailed(_ token: UInt64, _ reason: String) {
+    /// The button is not told: it keeps the event, and brings it again at its next connection. What could not be
+    /// recorded goes with the next record, and one is made for it when nothing happens.
+    mutating func recordFailed(_ token: UInt64, _ reason: String, at now: Instant) {
         awaitingSync[token] = nil
         if storeFault != reason { log(.error, reason) }
         storeFault = reason
+        latestStoreFault = token
+        guard deadlines.deadline(of: .store) == nil else { return }
+        deadlines.set(.store, at: now + storeWait)
+        storeWait = min(storeWait * 2, Hub.storeRetry.upperBound)
+    }
+
+    private mutating func storeMended() {
+        storeFault = nil
+        latestStoreFault = nil
+        storeWait = Hub.storeRetry.lowerBound
+        deadlines.cancel(.store)
+        log(.info, "what could not be kept is on the disk now")
     }
 
     /// The record of everything processed so far.

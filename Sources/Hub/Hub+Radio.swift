@@ -108,10 +108,7 @@ extension Hub {
         buttons[button]?.state = state
         saySoon(.status(button), at: now)
         if (before == .ready) != (state == .ready) { say(.availability(button)) }
-        if state == .ready {
-            let time = wallClock(at: now)
-            buttons[button]?.lastSeen = time
-        }
+        if state == .ready { buttons[button]?.lastSeen = now }
         tell([
             "kind": "button", "button": .string(label(of: button)), "id": .string(button.description),
             "state": .string(state.rawValue),

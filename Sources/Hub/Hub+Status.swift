@@ -18,6 +18,8 @@ extension Hub {
         if configuration.hasBroker, case .disconnected(let reason) = broker { faults.append(reason) }
         if let fault = reload.fault { faults.append(fault) }
         if let storeFault { faults.append(storeFault) }
+        // Until somebody has begun to mend it.
+        if let lost = configuration.lostState, buttons.isEmpty { faults.append(lost) }
         return faults
     }
 
@@ -54,6 +56,8 @@ extension Hub {
         ]
     }
 
+    func lastSeen(_ record: ButtonRecord) -> UTCTime? { record.lastSeen.map { wallClock(at: $0) } }
+
     func describe(_ record: ButtonRecord) -> JSONValue {
         let identity = record.identity
         let listening = engine.listening(to: identity.id)
@@ -83,7 +87,7 @@ extension Hub {
             "rssi": record.rssi.map { .integer(Int64($0)) } ?? .null,
             "paired_at": .string(record.pairedAt.description),
             "press_count": .integer(record.pressCount),
-            "last_seen": record.lastSeen.map { .string($0.description) } ?? .null,
+            "last_seen": lastSeen(record).map { .string($0.description) } ?? .null,
         ]
     }
 }

@@ -17,7 +17,8 @@ package import Rules
 /// | `sync`        | begun at once; takes as long as the disk takes, and nothing waits for it but …         |
 /// | `send`        | … the acknowledgement to the button, when `synced` has come in                         |
 ///
-/// A record that could not be written leaves the event unacknowledged: the button keeps it, and the fault shows.
+/// A record that could not be written leaves the event unacknowledged: the button keeps it, and the fault shows. It is
+/// tried again with the next record, and by itself until it succeeds.
 package struct Hub: Sendable {
     package enum Input: Hashable, Sendable {
         /// Once, before anything else.
@@ -54,7 +55,7 @@ package struct Hub: Sendable {
         case firmwareFiles([FirmwareFile])
         /// The answer to `readFirmware`.
         case firmwareRead(UInt64, FirmwareReading)
-        /// The record could not be written; a sentence for people.
+        /// The record could not be written, and waits for the next one; a sentence for people.
         case recordFailed(UInt64, String)
         /// Everything recorded up to this `sync` is on disk, or could not be brought there.
         case synced(UInt64, Bool)
@@ -76,7 +77,7 @@ package struct Hub: Sendable {
         case closeTransport
         case send([UInt8])
 
-        /// One transaction, without a sync.
+        /// One transaction, without a sync. What could not be recorded before goes with it.
         case record(UInt64, [StoreChange])
         /// Bring everything recorded so far to the disk and say so with `synced`.
         case sync(UInt64)
@@ -122,13 +123,16 @@ package struct Hub: Sendable {
 
     /// Of those due at one instant the first is the first: what a button did comes before what a timer decides.
     enum TimerKey: CaseIterable, Hashable, Sendable {
-        case buttons, rules, outbox, transport, statistics, settling, announce, metrics
+        case buttons, rules, outbox, transport, store, statistics, settling, announce, metrics
     }
 
     /// Waits between attempts to open the transport: doubling from the first to the last.
     static let transportRetry = Duration.seconds(1)...Duration.seconds(30)
     /// An adapter that was ready for so long is no adapter that fails each time: its next wait is the shortest.
     static let transportGood = Duration.seconds(60)
+
+    /// Waits between attempts to record what could not be: doubling from the first to the last.
+    static let storeRetry = Duration.seconds(1)...Duration.seconds(60)
 
     let configuration: HubConfiguration
     /// Four hexadecimal digits that tell this installation from others.
@@ -168,6 +172,9 @@ package struct Hub: Sendable {
     var nextToken: UInt64 = 1
     /// Why the store cannot be written, when it cannot.
     var storeFault: String? { didSet { metrics.isOutdated = true } }
+    /// The record or the sync that failed last.
+    var latestStoreFault: UInt64?
+    var storeWait = Hub.storeRetry.lowerBound
     let interrupted: [StoredRun]
     var reload = ReloadState() { didSet { metrics.isOutdated = true } }
     /// The topics of all states.
@@ -246,7 +253,7 @@ package struct Hub: Sendable {
         case .logLevel(let level): setLogLevel(level)
         case .firmwareFiles(let files): firmwareFilesChanged(files, at: now)
         case .firmwareRead(let id, let reading): firmwareRead(id, reading, at: now)
-        case .recordFailed(let token, let reason): recordFailed(token, reason)
+        case .recordFailed(let token, let reason): recordFailed(token, reason, at: now)
         case .synced(let token, let success): synced(token, success, at: now)
 
         case .controlLine(let client, let line): controlLine(line, from: client, at: now)
@@ -272,6 +279,7 @@ package struct Hub: Sendable {
 
     private mutating func start(at now: Instant) {
         startedAt = now
+        if let lost = configuration.lostState { log(.error, lost) }
         for run in interrupted { reportInterrupted(run, at: now) }
         if !interrupted.isEmpty { record(interrupted.map { .runEnded($0.id) }) }
         for name in configuration.trustRootNames {
@@ -292,6 +300,7 @@ package struct Hub: Sendable {
         case .rules: advanceRules(.timerFired, at: now)
         case .outbox: expireMessages(at: now)
         case .transport: effects.append(.openTransport)
+        case .store: recordAndSync([])
         case .statistics: publishStatistics()
         case .settling: retained.addSettled()
         case .announce: announceAgain()

@@ -37,6 +37,8 @@ package struct HubConfiguration: Hashable, Sendable {
     package var ruleFault: String?
     /// All that is wrong with those on disk, as `RulesLoaded` has it.
     package var ruleProblems: [JSONValue]
+    /// What became of pairings that were kept and could not be used; a sentence for people.
+    package var lostState: String?
     /// A file for Prometheus is wanted.
     package var hasMetrics: Bool
     /// Names of the simulator's buttons; empty without a simulator.
@@ -51,6 +53,7 @@ package struct HubConfiguration: Hashable, Sendable {
         control: MQTTControl = .settings, logLevel: LogLevel = .info, processEnvironment: [String] = [],
         stateDirectory: String = "/",
         builtAt: UTCTime = UTCTime(milliseconds: 0), ruleFault: String? = nil, ruleProblems: [JSONValue] = [],
+        lostState: String? = nil,
         hasMetrics: Bool = false, simulatedButtons: [String] = []
     ) {
         self.version = version
@@ -72,6 +75,7 @@ package struct HubConfiguration: Hashable, Sendable {
         self.builtAt = builtAt
         self.ruleFault = ruleFault
         self.ruleProblems = ruleProblems
+        self.lostState = lostState
         self.hasMetrics = hasMetrics
         self.simulatedButtons = simulatedButtons
     }

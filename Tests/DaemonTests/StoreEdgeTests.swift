@@ -228,35 +228,55 @@ struct StoreEdgeTests {
                 #expect(await store.synced())
             }
             // 40 rounds write more than 50 MB.
-            let bound = (StoreEdge.forcedCheckpointPageCount + 2 * StoreEdge.checkpointPageCount) * 4120
+            let bound = (StoreEdge.forcedCheckpointFactor + 2) * StoreEdge.checkpointPageCount * 4120
             #expect(fileSize(directory.path + "/tryck.sqlite-wal") < bound)
             #expect(try store.load().buttons.count == 100)
         }
     }
 
-    @Test("after a sync that failed nothing counts as synced until the log was copied whole")
+    @Test("after a sync that failed nothing counts as synced until the log was written once more")
     func failedSync() async throws {
         let directory = TemporaryDirectory()
         try await withReactor {
             let store = try openStore(directory)
+            let disk = WatchedDisk(directory.path)
             try store.apply([.putButton(.example(1))])
-            let log = store.log
-            // A descriptor that cannot be synced.
-            var ends: [Int32] = [-1, -1]
-            #expect(pipe(&ends) == 0)
-            close(ends[0])
-            store.log = OwnedDescriptor(ends[1])
+            disk.begin(.sync(0))
+            defer { disk.end() }
             #expect(await store.synced() == false)
             #expect(store.isLogSuspect)
-            // Still that descriptor: this one is the copying, and it leaves an empty log.
             try store.apply([.putButton(.example(2))])
+            let before = disk.events.count
             #expect(await store.synced())
             #expect(!store.isLogSuspect)
-            #expect(fileSize(directory.path + "/tryck.sqlite-wal") < 3 * 4120)
-            store.log = log
+            let octets = disk.events[before...].reduce(0) {
+                guard case .wrote("tryck.sqlite-wal", _, let octets) = $1 else { return $0 }
+                return $0 + octets.count
+            }
+            #expect(octets == fileSize(directory.path + "/tryck.sqlite-wal"))
             try store.apply([.putButton(.example(3))])
             #expect(await store.synced())
             #expect(try store.load().buttons.count == 3)
+        }
+    }
+
+    @Test("the log is begun anew by the helper that copied it: no record waits for the disk")
+    func noWaiting() async throws {
+        let directory = TemporaryDirectory()
+        try await withReactor {
+            let store = try StoreEdge(
+                loop: .shared, directory: directory.path, entropy: 1, now: UTCTime(milliseconds: 0),
+                checkpointPageCount: 8)
+            let disk = WatchedDisk(directory.path)
+            disk.begin()
+            defer { disk.end() }
+            for count in 0..<60 {
+                let before = disk.events.count
+                try store.apply([.putButton(.example(UInt64(count)))])
+                #expect(!disk.events[before...].contains { if case .syncBegan = $0 { true } else { false } })
+                for _ in 0..<3 { #expect(await store.synced()) }
+            }
+            #expect(disk.events.count { $0 == .syncBegan("tryck.sqlite") } > 3)
         }
     }
 
@@ -318,7 +338,7 @@ private func fileSize(_ path: String) -> Int {
 }
 
 extension StoreEdge {
-    fileprivate func synced() async -> Bool {
+    func synced() async -> Bool {
         await withCheckedContinuation { continuation in sync { continuation.resume(returning: $0) } }
     }
 }

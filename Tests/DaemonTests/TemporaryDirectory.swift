@@ -4,27 +4,39 @@ import Glibc
 final class TemporaryDirectory: Sendable {
     let path: String
 
-    init() {
-        let name = strdup("/tmp/tryck-tests-XXXXXX")
+    init(in parent: String = "/tmp") {
+        let name = strdup(parent + "/tryck-tests-XXXXXX")
         defer { free(name) }
         guard let name, mkdtemp(name) != nil else { preconditionFailure("mkdtemp: \(errno)") }
         path = String(cString: name)
     }
 
     deinit { removeTree(path) }
+
+    /// What is in it.
+    var names: [String] { entries(of: path).sorted() }
+
+    func empty() {
+        for name in entries(of: path) { removeTree(path + "/" + name) }
+    }
 }
 
 private func removeTree(_ path: String) {
-    if let directory = opendir(path) {
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name != ".", name != ".." { removeTree(path + "/" + name) }
-        }
-        closedir(directory)
-    }
+    for name in entries(of: path) { removeTree(path + "/" + name) }
     remove(path)
+}
+
+private func entries(of path: String) -> [String] {
+    guard let directory = opendir(path) else { return [] }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+        let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        if name != ".", name != ".." { names.append(name) }
+    }
+    return names
 }
 
 func readFile(_ path: String) -> [UInt8] {

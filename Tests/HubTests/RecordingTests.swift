@@ -200,7 +200,7 @@ struct RecordingTests {
             homeAssistantStatusTopic: "ha/there", trustRootNames: ["ab…"], transport: "hci:0", maximumConnections: 3,
             broker: "mqtt://b:1883",
             control: .all, logLevel: .debug, stateDirectory: "/s", builtAt: UTCTime(milliseconds: 12), ruleFault: "bad",
-            ruleProblems: [["code": "E101", "line": 3]],
+            ruleProblems: [["code": "E101", "line": 3]], lostState: "gone",
             hasMetrics: true, simulatedButtons: ["hall"]),
         rules: RecordedRules(
             files: [
@@ -270,7 +270,7 @@ struct RecordingTests {
                 "version", "commit", "baseTopic", "discoveryPrefix", "homeAssistantStatusTopic", "extraTrustRoots",
                 "trustRootNames", "transport", "hasTransport", "maximumConnections", "broker", "hasBroker", "control",
                 "logLevel", "processEnvironment", "stateDirectory", "builtAt", "ruleFault", "ruleProblems",
-                "hasMetrics", "simulatedButtons",
+                "lostState", "hasMetrics", "simulatedButtons",
             ])
         #expect(names(stored) == ["installationID", "nextRun", "buttons", "runs", "rules"])
         #expect(

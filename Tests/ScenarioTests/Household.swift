@@ -71,6 +71,8 @@ struct Household {
     private var slowLoads: [UInt64] = []
     private(set) var unacknowledged: [UInt64] = []
     private var failedRecords: Set<UInt64> = []
+    /// What goes with the next record.
+    private var unrecorded: [StoreChange] = []
 
     static let kitchen = SimulatedButtonDescription(
         name: "kitchen", address: BluetoothAddress("80:E4:DA:00:00:01"), serial: "BA00-K00001", isPublic: true)
@@ -82,7 +84,7 @@ struct Household {
     init(
         _ buttons: [SimulatedButtonDescription] = [kitchen, hall], rules: HouseRules = .none, seed: UInt64 = 1,
         control: MQTTControl = .settings, discoveryPrefix: String? = nil,
-        hasMetrics: Bool = false, controller: VirtualController.Configuration? = nil,
+        hasMetrics: Bool = false, lostState: String? = nil, controller: VirtualController.Configuration? = nil,
         recordedAt seam: RecordingSeam? = nil
     ) {
         self.seam = seam
@@ -93,7 +95,8 @@ struct Household {
         configuration = HubConfiguration(
             version: "test", discoveryPrefix: discoveryPrefix, extraTrustRoots: [SimulatorRoot.publicKey],
             transport: "simulated:test",
-            broker: "mqtt://test", control: control, hasMetrics: hasMetrics, simulatedButtons: buttons.map(\.name))
+            broker: "mqtt://test", control: control, lostState: lostState, hasMetrics: hasMetrics,
+            simulatedButtons: buttons.map(\.name))
         hub = Hub(configuration, stored: store.state, rules: rules.set)
         world =
             if let controller {
@@ -129,6 +132,7 @@ struct Household {
         hub = Hub(configuration, stored: store.state, rules: (rulesOnDisk ?? rules).set)
         hubTimer = nil
         hubInputs = []
+        unrecorded = []
         slowSyncs = []
         slowLoads = []
         transportIsOpen = false
@@ -332,11 +336,13 @@ struct Household {
             worldInputs.append(.received(packet))
         case .record(let token, let changes):
             journal.append("record")
+            unrecorded += changes
             if diskIsFull {
                 failedRecords.insert(token)
                 give(.recordFailed(token, "no space left"))
             } else {
-                store.apply(changes)
+                store.apply(unrecorded)
+                unrecorded = []
             }
         case .sync(let token):
             journal.append("sync")

@@ -79,7 +79,7 @@ extension Hub {
             case .buttonPresses: for (record, labels) in buttons { text.add(metric, record.pressCount, labels) }
             case .buttonLastSeen:
                 for (record, labels) in buttons {
-                    if let time = record.lastSeen { text.add(metric, thousandths: time.milliseconds, labels) }
+                    if let time = lastSeen(record) { text.add(metric, thousandths: time.milliseconds, labels) }
                 }
             case .buttonBatteryVoltage:
                 for (record, labels) in buttons {

@@ -61,6 +61,7 @@ extension HubConfiguration {
             "built_at_ms": JSONValue(builtAt.milliseconds),
             "rule_problems": redaction(.array(ruleProblems)),
             "rule_fault": ruleFault.map { .string(redaction($0)) } ?? .null,
+            "lost_state": lostState.map { .string($0) } ?? .null,
             "has_metrics": .bool(hasMetrics),
             "simulated_buttons": .array(simulatedButtons.map(JSONValue.string)),
         ]
@@ -94,6 +95,7 @@ extension HubConfiguration {
             builtAt: UTCTime(milliseconds: try configuration.optional("built_at_ms", \.integerValue) ?? 0),
             ruleFault: try configuration.optional("rule_fault", \.stringValue),
             ruleProblems: try configuration.optional("rule_problems", \.arrayValue) ?? [],
+            lostState: try configuration.optional("lost_state", \.stringValue),
             hasMetrics: try configuration.optional("has_metrics", \.boolValue) ?? false,
             simulatedButtons: try strings("simulated_buttons"))
     }

@@ -183,8 +183,11 @@ struct Diagnosis: Hashable, Sendable {
         let directory = seen.stateDirectory
         let path = directory.path.shellWord
         if let fault = status.flatMap({ Self.faults(of: $0).store }) {
-            let isFull = fault.hasPrefix("no space left")
-            return .problem(.state, fault.asFinding, mend: isFull ? Self.makeRoom : "ls -ld \(path)")
+            let mend =
+                fault.hasPrefix("no space left")
+                ? Self.makeRoom
+                : fault.contains("it was set aside") ? "tryck pair" : "ls -ld \(path)"
+            return .problem(.state, fault.asFinding, mend: mend)
         }
         switch directory.condition {
         case .absent: return .ok(.state, "\(directory.path) is made at the first start")

@@ -1,0 +1,87 @@
+import ButtonModel
+import Hub
+import Rules
+
+/// What the disk would not take, until it does, in order.
+///
+/// A change takes the place of earlier ones that it makes pointless, and of a run that has begun and ended here nothing
+/// is left but its number. So however long the disk is full, this is no longer than what is kept altogether.
+struct UnrecordedChanges: Hashable, Sendable {
+    private var latest: [StoreChange] = []
+    /// The run of the highest number of which the disk has heard neither beginning nor end.
+    private var ended: StoredRun?
+
+    var isEmpty: Bool { latest.isEmpty && ended == nil }
+
+    var changes: [StoreChange] {
+        guard let ended else { return latest }
+        return [.runStarted(ended), .runEnded(ended.id)] + latest
+    }
+
+    mutating func add(_ change: StoreChange) {
+        if case .runEnded(let id) = change, let run = takeRun(id) {
+            if run.id > ended?.id ?? 0 { ended = run }
+            return
+        }
+        let subject = change.subject
+        latest.removeAll { subject.makesPointless($0.subject) }
+        latest.append(change)
+    }
+
+    /// The run, if it began here.
+    private mutating func takeRun(_ id: UInt64) -> StoredRun? {
+        for (index, change) in latest.enumerated() {
+            guard case .runStarted(let run) = change, run.id == id else { continue }
+            latest.remove(at: index)
+            latest.removeAll { $0.subject == .waiting(RunID(rawValue: id)) }
+            return run
+        }
+        return nil
+    }
+}
+
+extension StoreChange {
+    /// Of two changes with one subject the later one counts.
+    fileprivate enum Subject: Hashable {
+        /// All that is kept of it.
+        case button(ButtonID)
+        case aspect(ButtonID, Aspect)
+        case run(UInt64)
+        case variable(String)
+        case cycle(String)
+        case enabled(String)
+        case cooldown(String, ButtonID?)
+        case waiting(RunID)
+
+        enum Aspect {
+            case progress, advertising, battery, firmware, nickname, name, triggerMode, settings
+        }
+
+        func makesPointless(_ earlier: Subject) -> Bool {
+            if case .button(let id) = self, case .aspect(id, _) = earlier { return true }
+            return self == earlier
+        }
+    }
+
+    fileprivate var subject: Subject {
+        switch self {
+        case .putButton(let button): .button(button.id)
+        case .removeButton(let id): .button(id)
+        case .progress(let id, _, _, _, _): .aspect(id, .progress)
+        case .runStarted(let run): .run(run.id)
+        case .runEnded(let id): .run(id)
+        case .rules(.variable(let name, _)): .variable(name)
+        case .rules(.cycle(let key, _)): .cycle(key)
+        case .rules(.enabled(let rule, _)): .enabled(rule)
+        case .rules(.cooldown(let cooldown)): .cooldown(cooldown.rule, cooldown.button)
+        case .rules(.waiting(let run, _)): .waiting(run)
+        case .advertisingConfigured(let id, _): .aspect(id, .advertising)
+        case .battery(let id, _, _, _): .aspect(id, .battery)
+        case .firmware(let id, _): .aspect(id, .firmware)
+        case .nickname(let id, _): .aspect(id, .nickname)
+        case .name(let id, _): .aspect(id, .name)
+        case .triggerMode(let id, _): .aspect(id, .triggerMode)
+        case .settings(let id, _): .aspect(id, .settings)
+        }
+    }
+}

@@ -1,0 +1,154 @@
+#define _GNU_SOURCE
+#include "CDisk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+// glibc's headers give some of these other names when files may be large; here each is what it is called.
+#undef open
+#undef pwrite
+#undef ftruncate
+
+static _Atomic(disk_watcher) watcher;
+
+void disk_watch(disk_watcher next)
+{
+	atomic_store(&watcher, next);
+}
+
+// The name of an open file; NULL when it was removed.
+static const char *name_of(int descriptor, char name[PATH_MAX])
+{
+	static const char removed[] = " (deleted)";
+	char link[32];
+	ssize_t length;
+
+	snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+	length = readlink(link, name, PATH_MAX - 1);
+	if (length < 0)
+		return NULL;
+	name[length] = 0;
+	if (length >= (ssize_t)sizeof removed - 1) {
+		const char *end = name + length - (sizeof removed - 1);
+		for (size_t i = 0; i < sizeof removed; i++) {
+			if (end[i] != removed[i])
+				return name;
+		}
+		return NULL;
+	}
+	return name;
+}
+
+// Whether the call goes on; with an errno set when it does not.
+static int may(struct disk_call call, int descriptor)
+{
+	disk_watcher current = atomic_load_explicit(&watcher, memory_order_acquire);
+	char name[PATH_MAX];
+	int saved = errno, refusal;
+
+	if (!current)
+		return 1;
+	if (!call.path)
+		call.path = name_of(descriptor, name);
+	refusal = current(&call);
+	errno = refusal ? refusal : saved;
+	return !refusal;
+}
+
+static int opened(const char *path, int flags, mode_t mode)
+{
+	struct disk_call call = {.operation = DISK_OPEN, .path = path, .flags = flags};
+
+	if ((flags & O_ACCMODE) != O_RDONLY && !may(call, -1))
+		return -1;
+	return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+#define MODE_OF(flags) ({ \
+	mode_t mode = 0; \
+	if ((flags) & (O_CREAT | __O_TMPFILE)) { \
+		va_list list; \
+		va_start(list, flags); \
+		mode = va_arg(list, mode_t); \
+		va_end(list); \
+	} \
+	mode; })
+
+int open(const char *path, int flags, ...)
+{
+	return opened(path, flags, MODE_OF(flags));
+}
+
+int open64(const char *path, int flags, ...)
+{
+	return opened(path, flags | O_LARGEFILE, MODE_OF(flags));
+}
+
+ssize_t pwrite64(int descriptor, const void *octets, size_t count, off64_t offset)
+{
+	struct disk_call call = {.operation = DISK_WRITE, .octets = octets, .count = count, .offset = offset};
+
+	return may(call, descriptor) ? syscall(SYS_pwrite64, descriptor, octets, count, offset) : -1;
+}
+
+ssize_t pwrite(int descriptor, const void *octets, size_t count, off_t offset)
+{
+	return pwrite64(descriptor, octets, count, offset);
+}
+
+int ftruncate64(int descriptor, off64_t length)
+{
+	struct disk_call call = {.operation = DISK_TRUNCATE, .offset = length};
+
+	return may(call, descriptor) ? (int)syscall(SYS_ftruncate, descriptor, length) : -1;
+}
+
+static int synced(long number, int descriptor)
+{
+	int result;
+
+	if (!may((struct disk_call){.operation = DISK_SYNC}, descriptor))
+		return -1;
+	result = (int)syscall(number, descriptor);
+	if (result == 0 && !may((struct disk_call){.operation = DISK_SYNCED}, descriptor))
+		return -1;
+	return result;
+}
+
+int fdatasync(int descriptor)
+{
+	return synced(SYS_fdatasync, descriptor);
+}
+
+int fsync(int descriptor)
+{
+	return synced(SYS_fsync, descriptor);
+}
+
+int unlink(const char *path)
+{
+	if (!may((struct disk_call){.operation = DISK_UNLINK, .path = path}, -1))
+		return -1;
+	return (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+}
+
+int rename(const char *path, const char *target)
+{
+	if (!may((struct disk_call){.operation = DISK_RENAME, .path = path, .target = target}, -1))
+		return -1;
+	return (int)syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, target, 0);
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+	if (!may((struct disk_call){.operation = DISK_MKDIR, .path = path}, -1))
+		return -1;
+	return (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+}

@@ -1,0 +1,121 @@
+import CDisk
+import Glibc
+import Synchronization
+
+/// What was done to the files of a directory, by names within it; the directory itself is `""`.
+enum DiskEvent: Hashable, Sendable {
+    case created(String)
+    case wrote(String, offset: Int, [UInt8])
+    case truncated(String, length: Int)
+    case syncBegan(String)
+    case synced(String)
+    case syncFailed(String)
+    case unlinked(String)
+    case renamed(String, to: String)
+    /// So many transactions were recorded: a kill keeps them.
+    case recorded(Int)
+    /// So many were said to be on the disk: a power cut keeps them.
+    case promised(Int)
+}
+
+/// Which calls that change files do not work.
+enum DiskFault: Hashable, Sendable {
+    case none
+    /// This one alone, counted from 0.
+    case call(Int, errno: Int32)
+    /// This one and all that come after it.
+    case callsFrom(Int, errno: Int32)
+    /// The sync of this number alone, counted from 0.
+    case sync(Int)
+}
+
+/// Sees every call that changes a file below one directory, from whatever thread, and lets it pass or not.
+///
+/// One at a time: use it only on the reactor, where tests take turns.
+final class WatchedDisk: Sendable {
+    private struct State {
+        var events: [DiskEvent] = []
+        var fault = DiskFault.none
+        var callCount = 0
+        var syncCount = 0
+    }
+
+    /// What nothing rests on: SQLite's index of the log in memory, and the lock.
+    static let passing = ["tryck.sqlite-shm", "tryck.lock"]
+
+    let path: String
+    private let state = Mutex(State())
+    private static let current = Mutex<WatchedDisk?>(nil)
+
+    init(_ path: String) { self.path = path }
+
+    func begin(_ fault: DiskFault = .none) {
+        state.withLock { $0.fault = fault }
+        WatchedDisk.current.withLock { $0 = self }
+        disk_watch { call in
+            guard let call, let disk = WatchedDisk.current.withLock({ $0 }) else { return 0 }
+            return disk.refusal(of: call.pointee)
+        }
+    }
+
+    func end() {
+        disk_watch(nil)
+        WatchedDisk.current.withLock { $0 = nil }
+    }
+
+    func note(_ event: DiskEvent) { state.withLock { $0.events.append(event) } }
+
+    /// The disk works again.
+    func mend() { state.withLock { $0.fault = .none } }
+
+    var events: [DiskEvent] { state.withLock { $0.events } }
+    /// How many calls were counted.
+    var callCount: Int { state.withLock { $0.callCount } }
+
+    private func refusal(of call: disk_call) -> Int32 {
+        guard let name = name(call.path), !Self.passing.contains(name) else { return 0 }
+        let event = event(call, name)
+        return state.withLock { state in
+            if call.operation == DISK_SYNCED {
+                state.events.append(.synced(name))
+                return 0
+            }
+            defer {
+                state.callCount += 1
+                if call.operation == DISK_SYNC { state.syncCount += 1 }
+            }
+            let refusal: Int32 =
+                switch state.fault {
+                case .none: 0
+                case .call(let number, let errno): state.callCount == number ? errno : 0
+                case .callsFrom(let number, let errno): state.callCount >= number ? errno : 0
+                case .sync(let number): call.operation == DISK_SYNC && state.syncCount == number ? EIO : 0
+                }
+            if refusal == 0, let event { state.events.append(event) }
+            if refusal != 0, call.operation == DISK_SYNC { state.events.append(.syncFailed(name)) }
+            return refusal
+        }
+    }
+
+    private func event(_ call: disk_call, _ name: String) -> DiskEvent? {
+        switch call.operation {
+        case DISK_OPEN: call.flags & O_CREAT == 0 ? nil : .created(name)
+        case DISK_WRITE:
+            .wrote(
+                name, offset: Int(call.offset),
+                Array(UnsafeRawBufferPointer(start: call.octets, count: call.count)))
+        case DISK_TRUNCATE: .truncated(name, length: Int(call.offset))
+        case DISK_SYNC: .syncBegan(name)
+        case DISK_UNLINK: .unlinked(name)
+        case DISK_RENAME: self.name(call.target).map { .renamed(name, to: $0) }
+        default: nil
+        }
+    }
+
+    /// Within the directory; `nil` elsewhere.
+    private func name(_ path: UnsafePointer<CChar>?) -> String? {
+        guard let path, strncmp(path, self.path, self.path.utf8.count) == 0 else { return nil }
+        let rest = String(cString: path).dropFirst(self.path.count)
+        return rest.isEmpty ? "" : rest.first == "/" ? String(rest.dropFirst()) : nil
+    }
+}

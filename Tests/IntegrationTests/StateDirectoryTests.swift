@@ -1,0 +1,84 @@
+import Foundation
+import JSON
+import Testing
+
+/// What the daemon keeps, and when it cannot.
+@Suite("The state directory of a running daemon", .serialized)
+struct StateDirectoryTests {
+    @Test("a damaged database is set aside: it runs, log and status say so, and its button can be paired again")
+    func damaged() throws {
+        let (workshop, daemon) = try ButtonCommandTests.house()
+        daemon.stop()
+        let file = URL(filePath: workshop.path("state/tryck.sqlite"))
+        var damaged: [Data] = []
+        // What the one lacks is in the other.
+        for name in [file.path, file.path + "-wal"] {
+            damaged.append(Data(try Data(contentsOf: URL(filePath: name)).map { $0 ^ 0x5A }))
+            try damaged.last?.write(to: URL(filePath: name))
+        }
+        let again = try workshop.daemon()
+        try again.line(containing: "it was set aside as \(file.path).damaged-")
+        try again.line(containing: "commands reach it")
+        let status = try workshop.tryck(["status"])
+        #expect(try status.status() == 1)
+        #expect(status.text.contains("all buttons must be paired again or imported"), "\(status.text)")
+        let aside = try FileManager.default.contentsOfDirectory(atPath: workshop.path("state"))
+            .filter { $0.hasPrefix("tryck.sqlite.damaged-") }.sorted()
+        #expect(try aside.map { try Data(contentsOf: URL(filePath: workshop.path("state/" + $0))) } == damaged)
+
+        let pair = try workshop.tryck(["pair", "--time", "60"])
+        #expect(try pair.status() == 0, "\(pair.text)")
+        let mended = try workshop.tryck(["status"])
+        #expect(try mended.status() == 0, "\(mended.text)")
+        again.stop()
+        try workshop.daemon().line(containing: "commands reach it")
+        #expect(try ButtonCommandTests.shown(workshop, "kitchen")["serial"] == "BA00-K00001")
+    }
+
+    @Test("one that cannot be written is refused with what to look at, exit status 69")
+    func readOnly() throws {
+        let workshop = try Workshop()
+        try workshop.write("tryck.yaml", "bluetooth: {transport: none}\nmqtt: {broker: none}\n")
+        let daemon = try workshop.start(
+            Workshop.built("tryckd"),
+            [
+                "--config", workshop.path("tryck.yaml"), "--state-directory", "/sys/tryck", "--control-socket",
+                workshop.path("control.sock"),
+            ])
+        #expect(try daemon.status() == 69)
+        #expect(
+            daemon.text.contains(
+                "/sys/tryck cannot be written: check the owner of the directory and whether its file system is"),
+            "\(daemon.text)")
+    }
+
+    @Test("a machine that believes it is 1970: buttons pair and work, and conditions on the time do not hold")
+    func noClock() throws {
+        let tools = try Workshop()
+        let source = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "support/clock_shim.c").path
+        let compiler = try tools.start(
+            "/usr/bin/cc", ["-shared", "-fPIC", "-O2", "-o", tools.path("clock_shim.so"), source])
+        #expect(try compiler.status() == 0, "\(compiler.text)")
+        let rules = """
+            version: 1
+            buttons:
+              \(RuleHouse.kitchen)
+            rules:
+              - id: day
+                triggers: [{button: kitchen, event: click}]
+                conditions: [{time: {after: 00:00}}]
+                actions: [{log: day}]
+              - id: always
+                triggers: [{button: kitchen, event: click}]
+                actions: [{log: pressed}]
+            """
+        let house = try RuleHouse(
+            rules, hasBroker: false, hasButton: true,
+            environment: ["LD_PRELOAD": tools.path("clock_shim.so"), "CLOCK_SHIM": "20"])
+        try house.ask("simulator/press", ["button": "kitchen", "press": "click"])
+        try house.watch.line(containing: "the clock is earlier than this program")
+        #expect(try house.logged() == "pressed")
+        let button = try #require(try house.ask("buttons").arrayValue?.first)
+        #expect(button["last_seen"]?.stringValue?.hasPrefix("1970-01-01T00:0") == true, "\(button)")
+    }
+}
