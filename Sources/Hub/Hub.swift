@@ -273,7 +273,6 @@ package struct Hub: Sendable {
     private mutating func start(at now: Instant) {
         startedAt = now
         for run in interrupted { reportInterrupted(run, at: now) }
-        if !interrupted.isEmpty { record(interrupted.map { .runEnded($0.id) }) }
         for name in configuration.trustRootNames {
             log(.warning, "certificates signed by \(name) are trusted besides Flic's own (bluetooth.trust_roots)")
         }
