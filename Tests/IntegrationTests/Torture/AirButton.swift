@@ -41,6 +41,7 @@ final class AirButton {
     private(set) var presses: [Press] = []
     private(set) var notes: [String] = []
     private(set) var hasSession = false
+    private var isLinked = false
     private(set) var isPaired = false
     /// Of the daemon, for the presses.
     var life = 0
@@ -51,6 +52,8 @@ final class AirButton {
     private var timer: Instant?
     private var random: SeededGenerator
     private var nextMove: Instant?
+    /// When a link whose other end is gone ends for want of a sign of life.
+    private var supervisionEnd: Instant?
     private var down: (at: Instant, ticks: UInt64)?
     private let codes: [Int]
     private var pressCount = 0
@@ -72,12 +75,16 @@ final class AirButton {
     var isDrained: Bool { button.peripheral?.queue.entries.isEmpty ?? true }
     var isDown: Bool { down != nil }
 
-    var deadline: Instant? { [timer, nextMove].compactMap(\.self).min() }
+    var deadline: Instant? { [timer, nextMove, supervisionEnd].compactMap(\.self).min() }
 
     func timePassed(at now: Instant) throws {
         if let due = timer, due <= now {
             timer = nil
             try advance(.timerFired, at: now)
+        }
+        if let due = supervisionEnd, due <= now {
+            supervisionEnd = nil
+            try advance(.fault(.dropLink), at: now)
         }
         if let due = nextMove, due <= now { try move(at: now) }
         if nextMove == nil, !isResting { nextMove = now }
@@ -90,6 +97,9 @@ final class AirButton {
         framer.append(Array(chunk.prefix(count)))
         while let packet = try framer.next() { try advance(.received(packet), at: now) }
     }
+
+    /// The daemon is gone. The virtual controllers do not tell of every link that went with it.
+    func hostDied(at now: Instant) { supervisionEnd = isLinked ? now + .milliseconds(500) : nil }
 
     // MARK: The finger
 
@@ -144,7 +154,13 @@ final class AirButton {
         notes.append("\(Date().formatted(.iso8601)) \(note)")
         switch note {
         case "paired": isPaired = true
-        case "disconnected": hasSession = false
+        case "connected": isLinked = true
+        case "disconnected":
+            isLinked = false
+            hasSession = false
+            supervisionEnd = nil
+            // The virtual controllers tell of it as if somebody had wanted it. Nobody has: the button looks for its host.
+            button.plan.disconnected(lookingFor: nil, advertisesAgain: true, at: now)
         case "session ready":
             hasSession = true
             bringStored(at: now)

@@ -17,7 +17,9 @@ struct KillTests {
         try house.settle()
         let ledger = house.account()
         let summary = ledger.summary
-        print("killed \(kills) times, seed \(seed): \(summary)")
+        let numbering = house.numbering
+        print("killed \(kills) times, seed \(seed): \(summary), \(numbering.missing) messages missing")
+        #expect(numbering.twice == [])
         #expect(
             ledger.findings.isEmpty,
             """

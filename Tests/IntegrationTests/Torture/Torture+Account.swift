@@ -65,6 +65,23 @@ extension Torture {
 
     private func unknown(_ text: String) -> Ledger.Press { Ledger.Press(button: text, bootID: 0, counter: 0) }
 
+    /// What of the numbered messages about gestures and single steps came twice, and how many never came: those on their
+    /// way when the daemon dies are gone, for nobody can tell whether they arrived.
+    var numbering: (twice: [String], missing: Int) {
+        var seen: [String: Set<Int64>] = [:]
+        var twice: [String] = []
+        for line in messages.lines where line.hasPrefix("tryck/") {
+            guard let space = line.firstIndex(of: " "),
+                ["/event", "/raw"].contains(where: line[..<space].hasSuffix),
+                let message = try? JSONValue(parsing: String(line[space...]))
+            else { continue }
+            let press = message["data"] ?? message
+            guard let button = press["id"]?.stringValue, let number = press["seq"]?.integerValue else { continue }
+            if !seen[button, default: []].insert(number).inserted { twice.append(line) }
+        }
+        return (twice, seen.values.reduce(0) { $0 + Int($1.max() ?? 0) - $1.count })
+    }
+
     /// Everything that is needed to look into what was found.
     func story(of findings: [Ledger.Finding]) -> String {
         var lines: [String] = []

@@ -131,6 +131,7 @@ final class Torture {
         // What it has of files and locks is free when the kernel says so.
         var information = siginfo_t()
         waitid(P_PID, id_t(life.daemon.processIdentifier), &information, WEXITED | WNOWAIT)
+        for button in buttons { button.hostDied(at: now) }
     }
 
     func press(_ isPressing: Bool) { for button in buttons { button.isResting = !isPressing } }
