@@ -1,8 +1,8 @@
 /// What became of every press, held together from what was pressed and what was seen of it.
 ///
-/// A press is in order when its rule's marks are there once, or when its run was reported as cut off, or when it was too
-/// old for its rule by the time it came. A run may be reported as cut off although all its marks are there: the process
-/// died between the last of them and the record that it was the last.
+/// A press is in order when its rule's marks are there once, or when its run was reported as cut off or as failed, or
+/// when it was too old for its rule by the time it came. A run may be so reported although all its marks are there: the
+/// process died between the last of them and the record that it was the last, or the broker before it said that it has it.
 struct Ledger {
     /// As a button counts it: nothing else tells two presses apart for good.
     struct Press: Hashable, Comparable, CustomStringConvertible {
@@ -48,15 +48,18 @@ struct Ledger {
         var handled = 0
         var queued = 0
         var interrupted = 0
+        var failed = 0
     }
 
     private struct Entry {
         var steps: Int?
         var marks: [Int: Int] = [:]
         var runs: Set<UInt64> = []
+        var hasFailed = false
         var ages: Set<Age> = []
 
         var isHandled: Bool { steps.map { (0..<$0).allSatisfy { marks[$0] != nil } } ?? false }
+        var isReported: Bool { hasFailed || !runs.isEmpty }
         var mayHaveBeenTooOld: Bool { ages.contains(.tooOld) || ages.contains(.doubtful) }
     }
 
@@ -75,6 +78,9 @@ struct Ledger {
     /// - Parameter run: one that is reported twice is one.
     mutating func interrupted(_ press: Press, run: UInt64) { entries[press, default: Entry()].runs.insert(run) }
 
+    /// Its rule says so itself.
+    mutating func failed(_ press: Press) { entries[press, default: Entry()].hasFailed = true }
+
     /// In the order of the presses.
     var findings: [Finding] {
         entries.sorted { $0.key < $1.key }.flatMap { press, entry in
@@ -90,7 +96,7 @@ struct Ledger {
         if !entry.marks.isEmpty, entry.ages == [.tooOld] { faults.append(.stale) }
         // What was too old has no marks at all; a run that began is cut off or ends.
         let isJudged = entry.marks.isEmpty && entry.mayHaveBeenTooOld
-        if !entry.isHandled, entry.runs.isEmpty, !isJudged { faults.append(.lost) }
+        if !entry.isHandled, !entry.isReported, !isJudged { faults.append(.lost) }
         return faults
     }
 
@@ -100,8 +106,8 @@ struct Ledger {
             summary.pressed += entry.steps == nil ? 0 : 1
             if entry.isHandled {
                 summary.handled += 1
-            } else if !entry.runs.isEmpty {
-                summary.interrupted += 1
+            } else if entry.isReported {
+                if entry.hasFailed { summary.failed += 1 } else { summary.interrupted += 1 }
             } else if entry.mayHaveBeenTooOld {
                 summary.queued += 1
             }

@@ -52,6 +52,16 @@ struct LedgerTests {
             } == [])
     }
 
+    @Test("failed and said so is in order")
+    func failed() {
+        #expect(faults { $0.failed(Self.press) } == [])
+        #expect(
+            faults(steps: 2) {
+                $0.marked(Self.press)
+                $0.failed(Self.press)
+            } == [])
+    }
+
     @Test("a mark that is there twice, and two runs, are doubles")
     func twice() {
         #expect(
@@ -113,13 +123,14 @@ struct LedgerTests {
             $0.marked(Self.press)
             $0.interrupted(Self.press, run: 1)
         }
-        for counter in [7, 11, 15] as [UInt32] {
+        for counter in [7, 11, 15, 19] as [UInt32] {
             var press = Self.press
             press.counter = counter
             ledger.pressed(press)
             if counter == 7 { ledger.interrupted(press, run: 2) }
+            if counter == 19 { ledger.failed(press) }
             if counter == 11 { ledger.delivered(press, .tooOld) }
         }
-        #expect(ledger.summary == Ledger.Summary(pressed: 4, handled: 1, queued: 1, interrupted: 1))
+        #expect(ledger.summary == Ledger.Summary(pressed: 5, handled: 1, queued: 1, interrupted: 1, failed: 1))
     }
 }

@@ -14,37 +14,42 @@ extension Torture {
                 }
             }
         }
-        for line in messages.lines {
-            if line.hasPrefix("mark ") { mark(line.dropFirst("mark ".count), in: &ledger) }
-            if line.hasPrefix("tryck/bridge/event ") { report(line, in: &ledger) }
+        for line in brokers.flatMap(\.lines) where line.contains("Received PUBLISH from tryck") {
+            guard let mark = line.firstMatch(of: /'mark\/([^']*)'/)?.output.1 else { continue }
+            let (press, step) = read(mark)
+            ledger.marked(press, step: step)
         }
         let file = (try? String(contentsOfFile: workshop.path("marks"), encoding: .utf8)) ?? ""
-        for line in file.split(separator: "\n") { mark(line, in: &ledger) }
+        for line in file.split(separator: "\n") { ledger.marked(read(line).press) }
+        for line in messages.lines where line.hasPrefix("tryck/bridge/event ") { report(line, in: &ledger) }
+        for line in lives.flatMap(\.daemon.lines) {
+            if let mark = line.firstMatch(of: /: failed (.*)/)?.output.1 { ledger.failed(read(mark).press) }
+        }
         return ledger
     }
 
-    /// The daemon goes by the oldest step of a press, which came `heldFor` before the release or with an earlier link.
+    /// The daemon goes by the oldest step of a press, which came `heldFor` before the release or with an earlier link. One
+    /// that was stored makes the press late, even though the release comes as it happens.
     private func age(
         of delivery: AirButton.Delivery, _ press: AirButton.Press, _ kind: TortureRules.Kind
     ) -> Ledger.Age {
-        if delivery.age == .zero { return .fresh }
         if delivery.age > kind.maximumAge + .milliseconds(10) { return .tooOld }
         if kind == .last, !delivery.isLast { return .doubtful }
         return delivery.age + .milliseconds(press.heldFor + 10) < kind.maximumAge ? .fresh : .doubtful
     }
 
-    /// `CODE STEP ADDRESS HELD AT`
-    private func mark(_ text: Substring, in ledger: inout Ledger) {
-        let words = text.split(separator: " ")
+    /// From `CODE_STEP_ADDRESS_HELD_AT`.
+    private func read(_ mark: Substring) -> (press: Ledger.Press, step: Int) {
+        let words = mark.split(separator: "_")
         guard words.count == 5, let code = Int(words[0]), let step = Int(words[1]), let heldFor = Int(words[3]),
-            let at = try? Date(String(words[4]), strategy: Date.ISO8601FormatStyle(timeZoneSeparator: .colon))
-        else { return ledger.marked(unknown(String(text))) }
+            let at = try? Date("\(words[4])Z", strategy: .iso8601)
+        else { return (unknown(String(mark)), 0) }
         let button = words[2].replacing(":", with: "").lowercased()
         let candidates = presses(of: button, code).filter { abs($0.heldFor - heldFor) <= 1 }
         let nearest = candidates.min {
             abs($0.releasedAt.timeIntervalSince(at)) < abs($1.releasedAt.timeIntervalSince(at))
         }
-        ledger.marked(nearest?.identity ?? unknown(String(text)), step: step)
+        return (nearest?.identity ?? unknown(String(mark)), step)
     }
 
     /// The latest press with the code of its rule when the run began.
@@ -92,10 +97,9 @@ extension Torture {
                     "  rule press_\(press.code) (\(TortureRules.Kind(code: press.code))), held \(press.heldFor) ms, let go "
                         + "\(time(press.releasedAt)), brought \(press.deliveries.map { "\($0.age) in life \($0.life)" })"
                 )
-                for line in messages.lines
-                where line.contains("press_\(press.code)\"") || line.hasPrefix("mark \(press.code) ") {
-                    lines.append("    \(line)")
-                }
+                lines += (messages.lines + brokers.flatMap(\.lines)).filter {
+                    $0.contains("press_\(press.code)\"") || $0.contains("mark/\(press.code)_") && $0.contains("from")
+                }.map { "    \($0)" }
                 for life in Set(press.deliveries.map(\.life)).sorted() { lines += story(ofLife: life) }
             }
             if let button = buttons.first(where: { $0.address == finding.press.button }) {

@@ -48,13 +48,26 @@ final class Torture {
     let messages: Program
     private(set) var buttons: [AirButton] = []
     private(set) var lives: [Life] = []
+    /// Their lines tell of every message that they took.
+    private(set) var brokers: [Program]
     private var random: SeededGenerator
     private let start = ContinuousClock.now
 
     init(seed: UInt64) throws {
         random = SeededGenerator(seed: seed)
         workshop = try Workshop()
-        port = try workshop.mosquitto()
+        port = try Workshop.freePort()
+        try workshop.write(
+            "mosquitto.conf",
+            """
+            listener \(port) 127.0.0.1
+            set_tcp_nodelay true
+            persistence false
+            user \(NSUserName())
+            allow_anonymous true
+
+            """)
+        brokers = [try Self.broker(workshop)]
         messages = try workshop.subscriber(port)
         let air = try workshop.rootCanal()
         try workshop.write("rules.yaml", TortureRules.text(marks: workshop.path("marks")))
@@ -102,14 +115,36 @@ final class Torture {
         try begin(plan)
         switch plan {
         case .afterStart(let delay): try run(for: delay)
-        case .afterPress(let delay):
-            let seen = presses(inSession: true)
-            if try run(for: .seconds(6), until: { presses(inSession: true) > seen }) { try run(for: delay) }
+        case .afterPress(let delay): try runUntilPress(andThen: delay)
         }
         try kill()
     }
 
-    private func presses(inSession: Bool) -> Int {
+    /// The broker dies and is away for a moment; the daemon lives on.
+    func loseBroker() throws {
+        let plan = Plan.random(using: &random)
+        switch plan {
+        case .afterStart(let delay): try run(for: delay)
+        case .afterPress(let delay): try runUntilPress(andThen: delay)
+        }
+        try end(brokers[brokers.count - 1])
+        try run(for: .milliseconds(Int.random(in: 0...800, using: &random)))
+        brokers.append(try Self.broker(workshop))
+    }
+
+    private static func broker(_ workshop: Workshop) throws -> Program {
+        let broker = try workshop.start("/usr/sbin/mosquitto", ["-v", "-c", workshop.path("mosquitto.conf")])
+        try broker.line(containing: "running")
+        return broker
+    }
+
+    private func runUntilPress(andThen delay: Duration) throws {
+        let seen = livePresses
+        if try run(for: .seconds(6), until: { livePresses > seen }) { try run(for: delay) }
+    }
+
+    /// Those that the daemon heard of as they happened.
+    private var livePresses: Int {
         buttons.reduce(0) { sum, button in sum + button.presses.count { $0.deliveries.first?.age == .zero } }
     }
 
@@ -126,20 +161,23 @@ final class Torture {
 
     private func kill() throws {
         guard let life = lives.last else { return }
-        Foundation.kill(life.daemon.processIdentifier, SIGKILL)
         lives[lives.count - 1].endedAt = Date()
-        // What it has of files and locks is free when the kernel says so.
-        var information = siginfo_t()
-        waitid(P_PID, id_t(life.daemon.processIdentifier), &information, WEXITED | WNOWAIT)
+        try end(life.daemon)
         for button in buttons { button.hostDied(at: now) }
+    }
+
+    private func end(_ program: Program) throws {
+        Foundation.kill(program.processIdentifier, SIGKILL)
+        // What it has of files, ports and locks is free when the kernel says so.
+        var information = siginfo_t()
+        waitid(P_PID, id_t(program.processIdentifier), &information, WEXITED | WNOWAIT)
     }
 
     func press(_ isPressing: Bool) { for button in buttons { button.isResting = !isPressing } }
 
     /// The last daemon lives until all is told.
     func settle() throws {
-        if lives.last?.endedAt == nil { try kill() }
-        try begin(nil)
+        if lives.last?.endedAt != nil { try begin(nil) }
         _ = try run(for: .seconds(20)) {
             // One that has given up its search is woken by a press.
             for button in buttons { button.isResting = button.hasSession }
@@ -148,7 +186,7 @@ final class Torture {
         press(false)
         // What waits in a rule ends, and messages arrive.
         var lookAt = now
-        _ = try run(for: .seconds(10)) {
+        _ = try run(for: .seconds(30)) {
             guard now >= lookAt else { return false }
             lookAt = now + .milliseconds(100)
             return account().findings.isEmpty

@@ -39,19 +39,21 @@ enum TortureRules {
         }
 
         fileprivate func actions(_ code: Int, marks: String) -> [String] {
-            func mark(_ step: Int = 0) -> String {
-                "\(code) \(step) {{ trigger.address }} {{ milliseconds(trigger.held_for) }} {{ trigger.at }}"
-            }
             func message(_ step: Int = 0) -> String {
-                "publish: {topic: mark, qos: 1, max_age: 60s, payload: \"\(mark(step))\"}\n        timeout: 60s"
+                "publish: {topic: \"mark/\(mark(code, step))\", qos: 1, max_age: 60s}\n        timeout: 60s"
             }
             return switch self {
             case .message, .punctual, .last: [message()]
-            case .line: ["shell: {script: 'echo \"$1\" >> \(marks)', args: [\"\(mark())\"]}"]
+            case .line: ["shell: {script: 'echo \"$1\" >> \(marks)', args: [\"\(mark(code))\"]}"]
             case .slow: [message(), "delay: 250ms", message(1)]
             case .resumed: ["delay: 150ms", message()]
             }
         }
+    }
+
+    /// `CODE_STEP_ADDRESS_HELD_AT`: which press it was, as a level of a topic.
+    private static func mark(_ code: Int, _ step: Int = 0) -> String {
+        "\(code)_\(step)_{{ trigger.address }}_{{ milliseconds(trigger.held_for) }}_{{ slice(trigger.at, 0, 19) }}"
     }
 
     /// - Parameter marks: the file for what programs write.
@@ -67,6 +69,7 @@ enum TortureRules {
                     mode: parallel
                     max: 100
                     rate_limit: 1000/1s
+                    on_error: {log: {level: warning, message: "failed \(mark(code))"}}
                     actions:
                 \(actions)
                 """
