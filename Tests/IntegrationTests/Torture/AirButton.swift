@@ -42,6 +42,7 @@ final class AirButton {
     private(set) var notes: [String] = []
     private(set) var hasSession = false
     private var isLinked = false
+    private var hasLostLink = false
     private(set) var isPaired = false
     /// Of the daemon, for the presses.
     var life = 0
@@ -148,6 +149,11 @@ final class AirButton {
             case .failed(let sentence): throw Program.Failure(description: sentence)
             }
         }
+        guard hasLostLink else { return }
+        hasLostLink = false
+        // The virtual controllers tell of it as if somebody had wanted it. Nobody has: the button looks for its host.
+        button.plan.disconnected(lookingFor: nil, advertisesAgain: true, at: now)
+        try advance(.timerFired, at: now)
     }
 
     private func noted(_ note: String, at now: Instant) {
@@ -158,9 +164,8 @@ final class AirButton {
         case "disconnected":
             isLinked = false
             hasSession = false
+            hasLostLink = true
             supervisionEnd = nil
-            // The virtual controllers tell of it as if somebody had wanted it. Nobody has: the button looks for its host.
-            button.plan.disconnected(lookingFor: nil, advertisesAgain: true, at: now)
         case "session ready":
             hasSession = true
             bringStored(at: now)

@@ -70,9 +70,9 @@ extension Torture {
 
     private func unknown(_ text: String) -> Ledger.Press { Ledger.Press(button: text, bootID: 0, counter: 0) }
 
-    /// What of the numbered messages about gestures and single steps came twice, and how many never came: those on their
-    /// way when the daemon dies are gone, for nobody can tell whether they arrived.
-    var numbering: (twice: [String], missing: Int) {
+    /// Of the numbered messages about gestures and single steps, which came twice, and how many of how many never came:
+    /// those on their way when the daemon dies are gone, for nobody can tell whether they arrived.
+    var numbering: (twice: [String], missing: Int, total: Int) {
         var seen: [String: Set<Int64>] = [:]
         var twice: [String] = []
         for line in messages.lines where line.hasPrefix("tryck/") {
@@ -84,7 +84,8 @@ extension Torture {
             guard let button = press["id"]?.stringValue, let number = press["seq"]?.integerValue else { continue }
             if !seen[button, default: []].insert(number).inserted { twice.append(line) }
         }
-        return (twice, seen.values.reduce(0) { $0 + Int($1.max() ?? 0) - $1.count })
+        let total = seen.values.reduce(0) { $0 + Int($1.max() ?? 0) }
+        return (twice, total - seen.values.reduce(0) { $0 + $1.count }, total)
     }
 
     /// Everything that is needed to look into what was found.

@@ -50,6 +50,8 @@ final class Torture {
     private(set) var lives: [Life] = []
     /// Their lines tell of every message that they took.
     private(set) var brokers: [Program]
+    /// Of the broker, in this life of the daemon.
+    private var outages = 0
     private var random: SeededGenerator
     private let start = ContinuousClock.now
 
@@ -120,10 +122,17 @@ final class Torture {
         try kill()
     }
 
-    /// The broker dies and is away for a moment; the daemon lives on.
+    /// The broker dies and is away for a moment. The daemon lives on, but for every fourth time: it comes back more slowly
+    /// each time to a broker that does not stay.
     func loseBroker() throws {
-        let plan = Plan.random(using: &random)
-        switch plan {
+        if outages == 4 {
+            try kill()
+            try run(for: .seconds(20)) { hasObserver }
+            try begin(nil)
+        }
+        outages += 1
+        try run(for: .seconds(20)) { connections >= outages }
+        switch Plan.random(using: &random) {
         case .afterStart(let delay): try run(for: delay)
         case .afterPress(let delay): try runUntilPress(andThen: delay)
         }
@@ -131,6 +140,12 @@ final class Torture {
         try run(for: .milliseconds(Int.random(in: 0...800, using: &random)))
         brokers.append(try Self.broker(workshop))
     }
+
+    /// Somebody listens to this broker: what a new daemon has to report of an old one, it says once.
+    private var hasObserver: Bool { messages.lines.count { $0.contains("received SUBACK") } >= brokers.count }
+
+    /// Of this daemon to the broker.
+    private var connections: Int { lives.last?.daemon.lines.count { $0.contains("connected to mqtt") } ?? 0 }
 
     private static func broker(_ workshop: Workshop) throws -> Program {
         let broker = try workshop.start("/usr/sbin/mosquitto", ["-v", "-c", workshop.path("mosquitto.conf")])
@@ -149,6 +164,7 @@ final class Torture {
     }
 
     private func begin(_ plan: Plan?) throws {
+        outages = 0
         for button in buttons { button.life = lives.count }
         let daemon = try workshop.start(
             Workshop.built("tryckd"),
@@ -177,8 +193,11 @@ final class Torture {
 
     /// The last daemon lives until all is told.
     func settle() throws {
-        if lives.last?.endedAt != nil { try begin(nil) }
-        _ = try run(for: .seconds(20)) {
+        if lives.last?.endedAt != nil {
+            try run(for: .seconds(20)) { hasObserver }
+            try begin(nil)
+        }
+        _ = try run(for: .seconds(60)) {
             // One that has given up its search is woken by a press.
             for button in buttons { button.isResting = button.hasSession }
             return buttons.allSatisfy { $0.hasSession && $0.isDrained && !$0.isDown }
