@@ -158,6 +158,7 @@ let package = Package(
         fuzzing,
         tests(
             "IntegrationTests", "JSON", "BluetoothHost", "ButtonModel", "Daemon", "Reactor", "ReactorTestSupport",
+            "Simulator", "Flic",
             "PictureTransfer", exclude: ["support"]),
     ]
 )

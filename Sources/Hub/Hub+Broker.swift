@@ -114,7 +114,9 @@ extension Hub {
         if id != Hub.nobody, id < RetainedTopics.firstID {
             if case .completed = outcome { metrics.published += 1 } else { metrics.failed += 1 }
         }
-        guard let step = jobs.removeValue(forKey: id)?.step else { return }
+        let job = jobs.removeValue(forKey: id)
+        if let run = job?.interrupted { record([.runEnded(run)]) }
+        guard let step = job?.step else { return }
         advanceRules(.stepFinished(step, outcome), at: now)
     }
 

@@ -9,6 +9,8 @@ struct Job: Hashable, Sendable {
     var step: StepID?
     var rule: String
     var action: Action?
+    /// The run that a crash cut off and that this message tells of: until it has, the run is kept.
+    var interrupted: UInt64?
 
     var isProcess: Bool {
         if case .process = action { true } else { false }
@@ -105,7 +107,6 @@ extension Hub {
             ended.append(.runEnded(run.rawValue))
             runEnded(run, rule: rule, result, at: now)
         case .interrupted(let run, let rule, let occurrence):
-            ended.append(.runEnded(run.rawValue))
             reportInterrupted(
                 StoredRun(
                     id: run.rawValue, rule: rule, button: occurrence.button, event: EventCursor(),
@@ -223,6 +224,7 @@ extension Hub {
         advanceRules(.stepFinished(step, outcome), at: now)
     }
 
+    /// The run ends on file when the broker has the report: a process that dies once more before that leaves it to the next.
     mutating func reportInterrupted(_ run: StoredRun, at now: Instant) {
         log(.warning, "rule \(run.rule) was interrupted by a crash, a power cut or a restart; it is not repeated")
         let data: JSONValue = [
@@ -230,7 +232,9 @@ extension Hub {
             "button": run.button.map { .string($0.description) } ?? .null,
             "started_at": .string(run.startedAt.description),
         ]
-        publish(topics.bridgeMessage("interrupted", data), patience: .seconds(3600), mayRepeat: true, at: now)
+        publish(
+            topics.bridgeMessage("interrupted", data), patience: .seconds(3600), mayRepeat: true,
+            for: Job(rule: run.rule, interrupted: run.id), at: now)
         publishLastRun(of: run.rule, result: .interrupted, startedAt: run.startedAt, button: run.button)
     }
 

@@ -281,7 +281,6 @@ package struct Hub: Sendable {
         startedAt = now
         if let lost = configuration.lostState { log(.error, lost) }
         for run in interrupted { reportInterrupted(run, at: now) }
-        if !interrupted.isEmpty { record(interrupted.map { .runEnded($0.id) }) }
         for name in configuration.trustRootNames {
             log(.warning, "certificates signed by \(name) are trusted besides Flic's own (bluetooth.trust_roots)")
         }

@@ -89,6 +89,52 @@ struct RuleCrashScenarioTests {
         #expect(house.payloads(on: "at") == (0..<presses).map { ["a", "b", "c"][$0 % 3] })
     }
 
+    @Test("a run that was cut off is reported once the broker has heard of it, whatever dies before")
+    func reportSurvives() {
+        var house = Self.house(HouseRules(Self.stairs.text.replacing("resume", with: "drop")))
+        house.press("kitchen", .click)
+        house.wait(.milliseconds(200))
+        house.brokerIsUp = false
+        for _ in 0..<3 {
+            house.crash()
+            house.wait(.milliseconds(50))
+        }
+        // It took the report, and the process died before it said so.
+        house.brokerIsSilent = true
+        house.bringBrokerBack()
+        house.crash()
+        #expect(house.store.state.runs.count == 1)
+        house.brokerIsSilent = false
+        house.crash()
+        #expect(house.store.state.runs.isEmpty)
+        house.crash()
+        house.wait(.seconds(5))
+        let told = house.payloads(on: "tryck/bridge/event").filter { $0.contains(#""type":"interrupted""#) }
+        #expect(Set(told).count == 1)
+        #expect(told.count == 3)
+        #expect(house.payloads(on: "tryck/rules/stairs/last_run").last?.contains("interrupted") == true)
+    }
+
+    @Test("of what a button had stored the last is not forgotten by a process that dies as soon as it has it")
+    func lastStored() throws {
+        var house = Self.house(
+            """
+            version: 1
+            defaults: {queued: {max_age: 60s, keep: last}}
+            rules: [{id: last, triggers: {button: any, event: down}, actions: {publish: {topic: last}}}]
+            """)
+        house.reach("kitchen", false)
+        house.wait(.seconds(10))
+        house.press("kitchen", .click)
+        house.wait(.seconds(2))
+        let before = try #require(house.store.state.buttons.first).cursor
+        house.reach("kitchen", true)
+        while house.store.state.buttons.first?.cursor == before { house.wait(.milliseconds(1)) }
+        house.crash()
+        house.wait(.seconds(20))
+        #expect(house.payloads(on: "last").count == 1)
+    }
+
     @Test("what a timer decides is synced after its actions, and a power cut brings nothing back")
     func timerDecides() throws {
         var house = Self.house(

@@ -1,0 +1,238 @@
+import ButtonModel
+import Foundation
+import JSON
+import Simulator
+import TestSupport
+
+/// A house whose daemon is killed again and again while its buttons are pressed.
+///
+/// The buttons live here, on the thread that calls `run`, and outlive every daemon. A rule for each code of a press
+/// leaves a mark that says which press it was; a run that was cut off is known by its rule, for that is the code.
+final class Torture {
+    /// When the daemon is killed.
+    enum Plan: CustomStringConvertible {
+        case afterStart(Duration)
+        /// After the first release that the daemon hears of as it happens.
+        case afterPress(Duration)
+
+        /// The moments after the start, the time when links come and stored presses with them, and what comes between a
+        /// press and its acknowledgement.
+        static func random(using random: inout SeededGenerator) -> Plan {
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0...1: .afterStart(.microseconds(Int.random(in: 0...60_000, using: &random)))
+            case 2...4: .afterStart(.microseconds(Int.random(in: 60_000...1_500_000, using: &random)))
+            case 5...8: .afterPress(.microseconds(Int.random(in: 0...20_000, using: &random)))
+            default: .afterPress(.microseconds(Int.random(in: 20_000...700_000, using: &random)))
+            }
+        }
+
+        var description: String {
+            switch self {
+            case .afterStart(let delay): "\(delay) after its start"
+            case .afterPress(let delay): "\(delay) after a press"
+            }
+        }
+    }
+
+    struct Life {
+        var plan: Plan?
+        var startedAt = Date()
+        var endedAt: Date?
+        var daemon: Program
+    }
+
+    static let names = ["kitchen", "hall", "stairs", "cellar"]
+
+    let workshop: Workshop
+    let port: Int
+    let messages: Program
+    private(set) var buttons: [AirButton] = []
+    private(set) var lives: [Life] = []
+    /// Their lines tell of every message that they took.
+    private(set) var brokers: [Program]
+    /// Of the broker, in this life of the daemon.
+    private var outages = 0
+    private var random: SeededGenerator
+    private let start = ContinuousClock.now
+
+    init(seed: UInt64) throws {
+        random = SeededGenerator(seed: seed)
+        workshop = try Workshop()
+        port = try Workshop.freePort()
+        try workshop.write(
+            "mosquitto.conf",
+            """
+            listener \(port) 127.0.0.1
+            set_tcp_nodelay true
+            persistence false
+            user \(NSUserName())
+            allow_anonymous true
+
+            """)
+        brokers = [try Self.broker(workshop)]
+        messages = try workshop.subscriber(port)
+        let air = try workshop.rootCanal()
+        try workshop.write("rules.yaml", TortureRules.text(marks: workshop.path("marks")))
+        let root = SimulatorRoot.publicKey.map { String(format: "%02x", $0) }.joined()
+        try workshop.write(
+            "tryck.yaml",
+            """
+            bluetooth: {transport: "h4:tcp:127.0.0.1:\(air)", trust_roots: ["\(root)"]}
+            mqtt: {broker: "mqtt://127.0.0.1:\(port)"}
+            homeassistant: {discovery: false}
+            rules: rules.yaml
+            """)
+        for (place, name) in Self.names.enumerated() {
+            buttons.append(
+                try AirButton(
+                    SimulatedButtonDescription(name: name), port: air, seed: seed &+ UInt64(place), at: now))
+        }
+        try pair()
+    }
+
+    private var now: Instant { Instant(sinceBoot: .seconds(1) + (ContinuousClock.now - start)) }
+
+    private func pair() throws {
+        try begin(nil)
+        try messages.line(containing: "tryck/bridge/state online")
+        try lives[0].daemon.line(containing: "is ready")
+        try ask("permit_join", "60")
+        guard try run(for: .seconds(60), until: { buttons.allSatisfy { $0.isPaired && $0.hasSession } }) else {
+            throw Program.Failure(
+                description: "the buttons did not pair:\n\(buttons.map(\.notes))\n\(lives[0].daemon.text)")
+        }
+        try ask("permit_join", "0")
+    }
+
+    private func ask(_ request: String, _ payload: String) throws {
+        try RuleHouse.publish(workshop, port, "tryck/bridge/request/\(request)", payload)
+    }
+
+    // MARK: Lives
+
+    /// One life of the daemon, to its end.
+    func live() throws {
+        if lives.last?.endedAt == nil { try kill() }
+        let plan = Plan.random(using: &random)
+        try begin(plan)
+        switch plan {
+        case .afterStart(let delay): try run(for: delay)
+        case .afterPress(let delay): try runUntilPress(andThen: delay)
+        }
+        try kill()
+    }
+
+    /// The broker dies and is away for a moment. The daemon lives on, but for every fourth time: it comes back more slowly
+    /// each time to a broker that does not stay.
+    func loseBroker() throws {
+        if outages == 4 {
+            try kill()
+            try run(for: .seconds(20)) { hasObserver }
+            try begin(nil)
+        }
+        outages += 1
+        try run(for: .seconds(20)) { connections >= outages }
+        switch Plan.random(using: &random) {
+        case .afterStart(let delay): try run(for: delay)
+        case .afterPress(let delay): try runUntilPress(andThen: delay)
+        }
+        try end(brokers[brokers.count - 1])
+        try run(for: .milliseconds(Int.random(in: 0...800, using: &random)))
+        brokers.append(try Self.broker(workshop))
+    }
+
+    /// Somebody listens to this broker: what a new daemon has to report of an old one, it says once.
+    private var hasObserver: Bool { messages.lines.count { $0.contains("received SUBACK") } >= brokers.count }
+
+    /// Of this daemon to the broker.
+    private var connections: Int { lives.last?.daemon.lines.count { $0.contains("connected to mqtt") } ?? 0 }
+
+    private static func broker(_ workshop: Workshop) throws -> Program {
+        let broker = try workshop.start("/usr/sbin/mosquitto", ["-v", "-c", workshop.path("mosquitto.conf")])
+        try broker.line(containing: "running")
+        return broker
+    }
+
+    private func runUntilPress(andThen delay: Duration) throws {
+        let seen = livePresses
+        if try run(for: .seconds(6), until: { livePresses > seen }) { try run(for: delay) }
+    }
+
+    /// Those that the daemon heard of as they happened.
+    private var livePresses: Int {
+        buttons.reduce(0) { sum, button in sum + button.presses.count { $0.deliveries.first?.age == .zero } }
+    }
+
+    private func begin(_ plan: Plan?) throws {
+        outages = 0
+        for button in buttons { button.life = lives.count }
+        let daemon = try workshop.start(
+            Workshop.built("tryckd"),
+            [
+                "--config", workshop.path("tryck.yaml"), "--state-directory", workshop.path("state"),
+                "--control-socket", workshop.path("control.sock"),
+            ])
+        lives.append(Life(plan: plan, daemon: daemon))
+    }
+
+    private func kill() throws {
+        guard let life = lives.last else { return }
+        lives[lives.count - 1].endedAt = Date()
+        try end(life.daemon)
+        for button in buttons { button.hostDied(at: now) }
+    }
+
+    private func end(_ program: Program) throws {
+        Foundation.kill(program.processIdentifier, SIGKILL)
+        // What it has of files, ports and locks is free when the kernel says so.
+        var information = siginfo_t()
+        waitid(P_PID, id_t(program.processIdentifier), &information, WEXITED | WNOWAIT)
+    }
+
+    func press(_ isPressing: Bool) { for button in buttons { button.isResting = !isPressing } }
+
+    /// The last daemon lives until all is told.
+    func settle() throws {
+        if lives.last?.endedAt != nil {
+            try run(for: .seconds(20)) { hasObserver }
+            try begin(nil)
+        }
+        _ = try run(for: .seconds(60)) {
+            // One that has given up its search is woken by a press.
+            for button in buttons { button.isResting = button.hasSession }
+            return buttons.allSatisfy { $0.hasSession && $0.isDrained && !$0.isDown }
+        }
+        press(false)
+        // What waits in a rule ends, and messages arrive.
+        var lookAt = now
+        _ = try run(for: .seconds(30)) {
+            guard now >= lookAt else { return false }
+            lookAt = now + .milliseconds(100)
+            return account().findings.isEmpty
+        }
+    }
+
+    // MARK: Time
+
+    /// Lets the buttons go on for so long, or until something is so.
+    ///
+    /// - Returns: whether it became so.
+    @discardableResult
+    func run(for duration: Duration, until isTrue: () -> Bool = { false }) throws -> Bool {
+        let end = now + duration
+        while now < end {
+            if isTrue() { return true }
+            for button in buttons { try button.timePassed(at: now) }
+            if isTrue() { return true }
+            let wake = buttons.compactMap(\.deadline).reduce(end, min)
+            // Rounded down: a kill comes on time, and the last of its milliseconds is waited for awake.
+            let left = max(0, min((wake - now).milliseconds, 50))
+            var descriptors = buttons.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+            guard poll(&descriptors, nfds_t(descriptors.count), Int32(left)) > 0 else { continue }
+            for (place, descriptor) in descriptors.enumerated() where descriptor.revents != 0 {
+                try buttons[place].receive(at: now)
+            }
+        }
+        return isTrue()
+    }
+}
