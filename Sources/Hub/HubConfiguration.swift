@@ -37,6 +37,8 @@ package struct HubConfiguration: Hashable, Sendable {
     package var ruleFault: String?
     /// All that is wrong with those on disk, as `RulesLoaded` has it.
     package var ruleProblems: [JSONValue]
+    /// Where all HCI traffic is written to, when it is.
+    package var capture: String?
     /// A file for Prometheus is wanted.
     package var hasMetrics: Bool
     /// Names of the simulator's buttons; empty without a simulator.
@@ -51,7 +53,7 @@ package struct HubConfiguration: Hashable, Sendable {
         control: MQTTControl = .settings, logLevel: LogLevel = .info, processEnvironment: [String] = [],
         stateDirectory: String = "/",
         builtAt: UTCTime = UTCTime(milliseconds: 0), ruleFault: String? = nil, ruleProblems: [JSONValue] = [],
-        hasMetrics: Bool = false, simulatedButtons: [String] = []
+        capture: String? = nil, hasMetrics: Bool = false, simulatedButtons: [String] = []
     ) {
         self.version = version
         self.commit = commit
@@ -72,6 +74,7 @@ package struct HubConfiguration: Hashable, Sendable {
         self.builtAt = builtAt
         self.ruleFault = ruleFault
         self.ruleProblems = ruleProblems
+        self.capture = capture
         self.hasMetrics = hasMetrics
         self.simulatedButtons = simulatedButtons
     }
