@@ -194,9 +194,9 @@ struct DoctorTests {
         #expect(full["state"]?.sentence == "nothing can be written to \(state): No space left on device", "\(full)")
         #expect(full["state"]?.mend == "sudo journalctl --vacuum-size=50M")
         #expect(full["space"] == nil)
-        let limited = try problems(after: "chmod 700 \(state)\ntrap '' 25\nulimit -f 0")
+        let limited = try problems(after: "chmod 700 \(state)\ntrap '' XFSZ\nulimit -f 0")
         #expect(limited["state"]?.sentence == "nothing can be written to \(state): File too large", "\(limited)")
-        let readOnly = try problems(after: "\(small),ro")
+        let readOnly = try problems(after: "\(small) -o ro")
         #expect(readOnly["state"]?.mend == "sudo mount -o remount,rw \"$(stat -c %m \(state))\"", "\(readOnly)")
     }
 
