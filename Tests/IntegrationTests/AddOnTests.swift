@@ -131,7 +131,9 @@ struct AddOnTests {
             $0.hasPrefix("  ") && !$0.hasSuffix("?")
         }
         #expect(required.count == defaults.count)
-        #expect(configuration.contains("version: \"0.1.0\""))
+        let version = try workshop.start(Workshop.built("tryckd"), ["--version"])
+        #expect(try version.status() == 0)
+        #expect(configuration.contains("version: \"\(version.text.split(separator: " ").last ?? "")\""))
     }
 
     private func status() throws -> JSONValue {

@@ -288,7 +288,9 @@ struct DoctorTests {
                 arguments + [
                     "--control-socket", workshop.path("control.sock"), "--report", workshop.path("report.txt"),
                 ],
-                environment: ["NO_COLOR": "1", "HOME": workshop.directory.path])
+                environment: [
+                    "NO_COLOR": "1", "HOME": workshop.directory.path, "PATH": workshop.path("bin") + ":/usr/bin:/bin",
+                ])
             _ = try doctor.status()
             return try String(contentsOf: workshop.directory.appending(path: "report.txt"), encoding: .utf8)
                 + doctor.text.split(separator: "\n").filter { $0.hasPrefix("✗") }.joined()
@@ -300,8 +302,24 @@ struct DoctorTests {
             Self.rules.replacingOccurrences(of: "id: light", with: "mode: !secret word\n    id: light"))
         let bad = try report()
         #expect(bad.contains("problem  rules"), "\(bad)")
-        for text in [good, bad] {
-            for word in ["4711", "0815"] { #expect(!text.contains(word), "\(text)") }
+
+        // Slips beside secrets, and what a daemon that met them has left in the journal.
+        daemon.stop()
+        try workshop.write("rules/secrets.yaml", "word copper-4711\n")
+        try workshop.write(
+            "tryck.yaml", "mqtt:\n  broker: \"mqtt://ada:zinc-1234@127.0.0.1:1\"\n  pasword: brass-0815\n")
+        let failed = try workshop.daemon()
+        #expect(try failed.status() == 78)
+        try workshop.write("journal", failed.text + "\n")
+        try FileManager.default.createDirectory(atPath: workshop.path("bin"), withIntermediateDirectories: true)
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o755],
+            ofItemAtPath: try workshop.write("bin/journalctl", "#!/bin/sh\nexec cat \(workshop.path("journal"))\n"))
+        let slips = try report()
+        #expect(slips.contains("tryck.yaml has 2 errors, the first at 2:11 (E204)"), "\(slips)")
+        #expect(slips.contains("a broker's address has neither name nor password in it"), "\(slips)")
+        for text in [good, bad, slips] {
+            for word in ["4711", "0815", "1234"] { #expect(!text.contains(word), "\(text)") }
         }
         #expect(!good.contains(workshop.directory.path), "\(good)")
         let mode = try FileManager.default.attributesOfItem(atPath: workshop.path("report.txt"))[.posixPermissions]

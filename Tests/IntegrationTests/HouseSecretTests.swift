@@ -138,7 +138,10 @@ struct HouseSecretTests {
         texts["tryck replay"] = replay.text
 
         var secrets = ["brass-0815", "copper-4711", "iron-7777", "zinc-1234"]
-        secrets += try keys(workshop)
+        let keys = try keys(workshop)
+        let database = try octets(workshop, "state/tryck.sqlite")
+        #expect(keys.contains { database.contains($0) })
+        secrets += keys
         for (place, text) in texts.sorted(by: { $0.key < $1.key }) {
             #expect(!text.isEmpty, "\(place)")
             for secret in secrets where text.range(of: secret, options: [.caseInsensitive, .literal]) != nil {
