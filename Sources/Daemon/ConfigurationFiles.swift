@@ -168,6 +168,8 @@ package struct ConfigurationFiles: Sendable {
     private func read(_ path: String) throws(Setup.Failure) -> FileText {
         do {
             return try FileText(reading: path)
+        } catch .notFound {
+            throw .init(text: "\(path) does not exist. Write it, or name another.", status: .configuration)
         } catch {
             throw .init(text: "\(error)", status: .configuration)
         }

@@ -92,8 +92,8 @@ extension TransportFailure: CustomStringConvertible {
         case .notPermitted(let index):
             """
             opening hci\(index) is not permitted: start tryckd as a service with \
-            `AmbientCapabilities=CAP_NET_ADMIN CAP_NET_RAW`, or once run \
-            `sudo setcap 'cap_net_admin,cap_net_raw+eip' "$(command -v tryckd)"`
+            `AmbientCapabilities=CAP_NET_ADMIN`, or once run \
+            `sudo setcap cap_net_admin+ep "$(command -v tryckd)"`
             """
         case .radioBlocked(let index):
             "the radio of hci\(index) is switched off: run `sudo rfkill unblock bluetooth`, or look for its switch"

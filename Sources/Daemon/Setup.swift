@@ -90,7 +90,7 @@ package struct Setup: Sendable {
             control: MQTTControl(configuration.control), logLevel: try Setup.logLevel(options, configuration),
             processEnvironment: names,
             stateDirectory: stateDirectory, builtAt: Version.builtAt, ruleFault: loaded.fault,
-            ruleProblems: loaded.problems, hasMetrics: metricsFile != nil,
+            ruleProblems: loaded.problems, capture: capture, hasMetrics: metricsFile != nil,
             simulatedButtons: simulator.map(\.name))
     }
 

@@ -12,6 +12,8 @@ package struct StateDirectoryReport: Hashable, Sendable {
         case readOnlyFileSystem
         /// A file could not be made in it.
         case notWritable(cause: String)
+        /// A file could be made, and nothing be written to it.
+        case full(cause: String)
         case writable
     }
 
@@ -25,24 +27,38 @@ package struct StateDirectoryReport: Hashable, Sendable {
         case failed(StoreFailure)
     }
 
+    package struct Stranger: Hashable, Sendable {
+        package var path: String
+        package var owner: String
+
+        package init(path: String, owner: String) {
+            self.path = path
+            self.owner = owner
+        }
+    }
+
     package var path: String
     package var condition: Condition
     /// Of the directory, when it is there.
     package var owner: String?
     /// The permission bits.
     package var mode: UInt32?
+    /// A file in it that is another user's, whose daemon may then not write it.
+    package var stranger: Stranger?
     /// Octets an ordinary user may still write; `nil`: unknown.
     package var freeSpace: UInt64?
     package var database: DatabaseCondition
 
     package init(
-        path: String, condition: Condition, owner: String? = nil, mode: UInt32? = nil, freeSpace: UInt64? = nil,
+        path: String, condition: Condition, owner: String? = nil, mode: UInt32? = nil, stranger: Stranger? = nil,
+        freeSpace: UInt64? = nil,
         database: DatabaseCondition = .absent
     ) {
         self.path = path
         self.condition = condition
         self.owner = owner
         self.mode = mode
+        self.stranger = stranger
         self.freeSpace = freeSpace
         self.database = database
     }
@@ -66,14 +82,15 @@ package struct StateDirectoryReport: Hashable, Sendable {
             self.init(path: path, condition: condition, freeSpace: Self.freeSpace(at: parent))
             return
         }
-        let owner = getpwuid(information.st_uid).map { String(cString: $0.pointee.pw_name) } ?? "\(information.st_uid)"
+        let owner = Self.name(of: information.st_uid)
         guard information.st_mode & S_IFMT == S_IFDIR else {
             self.init(path: path, condition: .fileInTheWay(path: path), owner: owner)
             return
         }
         self.init(
             path: path, condition: Self.tryWriting(in: path), owner: owner, mode: information.st_mode & 0o7777,
-            freeSpace: Self.freeSpace(at: path), database: Self.database(in: path))
+            stranger: Self.stranger(in: path, of: information.st_uid), freeSpace: Self.freeSpace(at: path),
+            database: Self.database(in: path))
     }
 
     private static func tryWriting(in directory: String) -> Condition {
@@ -87,10 +104,29 @@ package struct StateDirectoryReport: Hashable, Sendable {
             unlink(probe)
         }
         // A full disk still has room for an empty file.
-        let isWritten = [UInt8](repeating: 0, count: 4096).withUnsafeBytes {
-            Glibc.write(descriptor, $0.baseAddress, $0.count) == $0.count
+        let count = [UInt8](repeating: 0, count: 4096).withUnsafeBytes {
+            Glibc.write(descriptor, $0.baseAddress, $0.count)
         }
-        return isWritten ? .writable : .notWritable(cause: describe(errno))
+        guard count < 4096 else { return .writable }
+        let reason = count < 0 ? errno : ENOSPC
+        // EFBIG: not so much for this process.
+        return [ENOSPC, EDQUOT, EFBIG].contains(reason)
+            ? .full(cause: describe(reason)) : .notWritable(cause: describe(reason))
+    }
+
+    /// One that was left by somebody who was the daemon for a while, root mostly.
+    private static func stranger(in directory: String, of owner: UInt32) -> Stranger? {
+        let names = [StoreFiles.databaseName, StoreFiles.databaseName + "-wal", StoreFiles.lockName]
+        for path in names.map({ "\(directory)/\($0)" }) {
+            var information = stat()
+            guard lstat(path, &information) == 0, information.st_uid != owner else { continue }
+            return Stranger(path: path, owner: name(of: information.st_uid))
+        }
+        return nil
+    }
+
+    private static func name(of user: UInt32) -> String {
+        getpwuid(user).map { String(cString: $0.pointee.pw_name) } ?? "\(user)"
     }
 
     private static func freeSpace(at path: String) -> UInt64? {
@@ -105,7 +141,7 @@ package struct StateDirectoryReport: Hashable, Sendable {
         let path = directory + "/" + StoreFiles.databaseName
         guard access(path, F_OK) == 0 else { return errno == ENOENT ? .absent : .hidden }
         guard access(path, R_OK) == 0 else { return .hidden }
-        if isLocked(directory) { return .inUse }
+        if isInUse(directory) { return .inUse }
         do throws(DatabaseFailure) {
             let database = try Database(path: path, busyTimeout: .zero, keepsWALOnClose: true, isReadOnly: true)
             let words = try database.rows("PRAGMA quick_check(1)") { $0.text(0) }
@@ -125,7 +161,7 @@ package struct StateDirectoryReport: Hashable, Sendable {
     }
 
     /// Whether a daemon lives in it.
-    private static func isLocked(_ directory: String) -> Bool {
+    package static func isInUse(_ directory: String) -> Bool {
         let lock = OwnedDescriptor(open(directory + "/" + StoreFiles.lockName, O_RDONLY | O_CLOEXEC))
         return lock.isOpen && flock(lock.rawValue, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
     }

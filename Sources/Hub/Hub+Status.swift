@@ -46,17 +46,31 @@ extension Hub {
             "buttons": [
                 "paired": .integer(Int64(buttons.count)),
                 "ready": .integer(Int64(buttons.values.count { $0.state == .ready })),
+                "presses": .integer(buttons.values.reduce(0) { $0 + $1.pressCount }),
+                "battery_low": .array(
+                    buttons.values.filter(\.batteryAlarm.isLow).map(\.identity.id).sorted().map {
+                        .string(label(of: $0))
+                    }),
             ],
             "permit_join": .bool(buttonSource.isSearching),
             "rules": [
                 "loaded": .integer(Int64(engine.set.rules.count)),
                 "state": .string(reload.fault == nil ? "ok" : "error"), "active": .string(engine.set.fingerprint),
+                "started": .integer(runs(.started)), "completed": .integer(runs(.completed)),
+                "failed": .integer(runs(.failed)),
             ],
+            "last_errors": trouble.described(at: now),
+            "capture": configuration.capture.map(JSONValue.string) ?? .null,
             "simulated_buttons": .array(configuration.simulatedButtons.map(JSONValue.string)),
         ]
     }
 
     func lastSeen(_ record: ButtonRecord) -> UTCTime? { record.lastSeen.map { wallClock(at: $0) } }
+
+    /// Of the rules that are loaded, since the daemon was started.
+    private func runs(_ outcome: Outcome) -> Int64 {
+        engine.set.rules.reduce(0) { $0 + Int64(engine.statistics(of: $1.id)?.counts[outcome] ?? 0) }
+    }
 
     func describe(_ record: ButtonRecord) -> JSONValue {
         let identity = record.identity

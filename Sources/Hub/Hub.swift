@@ -181,6 +181,9 @@ package struct Hub: Sendable {
     var stateTopics: Set<String> = []
     var ruleTopics = RuleTopicsState()
     var metrics = MetricsState()
+    private(set) var trouble = RecentTrouble()
+    /// When the input came that is being handled.
+    private var handledAt = Instant(nanoseconds: 0)
     var watchers: Set<ClientID> = []
     var startedAt: Instant?
     private var isStopping = false
@@ -225,6 +228,7 @@ package struct Hub: Sendable {
     }
 
     package mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
+        handledAt = now
         switch input {
         case .start: start(at: now)
         case .wallClock(let utc):
@@ -347,6 +351,7 @@ package struct Hub: Sendable {
     mutating func log(_ level: LogLevel, _ message: String) {
         let message = redaction(message)
         effects.append(.log(level, message))
+        trouble.add(level, message, time: wallClock(at: handledAt), at: handledAt)
         publishLogged(level, message)
     }
 

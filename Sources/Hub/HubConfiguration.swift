@@ -39,6 +39,8 @@ package struct HubConfiguration: Hashable, Sendable {
     package var ruleProblems: [JSONValue]
     /// What became of pairings that were kept and could not be used; a sentence for people.
     package var lostState: String?
+    /// Where all HCI traffic is written to, when it is.
+    package var capture: String?
     /// A file for Prometheus is wanted.
     package var hasMetrics: Bool
     /// Names of the simulator's buttons; empty without a simulator.
@@ -53,8 +55,7 @@ package struct HubConfiguration: Hashable, Sendable {
         control: MQTTControl = .settings, logLevel: LogLevel = .info, processEnvironment: [String] = [],
         stateDirectory: String = "/",
         builtAt: UTCTime = UTCTime(milliseconds: 0), ruleFault: String? = nil, ruleProblems: [JSONValue] = [],
-        lostState: String? = nil,
-        hasMetrics: Bool = false, simulatedButtons: [String] = []
+        lostState: String? = nil, capture: String? = nil, hasMetrics: Bool = false, simulatedButtons: [String] = []
     ) {
         self.version = version
         self.commit = commit
@@ -76,6 +77,7 @@ package struct HubConfiguration: Hashable, Sendable {
         self.ruleFault = ruleFault
         self.ruleProblems = ruleProblems
         self.lostState = lostState
+        self.capture = capture
         self.hasMetrics = hasMetrics
         self.simulatedButtons = simulatedButtons
     }

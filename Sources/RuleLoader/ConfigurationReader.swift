@@ -10,7 +10,10 @@ struct ConfigurationReader {
         let document = Document(file, in: environment)
         var reader = ConfigurationReader(checker: document.checker)
         if let root = document.root { reader.read(root) }
-        return Loaded(reader.configuration, reader.checker.diagnostics)
+        let lines = PasswordLines(file.text)
+        return Loaded(
+            reader.configuration,
+            reader.checker.diagnostics.map { lines.contains($0.start.line) ? $0.withoutContent : $0 })
     }
 
     private init(checker: Checker) { self.checker = checker }
@@ -93,9 +96,15 @@ struct ConfigurationReader {
             if let broker = Configuration.Broker(text) {
                 configuration.broker = broker
             } else {
+                let hasUser = text.utf8.contains(UInt8(ascii: "@"))
                 checker.error(
-                    "E204", at: node, "unknown broker \"\(checker.shown(text))\"",
-                    hint: "write mqtt://HOST:PORT, mqtts://HOST:PORT, unix:PATH, embedded or none")
+                    "E204", at: node,
+                    hasUser
+                        ? "a broker's address has neither name nor password in it"
+                        : "unknown broker \"\(checker.shown(text))\"",
+                    hint: hasUser
+                        ? "write mqtt://HOST:PORT, and username: and password: below it"
+                        : "write mqtt://HOST:PORT, mqtts://HOST:PORT, unix:PATH, embedded or none")
             }
         }
         configuration.mqttUsername = fields.string("username")

@@ -74,7 +74,7 @@ struct Secrets {
 
 extension Diagnostic {
     /// Without the line, and without the words of it that some messages quote.
-    fileprivate var withoutContent: Diagnostic {
+    var withoutContent: Diagnostic {
         var diagnostic = self
         diagnostic.isConfidential = true
         switch code {

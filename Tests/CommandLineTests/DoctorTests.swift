@@ -63,11 +63,12 @@ struct DoctorTests {
         let filler = String(repeating: "x", count: 80) + " \(secret)\n"
         let report = BugReport(
             system: "Linux", findings: [.problem(.rules, "/home/ada/tryck/\(secret) is bad", mend: "true")],
-            status: ["faults": [.string("no \(secret)")], "path": "/srv/ada/x"],
+            status: ["faults": [.string("no \(secret)")], "path": "/srv/ada/x", "capture": "/srv/ada/hci.btsnoop"],
             log: String(repeating: filler, count: 1000) + "last line\n", home: "/srv/ada", redaction: .init([secret]))
         let text = report.text
         #expect(!text.contains("4711") && !text.contains("copper") && !text.contains("ada"))
         #expect(text.contains("~/tryck/*** is bad"))
+        #expect(text.contains("\ncapture: ~/hci.btsnoop, to be sent along"))
         #expect(text.contains(#""path":"~/x""#))
         #expect(text.contains("last line"))
         #expect(text.utf8.count < BugReport.maximumLog + 1024)
@@ -112,6 +113,19 @@ extension DoctorTests {
                     $0.stateDirectory.condition = .cannotBeMade(path: "/srv", cause: "Permission denied")
                 },
                 Fault(name: "state directory mounted read-only") { $0.stateDirectory.condition = .readOnlyFileSystem },
+                Fault(name: "service's state directory of root", isWithoutDaemon: true) {
+                    $0.user = "root"
+                    $0.hasService = true
+                    $0.stateDirectory.path = "/var/lib/tryck"
+                    $0.stateDirectory.owner = "root"
+                },
+                Fault(name: "a file that root left", isWithoutDaemon: true) {
+                    $0.stateDirectory.stranger = .init(path: "/srv/tryck/tryck.sqlite", owner: "root")
+                },
+                Fault(name: "a disk so full that nothing is written", isWithoutDaemon: true) {
+                    $0.stateDirectory.condition = .full(cause: "No space left on device")
+                    $0.stateDirectory.freeSpace = 0
+                },
                 Fault(name: "state directory open to others") { $0.stateDirectory.mode = 0o755 },
                 Fault(name: "full disk") { $0.stateDirectory.freeSpace = Diagnosis.leastFreeSpace - 1 },
                 Fault(name: "damaged database") {
@@ -157,6 +171,10 @@ extension DoctorTests {
                 adapter("not that adapter", .noAdapter(index: 1)),
                 adapter("busy adapter", .adapterInUse(index: 0, byBlueZ: false)),
                 adapter("no permission", .notPermitted(index: 0)), adapter("switched off", .radioBlocked(index: 0)),
+                Fault(name: "no permission to try what the service may", isWithoutDaemon: true) {
+                    $0.hasService = true
+                    $0.adapter = .failed(.notPermitted(index: 0))
+                },
                 Fault(name: "adapter of BlueZ", isWithoutDaemon: true) { $0.adapter = .left("hci0") },
                 broker("broker down", .connectionRefused(endpoint: "localhost:1883")),
                 broker("wrong password", .notAuthorized(endpoint: "localhost:1883", hasUsername: true)),

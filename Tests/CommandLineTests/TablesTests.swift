@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Status and buttons")
 struct TablesTests {
-    @Test("the status is a few aligned lines, faults last")
+    @Test("the status is a few aligned lines, then the faults, then what happened lately")
     func status() throws {
         let status = try JSONValue(
             parsing: """
@@ -14,7 +14,15 @@ struct TablesTests {
                  "adapter":{"transport":"hci:0","state":"powered_on","address":"00:11:22:33:44:55",
                             "resets":2,"last_fault":{"reason":"x","time":"2026-11-21T12:00:00.000Z","age_s":7200}},
                  "broker":{"url":"mqtt://localhost:1883","state":"disconnected"},
-                 "buttons":{"paired":2,"ready":1},"permit_join":false,"rules":{"loaded":1,"state":"ok"}}
+                 "buttons":{"paired":2,"ready":1,"presses":1,"battery_low":["hall","attic"]},"permit_join":false,
+                 "rules":{"loaded":1,"state":"ok","started":340,"failed":1},
+                 "last_errors":[
+                    {"level":"warning","message":"0","age_s":86400,"count":1},
+                    {"level":"warning","message":"the battery is low","age_s":7300,"count":1},
+                    {"level":"warning","message":"2","age_s":7200,"count":1},
+                    {"level":"warning","message":"3","age_s":300,"count":1},
+                    {"level":"error","message":"no space left","age_s":62,"count":1},
+                    {"level":"warning","message":"Connection refused.","age_s":2,"count":7}]}
                 """)
         let lines = StatusText.lines(status, style: .plain).map { $0.rendered(.plain) }
         #expect(
@@ -22,9 +30,14 @@ struct TablesTests {
                 "✓ daemon   0.1.0, up 3 min",
                 "✓ adapter  hci:0, powered on, 00:11:22:33:44:55, reset 2 times, last fault 2 h ago",
                 "✗ broker   mqtt://localhost:1883, disconnected",
-                "✓ rules    1 rule",
-                "✓ buttons  2 paired, 1 ready",
-                "✗ Connection refused.",
+                "✓ rules    1 rule, ran 340 times, failed 1 time",
+                "! buttons  2 paired, 1 ready, 1 press, low battery: hall and attic",
+                "✗ Connection refused.", "", "lately",
+                "  2 h ago    the battery is low",
+                "  2 h ago    2",
+                "  5 min ago  3",
+                "  1 min ago  no space left",
+                "  2 s ago    Connection refused. (7 times)",
             ])
     }
 

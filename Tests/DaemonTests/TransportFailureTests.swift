@@ -47,7 +47,7 @@ import Testing
             ),
             (
                 TransportFailure(errno: EPERM, "bind", adapter: 1), .unauthorized,
-                "opening hci1 is not permitted: start tryckd as a service with `AmbientCapabilities=CAP_NET_ADMIN CAP_NET_RAW`, or once run `sudo setcap 'cap_net_admin,cap_net_raw+eip' \"$(command -v tryckd)\"`"
+                "opening hci1 is not permitted: start tryckd as a service with `AmbientCapabilities=CAP_NET_ADMIN`, or once run `sudo setcap cap_net_admin+ep \"$(command -v tryckd)\"`"
             ),
             (
                 TransportFailure(errno: ERFKILL, "bind", adapter: 1), .absent,

@@ -270,7 +270,7 @@ struct RecordingTests {
                 "version", "commit", "baseTopic", "discoveryPrefix", "homeAssistantStatusTopic", "extraTrustRoots",
                 "trustRootNames", "transport", "hasTransport", "maximumConnections", "broker", "hasBroker", "control",
                 "logLevel", "processEnvironment", "stateDirectory", "builtAt", "ruleFault", "ruleProblems",
-                "lostState", "hasMetrics", "simulatedButtons",
+                "lostState", "capture", "hasMetrics", "simulatedButtons",
             ])
         #expect(names(stored) == ["installationID", "nextRun", "buttons", "runs", "rules"])
         #expect(

@@ -40,8 +40,22 @@ struct DoctorTests {
     }
 
     /// The findings that are not well, by their check.
-    private func problems(_ more: [String] = []) throws -> [String: (sentence: String, mend: String)] {
-        let doctor = try workshop.tryck(arguments + ["--json"] + more)
+    ///
+    /// - Parameter script: what a shell does before, among mounts and processes that nobody else sees.
+    private func problems(
+        _ more: [String] = [], after script: String? = nil, environment: [String: String] = [:]
+    ) throws -> [String: (sentence: String, mend: String)] {
+        let words = arguments + ["--json"] + more
+        let doctor: Program
+        if let script {
+            let confined = [
+                "-rmpf", "--mount-proc", "sh", "-ec", script + "\nexec \"$0\" \"$@\"", Workshop.built("tryck"),
+            ]
+            let all = confined + words + ["--control-socket", workshop.path("control.sock")]
+            doctor = try workshop.start("/usr/bin/unshare", all, environment: environment)
+        } else {
+            doctor = try workshop.tryck(words)
+        }
         let status = try doctor.status()
         let answer = try JSONValue(parsing: doctor.text)
         #expect(answer["ok"]?.boolValue == (status == 0), "\(doctor.text)")
@@ -78,6 +92,29 @@ struct DoctorTests {
         #expect(found["daemon"]?.mend == "tryck run --config \(workshop.path("tryck.yaml"))")
         let expected = ["sudo modprobe bluetooth", "lsusb"]
         #expect(expected.contains(found["adapter"]?.mend ?? ""), "\(found)")
+    }
+
+    @Test("an adapter that may not be opened, is in use, switched off, or BlueZ's; and one that is well")
+    func adapterFaults() throws {
+        try configure("{broker: none}", transport: "hci:0")
+        let port = try workshop.rootCanal()
+        let shim = try Workshop.setting("TRYCK_HCI_SHIM", "hci_user_shim.so")
+        func found(_ errno: Int32, _ script: String = "") throws -> (sentence: String, mend: String)? {
+            try workshop.write("adapter", "0 00:1A:7D:DA:71:13 \(errno)\n")
+            return try problems(
+                after: script + "\nexport LD_PRELOAD=\(shim)",
+                environment: ["HCI_SHIM": "127.0.0.1:\(port)", "HCI_SHIM_STATE": workshop.path("adapter")])["adapter"]
+        }
+        #expect(try found(0) == nil)
+        #expect(try found(EPERM)?.mend.hasPrefix("sudo setcap ") == true)
+        #expect(try found(EBUSY)?.sentence.hasPrefix("hci0 is in use by another program") == true)
+        #expect(try found(ERFKILL)?.mend == "sudo rfkill unblock bluetooth")
+        let daemon = workshop.path("bluetoothd")
+        try FileManager.default.copyItem(atPath: "/usr/bin/sleep", toPath: daemon)
+        let ours = try #require(
+            try found(0, "\(daemon) 60 >&- 2>&- &\nuntil grep -q bluetoothd /proc/2/comm; do :; done"))
+        #expect(ours.sentence == "hci0 is in use by BlueZ: bluetoothd is running")
+        #expect(ours.mend == "sudo systemctl disable --now bluetooth.service")
     }
 
     @Test("a broker that is down, and one that does not take the password")
@@ -144,6 +181,88 @@ struct DoctorTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["tryck.sqlite"])
     }
 
+    @Test("a disk that is full, one mounted read-only, and a limit on what may be written")
+    func fullDisk() throws {
+        try configure("{broker: none}")
+        let state = workshop.path("state")
+        try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
+        let small = "mount -t tmpfs -o size=64k,mode=700 none \(state)"
+        let room = try problems(after: "\(small)\nhead -c 30000 /dev/zero >\(state)/other")
+        #expect(room["space"]?.sentence.hasPrefix("0 MiB are free for \(state)") == true, "\(room)")
+        #expect(room["state"] == nil)
+        let full = try problems(after: "\(small)\nhead -c 100000 /dev/zero >\(state)/other 2>/dev/null || true")
+        #expect(full["state"]?.sentence == "nothing can be written to \(state): No space left on device", "\(full)")
+        #expect(full["state"]?.mend == "sudo journalctl --vacuum-size=50M")
+        #expect(full["space"] == nil)
+        let limited = try problems(after: "chmod 700 \(state)\ntrap '' XFSZ\nulimit -f 0")
+        #expect(limited["state"]?.sentence == "nothing can be written to \(state): File too large", "\(limited)")
+        let readOnly = try problems(after: "\(small) -o ro")
+        #expect(readOnly["state"]?.mend == "sudo mount -o remount,rw \"$(stat -c %m \(state))\"", "\(readOnly)")
+    }
+
+    @Test("a clock from before this version was made")
+    func clock() throws {
+        try configure("{broker: none}")
+        let source = try workshop.write(
+            "clock.c",
+            """
+            #include <sys/syscall.h>
+            #include <time.h>
+            #include <unistd.h>
+            int clock_gettime(clockid_t clock, struct timespec *time) {
+                if (clock != CLOCK_REALTIME) return (int)syscall(SYS_clock_gettime, clock, time);
+                *time = (struct timespec){.tv_sec = 946684800};
+                return 0;
+            }
+            """)
+        let shim = workshop.path("clock.so")
+        let made = try workshop.start("/usr/bin/cc", ["-shared", "-fPIC", "-D_GNU_SOURCE", "-o", shim, source])
+        #expect(try made.status() == 0, "\(made.text)")
+        let found = try #require(try problems(after: "export LD_PRELOAD=\(shim)")["clock"])
+        #expect(found.sentence.hasPrefix("it shows 2000-01-01T00:00:00.000Z"), "\(found)")
+        #expect(found.mend == "sudo timedatectl set-ntp true")
+        #expect(try problems()["clock"] == nil)
+    }
+
+    @Test("a state directory of somebody else, a service's that is root's, and a file that root left in it")
+    func owners() throws {
+        try configure("{broker: none}")
+        let state = workshop.path("state"), isRoot = geteuid() == 0
+        try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
+        // In a user namespace even root has no say over what another user's is.
+        if isRoot {
+            try FileManager.default.setAttributes(
+                [.ownerAccountID: 65534, .posixPermissions: 0o700], ofItemAtPath: state)
+        }
+        let foreign = isRoot ? state : "/usr"
+        let denied = try #require(try problems(["--state-directory", foreign], after: ":")["state"])
+        #expect(denied.sentence == "\(foreign) cannot be written by root: Permission denied")
+        #expect(denied.mend == "sudo chown -R root \(foreign)")
+
+        let service = """
+            printf 'root:x:0:0::/:/bin/sh\\ntryck:x:990:990::/:/bin/false\\n' >passwd
+            mount --bind passwd /etc/passwd
+            mount -t tmpfs none /var/lib
+            mkdir -m 700 /var/lib/tryck
+            """
+        let roots = try #require(try problems(["--state-directory", "/var/lib/tryck"], after: service)["state"])
+        #expect(roots.sentence == "/var/lib/tryck is of root, and the service runs as tryck")
+        #expect(roots.mend == "sudo chown -R tryck /var/lib/tryck")
+
+        let mixed = workshop.path("mixed")
+        try FileManager.default.createDirectory(atPath: mixed, withIntermediateDirectories: true)
+        try workshop.write("mixed/tryck.lock", "")
+        if isRoot {
+            try FileManager.default.setAttributes([.ownerAccountID: 65534], ofItemAtPath: mixed + "/tryck.lock")
+        }
+        let left = try problems(
+            ["--state-directory", mixed], after: isRoot ? ":" : "mount --bind /etc/passwd \(mixed)/tryck.lock")["state"]
+        #expect(
+            left?.sentence.hasPrefix("\(mixed)/tryck.lock is of nobody, and the daemon runs as root") == true,
+            "\(left as Any)")
+        #expect(left?.mend == "sudo chown -R root \(mixed)")
+    }
+
     @Test("a state directory that cannot be written")
     func notWritable() throws {
         try configure("{broker: none}")
@@ -169,7 +288,9 @@ struct DoctorTests {
                 arguments + [
                     "--control-socket", workshop.path("control.sock"), "--report", workshop.path("report.txt"),
                 ],
-                environment: ["NO_COLOR": "1", "HOME": workshop.directory.path])
+                environment: [
+                    "NO_COLOR": "1", "HOME": workshop.directory.path, "PATH": workshop.path("bin") + ":/usr/bin:/bin",
+                ])
             _ = try doctor.status()
             return try String(contentsOf: workshop.directory.appending(path: "report.txt"), encoding: .utf8)
                 + doctor.text.split(separator: "\n").filter { $0.hasPrefix("✗") }.joined()
@@ -181,8 +302,24 @@ struct DoctorTests {
             Self.rules.replacingOccurrences(of: "id: light", with: "mode: !secret word\n    id: light"))
         let bad = try report()
         #expect(bad.contains("problem  rules"), "\(bad)")
-        for text in [good, bad] {
-            for word in ["4711", "0815"] { #expect(!text.contains(word), "\(text)") }
+
+        // Slips beside secrets, and what a daemon that met them has left in the journal.
+        daemon.stop()
+        try workshop.write("rules/secrets.yaml", "word copper-4711\n")
+        try workshop.write(
+            "tryck.yaml", "mqtt:\n  broker: \"mqtt://ada:zinc-1234@127.0.0.1:1\"\n  pasword: brass-0815\n")
+        let failed = try workshop.daemon()
+        #expect(try failed.status() == 78)
+        try workshop.write("journal", failed.text + "\n")
+        try FileManager.default.createDirectory(atPath: workshop.path("bin"), withIntermediateDirectories: true)
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o755],
+            ofItemAtPath: try workshop.write("bin/journalctl", "#!/bin/sh\nexec cat \(workshop.path("journal"))\n"))
+        let slips = try report()
+        #expect(slips.contains("tryck.yaml has 2 errors, the first at 2:11 (E204)"), "\(slips)")
+        #expect(slips.contains("a broker's address has neither name nor password in it"), "\(slips)")
+        for text in [good, bad, slips] {
+            for word in ["4711", "0815", "1234"] { #expect(!text.contains(word), "\(text)") }
         }
         #expect(!good.contains(workshop.directory.path), "\(good)")
         let mode = try FileManager.default.attributesOfItem(atPath: workshop.path("report.txt"))[.posixPermissions]

@@ -23,6 +23,10 @@ struct ExportTests {
         #expect(try early.status() == 69)
         #expect(early.text.contains("Stop it first: systemctl stop tryck"), "\(early.text)")
         #expect(!FileManager.default.fileExists(atPath: sealed))
+        // Before it asks for a passphrase, which there is no terminal for.
+        let earlyImport = try Self.tryck(workshop, ["import", sealed])
+        #expect(try earlyImport.status() == 69)
+        #expect(earlyImport.text.contains("Stop it first: systemctl stop tryck"), "\(earlyImport.text)")
 
         let rename = try workshop.tryck(["button", "kitchen", "rename", "by the stove"])
         #expect(try rename.status() == 0)

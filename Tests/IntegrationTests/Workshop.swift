@@ -100,8 +100,10 @@ final class Workshop {
         self.broker = broker
     }
 
+    func stopMosquitto() { broker?.stop() }
+
     func restartMosquitto() throws {
-        broker?.stop()
+        stopMosquitto()
         try startMosquitto()
     }
 

@@ -131,6 +131,35 @@ struct ConfigurationTests {
         }
     }
 
+    @Test(
+        "what is wrong is shown without a password that stands there",
+        arguments: [
+            "mqtt:\n  pasword: hunter2", "mqtt: {password: hunter2, brokker: none}",
+            "mqtt: {broker: \"mqtt://ada:hunter2@b\"}",
+            "mqtt: {brokker: \"mqtt://ada:hunter2@b\"}", "mqtt:\n  password: *hunter2", "mqtt:\n  password: !hunter2 x",
+            "mqtt:\n  password: {{ hunter2 }}", "mqtt:\n  password: hunter2: x",
+            "mqtt:\n  password hunter2\n  broker: none",
+            "mqtt:\n  password: |\n    hunter2\n   x\n", "mqtt:\n  password:\n    - hunter2",
+            "mqtt:\n  password: \"hunter2",
+            "mqtt:\n  username: ada\n  passphrase: 'hunter2'\n", "mqtt:\n\tpassword: hunter2",
+        ])
+    func passwordLines(text: String) {
+        let file = SourceFile(name: "tryck.yaml", text: Array(text.utf8))
+        let loaded = RuleLoader.configuration(file, in: LoadEnvironment())
+        #expect(!loaded.diagnostics.isEmpty)
+        let shown = DiagnosticReport(loaded.diagnostics, sources: [file.name: file.text]).text()
+        #expect(!shown.contains("hunter2"), "\(shown)")
+    }
+
+    @Test("a line with a password's name alone, and one beside a password, are shown")
+    func linesBeside() {
+        let text = "mqtt:\n  pasword: !secret mqtt\n  password: hunter2\n  brokker: none\n"
+        let file = SourceFile(name: "tryck.yaml", text: Array(text.utf8))
+        let loaded = RuleLoader.configuration(file, in: LoadEnvironment())
+        let shown = DiagnosticReport(loaded.diagnostics, sources: [file.name: file.text]).text()
+        #expect(shown.contains("2 |   pasword: !secret mqtt\n") && shown.contains("4 |   brokker: none\n"), "\(shown)")
+    }
+
     @Test("a password never prints itself")
     func password() {
         let configuration = load("mqtt: {password: hunter2}").value

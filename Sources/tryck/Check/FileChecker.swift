@@ -44,7 +44,7 @@ struct FileChecker {
         guard let path = files.configurationPath(nil) else {
             throw Failure(
                 .configuration,
-                "There is no tryck.yaml here or in /etc/tryck. Say what to check: tryck check rules/home.yaml")
+                "There is no tryck.yaml here or in /etc/tryck. Name one, or a file of rules such as rules/home.yaml.")
         }
         return try checkConfiguration(read(path), path)
     }

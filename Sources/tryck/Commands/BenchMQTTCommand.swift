@@ -28,22 +28,13 @@ extension BenchCommand {
         var buttons = 1000
         @Option(help: "How often they are announced.")
         var rounds = 5
-        @Option(
-            help: "What to measure: \(Part.allCases.map(\.rawValue).joined(separator: ", ")); all of it if not given.")
-        var only: String?
+        @OptionGroup var parts: PartOptions<Part>
         @OptionGroup var output: OutputOptions
-
-        private var parts: [Part?] {
-            only?.split(separator: ",").map { Part(rawValue: String($0)) } ?? Part.allCases
-        }
 
         func validate() throws {
             guard (10...100_000).contains(messages) else { throw ValidationError("--messages takes 10 to 100000") }
             guard (1...10_000).contains(buttons) else { throw ValidationError("--buttons takes 1 to 10000") }
             guard (1...1000).contains(rounds) else { throw ValidationError("--rounds takes 1 to 1000") }
-            guard !parts.contains(nil) else {
-                throw ValidationError("--only takes \(Part.allCases.map(\.rawValue).joined(separator: ", "))")
-            }
         }
 
         func run() throws {
@@ -51,7 +42,7 @@ extension BenchCommand {
             defer { directory.remove() }
             var table = BenchTable()
             table.loads.append(BenchTable.load)
-            for part in parts.compactMap(\.self) { table.sections.append(try measure(part, in: directory.path)) }
+            for part in parts.chosen { table.sections.append(try measure(part, in: directory.path)) }
             table.loads.append(BenchTable.load)
             if output.json {
                 Output.standardOutput.write(line: table.json.description)

@@ -23,20 +23,11 @@ extension BenchCommand {
 
         @Option(help: "How often each row is measured.")
         var rounds = 11
-        @Option(
-            help: "What to measure: \(Part.allCases.map(\.rawValue).joined(separator: ", ")); all of it if not given.")
-        var only: String?
+        @OptionGroup var parts: PartOptions<Part>
         @OptionGroup var output: OutputOptions
-
-        private var parts: [Part?] {
-            only?.split(separator: ",").map { Part(rawValue: String($0)) } ?? Part.allCases
-        }
 
         func validate() throws {
             guard (1...1000).contains(rounds) else { throw ValidationError("--rounds takes 1 to 1000") }
-            guard !parts.contains(nil) else {
-                throw ValidationError("--only takes \(Part.allCases.map(\.rawValue).joined(separator: ", "))")
-            }
         }
 
         func run() throws {
@@ -44,7 +35,7 @@ extension BenchCommand {
             defer { directory.remove() }
             var table = BenchTable()
             table.loads.append(BenchTable.load)
-            for part in parts.compactMap(\.self) {
+            for part in parts.chosen {
                 switch part {
                 case .matching: table.sections += try BenchMatching.run(rounds: rounds)
                 case .loading: table.sections.append(try BenchLoading.run(rounds: rounds, in: directory.path))

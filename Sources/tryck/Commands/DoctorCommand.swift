@@ -24,23 +24,16 @@ struct DoctorCommand: ParsableCommand {
             """)
 
     @Option(
-        help: ArgumentHelp(
-            "The configuration. Otherwise $TRYCK_CONFIG, ./tryck.yaml, /etc/tryck/tryck.yaml.", valueName: "file"))
-    var config: String?
-
-    @Option(help: ArgumentHelp("Where pairings and the like are kept.", valueName: "directory"))
-    var stateDirectory: String?
-
-    @Option(help: ArgumentHelp("Write a report there, too. A file of that name is replaced.", valueName: "file"))
+        help: ArgumentHelp("Write a report there, too. A file of that name is replaced.", valueName: "file"),
+        completion: .file())
     var report: String?
 
+    @OptionGroup var places: PlaceOptions
     @OptionGroup var control: ControlOptions
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        var examination = Examination(candidates: control.candidates)
-        examination.options.configuration = config
-        examination.options.stateDirectory = stateDirectory
+        var examination = Examination(options: places.daemonOptions, candidates: control.candidates)
         examination.options.controlSocket = control.controlSocket
         let (observations, redaction) = examination.run()
         let findings = Diagnosis(observations).findings

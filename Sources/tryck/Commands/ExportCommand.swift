@@ -28,7 +28,7 @@ struct ExportCommand: ParsableCommand {
     @Flag(help: "Replace the file when it is there already.")
     var force = false
 
-    @OptionGroup var state: StateOptions
+    @OptionGroup var places: PlaceOptions
 
     func validate() throws {
         guard file != "-" else { throw ValidationError("Keys go into a file: name one.") }
@@ -38,9 +38,9 @@ struct ExportCommand: ParsableCommand {
     }
 
     func run() throws {
-        let directory = try state.directory()
+        let directory = try places.idleStateDirectory()
         let target = try NewFile(file, isReplacing: force)
-        let stored = try StateOptions.use { () throws(StoreFailure) in try IdleStore.load(directory) }
+        let stored = try PlaceOptions.use { () throws(StoreFailure) in try IdleStore.load(directory) }
         guard !stored.buttons.isEmpty else {
             throw Failure(.no, "No button is paired, so there is nothing to export. Pair one with: tryck pair")
         }

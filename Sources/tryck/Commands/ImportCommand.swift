@@ -26,14 +26,14 @@ struct ImportCommand: ParsableCommand {
     @Flag(help: "Have buttons that are known here already as they are in the file.")
     var replace = false
 
-    @OptionGroup var state: StateOptions
+    @OptionGroup var places: PlaceOptions
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let directory = try state.directory()
+        let directory = try places.idleStateDirectory()
         let exported = try exported()
         let entropy = Surroundings.randomOctets(2).reduce(0 as UInt16) { $0 << 8 | UInt16($1) }
-        let plan = try StateOptions.use { () throws(StoreFailure) in
+        let plan = try PlaceOptions.use { () throws(StoreFailure) in
             try IdleStore.change(directory, entropy: entropy) { stored in
                 ImportPlan(exported, into: stored, isReplacing: replace)
             }

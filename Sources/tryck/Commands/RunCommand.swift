@@ -12,13 +12,7 @@ struct RunCommand: ParsableCommand {
               tryck run --config tryck.yaml
             """)
 
-    @Option(
-        help: ArgumentHelp(
-            "The configuration. Otherwise $TRYCK_CONFIG, ./tryck.yaml, /etc/tryck/tryck.yaml.", valueName: "file"))
-    var config: String?
-
-    @Option(help: ArgumentHelp("Where pairings and the like are kept.", valueName: "directory"))
-    var stateDirectory: String?
+    @OptionGroup var places: PlaceOptions
 
     @Option(help: ArgumentHelp("Where commands reach the daemon.", valueName: "path"))
     var controlSocket: String?
@@ -42,7 +36,8 @@ struct RunCommand: ParsableCommand {
     /// The same options for tryckd.
     var arguments: [String] {
         let options = [
-            ("--config", config), ("--state-directory", stateDirectory), ("--control-socket", controlSocket),
+            ("--config", places.config), ("--state-directory", places.stateDirectory),
+            ("--control-socket", controlSocket),
             ("--log-level", logLevel), ("--capture", capture), ("--record", record),
         ]
         return options.flatMap { name, value in value.map { [name, $0] } ?? [] }

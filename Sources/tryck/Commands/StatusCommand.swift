@@ -7,11 +7,14 @@ struct StatusCommand: ParsableCommand {
         commandName: "status",
         abstract: "Tell whether all is well.",
         discussion: """
-            The daemon, its Bluetooth adapter, its broker, its rules and its buttons at a glance. The exit status is \
-            0 only if all is well.
+            The daemon, its Bluetooth adapter, its broker, its rules and its buttons at a glance; what is wrong; and \
+            the last warnings and errors, which may be over. With --json the last 20 of them, in .last_errors.
+
+            For monitoring: the exit status is 0 if all is well, 1 if something is wrong (.faults), and 69 if no daemon \
+            answers. Keys may be added to the JSON, and mean what they meant.
 
               tryck status
-              tryck status --json | jq .broker
+              tryck status --json | jq -r '.faults[]'
             """)
 
     @OptionGroup var control: ControlOptions
@@ -22,7 +25,11 @@ struct StatusCommand: ParsableCommand {
         if output.json {
             Output.standardOutput.write(line: status.description)
         } else {
-            Output.standardOutput.write(StatusText.lines(status, style: Output.standardOutput.style))
+            // A fault that is cut off does not say how it is mended.
+            var style = Output.standardOutput.style
+            style.width = nil
+            let lines = StatusText.lines(status, style: style)
+            Output.standardOutput.write(text: lines.map { $0.rendered(style) + "\n" }.joined())
         }
         guard status["ok"]?.boolValue == true else { throw Failure.silent(.no) }
     }

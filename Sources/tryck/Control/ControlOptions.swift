@@ -18,10 +18,14 @@ struct ControlOptions: ParsableArguments {
 
     /// Asks the daemon one thing.
     ///
-    /// - Parameter data: what the request says besides its name.
+    /// - Parameters:
+    ///   - data: what the request says besides its name.
+    ///   - patience: how long an answer may take.
     /// - Returns: the answer's `data`.
     /// - Throws: `Failure`: 69 when there is no daemon or it does not answer, 1 when it says no.
-    func ask(_ request: String, _ data: JSONValue = .object([])) throws(Failure) -> JSONValue {
+    func ask(
+        _ request: String, _ data: JSONValue = .object([]), within patience: Duration = .seconds(10)
+    ) throws(Failure) -> JSONValue {
         let request: JSONValue = ["request": .string(request), "data": data]
         let client = try ControlSocket.first(of: candidates) { path throws(ControlClientFailure) in
             try ControlClient(path: path)
@@ -29,7 +33,7 @@ struct ControlOptions: ParsableArguments {
         let answer: JSONValue?
         do throws(ControlClientFailure) {
             try client.send(request.encoded())
-            let line = try client.readLine(timeout: .seconds(10))
+            let line = try client.readLine(timeout: patience)
             answer = try? JSONValue(parsing: line)
         } catch {
             throw ControlSocket.failure(error, candidates: candidates)

@@ -16,6 +16,8 @@ struct BugReport: Hashable, Sendable {
     var system: String
     var findings: [Finding]
     var status: JSONValue?
+    /// Where the daemon writes all Bluetooth traffic to, when it does.
+    var capture: String? { status?["capture"]?.stringValue }
     /// The daemon's last lines; empty where there is no journal.
     var log: String
     var home: String?
@@ -28,6 +30,9 @@ struct BugReport: Hashable, Sendable {
         let sections = [
             "tryck \(version)\n\(system)", judged.joined(separator: "\n"),
             "status: " + (status.map { redaction($0).description } ?? "none"),
+            "capture: "
+                + (capture.map { "\($0), to be sent along: names and addresses of buttons and presses, no keys" }
+                    ?? "none"),
             log.isEmpty ? "log: none" : "log:\n" + lastLines,
         ]
         return redaction(sections.joined(separator: "\n\n") + "\n").withoutHomes(home)

@@ -110,6 +110,9 @@ struct Diagnosis: Hashable, Sendable {
             .problem(
                 .adapter, "\(name) is in use by BlueZ: bluetoothd is running",
                 mend: "sudo systemctl disable --now bluetooth.service")
+        // Whether the service may is not for this user to see.
+        case .failed(.notPermitted(let index)) where seen.hasService && seen.user != "root":
+            .warning(.adapter, "hci\(index) is not for \(seen.user) to try", mend: "sudo tryck doctor")
         case .failed(let failure): .problem(.adapter, "\(failure)", mend: mend(adapter: "\(failure)"))
         }
     }
@@ -212,7 +215,21 @@ struct Diagnosis: Hashable, Sendable {
             return .problem(
                 .state, "\(directory.path) cannot be written by \(seen.user): \(cause)",
                 mend: "sudo chown -R \(owner) \(path)")
+        case .full(let cause):
+            return .problem(.state, "nothing can be written to \(directory.path): \(cause)", mend: Self.makeRoom)
         case .writable: break
+        }
+        if let stranger = directory.stranger {
+            let owner = isServices && seen.hasService ? "tryck" : directory.owner ?? seen.user
+            return .problem(
+                .state, "\(stranger.path) is of \(stranger.owner), and the daemon runs as \(owner)",
+                mend: "sudo chown -R \(owner) \(path)")
+        }
+        // A daemon that answers writes it, whoever it runs as.
+        if isServices, seen.hasService, status == nil, let owner = directory.owner, owner != "tryck" {
+            return .problem(
+                .state, "\(directory.path) is of \(owner), and the service runs as tryck",
+                mend: "sudo chown -R tryck \(path)")
         }
         guard let mode = directory.mode, mode & 0o077 != 0 else { return .ok(.state, directory.path) }
         return .warning(
@@ -220,12 +237,16 @@ struct Diagnosis: Hashable, Sendable {
             mend: "chmod 700 \(path)")
     }
 
-    /// Who should own the state directory: the service's is where systemd puts it.
-    private var owner: String { seen.stateDirectory.path.hasPrefix("/var/lib/") ? "tryck" : seen.user }
+    /// The service's is where systemd puts it.
+    private var isServices: Bool { seen.stateDirectory.path.hasPrefix("/var/lib/") }
+
+    /// Who should own the state directory.
+    private var owner: String { isServices ? "tryck" : seen.user }
 
     private var space: Finding? {
         let directory = seen.stateDirectory
         guard let free = directory.freeSpace else { return nil }
+        if case .full = directory.condition { return nil }
         let mebibytes = "\(free / 1_048_576) MiB"
         guard free < Self.leastFreeSpace else { return .ok(.space, "\(mebibytes) are free") }
         return .problem(

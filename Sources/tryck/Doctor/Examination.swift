@@ -19,7 +19,7 @@ struct Examination {
         let path = files.configurationPath(options.configuration)
         let setup = Result { () throws(Setup.Failure) in try Setup(options, environment: environment) }
         var seen = Observations(
-            now: Surroundings.wallClock, user: user,
+            now: Surroundings.wallClock, user: user, hasService: getpwnam("tryck") != nil,
             stateDirectory: StateDirectoryReport(lookingAt: stateDirectory(setup)))
         if let path { seen.configurationPath = path }
         var secrets: Set<String> = []

@@ -48,6 +48,8 @@ struct Observations: Hashable, Sendable {
     var now: UTCTime
     /// Who has asked.
     var user: String
+    /// There is a user `tryck`, so the service was installed.
+    var hasService = false
     /// The file to mend, whether or not it is there.
     var configurationPath = "/etc/tryck/tryck.yaml"
     var configuration = File.absent

@@ -29,7 +29,9 @@ enum Quantity {
     }
 
     /// `1 button`, `2 buttons`.
-    static func count(_ number: Int64, _ one: String) -> String { number == 1 ? "1 \(one)" : "\(number) \(one)s" }
+    static func count(_ number: Int64, _ one: String, _ many: String? = nil) -> String {
+        number == 1 ? "1 \(one)" : "\(number) \(many ?? one + "s")"
+    }
 
     private static func tenths(_ number: Int64, per unit: Int64) -> String {
         "\(number / unit).\(number % unit * 10 / unit)"

@@ -41,7 +41,7 @@ struct RuleCommand: ParsableCommand {
         subcommands: [Run.self, Enable.self, Disable.self, Trace.self],
         defaultSubcommand: Trace.self)
 
-    @Argument(help: "The rule's id; tryck rules lists them.")
+    @Argument(help: "The rule's id; tryck rules lists them.", completion: DaemonWords.rules)
     var id: String
 
     struct Run: ParsableCommand {

@@ -1,0 +1,21 @@
+import ArgumentParser
+
+/// `--only`, wherever a benchmark has parts.
+struct PartOptions<Part: CaseIterable & RawRepresentable<String> & Sendable>: ParsableArguments {
+    @Option(help: "What to measure: \(Self.words); all of it if not given.")
+    var only: String?
+
+    /// Those asked for, in that order; `validate` has seen that they exist.
+    var chosen: [Part] { named.compactMap(\.self) }
+
+    func validate() throws {
+        guard !named.contains(where: { $0 == nil }) else { throw ValidationError("--only takes \(Self.words)") }
+    }
+
+    private var named: [Part?] {
+        only?.split(separator: ",", omittingEmptySubsequences: false).map { Part(rawValue: String($0)) }
+            ?? Part.allCases.map(\.self)
+    }
+
+    private static var words: String { Part.allCases.map(\.rawValue).joined(separator: ", ") }
+}

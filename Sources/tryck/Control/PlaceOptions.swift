@@ -1,0 +1,25 @@
+import ArgumentParser
+import Daemon
+
+/// Where a daemon's things are, as it is told itself.
+struct PlaceOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The configuration. Otherwise $TRYCK_CONFIG, ./tryck.yaml, /etc/tryck/tryck.yaml.", valueName: "file"),
+        completion: .file())
+    var config: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Where pairings and the like are kept. Otherwise where the configuration says, or the usual place.",
+            valueName: "directory"),
+        completion: .directory)
+    var stateDirectory: String?
+
+    var daemonOptions: DaemonOptions {
+        var options = DaemonOptions()
+        options.configuration = config
+        options.stateDirectory = stateDirectory
+        return options
+    }
+}

@@ -1,0 +1,39 @@
+import Daemon
+
+extension PlaceOptions {
+    /// Where the daemon keeps what it keeps, as long as no daemon is there.
+    ///
+    /// - Throws: `Failure`: 78 when the configuration has an error, 69 while a daemon runs.
+    func idleStateDirectory() throws(Failure) -> String {
+        let directory: String
+        do throws(Setup.Failure) {
+            directory = try Setup.stateDirectory(daemonOptions, environment: Surroundings.environment)
+        } catch {
+            throw Failure(error.status, error.text)
+        }
+        guard !StateDirectoryReport.isInUse(directory) else { throw Self.failure(.inUse(directory: directory)) }
+        return directory
+    }
+
+    /// Does something with what is kept; the notices go to the screen.
+    ///
+    /// - Throws: `Failure` with status 69.
+    static func use<Result>(
+        _ body: () throws(StoreFailure) -> (Result, [StoreNotice])
+    ) throws(Failure) -> Result {
+        do throws(StoreFailure) {
+            let (result, notices) = try body()
+            for notice in notices { Output.standardError.write(line: "tryck: \(notice)") }
+            return result
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    private static func failure(_ cause: StoreFailure) -> Failure {
+        if case .inUse(let directory) = cause {
+            return Failure(.unavailable, "A daemon is using \(directory). Stop it first: systemctl stop tryck")
+        }
+        return Failure(.unavailable, "\(cause).")
+    }
+}

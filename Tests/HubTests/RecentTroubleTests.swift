@@ -1,0 +1,67 @@
+import ButtonModel
+import JSON
+import Rules
+import Testing
+
+@testable import Hub
+
+@Suite("The last warnings and errors")
+struct RecentTroubleTests {
+    private static let noon = UTCTime(milliseconds: 1_795_262_400_000)
+
+    private func described(_ trouble: RecentTrouble, after seconds: Int64 = 0) -> [JSONValue] {
+        trouble.described(at: Instant(nanoseconds: seconds * 1_000_000_000)).arrayValue ?? []
+    }
+
+    @Test("what is said again is counted, and is as old as its last time; debug and info are not kept")
+    func repeated() {
+        var trouble = RecentTrouble()
+        for (second, level) in [LogLevel.debug, .info, .warning, .warning, .error].enumerated() {
+            trouble.add(
+                level, "x", time: Self.noon + .seconds(second), at: Instant(nanoseconds: Int64(second) * 1_000_000_000))
+        }
+        let lines = described(trouble, after: 10)
+        #expect(lines.map { $0["level"] } == ["warning", "error"])
+        #expect(lines.map { $0["count"] } == [2, 1])
+        #expect(lines.map { $0["age_s"] } == [7, 6])
+        #expect(lines.first?["time"] == .string((Self.noon + .seconds(3)).description))
+    }
+
+    @Test("the last 20 are kept, and the beginning of what is long")
+    func bounds() {
+        var trouble = RecentTrouble()
+        for number in 0..<RecentTrouble.maximumCount + 5 {
+            trouble.add(
+                .warning, "\(number) " + String(repeating: "é", count: 1000), time: Self.noon, at: .init(nanoseconds: 0)
+            )
+        }
+        let lines = described(trouble)
+        #expect(lines.count == RecentTrouble.maximumCount)
+        #expect(lines.first?["message"]?.stringValue?.hasPrefix("5 é") == true)
+        #expect(lines.allSatisfy { $0["message"]?.stringValue?.count == RecentTrouble.maximumLength + 1 })
+    }
+
+    @Test("status tells of a fault that is over, and counts what rules did")
+    func status() throws {
+        var hub = Hub(
+            HubConfiguration(version: "9", hasTransport: false, capture: "/tmp/hci"),
+            stored: StoredState(installationID: "05a1"), rules: RuleSet())
+        _ = hub.handle(.wallClock(Self.noon), at: Instant(nanoseconds: 0))
+        _ = hub.handle(.start, at: Instant(nanoseconds: 0))
+        _ = hub.handle(.brokerDisconnected("refused"), at: Instant(nanoseconds: 1_000_000_000))
+        _ = hub.handle(.brokerConnected, at: Instant(nanoseconds: 2_000_000_000))
+        let client = Hub.ClientID(rawValue: 1)
+        let effects = hub.handle(
+            .controlLine(client, Array(#"{"request":"status","data":{}}"#.utf8)),
+            at: Instant(nanoseconds: 3_000_000_000))
+        let answer = try #require(
+            effects.lazy.compactMap { if case .respond(_, let line) = $0 { line } else { nil } }.first)
+        let data = try #require(answer["data"])
+        #expect(data["ok"] == true)
+        #expect(data["last_errors"]?.arrayValue?.map { $0["message"] } == ["refused"])
+        #expect(data["last_errors"]?.arrayValue?.first?["age_s"] == 2)
+        #expect(data["last_errors"]?.arrayValue?.first?["time"] == .string((Self.noon + .seconds(1)).description))
+        #expect(data["rules"]?["started"] == 0)
+        #expect(data["capture"] == "/tmp/hci")
+    }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import JSON
+import Testing
+
+/// The start of the Home Assistant add-on, with a Supervisor that is a few lines here, and the daemon it becomes.
+@Suite("The Home Assistant add-on", .serialized)
+struct AddOnTests {
+    private let workshop: Workshop
+
+    init() throws {
+        workshop = try Workshop()
+        for name in ["data", "files"] {
+            try FileManager.default.createDirectory(
+                at: workshop.directory.appending(path: name), withIntermediateDirectories: true)
+        }
+    }
+
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../deploy/homeassistant/addon").standardized
+
+    private static let supervisor = """
+        import http.server, sys
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                isGood = self.path == "/services/mqtt" and self.headers["Authorization"] == "Bearer tin-9911"
+                self.send_response(200 if isGood else 400)
+                self.end_headers()
+                self.wfile.write(open(sys.argv[1], "rb").read() if isGood else b'{"result":"error"}')
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        print("listening at", server.server_port)
+        server.serve_forever()
+        """
+
+    /// Starts what the Supervisor starts.
+    private func addOn(_ options: String, supervisor: Int? = nil) throws -> Program {
+        try workshop.write("data/options.json", options)
+        let path = URL(filePath: Workshop.built("tryckd")).deletingLastPathComponent().path
+        return try workshop.start(
+            "/bin/sh", [Self.folder.appending(path: "run.sh").path],
+            environment: [
+                "TRYCK_ADDON_DATA": workshop.path("data"), "TRYCK_ADDON_FILES": workshop.path("files"),
+                "TRYCK_SUPERVISOR": "http://127.0.0.1:\(try supervisor ?? Workshop.freePort())",
+                "TRYCK_EXAMPLES": Self.folder.appending(path: "../../debian").path, "SUPERVISOR_TOKEN": "tin-9911",
+                "RUNTIME_DIRECTORY": workshop.directory.path, "PATH": path + ":/usr/bin:/bin",
+            ])
+    }
+
+    private func check() throws {
+        let check = try workshop.tryck(["check", "--strict", workshop.path("data/tryck.yaml")])
+        #expect(try check.status() == 0, "\(check.text)")
+    }
+
+    @Test("the broker's name and password come from the Supervisor, and the daemon connects with them")
+    func discovered() throws {
+        let password = #"it's "{{ brass }}" # \ 0815 é"#
+        let made = try workshop.start(
+            "/usr/bin/mosquitto_passwd", ["-c", "-b", workshop.path("passwords"), "addons", password])
+        #expect(try made.status() == 0)
+        let port = try workshop.mosquitto("allow_anonymous false\npassword_file \(workshop.path("passwords"))")
+        let data: JSONValue = [
+            "result": "ok",
+            "data": [
+                "host": "127.0.0.1", "port": .integer(Int64(port)), "ssl": false, "username": "addons",
+                "password": .string(password), "protocol": "3.1.1",
+            ],
+        ]
+        try workshop.write("mqtt.json", data.description)
+        let supervisor = try workshop.start(
+            "/usr/bin/python3", ["-u", "-c", Self.supervisor, workshop.path("mqtt.json")])
+        let line = try supervisor.line(containing: "listening at")
+        let daemon = try addOn(
+            #"{"adapter":"none","log_level":"debug"}"#, supervisor: Int(line.split(separator: " ").last ?? ""))
+        try daemon.line(containing: "is running")
+        try workshop.wait { try status()["broker"]?["state"] == "connected" }
+        #expect(try status()["rules"]?["state"] == "ok")
+        try check()
+        let attributes = try FileManager.default.attributesOfItem(atPath: workshop.path("data/tryck.yaml"))
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        #expect(FileManager.default.fileExists(atPath: workshop.path("data/state/tryck.sqlite")))
+        #expect(!daemon.text.contains("0815") && !daemon.text.contains("tin-9911"))
+        // The script has become the daemon: what the Supervisor stops is the daemon itself.
+        daemon.signal(SIGTERM)
+        #expect(try daemon.status() == 0)
+    }
+
+    @Test("a broker that the options name is taken, and what is left empty is left away")
+    func named() throws {
+        let port = try workshop.mosquitto()
+        let daemon = try addOn(
+            #"{"adapter":"none","broker":"mqtt://127.0.0.1:\#(port)","username":"","log_level":"info"}"#)
+        try daemon.line(containing: "is running")
+        try workshop.wait { try status()["broker"]?["state"] == "connected" }
+        try check()
+        try workshop.write("files/rules/home.yaml", "version: 1\n")
+        daemon.stop()
+        let again = try addOn(#"{"adapter":"none","broker":"none","log_level":"info"}"#)
+        try again.line(containing: "is running")
+        #expect(try String(contentsOfFile: workshop.path("files/rules/home.yaml"), encoding: .utf8) == "version: 1\n")
+    }
+
+    @Test("without a broker it says so and starts; with a tryck.yaml of one's own that is taken")
+    func neither() throws {
+        let daemon = try addOn(#"{"adapter":"none","log_level":"info"}"#)
+        try daemon.line(containing: "There is no MQTT broker")
+        try daemon.line(containing: "is running")
+        try check()
+        #expect(try status()["ok"] == true)
+        daemon.stop()
+        try workshop.write("files/tryck.yaml", "bluetooth: {transport: none}\nmqtt: {broker: none, base_topic: own}\n")
+        let own = try addOn(#"{"adapter":"none","log_level":"info"}"#)
+        try own.line(containing: "The options do not count")
+        try own.line(containing: "is running")
+    }
+
+    @Test("every option has a default or may be left away, and a name and a description")
+    func options() throws {
+        func text(_ name: String) throws -> [String] {
+            try String(contentsOf: Self.folder.appending(path: name), encoding: .utf8).components(separatedBy: "\n")
+        }
+        func keys(below title: String, in lines: [String], indentation: Int) -> [String] {
+            let body = lines.drop { $0 != title }.dropFirst().prefix { $0.hasPrefix(" ") }
+            return body.filter { $0.prefix { $0 == " " }.count == indentation }
+                .compactMap { $0.split(separator: ":").first.map { $0.trimmingCharacters(in: .whitespaces) } }
+        }
+        let configuration = try text("config.yaml")
+        let schema = keys(below: "schema:", in: configuration, indentation: 2)
+        #expect(schema == ["adapter", "broker", "username", "password", "log_level"])
+        #expect(keys(below: "configuration:", in: try text("translations/en.yaml"), indentation: 2) == schema)
+        let defaults = keys(below: "options:", in: configuration, indentation: 2)
+        let required = configuration.drop { $0 != "schema:" }.dropFirst().filter {
+            $0.hasPrefix("  ") && !$0.hasSuffix("?")
+        }
+        #expect(required.count == defaults.count)
+        let version = try workshop.start(Workshop.built("tryckd"), ["--version"])
+        #expect(try version.status() == 0)
+        #expect(configuration.contains("version: \"\(version.text.split(separator: " ").last ?? "")\""))
+    }
+
+    private func status() throws -> JSONValue {
+        let status = try workshop.tryck(["status", "--json"])
+        _ = try status.status()
+        return (try? JSONValue(parsing: status.lines.first ?? "")) ?? .null
+    }
+}
