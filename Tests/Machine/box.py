@@ -2,7 +2,8 @@
 import argparse
 import re
 import subprocess
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -61,3 +62,83 @@ class Box:
 
     def end(self) -> None:
         self._ends.close()
+
+    def figure(self, sentence: str) -> None:
+        self.figures.append(sentence)
+
+    def tell(self) -> None:
+        """What helps to understand a failure."""
+        try:
+            print(self.machine.run('systemctl --no-pager --full --lines=25 status tryck').output, flush=True)
+        except Failure as failure:
+            print(failure, self.machine.console.read_text(errors='replace')[-2000:], sep='\n', flush=True)
+
+    # --- The service
+
+    def show(self, name: str) -> str:
+        """A property of it, as systemd has it."""
+        return self.machine.do(f'systemctl show --property {name} --value tryck')
+
+    def exposure(self) -> float:
+        said = self.machine.do('systemd-analyze --no-pager security tryck.service | tail -n 1')
+        return float(said.partition(': ')[2].split()[0])
+
+    @property
+    def pid(self) -> int:
+        if pid := int(self.show('MainPID')):
+            return pid
+        raise Failure('tryckd does not run')
+
+    def well(self, within: float = 60) -> None:
+        """Waits until adapter, broker, rules and buttons are as they should be."""
+        self.machine.until('tryck status', 'all is well', within)
+
+    def restart(self) -> None:
+        """And until the button has found it again."""
+        mark = self.button.mark
+        self.machine.do('systemctl restart tryck')
+        self.button.notes('session ready', since=mark)
+
+    @contextmanager
+    def same_process(self) -> Iterator[None]:
+        before = self.pid
+        yield
+        equal(self.pid, before, 'its process')
+
+    # --- What it says
+
+    def journal_mark(self) -> str:
+        """Now, for `journal`."""
+        return self.machine.do('journalctl --lines 0 --show-cursor').removeprefix('-- cursor: ')
+
+    def journal(self, since: str, *options: str) -> list[str]:
+        return self.machine.do(f"journalctl {self._journal(since)} {' '.join(options)}").splitlines()
+
+    def journal_until(self, text: str, since: str, within: float = 60) -> str:
+        return self.machine.until(
+            f"journalctl {self._journal(since)} | grep -m 1 -F -e '{text}'", f'the journal has "{text}"', within)
+
+    @staticmethod
+    def _journal(since: str) -> str:
+        return f"--quiet --no-pager --output cat --unit tryck --after-cursor '{since}'"
+
+    def listen(self) -> None:
+        """Has all messages written down; those that were retained before, too."""
+        self.machine.do(
+            'rm -f /run/messages; '
+            'systemd-run --quiet --unit messages --property StandardOutput=file:/run/messages mosquitto_sub -v -t "#"')
+        self.machine.until('grep -q bridge/state /run/messages', 'mosquitto_sub hears something')
+
+    def message_mark(self) -> int:
+        """Now, for `message`."""
+        return int(self.machine.do('wc -l </run/messages'))
+
+    def message(self, pattern: str, since: int, within: float = 60) -> str:
+        """The first topic and payload that this extended regular expression is in."""
+        return self.machine.until(
+            f"tail -n +{since + 1} /run/messages | grep -m 1 -E -e '{pattern}'", f'a message with {pattern}', within)
+
+    def press_arrives(self) -> None:
+        mark = self.message_mark()
+        self.button.press()
+        self.message('/action click$', mark)
