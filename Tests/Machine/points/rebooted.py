@@ -20,7 +20,5 @@ def rebooted(box: Box) -> None:
 
 @point('after a power cut, too')
 def cut(box: Box) -> None:
-    mark = box.button.mark
     box.machine.cut_power()
-    box.button.notes('session ready', since=mark)
     is_back(box)
