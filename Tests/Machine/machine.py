@@ -1,6 +1,7 @@
 """A machine in QEMU, and the serial port over which it is told what to do."""
 import base64
 import itertools
+import signal
 import socket
 import subprocess
 import time
@@ -22,33 +23,38 @@ class Answer:
 class Machine:
     def __init__(self, directory: Path, kernel: Path, initramfs: Path, disk: Path, packages: Path, air: int) -> None:
         self._numbers = itertools.count(1)
-        self._rest = b''
+        self._directory = directory
+        self._commands = directory / 'commands'
         self.console = directory / 'console'
-        overlay, commands = directory / 'overlay', directory / 'commands'
+        overlay = directory / 'overlay'
         subprocess.run(
             ['qemu-img', 'create', '-q', '-f', 'qcow2', '-b', disk, '-F', 'raw', overlay], check=True)
-        self._qemu = Program(
-            'qemu', 'qemu-system-x86_64', '-machine', 'q35', '-cpu', 'max', '-accel', 'tcg,thread=multi',
-            '-m', '1024', '-smp', '2', '-nodefaults', '-display', 'none', '-monitor', 'stdio',
+        self._qemu_command = [
+            'qemu-system-x86_64', '-machine', 'q35', '-cpu', 'max', '-accel', 'tcg,thread=multi',
+            '-m', '1024', '-smp', '2', '-nodefaults', '-display', 'none',
             '-serial', f'file:{self.console}',
             '-drive', f'file={overlay},if=virtio,format=qcow2,cache=unsafe',
             '-drive', f'file={packages},if=virtio,format=raw,readonly=on',
             '-netdev', 'user,id=outside', '-device', 'virtio-net-pci,netdev=outside,romfile=',
-            '-device', 'virtio-serial-pci', '-chardev', f'socket,id=commands,path={commands},server=on,wait=off',
+            '-device', 'virtio-serial-pci', '-chardev', f'socket,id=commands,path={self._commands},server=on,wait=off',
             '-device', 'virtserialport,chardev=commands,name=commands',
             '-kernel', kernel, '-initrd', initramfs,
             '-append', f'console=ttyS0 quiet loglevel=3 net.ifnames=0 mitigations=off panic=-1 cryptomgr.notests air={air} '
-            'systemd.wants=commands.service systemd.wants=air.service',
-            directory=directory)
-        self._port = self._connect(commands)
-        self.booted()
+            'systemd.wants=commands.service systemd.wants=air.service systemd.wants=names.service']
+        self._start()
 
-    def _connect(self, path: Path) -> socket.socket:
+    def _start(self) -> None:
+        self._qemu = Program('qemu', *self._qemu_command, directory=self._directory)
+        self._rest = b''
+        self._port = self._connect()
+        self._wait_until_booted()
+
+    def _connect(self) -> socket.socket:
         deadline = time.monotonic() + 30
         while True:
             port = socket.socket(socket.AF_UNIX)
             try:
-                port.connect(str(path))
+                port.connect(str(self._commands))
                 return port
             except OSError:
                 port.close()
@@ -101,30 +107,27 @@ class Machine:
     # --- Off and on
 
     def reboot(self) -> None:
-        self._begin_anew('systemctl --no-block reboot')
-
-    def cut_power(self) -> None:
-        """For a moment; what its disk was told last is still there."""
-        self._begin_anew(None)
-
-    def _begin_anew(self, script: str | None) -> None:
-        before = self.do('cat /proc/sys/kernel/random/boot_id')
-        if script:
-            self.do(script)
-        else:
-            self._qemu.write('system_reset')
+        boot = 'cat /proc/sys/kernel/random/boot_id'
+        before = self.do(boot)
+        self.do('systemctl --no-block reboot')
         deadline = time.monotonic() + BOOT
         while True:
             try:
-                if self.run('cat /proc/sys/kernel/random/boot_id', within=5).output != before:
+                if self.run(boot, within=5).output != before:
                     break
             except Failure:
                 if time.monotonic() > deadline:
                     raise
-        self.booted()
+        self._wait_until_booted()
 
-    def booted(self) -> None:
-        """Waits until everything is started that is started at boot; what fails there is for others to say."""
+    def cut_power(self) -> None:
+        """For a moment. What its disk was told is still there."""
+        self._port.close()
+        self._qemu.end(signal.SIGKILL)
+        self._start()
+
+    def _wait_until_booted(self) -> None:
+        """Until everything is started that is started at boot; what fails there is for others to say."""
         self.run('systemctl is-system-running --wait', within=BOOT)
 
     def end(self) -> None:

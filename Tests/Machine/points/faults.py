@@ -69,12 +69,11 @@ def broker(box: Box) -> None:
 @point('"systemctl reload" takes over what it can, in the same process')
 def reloaded(box: Box) -> None:
     with box.same_process():
-        journal = box.journal_mark()
+        mark = box.message_mark()
         box.machine.do("printf 'log: {level: debug}\\n' >>/etc/tryck/tryck.yaml && systemctl reload tryck")
-        box.press_arrives()
-        if not box.journal(journal, '--priority', 'debug..debug'):
-            raise Failure('it writes nothing of level debug')
+        box.message('bridge/info .*"log_level":"debug"', mark)
         box.machine.do("sed -i '/^log:/d' /etc/tryck/tryck.yaml && systemctl reload tryck")
+        box.press_arrives()
 
 
 @point('a wrong configuration ends it with status 78, once; the journal has file and line, as an error')
