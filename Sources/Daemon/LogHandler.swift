@@ -50,6 +50,13 @@ package final class LogOutput: Sendable {
         return stream == "\(status.st_dev):\(status.st_ino)"
     }
 
+    /// Text for people, each line of which is an error where it goes to the journal.
+    package static func errors(_ text: String, isJournal: Bool) -> String {
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false)[...]
+        if lines.last == "" { lines.removeLast() }
+        return lines.map { (isJournal ? "<3>" : "") + $0 + "\n" }.joined()
+    }
+
     /// One write for each line, so that lines of several threads do not mix. What the descriptor does not take is lost.
     fileprivate func write(_ line: String) {
         var line = line

@@ -87,8 +87,8 @@ private func start(_ setup: Setup, _ logger: Logger, _ output: LogOutput) {
 }
 
 private func stop(_ sentence: String, _ status: ExitStatus) -> Never {
-    let text = sentence.hasSuffix("\n") ? sentence : sentence + "\n"
-    write(text, to: STDERR_FILENO)
+    let isJournal = LogOutput.isJournal(stream: Surroundings.environment["JOURNAL_STREAM"])
+    write(LogOutput.errors(sentence, isJournal: isJournal), to: STDERR_FILENO)
     exit(status.rawValue)
 }
 

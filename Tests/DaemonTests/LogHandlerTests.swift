@@ -63,6 +63,16 @@ import Testing
         #expect(lines == ["<7>radio: heard"])
     }
 
+    @Test(
+        "what ends the daemon before it has a log is an error of the journal, line by line",
+        arguments: [
+            ("no such file", "<3>no such file\n"), ("a:1:2: error\n  1 | a\n", "<3>a:1:2: error\n<3>  1 | a\n"),
+        ])
+    func errors(text: String, journal: String) {
+        #expect(LogOutput.errors(text, isJournal: true) == journal)
+        #expect(LogOutput.errors(text, isJournal: false) == journal.replacing("<3>", with: ""))
+    }
+
     @Test("the journal is known by the device and inode of the descriptor")
     func journal() throws {
         var ends: [Int32] = [0, 0]

@@ -5,6 +5,9 @@
 //
 // SIGUSR1 pulls the adapter out: the kernel loses it, and the air loses the controller. SIGUSR2 plugs it in again.
 // RootCanal gives a new controller the lowest address that is free, so mostly it is the one it had.
+//
+// A controller that is reset loses its links, which the other side notices soon. RootCanal's does not tell it, so a new one
+// takes its place.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -23,8 +26,10 @@
 // The longest packet there can be: indicator, header and contents of ACL data.
 static unsigned char stream[1 + 4 + 0xffff];
 static size_t stream_length;
+static struct sockaddr_in address = { .sin_family = AF_INET };
 static int controller = -1;
 static int vhci = -1;
+static int may_have_links;
 static volatile sig_atomic_t is_wanted = 1;
 
 static void pull_or_plug(int signal)
@@ -79,14 +84,14 @@ static size_t packet_length(void)
     return stream_length < length ? 0 : length;
 }
 
-static void connect_controller(const char *host, const char *port)
+static void connect_controller(void)
 {
-    struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port)) };
     int on = 1;
 
+    stream_length = 0;
+    may_have_links = 0;
     controller = socket(AF_INET, SOCK_STREAM, 0);
-    if (controller < 0 || inet_pton(AF_INET, host, &address.sin_addr) != 1
-        || connect(controller, (struct sockaddr *)&address, sizeof address) < 0)
+    if (controller < 0 || connect(controller, (struct sockaddr *)&address, sizeof address) < 0)
         fail("connect");
     setsockopt(controller, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
@@ -111,7 +116,18 @@ static void pull(void)
     close(vhci);
     close(controller);
     vhci = controller = -1;
-    stream_length = 0;
+}
+
+// HCI_Reset. Core, Vol 4, Part E, 7.3.2.
+static int is_reset(const unsigned char *packet, size_t length)
+{
+    return length == 4 && memcmp(packet, "\x01\x03\x0c", 4) == 0;
+}
+
+// LE Connection Complete, or the enhanced one, with status 0. Core, Vol 4, Part E, 7.7.65.1 and 7.7.65.10.
+static int is_new_link(const unsigned char *packet, size_t length)
+{
+    return length > 4 && packet[0] == 4 && packet[1] == 0x3e && (packet[3] == 0x01 || packet[3] == 0x0a) && packet[4] == 0;
 }
 
 static void from_kernel(void)
@@ -121,8 +137,17 @@ static void from_kernel(void)
 
     if (length < 0)
         fail("reading /dev/vhci");
-    if (length > 0 && packet[0] != VENDOR)
-        put(controller, packet, (size_t)length);
+    if (length == 0 || packet[0] == VENDOR)
+        return;
+    if (may_have_links && is_reset(packet, (size_t)length)) {
+        // Until RootCanal has let go of it, its address is not free.
+        shutdown(controller, SHUT_WR);
+        while (read(controller, stream, sizeof stream) > 0)
+            ;
+        close(controller);
+        connect_controller();
+    }
+    put(controller, packet, (size_t)length);
 }
 
 static void from_controller(void)
@@ -134,6 +159,7 @@ static void from_controller(void)
         fail("the controller has gone");
     stream_length += (size_t)count;
     while ((length = packet_length()) > 0) {
+        may_have_links |= is_new_link(stream, length);
         // One packet in each write, and none for an adapter that is not there.
         if (vhci >= 0)
             put(vhci, stream, length);
@@ -147,7 +173,7 @@ int main(int argc, char **argv)
     struct sigaction action = { .sa_handler = pull_or_plug };
     sigset_t blocked, open_mask;
 
-    if (argc != 3 && argc != 4) {
+    if ((argc != 3 && argc != 4) || inet_pton(AF_INET, argv[1], &address.sin_addr) != 1) {
         fprintf(stderr, "usage: vhci_bridge HOST PORT [unplugged]\n");
         return 64;
     }
@@ -159,10 +185,11 @@ int main(int argc, char **argv)
     sigaction(SIGUSR1, &action, NULL);
     sigaction(SIGUSR2, &action, NULL);
     is_wanted = argc == 3;
-    connect_controller(argv[1], argv[2]);
+    address.sin_port = htons((uint16_t)atoi(argv[2]));
+    connect_controller();
     for (;;) {
         if (is_wanted && controller < 0)
-            connect_controller(argv[1], argv[2]);
+            connect_controller();
         if (is_wanted && vhci < 0)
             plug();
         if (!is_wanted && vhci >= 0)

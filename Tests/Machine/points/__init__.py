@@ -1,0 +1,5 @@
+"""Everything that has to hold, in order."""
+from points import installed, paired, faults, rebooted, upgraded
+from points.point import POINTS
+
+__all__ = ['POINTS']

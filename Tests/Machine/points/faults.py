@@ -1,0 +1,108 @@
+"""What breaks is noticed, and comes back.
+
+A button that has lost its link says nothing until it is pressed; one that was let go advertises at once.
+"""
+import time
+
+from box import Box, equal
+from points.paired import DROP_INS
+from points.point import point
+from program import Failure
+
+
+@point('killed, it is started again; the press from meanwhile is accounted for, and the next one arrives')
+def killed(box: Box) -> None:
+    pid, mark, messages = box.pid, box.button.mark, box.message_mark()
+    box.machine.do(f'kill -KILL {pid}')
+    box.button.notes('disconnected', since=mark)
+    box.button.press()
+    box.button.notes('session ready', since=mark)
+    if box.pid == pid or box.show('NRestarts') != '1':
+        raise Failure(f'it was restarted {box.show("NRestarts")} times')
+    box.message('bridge/event .*stale_event|/event .*"queued":true', messages)
+    box.press_arrives()
+
+
+@point('hung, it is killed by the watchdog and started again, and the next press arrives')
+def hung(box: Box) -> None:
+    box.machine.do(f"""
+        mkdir -p {DROP_INS}
+        printf '[Service]\\nWatchdogSec=4s\\nTimeoutAbortSec=2s\\n' >{DROP_INS}/watchdog.conf
+        systemctl daemon-reload""")
+    box.restart()
+    pid, journal = box.pid, box.journal_mark()
+    box.machine.do(f'kill -STOP {pid}')
+    box.journal_until('Watchdog timeout', journal)
+    box.well()
+    if box.pid == pid:
+        raise Failure('it is the same process')
+    box.press_arrives()
+    box.machine.do(f'rm {DROP_INS}/watchdog.conf && systemctl daemon-reload')
+    box.restart()
+
+
+@point('the adapter pulled out and put in again: the same process goes on, and the next press arrives')
+def pulled(box: Box) -> None:
+    with box.same_process():
+        journal = box.journal_mark()
+        box.machine.do('systemctl kill --signal USR1 air')
+        box.journal_until('hci0 went away', journal)
+        told = box.machine.run('tryck status')
+        equal(told.status, 1, 'the status of "tryck status" without an adapter')
+        box.machine.do('systemctl kill --signal USR2 air')
+        box.well()
+        box.press_arrives()
+
+
+@point('the broker stopped and started: the same process goes on, and the next press arrives')
+def broker(box: Box) -> None:
+    with box.same_process():
+        box.machine.do('systemctl stop mosquitto')
+        box.machine.until('! tryck status', 'it is noticed')
+        box.machine.do('systemctl start mosquitto')
+        box.well()
+        box.machine.do('systemctl stop messages')
+        box.listen()
+        box.press_arrives()
+
+
+@point('"systemctl reload" takes over what it can, in the same process')
+def reloaded(box: Box) -> None:
+    with box.same_process():
+        mark = box.message_mark()
+        box.machine.do("printf 'log: {level: debug}\\n' >>/etc/tryck/tryck.yaml && systemctl reload tryck")
+        box.message('bridge/info .*"log_level":"debug"', mark)
+        box.machine.do("sed -i '/^log:/d' /etc/tryck/tryck.yaml && systemctl reload tryck")
+        box.press_arrives()
+
+
+@point('a wrong configuration ends it with status 78, once; the journal has file and line, as an error')
+def misconfigured(box: Box) -> None:
+    journal = box.journal_mark()
+    box.machine.do("cp /etc/tryck/tryck.yaml good && printf 'mqqt: {}\\n' >>/etc/tryck/tryck.yaml")
+    line = box.machine.do('wc -l </etc/tryck/tryck.yaml')
+    try:
+        box.machine.run('systemctl restart tryck')
+        equal(box.show('ExecMainStatus'), '78', 'its status')
+        # RestartSec=5s.
+        time.sleep(8)
+        equal((box.show('ActiveState'), box.show('NRestarts')), ('failed', '0'), 'state and restarts')
+        errors = box.journal(journal, '--priority', 'err')
+        if not any(f'/etc/tryck/tryck.yaml:{line}:' in error for error in errors):
+            raise Failure(f'its errors in the journal: {errors}; all of it: {box.journal(journal)}')
+    finally:
+        box.machine.do('mv good /etc/tryck/tryck.yaml')
+    box.restart()
+    box.press_arrives()
+
+
+@point('at the end it lets the button go, and ends in order')
+def stopped(box: Box) -> None:
+    mark = box.button.mark
+    start = time.monotonic()
+    box.machine.do('systemctl stop tryck')
+    box.figure(f'{time.monotonic() - start:.1f} s to stop')
+    box.button.notes('disconnected', since=mark)
+    equal((box.show('Result'), box.show('ActiveState')), ('success', 'inactive'), 'result and state')
+    box.machine.do('systemctl start tryck')
+    box.button.notes('session ready', since=mark)
