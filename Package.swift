@@ -29,7 +29,7 @@ func tests(
 let daemonImports: [Target.Dependency] = [
     "Bytes", "ButtonModel", "JSON", "Diagnostics", "BluetoothHost", "Gestures", "Expressions", "Almanac", "Rules",
     "RuleTesting", "HomeAssistant", "Hub", "RuleLoader", "Simulator", "Reactor",
-    "CLinux", "CBluetooth", "CCurl", "CMosquitto", "CSQLite", "CCrypto",
+    "CBuild", "CLinux", "CBluetooth", "CCurl", "CMosquitto", "CSQLite", "CCrypto",
     .product(name: "Logging", package: "swift-log"),
 ]
 
@@ -94,10 +94,13 @@ let package = Package(
         module("Simulator", "Bytes", "ButtonModel", "BluetoothHost", "Flic"),
 
         // Edges
+        .target(
+            name: "CBuild",
+            cSettings: Context.environment["TRYCK_COMMIT"].map { [.define("TRYCK_COMMIT", to: "\"\($0)\"")] }),
         .target(name: "CLinux"),
         // Only its headers (Debian: libcurl4-openssl-dev); the library is opened at run time.
         .target(name: "CCurl"),
-        .systemLibrary(name: "CBluetooth", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
+        .systemLibrary(name: "CBluetooth", providers: [.apt(["libbluetooth-dev"])]),
         .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),

@@ -1,4 +1,5 @@
 package import ButtonModel
+import CBuild
 
 /// What `tryckd` was told on its command line.
 package struct DaemonOptions: Hashable, Sendable {
@@ -78,6 +79,7 @@ package struct DaemonOptions: Hashable, Sendable {
 /// The version of everything in this package.
 package enum Version {
     package static let string = "0.1.0"
+    package static let commit = String(cString: build_commit())
     /// 2026-11-21. A wall clock that shows an earlier time is wrong.
     package static let builtAt = UTCTime(milliseconds: 1_795_219_200_000)
 }

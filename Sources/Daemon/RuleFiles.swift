@@ -145,16 +145,12 @@ package enum RuleFiles {
 }
 
 extension RuleFiles {
-    /// The programs that a rule can name without a slash.
-    package static func programs(in directories: [String] = ProcessEdge.searchPath) -> Set<String> {
-        var programs: Set<String> = []
-        for directory in directories {
-            for name in names(in: directory) where !programs.contains(name) {
-                let path = "\(directory)/\(name)"
-                if isThere(path, asDirectory: false), access(path, X_OK) == 0 { programs.insert(name) }
-            }
+    /// Whether a rule can start this without a slash.
+    package static func isProgram(_ name: String, in directories: [String] = ProcessEdge.searchPath) -> Bool {
+        directories.contains { directory in
+            let path = "\(directory)/\(name)"
+            return isThere(path, asDirectory: false) && access(path, X_OK) == 0
         }
-        return programs
     }
 
     /// Without `.` and `..`, in no order; those that are not UTF-8 cannot be named in a rule. None where there is no directory.

@@ -52,7 +52,6 @@ package struct RuleSource: Sendable {
         environment.allowsRun = allowsRun
         environment.allowsShell = allowsShell
         environment.allowsHTTP = allowsHTTP
-        environment.programs = RuleFiles.programs()
         let zones = ZoneFiles()
         environment.systemTimeZone = zones.system(files.environment["TZ"]).map {
             LoadEnvironment.ZoneFile(name: $0.name, octets: $0.octets)
@@ -77,7 +76,8 @@ package struct RuleSource: Sendable {
             recorded.add(answer, to: want)
             loader.answer(answer)
         }
-        let loaded = loader.loaded()
+        var loaded = loader.loaded()
+        loaded.report(missing: loaded.programs.filter { !RuleFiles.isProgram($0) })
         var sources = Dictionary(recorded.files.map { ($0.name, $0.text) }) { first, _ in first }
         if let secrets = environment.secrets { sources[secrets.name] = secrets.text }
         return Reading(

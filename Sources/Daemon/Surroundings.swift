@@ -24,8 +24,15 @@ package enum Surroundings {
     }
 
     package static func randomOctets(_ count: Int) -> [UInt8] {
-        var generator = SystemRandomNumberGenerator()
-        return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        var octets = [UInt8](repeating: 0, count: count)
+        octets.withUnsafeMutableBytes { buffer in
+            var filled = 0
+            while filled < count {
+                let got = getrandom(buffer.baseAddress.map { $0 + filled }, count - filled, 0)
+                if got > 0 { filled += got }
+            }
+        }
+        return octets
     }
 
     package static var randomSeed: UInt64 { randomOctets(8).reduce(0) { $0 << 8 | UInt64($1) } }

@@ -14,6 +14,8 @@ struct Checker {
     /// The same as messages would show them.
     private var confidentialWords: Set<String> = []
     private var reported: Set<Place> = []
+    /// The warning that each program deserves which the file names without a slash, unless it is there.
+    private(set) var programs: [String: Diagnostic] = [:]
 
     private struct Place: Hashable {
         var start: SourcePosition
@@ -197,6 +199,15 @@ struct Checker {
         _ code: String, from start: SourcePosition, to end: SourcePosition, _ message: String, hint: String? = nil
     ) {
         add(.warning, code, start, end, nil, message, hint, [])
+    }
+
+    /// A program to look for. Where one is named again it is not said again that it is missing.
+    mutating func mention(program name: String, at node: YAMLNode) {
+        guard programs[name] == nil else { return }
+        let before = diagnostics.count
+        warning(
+            "W702", at: node, "program \"\(shown(name))\" was not found", hint: "install it, or write its whole path")
+        if diagnostics.count > before { programs[name] = diagnostics.removeLast() }
     }
 
     private mutating func add(

@@ -39,8 +39,6 @@ package struct LoadEnvironment: Sendable {
     /// Whether rules may start programs, use the shell, and call web hooks. A rule that does what is forbidden is an
     /// error.
     package var allowsRun, allowsShell, allowsHTTP: Bool
-    /// The programs of the fixed search path, by name; `nil`: nobody looks whether a rule's program is there.
-    package var programs: Set<String>?
     /// Compiled time zones by name (RFC 8536), as far as they are at hand.
     package var timeZones: [String: [UInt8]]
     /// What holds where no `timezone` is written; `nil`: UTC.
@@ -53,7 +51,7 @@ package struct LoadEnvironment: Sendable {
 
     package init(
         secrets: SourceFile? = nil, variables: [String: String] = [:], allowsRun: Bool = true,
-        allowsShell: Bool = true, allowsHTTP: Bool = true, programs: Set<String>? = nil,
+        allowsShell: Bool = true, allowsHTTP: Bool = true,
         timeZones: [String: [UInt8]] = [:], systemTimeZone: ZoneFile? = nil, files: [String: SourceFile] = [:],
         hasPlaceholders: Bool = false
     ) {
@@ -62,7 +60,6 @@ package struct LoadEnvironment: Sendable {
         self.allowsRun = allowsRun
         self.allowsShell = allowsShell
         self.allowsHTTP = allowsHTTP
-        self.programs = programs
         self.timeZones = timeZones
         self.systemTimeZone = systemTimeZone
         self.files = files
@@ -76,10 +73,23 @@ package struct Loaded<Value: Sendable>: Sendable {
     package var value: Value?
     /// In source order.
     package var diagnostics: [Diagnostic]
+    /// The programs named without a slash, and what is to be said of each that is not there: a table for each file.
+    private var warnings: [[String: Diagnostic]]
 
-    init(_ value: Value, _ diagnostics: [Diagnostic]) {
+    init(_ value: Value, _ diagnostics: [Diagnostic], programs: [[String: Diagnostic]] = []) {
         self.value = diagnostics.contains { $0.severity == .error } ? nil : value
         self.diagnostics = diagnostics.inSourceOrder()
+        warnings = programs
+    }
+
+    /// Names of the fixed search path that rules count on.
+    package var programs: Set<String> { warnings.reduce(into: []) { $0.formUnion($1.keys) } }
+
+    /// Warns of the programs that somebody looked for and did not find.
+    package mutating func report(missing programs: Set<String>) {
+        guard !programs.isEmpty else { return }
+        let found = warnings.flatMap { $0.filter { programs.contains($0.key) }.values }
+        diagnostics = (diagnostics + found).inSourceOrder()
     }
 }
 

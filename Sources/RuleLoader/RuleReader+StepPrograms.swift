@@ -44,13 +44,7 @@ extension RuleReader {
             checker.error("E203", at: program, "the name of a program cannot be empty")
             return nil
         }
-        if let programs = checker.environment.programs, !program.isSecret, !name.utf8.contains(UInt8(ascii: "/")),
-            !programs.contains(name)
-        {
-            checker.warning(
-                "W702", at: program, "program \"\(checker.shown(name))\" was not found",
-                hint: "install it, or write its whole path")
-        }
+        if !program.isSecret, !name.utf8.contains(UInt8(ascii: "/")) { checker.mention(program: name, at: program) }
         process.arguments = arguments
         return .process(process)
     }

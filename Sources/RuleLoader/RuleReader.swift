@@ -67,7 +67,9 @@ struct RuleReader {
         var reader = RuleReader(documents: documents)
         reader.read()
         for document in reader.documents { reader.set.confidential.formUnion(document.checker.confidential) }
-        return Loaded(reader.set, reader.documents.flatMap(\.checker.diagnostics))
+        return Loaded(
+            reader.set, reader.documents.flatMap(\.checker.diagnostics),
+            programs: reader.documents.map(\.checker.programs))
     }
 
     private init(documents: [Document]) {

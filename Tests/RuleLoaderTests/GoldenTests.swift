@@ -42,10 +42,11 @@ struct GoldenTests {
         let environment = LoadEnvironment(
             secrets: SourceFile(name: "secrets.yaml", text: secrets, isReadableByOthers: path.contains("W703")),
             variables: ["HOME": "/root"], allowsShell: !path.contains("forbidden"),
-            allowsHTTP: !path.contains("forbidden"), programs: path.contains("W702") ? ["mpc"] : nil,
-            timeZones: zones)
+            allowsHTTP: !path.contains("forbidden"), timeZones: zones)
         if path.hasPrefix("configuration/") { return RuleLoader.configuration(source, in: environment).diagnostics }
         if path.hasPrefix("simulator/") { return RuleLoader.simulator(source).diagnostics }
-        return RuleLoader.rules(source, in: environment).diagnostics
+        var loaded = RuleLoader.rules(source, in: environment)
+        if path.contains("W702") { loaded.report(missing: loaded.programs.subtracting(["mpc"])) }
+        return loaded.diagnostics
     }
 }

@@ -109,9 +109,11 @@ struct StepMistakeTests {
         ])
     func secrets(step: String) {
         let environment = LoadEnvironment(
-            secrets: SourceFile(name: "secrets.yaml", text: Array("token: hunter+2\n".utf8)), programs: [])
+            secrets: SourceFile(name: "secrets.yaml", text: Array("token: hunter+2\n".utf8)))
         let steps = "- \(step.replacing("T", with: "!secret token"))"
-        for diagnostic in LoadedText.set(LoadedSteps.text(steps), in: environment).diagnostics {
+        var loaded = LoadedText.set(LoadedSteps.text(steps), in: environment)
+        loaded.report(missing: loaded.programs)
+        for diagnostic in loaded.diagnostics {
             #expect(!"\(diagnostic.message) \(diagnostic.hint ?? "")".contains("hunter"))
         }
     }
