@@ -175,7 +175,7 @@ extension DoctorTests {
                     $0.hasService = true
                     $0.adapter = .failed(.notPermitted(index: 0))
                 },
-                Fault(name: "adapter of BlueZ", isWithoutDaemon: true) { $0.adapter = .left("hci0") },
+                Fault(name: "adapter of BlueZ", isWithoutDaemon: true) { $0.adapter = .left("hci0", isChosen: false) },
                 broker("broker down", .connectionRefused(endpoint: "localhost:1883")),
                 broker("wrong password", .notAuthorized(endpoint: "localhost:1883", hasUsername: true)),
                 broker("wrong CA", .security(endpoint: "localhost:8883", .untrustedCertificate)),

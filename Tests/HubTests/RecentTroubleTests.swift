@@ -1,4 +1,5 @@
 import ButtonModel
+import Foundation
 import JSON
 import Rules
 import Testing
@@ -63,5 +64,25 @@ struct RecentTroubleTests {
         #expect(data["last_errors"]?.arrayValue?.first?["time"] == .string((Self.noon + .seconds(1)).description))
         #expect(data["rules"]?["started"] == 0)
         #expect(data["capture"] == "/tmp/hci")
+        #expect(try documentedKeys() == keys(of: data, after: "").sorted())
+    }
+
+    /// The first column of the table in `deploy/metrics.md`.
+    private func documentedKeys() throws -> [String] {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
+        let page = try String(contentsOf: root.appending(path: "deploy/metrics.md"), encoding: .utf8)
+        let section = try #require(page.components(separatedBy: "## Without Prometheus").last)
+        return section.split(separator: "\n").filter { $0.hasPrefix("| `") }
+            .compactMap { $0.split(separator: "`").dropFirst().first.map(String.init) }.sorted()
+    }
+
+    private func keys(of value: JSONValue, after path: String) -> [String] {
+        (value.objectValue ?? []).flatMap { member -> [String] in
+            let name = path + member.name
+            if let first = member.value.arrayValue?.first, first.objectValue != nil {
+                return [name] + keys(of: first, after: name + "[].")
+            }
+            return member.value.objectValue == nil ? [name] : keys(of: member.value, after: name + ".")
+        }
     }
 }

@@ -111,8 +111,11 @@ struct DoctorTests {
         #expect(try found(ERFKILL)?.mend == "sudo rfkill unblock bluetooth")
         let daemon = workshop.path("bluetoothd")
         try FileManager.default.copyItem(atPath: "/usr/bin/sleep", toPath: daemon)
-        let ours = try #require(
-            try found(0, "\(daemon) 60 >&- 2>&- &\nuntil grep -q bluetoothd /proc/2/comm; do :; done"))
+        let running = "\(daemon) 60 >&- 2>&- &\nuntil grep -q bluetoothd /proc/2/comm; do :; done"
+        // BlueZ may have another one.
+        #expect(try found(0, running) == nil)
+        try configure("{broker: none}", transport: "auto")
+        let ours = try #require(try found(0, running))
         #expect(ours.sentence == "hci0 is in use by BlueZ: bluetoothd is running")
         #expect(ours.mend == "sudo systemctl disable --now bluetooth.service")
     }

@@ -48,7 +48,8 @@ struct PressScenarioTests {
         house.pairAll()
         #expect(Set(house.store.state.buttons.map(\.identity.serial)) == ["BA00-K00001", "BA00-H00002"])
         house.ask(#"{"request":"status"}"#)
-        #expect(house.responses.last?["data"]?["buttons"] == ["paired": 2, "ready": 2])
+        #expect(
+            house.responses.last?["data"]?["buttons"] == ["paired": 2, "ready": 2, "presses": 0, "battery_low": []])
     }
 
     @Test("a click runs its rule and is published, once")

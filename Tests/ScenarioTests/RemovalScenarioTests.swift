@@ -32,7 +32,8 @@ struct RemovalScenarioTests {
             + #""address":"80:E4:DA:00:00:01","serial":"BA00-K00001"}}"#
         #expect(house.payloads(on: "tryck/bridge/event").count { $0 == event } == 1)
         house.ask(#"{"request":"status"}"#)
-        #expect(house.responses.last?["data"]?["buttons"] == ["paired": 0, "ready": 0])
+        #expect(
+            house.responses.last?["data"]?["buttons"] == ["paired": 0, "ready": 0, "presses": 0, "battery_low": []])
 
         house.pairAll()
         house.forgetWhatHappened()

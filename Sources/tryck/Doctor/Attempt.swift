@@ -93,7 +93,7 @@ final class Attempt {
             let index = try search.next(of: try HCISocketTransport.adapters())
             // Opening takes an adapter down first, and headphones with it.
             guard !Surroundings.isRunning("bluetoothd") else {
-                outcome.adapter = .left("hci\(index)")
+                outcome.adapter = .left("hci\(index)", isChosen: wanted != .any)
                 return
             }
             open(HCISocketTransport(loop: EventLoop.shared, index: index))

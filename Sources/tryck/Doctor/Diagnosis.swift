@@ -106,7 +106,8 @@ struct Diagnosis: Hashable, Sendable {
         case .notTried: nil
         case .notNeeded: .ok(.adapter, "none is needed, as configured")
         case .opened(let name): .ok(.adapter, "\(name) can be used")
-        case .left(let name):
+        case .left(let name, isChosen: true): .ok(.adapter, "\(name) is there, and not tried: bluetoothd is running")
+        case .left(let name, isChosen: false):
             .problem(
                 .adapter, "\(name) is in use by BlueZ: bluetoothd is running",
                 mend: "sudo systemctl disable --now bluetooth.service")

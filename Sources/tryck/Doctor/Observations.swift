@@ -29,8 +29,8 @@ struct Observations: Hashable, Sendable {
         case notTried
         /// The configuration wants none, or a simulated one.
         case notNeeded
-        /// It was not opened, not to take it away from BlueZ.
-        case left(String)
+        /// It was not opened, not to take it away from BlueZ, which may have another where this one was chosen.
+        case left(String, isChosen: Bool)
         /// It was opened, and closed again.
         case opened(String)
         case failed(TransportFailure)
