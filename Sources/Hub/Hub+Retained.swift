@@ -18,6 +18,7 @@ extension Hub {
     /// it is back.
     mutating func say(_ topic: RetainedTopic) {
         guard configuration.hasBroker else { return }
+        if case .config = topic, discovery == nil { return }
         if isBrokerConnected || retained.count < RetainedTopics.maximumAbsent { retained.add(topic) }
     }
 

@@ -45,6 +45,16 @@ struct HomeAssistantScenarioTests {
         #expect(topics.contains { $0.hasPrefix("homeassistant/device/tryck_bridge_") })
     }
 
+    @Test("without discovery nothing is announced, whether a button comes or goes")
+    func notAnnounced() {
+        var house = Household([Household.kitchen])
+        house.pairAll()
+        house.ask(#"{"request":"button/remove","data":{"id":"80e4da000001"}}"#)
+        house.wait(.seconds(5))
+        #expect(house.store.state.buttons.isEmpty)
+        #expect(house.published.allSatisfy { $0.topicName.hasPrefix("tryck/") })
+    }
+
     @Test("when Home Assistant has started it is told once more, within five seconds, and no event is repeated")
     func birth() {
         var house = Self.house()

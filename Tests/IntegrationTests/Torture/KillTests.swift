@@ -25,7 +25,7 @@ struct KillTests {
 
     @Test("the broker: each press's message arrives once, or its rule says that it may not have")
     func broker() throws {
-        let kills = Int(Self.number("TRYCK_KILLS") ?? 8)
+        let kills = Int(Self.number("TRYCK_KILLS") ?? 4)
         let house = try Torture(seed: seed)
         house.press(true)
         for _ in 0..<kills { try house.loseBroker() }

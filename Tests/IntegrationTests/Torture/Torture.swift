@@ -122,10 +122,10 @@ final class Torture {
         try kill()
     }
 
-    /// The broker dies and is away for a moment. The daemon lives on, but for every fourth time: it comes back more slowly
+    /// The broker dies and is away for a moment. The daemon lives on, but for every third time: it comes back more slowly
     /// each time to a broker that does not stay.
     func loseBroker() throws {
-        if outages == 4 {
+        if outages == 3 {
             try kill()
             try run(for: .seconds(20)) { hasObserver }
             try begin(nil)
@@ -155,7 +155,7 @@ final class Torture {
 
     private func runUntilPress(andThen delay: Duration) throws {
         let seen = livePresses
-        if try run(for: .seconds(6), until: { livePresses > seen }) { try run(for: delay) }
+        if try run(for: .seconds(3), until: { livePresses > seen }) { try run(for: delay) }
     }
 
     /// Those that the daemon heard of as they happened.
