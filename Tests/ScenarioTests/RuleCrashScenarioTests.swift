@@ -31,6 +31,88 @@ struct RuleCrashScenarioTests {
         return house
     }
 
+    @Test("what a full disk did not take is written when it has room, though nobody presses anything")
+    func fullDisk() {
+        var house = Self.house(Self.stairs)
+        house.diskIsFull = true
+        house.press("kitchen", .click)
+        house.wait(.seconds(30))
+        #expect(house.started.count == 1)
+        house.ask(#"{"request":"status"}"#)
+        #expect(house.data["ok"] == false)
+        house.diskIsFull = false
+        house.wait(.seconds(60))
+        house.ask(#"{"request":"status"}"#)
+        #expect(house.data["ok"] == true)
+        #expect(house.store.state.runs.isEmpty)
+        house.cutPower(for: .seconds(5))
+        house.wait(.seconds(30))
+        #expect(house.payloads(on: "one").count == 1)
+        #expect(!house.payloads(on: "tryck/bridge/event").contains { $0.contains("interrupted") })
+    }
+
+    @Test("a disk that fills up within a run leaves no run behind that never ends")
+    func fullDiskWithinRun() {
+        var house = Self.house(Self.stairs)
+        house.press("kitchen", .click)
+        house.wait(.milliseconds(600))
+        house.diskIsFull = true
+        house.wait(.seconds(10))
+        #expect(house.started.count == 1)
+        house.diskIsFull = false
+        house.wait(.seconds(60))
+        house.crash()
+        house.wait(.seconds(30))
+        #expect(house.started.count == 1)
+        #expect(!house.payloads(on: "tryck/bridge/event").contains { $0.contains("interrupted") })
+    }
+
+    private static let clicks: HouseRules = """
+        version: 1
+        defaults: {queued: accept}
+        buttons:
+          kitchen: 80:E4:DA:00:00:01
+          hall: 80:E4:DA:00:00:02
+        rules:
+          - id: lamp
+            triggers: {button: kitchen, event: click}
+            actions:
+              - publish: {topic: lamp}
+          - id: scene
+            triggers: {button: kitchen, event: double_click}
+            actions:
+              - publish: {topic: scene}
+          - id: both
+            triggers: {chord: [kitchen, hall]}
+            actions:
+              - publish: {topic: both}
+        """
+
+    @Test(
+        "a click that our clock has decided is over, though the button says only after a restart that it was one",
+        arguments: [
+            clicks, HouseRules(clicks.text.replacing("chord: [kitchen, hall]", with: "button: hall, event: click")),
+        ],
+        1...2)
+    func decidedByOurClock(rules: HouseRules, crashes: Int) {
+        var house = Household(rules: rules)
+        house.pairAll()
+        house.forgetWhatHappened()
+        house.press("kitchen", .click)
+        house.wait(.milliseconds(300))
+        // It cannot tell us any more that no second press came.
+        house.reach("kitchen", false)
+        for _ in 0..<crashes {
+            house.crash()
+            house.wait(.seconds(30))
+        }
+        house.reach("kitchen", true)
+        house.crash()
+        house.wait(.seconds(40))
+        #expect(house.payloads(on: "lamp").count == 1)
+        #expect(house.payloads(on: "tryck/80e4da000001/action") == ["click"])
+    }
+
     @Test(
         "at whatever instant the process dies, a press is handled once, and its run goes on or is told of",
         arguments: 0..<60 as Range<UInt64>)
