@@ -54,9 +54,9 @@ struct SavedTrain: Hashable, Sendable {
         self.reading = reading
         self.state = state
         presses = fields.dropFirst(4).compactMap { SavedPress($0) }
-        guard presses.count == fields.count - 4, presses.count <= Vocabulary.maximumPresses, isOrdered else {
-            return nil
-        }
+        guard presses.count == fields.count - 4, presses.count <= Vocabulary.maximumPresses, isOrdered,
+            presses.isEmpty == (state == "e")
+        else { return nil }
 
         switch state {
         case "r":
@@ -71,7 +71,7 @@ struct SavedTrain: Hashable, Sendable {
         case "s":
             guard presses.count == 1 else { return nil }
         case "e":
-            guard presses.isEmpty else { return nil }
+            break
         default:
             return nil
         }
