@@ -24,8 +24,6 @@ package final class StoreEdge {
     nonisolated static let forcedCheckpointPageCount = 16 * checkpointPageCount
     /// How long `apply` waits while the helper begins the log anew: one sync of a slow card.
     private nonisolated static let busyTimeout: Duration = .milliseconds(500)
-    /// Changes that are kept while the disk takes none; of more the oldest are lost.
-    nonisolated static let maximumUnwrittenCount = 4096
 
     /// What a person should hear of; `load` adds to it.
     package private(set) var notices: [StoreNotice]
@@ -37,8 +35,6 @@ package final class StoreEdge {
     var log: OwnedDescriptor
     let database: Database
 
-    /// What the disk did not take, in order: it goes before whatever is written next.
-    private var unwritten: [StoreChange] = []
     private var isSyncing = false
     private(set) var isLogSuspect = false
     private var waiting: [@ReactorActor (Bool) -> Void] = []
@@ -70,21 +66,14 @@ package final class StoreEdge {
     }
 
     /// Records the changes in one transaction: all of them or, when it throws, none.
-    ///
-    /// Those that a disk did not take are recorded with the next ones it takes, before them.
-    package func apply(_ new: [StoreChange]) throws(StoreFailure) {
-        let changes = unwritten + new
+    package func apply(_ changes: [StoreChange]) throws(StoreFailure) {
         guard !changes.isEmpty else { return }
         do {
             try database.transaction { () throws(DatabaseFailure) in
                 for change in changes { try database.apply(change) }
             }
-            unwritten = []
         } catch {
-            let failure = StoreFailure(error)
-            // What is wrong with a change itself would be wrong again.
-            unwritten = failure.mayPass ? Array(changes.suffix(Self.maximumUnwrittenCount)) : []
-            throw failure
+            throw StoreFailure(error)
         }
     }
 

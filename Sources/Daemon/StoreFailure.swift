@@ -28,15 +28,6 @@ package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Nothing is wrong with what was to be written.
-    var mayPass: Bool {
-        switch self {
-        case .diskFull, .readOnly, .busy: true
-        case .database(let failure): failure.primaryCode == SQLITE_IOERR
-        case .inUse, .nothingKept, .file, .newerSchema, .damaged: false
-        }
-    }
-
     package var description: String {
         switch self {
         case .inUse(let directory):

@@ -33,24 +33,18 @@ extension Hub {
     mutating func synced(_ token: UInt64, _ success: Bool, at now: Instant) {
         if success {
             storeFault = nil
-            storeWait = Hub.storeRetry.lowerBound
-            deadlines.cancel(.store)
         } else {
-            recordFailed(token, "The disk refuses to take the state directory's data (sync failed).", at: now)
+            recordFailed(token, "The disk refuses to take the state directory's data (sync failed).")
         }
         guard let waiting = awaitingSync.removeValue(forKey: token), success else { return }
         advanceButtons(.synced(waiting.button, waiting.cursor), at: now)
     }
 
     /// The button is not told: it keeps the event, and brings it again at its next connection.
-    /// What the disk did not take is tried again, whether or not anything else is to be written.
-    mutating func recordFailed(_ token: UInt64, _ reason: String, at now: Instant) {
+    mutating func recordFailed(_ token: UInt64, _ reason: String) {
         awaitingSync[token] = nil
         if storeFault != reason { log(.error, reason) }
         storeFault = reason
-        guard !isFinished, deadlines.deadline(of: .store) == nil else { return }
-        deadlines.set(.store, at: now + storeWait)
-        storeWait = min(storeWait * 2, Hub.storeRetry.upperBound)
     }
 
     /// The record of everything processed so far.

@@ -76,7 +76,7 @@ package struct Hub: Sendable {
         case closeTransport
         case send([UInt8])
 
-        /// One transaction, without a sync. What failed before is recorded first; with no changes, that alone.
+        /// One transaction, without a sync.
         case record(UInt64, [StoreChange])
         /// Bring everything recorded so far to the disk and say so with `synced`.
         case sync(UInt64)
@@ -122,16 +122,13 @@ package struct Hub: Sendable {
 
     /// Of those due at one instant the first is the first: what a button did comes before what a timer decides.
     enum TimerKey: CaseIterable, Hashable, Sendable {
-        case buttons, rules, outbox, transport, statistics, settling, announce, metrics, store
+        case buttons, rules, outbox, transport, statistics, settling, announce, metrics
     }
 
     /// Waits between attempts to open the transport: doubling from the first to the last.
     static let transportRetry = Duration.seconds(1)...Duration.seconds(30)
     /// An adapter that was ready for so long is no adapter that fails each time: its next wait is the shortest.
     static let transportGood = Duration.seconds(60)
-
-    /// Waits between attempts to write what the disk did not take: doubling from the first to the last.
-    static let storeRetry = Duration.seconds(5)...Duration.seconds(60)
 
     let configuration: HubConfiguration
     /// Four hexadecimal digits that tell this installation from others.
@@ -171,7 +168,6 @@ package struct Hub: Sendable {
     var nextToken: UInt64 = 1
     /// Why the store cannot be written, when it cannot.
     var storeFault: String? { didSet { metrics.isOutdated = true } }
-    var storeWait = Hub.storeRetry.lowerBound
     let interrupted: [StoredRun]
     var reload = ReloadState() { didSet { metrics.isOutdated = true } }
     /// The topics of all states.
@@ -250,7 +246,7 @@ package struct Hub: Sendable {
         case .logLevel(let level): setLogLevel(level)
         case .firmwareFiles(let files): firmwareFilesChanged(files, at: now)
         case .firmwareRead(let id, let reading): firmwareRead(id, reading, at: now)
-        case .recordFailed(let token, let reason): recordFailed(token, reason, at: now)
+        case .recordFailed(let token, let reason): recordFailed(token, reason)
         case .synced(let token, let success): synced(token, success, at: now)
 
         case .controlLine(let client, let line): controlLine(line, from: client, at: now)
@@ -300,7 +296,6 @@ package struct Hub: Sendable {
         case .settling: retained.addSettled()
         case .announce: announceAgain()
         case .metrics: writeMetrics(at: now)
-        case .store: recordAndSync([])
         }
     }
 
@@ -318,7 +313,6 @@ package struct Hub: Sendable {
         isFinished = true
         // Nothing is opened any more.
         deadlines.cancel(.transport)
-        deadlines.cancel(.store)
         retained.addSettled()
         sendRetained(at: now)
         if isBrokerConnected {

@@ -122,26 +122,6 @@ struct StoreEdgeTests {
         }
     }
 
-    @Test("what a full disk did not take is written before the next, in order, or when there is nothing new")
-    func unwritten() async throws {
-        let directory = TemporaryDirectory()
-        try await withReactor {
-            let store = try openStore(directory)
-            let button = StoredButton.example(1)
-            try store.apply([.putButton(button), .runStarted(.example(1, button.id))])
-            let pages = try store.database.rows("PRAGMA page_count") { $0.integer(0) }
-            try store.database.run("PRAGMA max_page_count = \(pages[0])")
-            let long = String(repeating: "x", count: 100_000)
-            #expect(throws: StoreFailure.self) { try store.apply([.runEnded(1), .name(button.id, long)]) }
-            #expect(throws: StoreFailure.self) { try store.apply([.name(button.id, "short")]) }
-            #expect(try store.load().runs.count == 1)
-            try store.database.run("PRAGMA max_page_count = 100000")
-            try store.apply([])
-            #expect(try store.load().runs.isEmpty)
-            #expect(try store.load().buttons.map(\.name) == ["short"])
-        }
-    }
-
     @Test("a file that may not be written to is an error with a sentence")
     func readOnly() async throws {
         let directory = TemporaryDirectory()

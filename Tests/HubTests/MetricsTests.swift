@@ -111,7 +111,7 @@ struct MetricsTests {
         _ = hub.handle(.start, at: now)
         _ = hub.handle(.recordFailed(1, "no space left"), at: now)
         let effects = hub.handle(.synced(2, true), at: now + .seconds(2))
-        #expect(effects == [.setTimer(now + .seconds(15))], "the first change has set it")
+        #expect(effects.isEmpty, "the first change has set the timer")
         #expect(hub.handle(.timerFired, at: now + .seconds(15)).isEmpty)
     }
 
@@ -120,7 +120,7 @@ struct MetricsTests {
         let now = Instant(sinceBoot: .seconds(50))
         var hub = Self.hub(hasMetrics: false)
         var effects = hub.handle(.start, at: now)
-        effects += hub.handle(.logLevel(.debug), at: now)
+        effects += hub.handle(.recordFailed(1, "no space left"), at: now)
         effects += hub.handle(.stop, at: now)
         #expect(
             !effects.contains { effect in
