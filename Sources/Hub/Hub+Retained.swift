@@ -17,7 +17,7 @@ extension Hub {
     /// The topic's word has changed. While the broker is away only what is gone has to be remembered: all else is said when
     /// it is back.
     mutating func say(_ topic: RetainedTopic) {
-        guard configuration.hasBroker, discovery != nil || !topic.isAnnouncement else { return }
+        guard configuration.hasBroker else { return }
         if isBrokerConnected || retained.count < RetainedTopics.maximumAbsent { retained.add(topic) }
     }
 

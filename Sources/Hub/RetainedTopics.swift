@@ -17,16 +17,6 @@ enum RetainedTopic: Hashable, Sendable {
     case lastRun(String)
     case statistics(String)
     case variable(String)
-
-    /// Nobody reads it where nothing is announced.
-    var isAnnouncement: Bool {
-        switch self {
-        case .bridgeConfig, .config: true
-        case .bridgeInfo, .bridgeDevices, .rules, .status, .availability, .bridgeState, .ruleEnabled, .lastRun,
-            .statistics, .variable:
-            false
-        }
-    }
 }
 
 /// What is to be said on retained topics, in order and no faster than the broker takes it: a thousand buttons or ten thousand

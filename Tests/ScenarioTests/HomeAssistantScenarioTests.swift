@@ -30,16 +30,6 @@ struct HomeAssistantScenarioTests {
           - {id: three, triggers: {button: any, clicks: 3}, actions: {log: three}}
         """
 
-    @Test("without discovery nothing is announced: not at a pairing, not when a button is removed")
-    func noDiscovery() {
-        var house = Household()
-        house.pairAll()
-        house.ask(#"{"request":"button/remove","data":{"id":"BA00-K00001"}}"#)
-        house.wait(.seconds(10))
-        #expect(house.store.state.buttons.count == 1)
-        #expect(house.published.allSatisfy { $0.topicName.hasPrefix("tryck/") })
-    }
-
     @Test("a button is announced when it is paired, after its state and before we are there")
     func announced() throws {
         var house = Self.house()
