@@ -146,9 +146,10 @@ let package = Package(
         tests("HubTests", "Hub", "Buttons", "Flic", "Expressions", "Rules", "ButtonModel", "JSON"),
         tests("SimulatorTests", "Simulator", "BluetoothHost", "Flic", "ButtonModel", "Bytes"),
         tests(
-            "ScenarioTests", "Hub", "Simulator", "RuleLoader", "Rules", "Expressions", "Diagnostics", "ButtonModel",
+            "ScenarioTests", "Hub", "Simulator", "Flic", "RuleLoader", "Rules", "Expressions", "Diagnostics",
+            "ButtonModel",
             "JSON",
-            "BluetoothHost", "PictureTransfer"),
+            "BluetoothHost", "PictureTransfer", "tryck"),
         tests("ReactorTests", "Reactor", "ReactorTestSupport", "CLinux"),
         tests(
             "DaemonTests", "Daemon", "BluetoothHost", "Hub", "Rules", "Reactor", "ReactorTestSupport", "CLinux",

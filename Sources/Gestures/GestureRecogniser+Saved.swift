@@ -24,7 +24,8 @@ extension GestureRecogniser {
 ///     big 305419896 51200 d s16000-12000 ?4000
 ///
 /// The part (`-`: none), the boot and the button's clock at its last event, the state (`r` released, `d` down and
-/// undecided, `h` a hold whose latest reported stage follows, `s` spent), and the presses: `s`hort, `l`ong or still open
+/// undecided, `h` a hold whose latest reported stage follows, `s` spent, `e` decided by our clock, so that what the button
+/// still says of it is nothing new: without presses), and the presses: `s`hort, `l`ong or still open
 /// (`?`), how many ticks before the last event they began and, if they did, ended. A hold and a spent press are the last.
 struct SavedTrain: Hashable, Sendable {
     var part: ButtonPart?
@@ -42,7 +43,7 @@ struct SavedTrain: Hashable, Sendable {
 
     init?(_ text: some StringProtocol) {
         let fields = text.split(separator: " ", maxSplits: Vocabulary.maximumPresses + 5)
-        guard fields.count >= 5, let bootID = UInt32(fields[1]), let reading = UInt64(fields[2]),
+        guard fields.count >= 4, let bootID = UInt32(fields[1]), let reading = UInt64(fields[2]),
             let state = fields[3].first
         else { return nil }
         if fields[0] != "-" {
@@ -53,9 +54,9 @@ struct SavedTrain: Hashable, Sendable {
         self.reading = reading
         self.state = state
         presses = fields.dropFirst(4).compactMap { SavedPress($0) }
-        guard presses.count == fields.count - 4, presses.count <= Vocabulary.maximumPresses, isOrdered else {
-            return nil
-        }
+        guard presses.count == fields.count - 4, presses.count <= Vocabulary.maximumPresses, isOrdered,
+            presses.isEmpty == (state == "e")
+        else { return nil }
 
         switch state {
         case "r":
@@ -69,6 +70,8 @@ struct SavedTrain: Hashable, Sendable {
             firedStage = fired
         case "s":
             guard presses.count == 1 else { return nil }
+        case "e":
+            break
         default:
             return nil
         }
@@ -122,7 +125,10 @@ extension PressMachine {
             state = "s"
             presses = [press]
         }
-        guard !presses.isEmpty else { return nil }
+        if presses.isEmpty {
+            guard !takesVerdicts, grammar.verdictMode != nil, clock.reading > 0 else { return nil }
+            state = "e"
+        }
         var text = "\(part?.rawValue ?? "-") \(clock.bootID) \(clock.reading) \(state)"
         for press in presses {
             text += press.length == .short ? " s" : press.length == .long ? " l" : " ?"
@@ -134,7 +140,12 @@ extension PressMachine {
 
     /// Its end may have been told to the former process only: stamps decide, until nothing more comes.
     mutating func restore(_ saved: SavedTrain, at now: Instant) {
-        guard isIdle, let first = saved.presses.first else { return }
+        guard isIdle else { return }
+        guard let first = saved.presses.first else {
+            clock.restore(bootID: saved.bootID, reading: saved.reading, moment: 0, at: now)
+            takesVerdicts = false
+            return
+        }
         clock.restore(bootID: saved.bootID, reading: saved.reading, moment: first.down, at: now)
         train = saved.presses.map { press in
             pressCount &+= 1

@@ -67,5 +67,7 @@ struct Outbox: Hashable, Sendable {
         waiting.removeAll { $0.id == id }
     }
 
+    var unacknowledgedCount: Int { handedOver.count }
+
     var earliestDeadline: Instant? { waiting.map(\.deadline).min() }
 }

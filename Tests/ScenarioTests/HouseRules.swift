@@ -12,10 +12,10 @@ struct HouseRules: Sendable, ExpressibleByStringLiteral {
     var set: RuleSet
 
     /// Text with errors is a test with errors; it gives no rules, and says so.
-    init(_ text: String) {
+    init(_ text: String, in environment: LoadEnvironment = LoadEnvironment()) {
         self.text = text
         let file = SourceFile(name: "test.yaml", text: Array(text.utf8))
-        let loaded = RuleLoader.rules(file, in: LoadEnvironment())
+        let loaded = RuleLoader.rules(file, in: environment)
         set = loaded.value ?? RuleSet()
         if loaded.value == nil {
             Issue.record("\(DiagnosticReport(loaded.diagnostics, sources: [file.name: file.text]).text())")

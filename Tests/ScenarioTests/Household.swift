@@ -1,4 +1,5 @@
 import ButtonModel
+import Flic
 import HomeAssistant
 import Hub
 import JSON
@@ -14,7 +15,7 @@ struct Household {
     private(set) var world: SimulatedWorld
     private(set) var store: Store
     /// Of it, what is on the disk: what would be left after a power cut.
-    private var synced = Store()
+    private(set) var synced = Store()
     /// Everything published, in order, as the broker got it.
     private(set) var published: [MQTTMessage] = []
     private(set) var started: [ProcessRequest] = []
@@ -33,6 +34,8 @@ struct Household {
     private(set) var metrics: [(at: Instant, text: String)] = []
     private(set) var isFinished = false
     private(set) var isRestarting = false
+    /// Everything that happened, where somebody wants to judge it.
+    private(set) var sights: [(at: Instant, sight: Sight)] = []
     /// The lines of a recording, where one is made, and every effect the hub had meanwhile.
     private(set) var recording: [JSONValue] = []
     private(set) var recordedEffects: [Hub.Effect] = []
@@ -54,6 +57,12 @@ struct Household {
     var loadsAreSlow = false
     /// Syncs are answered by `finishSyncs` instead of at once.
     var syncsAreSlow = false
+    /// `sights` are collected, and a client watches the live stream from the first moment.
+    var isWitnessed = false
+    /// How many effects are still carried out before the process dies amid them, and whether the power goes with it.
+    var end: (effects: Int, isPowerCut: Bool)?
+    /// What the wall clock was set forward by; over the process's end, too.
+    private var clockShift = Duration.zero
 
     private let descriptions: [SimulatedButtonDescription]
     private let rules: HouseRules
@@ -70,6 +79,9 @@ struct Household {
     private var slowSyncs: [(token: UInt64, store: Store)] = []
     private var slowLoads: [UInt64] = []
     private(set) var unacknowledged: [UInt64] = []
+    private var running: [UInt64] = []
+    private var memories: [String: EventMemory] = [:]
+    private var isDead = false
     private var failedRecords: Set<UInt64> = []
     /// What goes with the next record.
     private var unrecorded: [StoreChange] = []
@@ -85,8 +97,9 @@ struct Household {
         _ buttons: [SimulatedButtonDescription] = [kitchen, hall], rules: HouseRules = .none, seed: UInt64 = 1,
         control: MQTTControl = .settings, discoveryPrefix: String? = nil,
         hasMetrics: Bool = false, lostState: String? = nil, controller: VirtualController.Configuration? = nil,
-        recordedAt seam: RecordingSeam? = nil
+        recordedAt seam: RecordingSeam? = nil, isWitnessed: Bool = false
     ) {
+        self.isWitnessed = isWitnessed
         self.seam = seam
         random = SeededGenerator(seed: seed)
         self.rules = rules
@@ -108,18 +121,23 @@ struct Household {
     }
 
     private mutating func begin() {
-        let clock = UTCTime(milliseconds: 1_795_000_000_000) + (now - Instant(sinceBoot: .seconds(1000)))
+        see(.began(store.state))
         if let seam {
             recordingStart = now
             let header = RecordingHeader(
                 startedAt: clock, configuration: configuration, rules: rules.recorded, stored: store.state)
             recording.append(seam.header(hub.beginRecording(header, at: now), header))
         }
+        if isWitnessed { give(.controlLine(.init(rawValue: 9), Array(#"{"request":"watch"}"#.utf8))) }
         give(.wallClock(clock))
         give(.entropy(random.bytes(2048)))
         give(.start)
         if brokerIsUp { give(.brokerConnected) }
         settle()
+    }
+
+    private var clock: UTCTime {
+        UTCTime(milliseconds: 1_795_000_000_000) + (now - Instant(sinceBoot: .seconds(1000))) + clockShift
     }
 
     /// What our host did that no host may do to a controller.
@@ -128,21 +146,45 @@ struct Household {
     // MARK: What happens to the house
 
     /// The process dies at this instant and starts again; the store keeps what was recorded.
-    mutating func crash() {
-        hub = Hub(configuration, stored: store.state, rules: (rulesOnDisk ?? rules).set)
+    mutating func crash(for downtime: Duration = .zero) {
+        die(isPowerCut: false)
+        if downtime > .zero { wait(downtime) }
+        rise()
+    }
+
+    /// The same, and what was recorded after the last sync is gone.
+    mutating func cutPower(for downtime: Duration = .zero) {
+        die(isPowerCut: true)
+        if downtime > .zero { wait(downtime) }
+        rise()
+    }
+
+    private mutating func die(isPowerCut: Bool) {
+        see(.died(isPowerCut: isPowerCut))
+        if isPowerCut { store = synced }
+        isDead = true
+        end = nil
         hubTimer = nil
         hubInputs = []
         unrecorded = []
         slowSyncs = []
         slowLoads = []
+        unacknowledged = []
+        running = []
+        subscriptions = []
         transportIsOpen = false
+    }
+
+    private mutating func rise() {
+        isDead = false
+        hub = Hub(configuration, stored: store.state, rules: (rulesOnDisk ?? rules).set)
         begin()
     }
 
-    /// The same, and what was recorded after the last sync is gone.
-    mutating func cutPower() {
-        store = synced
-        crash()
+    /// Somebody sets the wall clock.
+    mutating func setClock(forwardBy duration: Duration) {
+        clockShift = clockShift + duration
+        tell(.wallClock(clock))
     }
 
     /// Every button is reset: it has no pairing and other keys. The adapter goes away and comes back with them.
@@ -158,6 +200,17 @@ struct Household {
     /// Something goes wrong in the adapter.
     mutating func breakAdapter(_ fault: ControllerFault) {
         worldInputs.append(.controllerFault(fault))
+        settle()
+    }
+
+    /// Something goes wrong in a button.
+    mutating func breakButton(_ button: String, _ fault: SimulatedFault) {
+        worldInputs.append(.fault(button: button, fault))
+        settle()
+    }
+
+    mutating func drain(_ button: String, millivolts: Int) {
+        worldInputs.append(.setBattery(button: button, millivolts: millivolts))
         settle()
     }
 
@@ -189,8 +242,9 @@ struct Household {
         settle()
     }
 
-    /// A message of somebody else.
+    /// A message of somebody else, for whoever has subscribed to it.
     mutating func say(_ payload: String, on topicName: String) {
+        guard brokerIsUp, subscriptions.contains(where: { Self.matches(topicName, $0) }) else { return }
         tell(.messageReceived(topicName: topicName, payload: Array(payload.utf8), retained: false))
     }
 
@@ -214,6 +268,8 @@ struct Household {
 
     mutating func loseBroker() {
         brokerIsUp = false
+        // Every connection is a clean start.
+        subscriptions = []
         give(.brokerDisconnected("the broker is gone"))
         for id in unacknowledged { give(.publishFailed(id, "the broker is gone")) }
         unacknowledged = []
@@ -241,6 +297,18 @@ struct Household {
         }
         slowSyncs = []
         settle()
+    }
+
+    /// The programs that were started end, having said this.
+    mutating func endPrograms(_ status: ProcessResult.Status = .exited(0), saying output: String = "") {
+        for id in running { give(.processEnded(id, Self.result(status, output))) }
+        running = []
+        settle()
+    }
+
+    private static func result(_ status: ProcessResult.Status, _ output: String = "") -> ProcessResult {
+        ProcessResult(
+            status: status, standardOutput: Array(output.utf8), standardError: [], duration: .milliseconds(1))
     }
 
     mutating func finishLoads() {
@@ -295,6 +363,7 @@ struct Household {
         while !hubInputs.isEmpty || !worldInputs.isEmpty {
             if !worldInputs.isEmpty {
                 for effect in world.handle(worldInputs.removeFirst(), at: now) { carryOut(effect) }
+                lookAtButtons()
             } else {
                 let input = hubInputs.removeFirst()
                 let effects = hub.handle(input, at: now)
@@ -303,7 +372,15 @@ struct Household {
                     let line = hub.recordedLine(input, at: now)
                     if let line = seam.line(line, input, at: now - recordingStart) { recording.append(line) }
                 }
-                for effect in effects { carryOut(effect) }
+                for effect in effects {
+                    if let end, end.effects <= 0 {
+                        die(isPowerCut: end.isPowerCut)
+                        return rise()
+                    }
+                    end?.effects -= 1
+                    see(.effect(effect))
+                    carryOut(effect)
+                }
                 failedRecords = []
             }
         }
@@ -338,6 +415,7 @@ struct Household {
             journal.append("record")
             unrecorded += changes
             if diskIsFull {
+                see(.recordFailed)
                 failedRecords.insert(token)
                 give(.recordFailed(token, "no space left"))
             } else {
@@ -377,13 +455,11 @@ struct Household {
         case .startProcess(let id, let request):
             journal.append("start \(request.arguments.joined(separator: " "))")
             started.append(request)
-            guard programsEnd else { break }
-            give(
-                .processEnded(
-                    id,
-                    ProcessResult(
-                        status: .exited(0), standardOutput: [], standardError: [], duration: .milliseconds(1))))
-        case .cancelProcess: break
+            if programsEnd { give(.processEnded(id, Self.result(.exited(0)))) } else { running.append(id) }
+        case .cancelProcess(let id):
+            guard let place = running.firstIndex(of: id) else { break }
+            running.remove(at: place)
+            give(.processEnded(id, Self.result(.signalled(15))))
         case .respond(_, let line): responses.append(line)
         case .tell(_, let line): told.append(line)
         case .pressSimulated(let button, let press):
@@ -395,6 +471,28 @@ struct Household {
             isFinished = true
             isRestarting = isRestart
         }
+    }
+
+    private mutating func see(_ sight: Sight) {
+        if isWitnessed { sights.append((now, sight)) }
+    }
+
+    /// What the buttons did, and what became of what they keep.
+    private mutating func lookAtButtons() {
+        guard isWitnessed else { return }
+        for description in descriptions {
+            let name = description.name
+            guard let memory = world.eventMemory(of: name), memory != memories[name] else { continue }
+            let former = memories.updateValue(memory, forKey: name)
+            see(
+                .remembered(
+                    name, from: former, to: memory, onDisk: synced.cursor(of: ButtonID(description.wantedAddress))))
+        }
+    }
+
+    mutating func takeSights() -> [(at: Instant, sight: Sight)] {
+        defer { sights = [] }
+        return sights
     }
 
     mutating func forgetWhatHappened() {
@@ -410,51 +508,5 @@ struct Household {
 
     func payloads(on topicName: String) -> [String] {
         published.filter { $0.topicName == topicName }.map { String(decoding: $0.payload, as: UTF8.self) }
-    }
-}
-
-/// What the SQLite store keeps, in memory.
-struct Store {
-    private(set) var state = StoredState(installationID: "5a1f", nextRun: 1)
-
-    mutating func apply(_ changes: [StoreChange]) {
-        for change in changes {
-            switch change {
-            case .putButton(let button):
-                state.buttons.removeAll { $0.id == button.id }
-                state.buttons.append(button)
-            case .removeButton(let id): state.buttons.removeAll { $0.id == id }
-            case .progress(let id, let cursor, let recogniser, let pressCount, let sequence):
-                update(id) {
-                    if $0.cursor.bootID != cursor.bootID { $0.isAdvertisingConfigured = false }
-                    $0.cursor = cursor
-                    $0.recogniser = recogniser
-                    $0.pressCount = pressCount
-                    $0.sequence = sequence
-                }
-            case .runStarted(let run):
-                state.runs.append(run)
-                state.nextRun = max(state.nextRun, run.id + 1)
-            case .runEnded(let id): state.runs.removeAll { $0.id == id }
-            case .rules(let change): state.rules.apply(change)
-            case .advertisingConfigured(let id, let value): update(id) { $0.isAdvertisingConfigured = value }
-            case .battery(let id, let millivolts, let at, let isLow):
-                update(id) {
-                    $0.batteryMillivolts = millivolts
-                    $0.batteryMeasuredAt = at
-                    $0.isBatteryLow = isLow
-                }
-            case .firmware(let id, let version): update(id) { $0.identity.firmwareVersion = version }
-            case .nickname(let id, let nickname): update(id) { $0.identity.nickname = nickname }
-            case .name(let id, let name): update(id) { $0.name = name }
-            case .triggerMode(let id, let mode): update(id) { $0.triggerMode = mode }
-            case .settings(let id, let settings): update(id) { $0.settings = settings }
-            }
-        }
-    }
-
-    private mutating func update(_ id: ButtonID, _ body: (inout StoredButton) -> Void) {
-        guard let index = state.buttons.firstIndex(where: { $0.id == id }) else { return }
-        body(&state.buttons[index])
     }
 }

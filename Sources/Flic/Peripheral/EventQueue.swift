@@ -11,6 +11,8 @@ struct EventQueue: Sendable {
     static let maximumCount = 16
 
     private(set) var entries: [Entry] = []
+    /// The host has everything up to here.
+    private(set) var acknowledged: UInt32 = 0
 
     mutating func append(_ entry: Entry) {
         if entries.count == Self.maximumCount { entries.removeFirst() }
@@ -19,6 +21,7 @@ struct EventQueue: Sendable {
 
     /// The host has everything up to this counter.
     mutating func forget(upTo counter: UInt32) {
+        acknowledged = max(acknowledged, counter)
         entries.removeAll { $0.counter <= counter }
     }
 

@@ -5,7 +5,7 @@ import Gestures
 // Runs from the moment a rule may have one to its end.
 extension RuleEngine {
     /// Going on and waiting for their turn.
-    var runCount: Int { runs.count + queue.count + waitingCount }
+    package var runCount: Int { runs.count + queue.count + waitingCount }
 
     /// A rule passed its gates: its run begins with the next `advance`, or waits its turn.
     mutating func admit(

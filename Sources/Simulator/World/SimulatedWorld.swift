@@ -1,5 +1,6 @@
 import BluetoothHost
 public import ButtonModel
+public import Flic
 
 /// A controller for the host under test, and buttons in its air, each with a controller of its own.
 ///
@@ -114,6 +115,11 @@ public struct SimulatedWorld: Sendable {
         case nil: break
         }
         return effects
+    }
+
+    /// What the button knows of its events; `nil` for an unknown one, and before its controller is set up.
+    public func eventMemory(of button: String) -> EventMemory? {
+        indices[button].flatMap { buttons[$0].peripheral?.eventMemory }
     }
 
     private mutating func tell(_ name: String, _ input: SimulatedButton.Input, _ effects: inout [Effect]) {

@@ -1,0 +1,39 @@
+import Rules
+
+// What is not over yet, for those who look at the hub from outside: where nothing happens any more, there is none of it.
+extension Hub {
+    /// How many of each there are.
+    package struct Underway: Hashable, Sendable {
+        /// Publishes, programs and web requests that somebody waits for.
+        package var jobs = 0
+        /// Notifications of buttons that wait for the disk.
+        package var unsyncedNotifications = 0
+        /// Messages that wait for the broker.
+        package var waitingMessages = 0
+        /// Messages the broker has and did not acknowledge.
+        package var unacknowledgedMessages = 0
+        /// Retained topics that are to be said.
+        package var retainedTopics = 0
+        package var runs = 0
+        package var firmwareReads = 0
+        package var isReloading = false
+
+        package init() {}
+    }
+
+    package var underway: Underway {
+        var underway = Underway()
+        underway.jobs = jobs.count
+        underway.unsyncedNotifications = awaitingSync.count
+        underway.waitingMessages = outbox.waiting.count
+        underway.unacknowledgedMessages = outbox.unacknowledgedCount
+        underway.retainedTopics = retained.isIdle ? 0 : max(1, retained.count)
+        underway.runs = engine.runCount
+        underway.firmwareReads = firmwareReads.count
+        underway.isReloading = reload.loading != nil
+        return underway
+    }
+
+    /// Of the rules that run.
+    package var ruleFingerprint: String { engine.set.fingerprint }
+}

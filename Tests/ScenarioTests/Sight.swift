@@ -1,0 +1,16 @@
+import ButtonModel
+import Flic
+import Hub
+
+/// Something that a witness of a house sees.
+enum Sight {
+    /// The process begins with this in its store.
+    case began(StoredState)
+    case died(isPowerCut: Bool)
+    /// The hub did it, and it was carried out.
+    case effect(Hub.Effect)
+    /// The latest effect, a record, could not be written.
+    case recordFailed
+    /// A button did something, or heard that it may forget. `onDisk`: what would be left of it after a power cut now.
+    case remembered(String, from: EventMemory?, to: EventMemory, onDisk: EventCursor?)
+}

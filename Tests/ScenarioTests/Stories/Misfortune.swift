@@ -1,0 +1,112 @@
+import BluetoothHost
+import Hub
+import JSON
+import Simulator
+
+/// One thing that happens to a house, good or bad.
+enum Misfortune: Hashable, Sendable {
+    case press(String, SimulatedPress)
+    /// Both at once, as a chord wants it.
+    case pressTogether(String, String)
+    case reach(String, Bool)
+    case button(String, SimulatedFault)
+    case battery(String, millivolts: Int)
+
+    case unplug
+    case adapter(ControllerFault)
+    /// It cannot be opened.
+    case adapterIsAway(Bool)
+
+    case loseBroker
+    case bringBrokerBack
+    case brokerIsSilent(Bool)
+    case say(String, on: String)
+    case retain(String, on: String)
+
+    case diskIsFull(Bool)
+    case syncsAreSlow(Bool)
+    case finishSyncs(Bool)
+
+    case crash(for: Duration)
+    case cutPower(for: Duration)
+    /// Amid what the hub does next: after so many effects.
+    case dieWithin(effects: Int, isPowerCut: Bool)
+    case setClock(forwardBy: Duration)
+
+    case reload(StoryRules)
+    case loadsAreSlow(Bool)
+    case finishLoads
+
+    case programsEnd(Bool)
+    case endPrograms(exit: Int32, saying: String)
+    case ask(String)
+}
+
+extension Misfortune {
+    func strike(_ house: inout Household) {
+        switch self {
+        case .press(let button, let press): house.press(button, press)
+        case .pressTogether(let one, let other):
+            house.press(one, .click)
+            house.press(other, .click)
+        case .reach(let button, let isReachable): house.reach(button, isReachable)
+        case .button(let button, let fault): house.breakButton(button, fault)
+        case .battery(let button, let millivolts): house.drain(button, millivolts: millivolts)
+        case .unplug: house.unplugAdapter()
+        case .adapter(let fault): house.breakAdapter(fault)
+        case .adapterIsAway(let isAway):
+            house.keepsAdapterAway = isAway
+            if isAway { house.unplugAdapter() }
+        case .loseBroker: if house.brokerIsUp { house.loseBroker() }
+        case .bringBrokerBack: if !house.brokerIsUp { house.bringBrokerBack() }
+        case .brokerIsSilent(let isSilent):
+            house.brokerIsSilent = isSilent
+            if !isSilent { house.acknowledge() }
+        case .say(let payload, let topicName): house.say(payload, on: topicName)
+        case .retain(let payload, let topicName): house.retain(payload, on: topicName)
+        case .diskIsFull(let isFull): house.diskIsFull = isFull
+        case .syncsAreSlow(let areSlow):
+            house.syncsAreSlow = areSlow
+            if !areSlow { house.finishSyncs() }
+        case .finishSyncs(let success): house.finishSyncs(success: success)
+        case .crash(let downtime): house.crash(for: downtime)
+        case .cutPower(let downtime): house.cutPower(for: downtime)
+        case .dieWithin(let effects, let isPowerCut): house.end = (effects, isPowerCut)
+        case .setClock(let duration): house.setClock(forwardBy: duration)
+        case .reload(let rules): house.reload(rules)
+        case .loadsAreSlow(let areSlow):
+            house.loadsAreSlow = areSlow
+            if !areSlow { house.finishLoads() }
+        case .finishLoads: house.finishLoads()
+        case .programsEnd(let doEnd):
+            house.programsEnd = doEnd
+            if doEnd { house.endPrograms() }
+        case .endPrograms(let status, let output): house.endPrograms(.exited(status), saying: output)
+        case .ask(let request): house.ask(request)
+        }
+    }
+}
+
+extension Household {
+    /// Everything that was broken is mended.
+    mutating func mend() {
+        for button in Story.buttons {
+            breakButton(button.name, .ignoresRequests(false))
+            reach(button.name, true)
+        }
+        end = nil
+        keepsAdapterAway = false
+        diskIsFull = false
+        for mended: Misfortune in [
+            .bringBrokerBack, .brokerIsSilent(false), .syncsAreSlow(false), .loadsAreSlow(false), .programsEnd(true),
+            .reload(.usual),
+        ] { mended.strike(&self) }
+    }
+
+    fileprivate mutating func reload(_ rules: StoryRules) {
+        rulesAreBad = rules == .bad
+        testsFail = rules == .failing
+        if let set = rules.rules { rulesOnDisk = set }
+        tell(.reloadRules)
+    }
+}

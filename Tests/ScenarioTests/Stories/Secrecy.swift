@@ -1,0 +1,97 @@
+import Glibc
+import HomeAssistant
+import Hub
+import JSON
+import Rules
+
+/// Everything that leaves the house, searched for what must not.
+struct Secrecy {
+    /// What anybody may see.
+    private var shown: [UInt8] = []
+    /// Where the rules themselves put a secret, and where keys must not be all the same.
+    private var sent: [UInt8] = []
+
+    mutating func see(_ effect: Hub.Effect) {
+        switch effect {
+        case .publish(_, let message, _):
+            if message.topicName == "did/kitchen_vault" { sent += message.payload } else { shown += message.payload }
+            shown += message.topicName.utf8
+        case .startProcess(_, let request):
+            for text in request.arguments + request.environment { shown += text.utf8 }
+            shown += request.standardInput
+        case .startWebRequest(_, let request):
+            shown += request.url.utf8
+            for header in request.headers { sent += header.utf8 }
+            sent += request.body
+        case .respond(_, let line): shown += line.encoded()
+        case .tell(_, let line):
+            // What was published there is in it by the rule's own wish.
+            if line["topic"] == "did/kitchen_vault" { sent += line.encoded() } else { shown += line.encoded() }
+        case .log(_, let sentence), .status(let sentence): shown += sentence.utf8
+        case .writeMetrics(let text): shown += text
+        case .setTimer, .cancelTimer, .needsEntropy, .openTransport, .closeTransport, .send, .record, .sync, .subscribe,
+            .unsubscribe, .cancelProcess, .cancelWebRequest, .loadRules, .discard, .readFirmware, .pressSimulated,
+            .setLogLevel, .finish:
+            break
+        }
+        shown.append(0x0A)
+        sent.append(0x0A)
+    }
+
+    mutating func see(recorded line: [UInt8]) { shown += line }
+
+    /// What was found, by what it is.
+    func findings(keys: [[UInt8]], secrets: [String]) -> [String] {
+        var findings: [String] = []
+        let (shown, sent) = (Self.text(shown), Self.text(sent))
+        for secret in secrets where Self.find(Array(secret.utf8), in: shown) {
+            findings.append("a secret of the rules")
+        }
+        for key in keys {
+            for (name, form) in Self.forms(of: key) where Self.find(form, in: shown) || Self.find(form, in: sent) {
+                findings.append("a pairing key, \(name)")
+            }
+        }
+        return findings
+    }
+
+    private static func forms(of key: [UInt8]) -> [(String, [UInt8])] {
+        let digits = key.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return [
+            ("as it is", key), ("in hexadecimal", Array(digits.utf8)),
+            ("in hexadecimal", Array(digits.uppercased().utf8)),
+            ("in base64", base64(key)), ("in numbers", Array(key.map { String($0) }.joined(separator: ",").utf8)),
+            ("in numbers", Array(key.map { String($0) }.joined(separator: ", ").utf8)),
+        ]
+    }
+
+    /// Without the last two digits, which depend on what follows.
+    private static func base64(_ octets: [UInt8]) -> [UInt8] {
+        let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+        var text: [UInt8] = []
+        for start in stride(from: 0, to: octets.count - 2, by: 3) {
+            let group = octets[start..<start + 3].reduce(0) { $0 << 8 | Int($1) }
+            text += [18, 12, 6, 0].map { digits[group >> $0 & 63] }
+        }
+        return text
+    }
+
+    private static func find(_ part: [UInt8], in text: [CChar]) -> Bool {
+        strstr(text, Self.text(part)) != nil
+    }
+
+    /// As the C library searches it: a zero octet is a one.
+    private static func text(_ octets: [UInt8]) -> [CChar] {
+        var octets = octets + [0]
+        octets.withUnsafeMutableBufferPointer { buffer in
+            guard let start = buffer.baseAddress else { return }
+            let end = start + buffer.count - 1
+            var place = start
+            while place < end, let zero = memchr(place, 0, end - place) {
+                place = zero.assumingMemoryBound(to: UInt8.self)
+                place.pointee = 1
+            }
+        }
+        return octets.withUnsafeBytes { Array($0.bindMemory(to: CChar.self)) }
+    }
+}

@@ -1,0 +1,147 @@
+import BluetoothHost
+import ButtonModel
+import JSON
+import Simulator
+import TestSupport
+
+/// What happens to a house, and when: made of a seed, the same each time.
+struct Story: Hashable, Sendable {
+    struct Happening: Hashable, Sendable {
+        /// Since the buttons were paired.
+        var at: Duration
+        var misfortune: Misfortune
+    }
+
+    var seed: UInt64
+    var happenings: [Happening]
+
+    static let porch = SimulatedButtonDescription(
+        name: "porch", address: BluetoothAddress("80:E4:DA:00:00:03"), serial: "BA00-P00003", isPublic: true)
+    static let buttons = [Household.kitchen, Household.hall, porch]
+
+    init(seed: UInt64) {
+        self.seed = seed
+        happenings = []
+        var random = SeededGenerator(seed: seed)
+        var now = Duration.zero
+        // Each story has its own weather: some are about the disk, some about the radio.
+        let weather = Misfortune.Kind.allCases.map { _ in Int.random(in: 0...4, using: &random) }
+        let kinds = zip(Misfortune.Kind.allCases, weather).flatMap { Array(repeating: $0, count: $1) }
+        for _ in 0..<Int.random(in: 8...28, using: &random) {
+            now = now + Self.pause(&random)
+            let isPress = kinds.isEmpty || Int.random(in: 0..<5, using: &random) < 2
+            let kind = isPress ? .press : kinds[Int.random(in: 0..<kinds.count, using: &random)]
+            happenings.append(Happening(at: now, misfortune: Misfortune(kind, &random)))
+        }
+    }
+
+    /// Mostly within the time of a gesture, sometimes longer than everything that waits.
+    private static func pause(_ random: inout SeededGenerator) -> Duration {
+        switch Int.random(in: 0..<12, using: &random) {
+        case 0..<3: .milliseconds(Int64.random(in: 0...60, using: &random))
+        case 3..<8: .milliseconds(Int64.random(in: 60...1500, using: &random))
+        case 8..<11: .milliseconds(Int64.random(in: 1500...6000, using: &random))
+        default: .milliseconds(Int64.random(in: 6000...40_000, using: &random))
+        }
+    }
+
+    func without(_ place: Int) -> Story {
+        var story = self
+        story.happenings.remove(at: place)
+        return story
+    }
+}
+
+extension Story: CustomStringConvertible {
+    /// One line for each thing that happens.
+    var description: String {
+        "story \(seed):\n"
+            + happenings.map { "  \($0.at.milliseconds) ms: \($0.misfortune)" }.joined(separator: "\n")
+    }
+}
+
+extension Misfortune {
+    enum Kind: CaseIterable {
+        case press, reach, button, adapter, broker, neighbour, disk, sync, end, clock, rules, program, request
+    }
+
+    private static let hostileTexts = [
+        "a/b", "#", "+", "-rf", "--", "$(touch x)", "{{ trigger.at }}", "line\nbreak", "\u{0}", "..", "\u{1B}[2J", "",
+        "'; echo", "\u{202E}abc", "ordinary",
+    ]
+
+    init(_ kind: Kind, _ random: inout SeededGenerator) {
+        func any<Choices: Collection>(_ choices: Choices) -> Choices.Element {
+            choices[choices.index(choices.startIndex, offsetBy: Int.random(in: 0..<choices.count, using: &random))]
+        }
+        func odds(_ count: Int) -> Bool { Int.random(in: 0..<count, using: &random) == 0 }
+        let button = any(Story.buttons).name
+        let text = any(Self.hostileTexts)
+        self =
+            switch kind {
+            case .press:
+                odds(10)
+                    ? .pressTogether("kitchen", "porch")
+                    : .press(button, any([.click, .click, .click, .doubleClick, .hold, .hold, .down, .up]))
+            case .reach: .reach(button, odds(2))
+            case .button:
+                odds(6)
+                    ? .battery(button, millivolts: any([2500, 2600, 2700, 3000]))
+                    : .button(
+                        button,
+                        any([
+                            .reboot, .dropLink, .dropLink, .wrongSignature, .lostAcknowledgement,
+                            .ignoresRequests(true),
+                            .ignoresRequests(false),
+                        ]))
+            case .adapter:
+                any([
+                    .unplug, .adapterIsAway(true), .adapterIsAway(false), .adapter(.hardwareError(code: 0x42)),
+                    .adapter(.stopAnswering), .adapter(.wedge), .adapter(.loseCompletedPackets(any(1...3))),
+                    .adapter(.refuse(.leCreateConnection, .memoryCapacityExceeded, count: any(1...4))),
+                    .adapter(.refuse(.leAddDeviceToFilterAcceptList, .commandDisallowed, count: any(1...4))),
+                    .adapter(.refuse(.leCreateConnectionCancel, .commandDisallowed, count: 1)),
+                    .adapter(.delayConnectionComplete(.milliseconds(any(1...900) as Int64))),
+                ])
+            case .broker:
+                any([.loseBroker, .bringBrokerBack, .bringBrokerBack, .brokerIsSilent(true), .brokerIsSilent(false)])
+            case .neighbour:
+                any([
+                    .say(text, on: "home/word"), .say(any(["0", "1", "2", "x"]), on: "home/guests"),
+                    .retain("1", on: "home/guests"), .retain(text, on: "home/word"),
+                    .retain("{}", on: "tryck/rules/kitchen_click/run"),
+                    .say(#"{"trigger_mode":"click"}"#, on: "tryck/80e4da000001/set"),
+                    .say(#"{"trigger_mode":"auto"}"#, on: "tryck/80e4da000001/set"),
+                    .say("{}", on: "tryck/80e4da000003/get"), .say(text, on: "tryck/bridge/request/\(text)"),
+                ])
+            case .disk: .diskIsFull(odds(2))
+            case .sync: any([.syncsAreSlow(true), .syncsAreSlow(false), .finishSyncs(true), .finishSyncs(false)])
+            case .end:
+                any([
+                    .crash(for: .zero), .crash(for: .milliseconds(any(1...60_000) as Int64)), .cutPower(for: .zero),
+                    .cutPower(for: .milliseconds(any(1...60_000) as Int64)),
+                    .dieWithin(effects: any(0...40), isPowerCut: false),
+                    .dieWithin(effects: any(0...40), isPowerCut: false),
+                    .dieWithin(effects: any(0...40), isPowerCut: true),
+                ])
+            case .clock:
+                .setClock(forwardBy: .seconds(any([-86_400, -3600, -1, 1, 10, 3600, 86_400, 400_000_000]) as Int64))
+            case .rules:
+                any([
+                    .reload(.usual), .reload(.other), .reload(.bad), .reload(.failing), .loadsAreSlow(true),
+                    .loadsAreSlow(false), .finishLoads,
+                ])
+            case .program: any([.programsEnd(odds(2)), .endPrograms(exit: any([0, 0, 1]), saying: text)])
+            case .request:
+                .ask(
+                    any([
+                        #"{"request":"button/options","data":{"id":"kitchen","options":{"nickname":\#(JSONValue.string(text))}}}"#,
+                        #"{"request":"button/rename","data":{"id":"porch","to":\#(JSONValue.string(text))}}"#,
+                        #"{"request":"button/options","data":{"id":"hall","options":{"auto_disconnect_time":20}}}"#,
+                        #"{"request":"button/options","data":{"id":"hall","options":{"latency_mode":"low"}}}"#,
+                        #"{"request":"permit_join","data":{"time":5}}"#, #"{"request":"status"}"#, text,
+                        #"{"request":"rules/reload","data":{"test":true}}"#,
+                    ]))
+            }
+    }
+}

@@ -1,0 +1,161 @@
+import Diagnostics
+import RuleLoader
+
+/// What a reload finds.
+enum StoryRules: String, CaseIterable, Hashable, Sendable {
+    case usual
+    /// Some rules are others, some are gone.
+    case other
+    /// There is an error in them.
+    case bad
+    /// They do not pass their own tests.
+    case failing
+
+    /// `nil`: nothing that could run.
+    var rules: HouseRules? {
+        switch self {
+        case .usual: Self.written
+        case .other: Self.rewritten
+        case .bad, .failing: nil
+        }
+    }
+
+    /// How old a press may be that this rule acts on; `nil`: any age.
+    static func lateness(of rule: String) -> Duration? {
+        switch rule {
+        case "hall_down", "hall_repeat": nil
+        case "porch_hold", "porch_release": .seconds(20)
+        // It drops what is late.
+        case "porch_click": .zero
+        default: .seconds(3)
+        }
+    }
+
+    /// How old a press may be that is told of as a gesture; `nil`: any age.
+    static func lateness(ofButton name: String) -> Duration? {
+        switch name {
+        case "hall": nil
+        case "porch": .seconds(20)
+        default: .seconds(3)
+        }
+    }
+
+    /// Whose press a rule acts on, and how long after it what the rule says may still be sent: its steps before that and
+    /// the message's own wait included. `nil`: at any time.
+    static func patience(of rule: String) -> (button: String, Duration)? {
+        switch rule {
+        case "hall_down", "hall_repeat", "arrived": nil
+        case "porch_hold": ("porch", .seconds(20 + 4 + 5 + 2))
+        case "porch_release": ("porch", .seconds(20 + 5 + 2))
+        // A program before it has half a minute.
+        case "kitchen_double": ("kitchen", .seconds(3 + 30 + 5 + 5 + 2))
+        default: ("kitchen", .seconds(3 + 5 + 2))
+        }
+    }
+
+    static func hasSubtopic(_ rule: String) -> Bool { ["kitchen_double", "porch_hold"].contains(rule) }
+
+    /// What no text that leaves the house may have, but for the places the rules put it in.
+    static let secrets = ["correct horse battery", "b3arer-t0ken"]
+
+    private static let written = HouseRules(text, secrets: secretsFile)
+    private static let rewritten = HouseRules(
+        text.replacing("id: kitchen_click", with: "id: kitchen_press").replacing("delay: 700ms", with: "delay: 300ms")
+            .replacing("topic: home/word", with: "topic: home/other_word"),
+        secrets: secretsFile)
+
+    private static let secretsFile = "pin: \(secrets[0])\ntoken: \(secrets[1])\n"
+
+    private static let text = """
+        version: 1
+        buttons:
+          kitchen: 80:E4:DA:00:00:01
+          hall: {address: 80:E4:DA:00:00:02, queued: accept}
+          porch: {address: 80:E4:DA:00:00:03, queued: {max_age: 20s, keep: last}}
+        states:
+          word: {topic: home/word, default: none}
+          guests: {topic: home/guests, type: integer, default: 0, max_age: 30s}
+        variables:
+          count: {initial: 0, min: 0, max: 1000000}
+          scene: {initial: day, values: [day, evening, night]}
+        rules:
+          - id: kitchen_click
+            triggers: {button: kitchen, event: click}
+            actions:
+              - publish: {topic: did/kitchen_click, json: {age: "{{ trigger.age }}", late: "{{ trigger.queued }}"}, qos: 1}
+              - set: {scene: "{{ next(variables.scene) }}"}
+              - log: "{{ trigger.nickname }} said {{ states.word }}"
+          - id: kitchen_double
+            triggers: {button: kitchen, event: double_click}
+            mode: restart
+            actions:
+              - run: [say, "{{ trigger.nickname }}", --, "{{ states.word }}"]
+                save_as: said
+                continue_on_error: true
+              - publish: {topic: "did/kitchen_double/{{ results.said.stdout }}", payload: "{{ results.said.stdout }}"}
+                continue_on_error: true
+              - publish: {topic: "did/kitchen_double/{{ trigger.nickname }}", payload: "{{ states.word }}", qos: 2}
+          - id: kitchen_vault
+            triggers: {button: kitchen, event: hold}
+            cooldown: 2s
+            actions:
+              - publish: {topic: did/kitchen_vault, payload: !secret pin}
+              - http: {url: "http://gate.example/open?who={{ trigger.nickname }}", method: POST, headers: {Authorization: !secret token}}
+          - id: hall_down
+            triggers: {button: hall, event: down}
+            mode: queued
+            max: 20
+            on_restart: resume
+            actions:
+              - publish: {topic: did/hall_down, payload: "{{ variables.count }}", qos: 1, max_age: 3s}
+                continue_on_error: true
+              - delay: 700ms
+              - set: {count: "{{ variables.count + 1 }}"}
+          - id: hall_repeat
+            triggers: {button: hall, event: hold}
+            actions:
+              - repeat:
+                  while: held
+                  every: 200ms
+                  actions:
+                    - publish: {topic: did/hall_repeat}
+          - id: porch_hold
+            triggers: {button: porch, event: hold}
+            mode: parallel
+            actions:
+              - publish: {topic: did/porch_hold}
+              - wait: {until: states.guests > 0, timeout: 4s}
+                continue_on_error: true
+              - publish: {topic: did/porch_hold/guests, payload: "{{ states.guests }}", max_age: 5s}
+          - id: porch_release
+            triggers: {button: porch, event: hold_release}
+            queued: {max_age: 20s, keep: all}
+            actions:
+              - publish: {topic: did/porch_release, retain: true, payload: "{{ trigger.held_for }}"}
+          - id: porch_click
+            triggers: {button: porch, event: click}
+            queued: drop
+            actions:
+              - shell: {script: 'echo "$1"', args: ["{{ states.word }}"]}
+          - id: together
+            triggers: {chord: [kitchen, porch]}
+            actions:
+              - publish: {topic: did/together}
+          - id: at_noon
+            triggers: {button: kitchen, event: double_click}
+            conditions: {time: {after: 11:00, before: 13:00}}
+            actions:
+              - publish: {topic: did/at_noon}
+          - id: arrived
+            triggers: {button: [kitchen, hall], event: connected}
+            actions:
+              - publish: {topic: did/arrived}
+        """
+}
+
+extension HouseRules {
+    /// With a `secrets.yaml` beside them.
+    fileprivate init(_ text: String, secrets: String) {
+        self.init(text, in: LoadEnvironment(secrets: SourceFile(name: "secrets.yaml", text: Array(secrets.utf8))))
+    }
+}

@@ -1,0 +1,133 @@
+import ButtonModel
+import Glibc
+import Hub
+import JSON
+import Rules
+import Simulator
+
+/// A story, lived through in a house of three buttons that were paired before it begins.
+struct StoryRun {
+    /// Longer than anything that has to be noticed, waited for and tried again: a wedged adapter is found after two
+    /// minutes, and then the transport waits up to half a minute.
+    static let recovery = Duration.seconds(200)
+    /// A session with a wrong signature is left alone for half a minute.
+    private static let afterShocks = Duration.seconds(45)
+    /// From a press to everything that follows from it.
+    private static let aftermath = Duration.seconds(12)
+
+    let story: Story
+    private(set) var problems: [Witness.Problem] = []
+    private(set) var house: Household
+    private var witness = Witness()
+
+    /// - Parameter forbiddenTopic: what must not be published besides: for a test of this.
+    init(_ story: Story, recordedAt seam: RecordingSeam? = nil, forbiddenTopic: String? = nil) {
+        self.story = story
+        witness.forbiddenTopic = forbiddenTopic
+        house = seam == nil ? Self.paired : Self.house(recordedAt: seam)
+        live()
+        problems = witness.problems
+    }
+
+    private static let paired = house(recordedAt: nil)
+
+    private static func house(recordedAt seam: RecordingSeam?) -> Household {
+        guard let rules = StoryRules.usual.rules else { return Household() }
+        var house = Household(
+            Story.buttons, rules: rules, hasMetrics: true,
+            controller: .init(address: BluetoothAddress(rawValue: 0x0000_5E00_5301), aclBufferCount: 4),
+            recordedAt: seam, isWitnessed: true)
+        house.pairAll(within: .seconds(10))
+        return house
+    }
+
+    private mutating func live() {
+        witness.see(&house)
+        let start = house.now
+        for happening in story.happenings {
+            let pause = happening.at - (house.now - start)
+            if pause > .zero { house.wait(pause) }
+            strike(happening.misfortune)
+            witness.see(&house)
+        }
+        mend()
+        house.wait(Self.recovery)
+        witness.see(&house)
+        // What a button was told to do wrong once, and what it keeps, comes with this.
+        for button in Story.buttons { house.press(button.name, .click) }
+        house.wait(Self.afterShocks)
+        witness.see(&house)
+        for button in Story.buttons { expectPressed(button) }
+        expectHeard()
+        witness.expectNothingLeft(house)
+        house.ask(#"{"request":"status"}"#)
+        if house.data["ok"] != true { witness.report("P6", "not all is well: \(house.data)") }
+        expectSecrecy()
+    }
+
+    private mutating func strike(_ misfortune: Misfortune) {
+        let fingerprint = house.hub.ruleFingerprint
+        misfortune.strike(&house)
+        switch misfortune {
+        case .reload(.bad), .reload(.failing):
+            if !house.loadsAreSlow, house.hub.ruleFingerprint != fingerprint {
+                witness.report("P4", "bad rules have taken the place of good ones")
+            }
+        default: break
+        }
+    }
+
+    private mutating func mend() {
+        for button in Story.buttons { house.press(button.name, .up) }
+        house.mend()
+        house.ask(#"{"request":"button/options","data":{"id":"80e4da000001","options":{"trigger_mode":"auto"}}}"#)
+    }
+
+    /// One press, one message.
+    private mutating func expectPressed(_ button: SimulatedButtonDescription) {
+        house.forgetWhatHappened()
+        house.press(button.name, .click)
+        house.wait(Self.aftermath)
+        witness.see(&house)
+        let messages = house.payloads(on: "tryck/\(ButtonID(button.wantedAddress))/action")
+        if messages != ["click"] { witness.report("P6", "in the end a click of \(button.name) was \(messages)") }
+    }
+
+    /// What others say is heard, too.
+    private mutating func expectHeard() {
+        house.forgetWhatHappened()
+        house.say("2", on: "home/guests")
+        house.press("porch", .hold)
+        house.wait(Self.aftermath)
+        witness.see(&house)
+        let messages = house.payloads(on: "did/porch_hold/guests")
+        if messages != ["2"] { witness.report("P6", "in the end the neighbour was heard as \(messages)") }
+    }
+
+    private mutating func expectSecrecy() {
+        for line in house.recording { witness.secrecy.see(recorded: line.encoded()) }
+        let keys = house.store.state.buttons.map(\.pairing.key.octets)
+        for finding in witness.secrecy.findings(keys: keys, secrets: StoryRules.secrets) {
+            witness.report("P8", "\(finding) left the house")
+        }
+    }
+
+    // MARK: When a promise was broken
+
+    /// The same without all that is not needed for this promise to be broken.
+    func shortened(for promise: String) -> StoryRun {
+        var shortest = self
+        var place = story.happenings.count - 1
+        while place >= 0 {
+            let shorter = StoryRun(shortest.story.without(place), forbiddenTopic: witness.forbiddenTopic)
+            if shorter.problems.first?.promise == promise { shortest = shorter }
+            place -= 1
+        }
+        return shortest
+    }
+
+    /// Lives through it once more and writes down what the hub was told; a sentence that says where.
+    func saveRecording() -> String {
+        StoryRun(story, recordedAt: .reports).house.saveRecording("story-\(story.seed)")
+    }
+}
