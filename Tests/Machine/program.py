@@ -56,6 +56,13 @@ class Program:
         self._process.stdin.write(line + '\n')
         self._process.stdin.flush()
 
+    def wait(self, within: float) -> None:
+        """Until it has ended by itself."""
+        try:
+            self._process.wait(within)
+        except subprocess.TimeoutExpired:
+            raise Failure(f'{self.name} does not end within {within:g} s') from None
+
     def end(self, how: signal.Signals = signal.SIGTERM) -> None:
         self._process.send_signal(how)
         try:

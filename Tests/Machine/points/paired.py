@@ -56,7 +56,9 @@ def rules(box: Box) -> None:
     text = RULES.replace('$PORT', str(box.web.port))
     mark = box.journal_mark()
     with box.same_process():
-        box.machine.do(f"cat >/etc/tryck/rules/home.yaml <<'END'\n{text}END\ntryck check")
+        # As editors save: a file that is there only half would be read as such where writing it takes longer than 200 ms.
+        box.machine.do(
+            f"cd /etc/tryck/rules && cat >home.yaml.new <<'END'\n{text}END\nmv home.yaml.new home.yaml && tryck check")
         box.machine.until('tryck rules | grep lamp', 'the rule is there')
         messages = box.message_mark()
         box.button.press()
