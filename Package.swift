@@ -162,6 +162,7 @@ let package = Package(
         fuzzing,
         tests(
             "IntegrationTests", "JSON", "BluetoothHost", "ButtonModel", "Daemon", "Reactor", "ReactorTestSupport",
+            "CLinux",
             "Simulator", "Flic",
             "PictureTransfer", exclude: ["support"]),
     ]

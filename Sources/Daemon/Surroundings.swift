@@ -25,13 +25,8 @@ package enum Surroundings {
 
     package static func randomOctets(_ count: Int) -> [UInt8] {
         var octets = [UInt8](repeating: 0, count: count)
-        octets.withUnsafeMutableBytes { buffer in
-            var filled = 0
-            while filled < count {
-                let got = getrandom(buffer.baseAddress.map { $0 + filled }, count - filled, 0)
-                if got > 0 { filled += got }
-            }
-        }
+        // It fails for a bad address or an ancient kernel only.
+        while octets.withUnsafeMutableBytes({ linux_random($0.baseAddress, $0.count) }) != 0 {}
         return octets
     }
 

@@ -122,6 +122,25 @@ struct StoredAndLiveTests {
         #expect(!effects.contains(.queueDrained))
     }
 
+    @Test("what was more than a second on its way is told as stored, by how late it was")
+    func late() throws {
+        var established = try #require(EstablishedTalk())
+        _ = established.initialise(ticks: Self.now)
+        func arrival(_ counter: UInt32, after wait: Duration, at second: UInt64) -> ButtonEvent? {
+            established.talk.wait(wait)
+            let item = item(Self.now + second * 32_768, 1, queued: false)
+            let effects = established.receive(.buttonEventNotification(.init(eventCount: counter, items: [item])))
+            return taken(effects).first
+        }
+        let late = try #require(arrival(9, after: .seconds(4), at: 2))
+        #expect(late.wasQueued && late.age == .seconds(2) - .milliseconds(2))
+        let inTime = try #require(arrival(13, after: .seconds(1), at: 4))
+        #expect(!inTime.wasQueued && inTime.age == .zero)
+        // Clocks run apart.
+        let muchLater = try #require(arrival(17, after: .seconds(7200), at: 7202))
+        #expect(!muchLater.wasQueued && muchLater.age == .zero)
+    }
+
     @Test("an event of the future has no age, and one from the boot the whole uptime")
     func ages() throws {
         var established = try #require(EstablishedTalk())

@@ -1,18 +1,23 @@
+import CLinux
+import Daemon
 import Foundation
 
 /// A real program under test, or a peer of one: its output line by line, with deadlines, and its end.
+///
+/// Foundation's own `Process` is not made for many threads that open and close descriptors.
 final class Program: @unchecked Sendable {
     // Safety: everything mutable is read and written with `condition` locked.
-    private let process = Process()
     private let input = Pipe()
     private let condition = NSCondition()
     private var collected: [String] = []
     private var partial: [Int: String] = [:]
     private var openStreams = 2
-    private var hasExited = false
+    /// The status it ended with, or the signal that ended it.
+    private var outcome: Int32?
     private var consumed = 0
 
     let name: String
+    let processIdentifier: Int32
 
     struct Failure: Error, CustomStringConvertible {
         var description: String
@@ -25,18 +30,28 @@ final class Program: @unchecked Sendable {
         guard FileManager.default.isExecutableFile(atPath: executable) else {
             throw Failure(description: "\(executable) is not there; ./deploy/test installs and builds what tests need")
         }
-        process.executableURL = URL(filePath: executable)
-        process.arguments = arguments
         var variables = ProcessInfo.processInfo.environment
         // The sanitizers' and the runner's own settings are none of the program's business.
         variables["LD_PRELOAD"] = nil
         variables.merge(environment) { $1 }
-        process.environment = variables
-        process.currentDirectoryURL = directory
-        process.standardInput = input
-        for (index, pipe) in [Pipe(), Pipe()].enumerated() {
-            if index == 0 { process.standardOutput = pipe } else { process.standardError = pipe }
-            // A thread that blocks: Dispatch's own sources do not survive that other tests open and close descriptors.
+        let (input, outputs) = (input, [Pipe(), Pipe()])
+        let (process, failure) = startProgram(
+            executable, [executable] + arguments, environment: variables.map { "\($0)=\($1)" }
+        ) { actions in
+            posix_spawn_file_actions_adddup2(actions, input.fileHandleForReading.fileDescriptor, 0)
+            for (index, pipe) in outputs.enumerated() {
+                posix_spawn_file_actions_adddup2(actions, pipe.fileHandleForWriting.fileDescriptor, Int32(index + 1))
+            }
+            if let directory { linux_spawn_chdir(actions, directory.path) }
+        }
+        processIdentifier = process
+        guard failure == 0 else {
+            outcome = -1
+            throw Failure(description: "\(executable) cannot be started: \(String(cString: strerror(failure)))")
+        }
+        try? input.fileHandleForReading.close()
+        for (index, pipe) in outputs.enumerated() {
+            try? pipe.fileHandleForWriting.close()
             let handle = pipe.fileHandleForReading
             Thread.detachNewThread { [weak self] in
                 while true {
@@ -46,16 +61,23 @@ final class Program: @unchecked Sendable {
                 }
             }
         }
-        process.terminationHandler = { [weak self] _ in
-            self?.condition.withLock {
-                self?.hasExited = true
-                self?.condition.broadcast()
-            }
+        Thread.detachNewThread { [weak self] in
+            var information = siginfo_t()
+            while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+            self?.ended(information._sifields._sigchld.si_status)
+            // Until here its number is nobody else's.
+            waitpid(process, nil, 0)
         }
-        try process.run()
     }
 
     deinit { stop() }
+
+    private func ended(_ outcome: Int32) {
+        condition.withLock {
+            self.outcome = outcome
+            condition.broadcast()
+        }
+    }
 
     private func took(_ data: Data, _ stream: Int) {
         condition.withLock {
@@ -87,7 +109,7 @@ final class Program: @unchecked Sendable {
                 consumed = index + 1
                 return collected[index]
             }
-            let isOver = openStreams == 0 || (hasExited && Date() > deadline)
+            let isOver = openStreams == 0 || (outcome != nil && Date() > deadline)
             guard !isOver, condition.wait(until: deadline) else {
                 throw Failure(
                     description: "\(name): no line with \"\(text)\""
@@ -103,54 +125,40 @@ final class Program: @unchecked Sendable {
 
     func closeInput() { try? input.fileHandleForWriting.close() }
 
-    /// Waits until it has ended by itself, and its output is here. A program started meanwhile by another test
-    /// may have inherited the other end of a pipe, so the end of the output is not waited for long.
+    /// Waits until it has ended by itself, and its output is here; what it started may hold the other end of that for longer.
     func status(within seconds: Double = 90) throws -> Int32 {
         let deadline = Date(timeIntervalSinceNow: seconds)
         condition.lock()
         defer { condition.unlock() }
-        while !hasExited {
-            if condition.wait(until: min(deadline, Date(timeIntervalSinceNow: 0.5))) { continue }
-            // A program that another test started at the same moment may hold what `Process` watches, and it notices
-            // nothing: then the kernel is asked, and the child is left for it to collect.
-            if let status = endedStatus { return status }
-            guard Date() < deadline else {
+        while true {
+            if let outcome {
+                let grace = Date(timeIntervalSinceNow: 1)
+                while openStreams > 0, condition.wait(until: grace) {}
+                return outcome
+            }
+            guard condition.wait(until: deadline) else {
                 throw Failure(
                     description: "\(name) has not ended within \(seconds) s; it said:\n"
                         + collected.suffix(40).joined(separator: "\n"))
             }
         }
-        let grace = Date(timeIntervalSinceNow: 1)
-        while openStreams > 0, condition.wait(until: grace) {}
-        return process.terminationStatus
-    }
-
-    /// The status or the signal of a child that has ended and was not collected.
-    private var endedStatus: Int32? {
-        var information = siginfo_t()
-        guard waitid(P_PID, id_t(process.processIdentifier), &information, WEXITED | WNOHANG | WNOWAIT) == 0,
-            information.si_signo == SIGCHLD
-        else { return nil }
-        return information._sifields._sigchld.si_status
     }
 
     func signal(_ number: Int32) {
-        if process.isRunning { kill(process.processIdentifier, number) }
+        condition.withLock { if outcome == nil { _ = kill(processIdentifier, number) } }
     }
 
-    var processIdentifier: Int32 { process.processIdentifier }
-
-    /// Ends it, and waits for that. What `Process` believes of it is not asked: it has been seen to be wrong.
+    /// Ends it, and waits for that.
     func stop() {
         condition.lock()
         defer { condition.unlock() }
-        guard !hasExited else { return }
-        // Ours end in order; a peer may have SIGTERM blocked, as a child of a test runner does, and has nothing to lose.
-        kill(process.processIdentifier, name.hasPrefix("tryck") ? SIGTERM : SIGKILL)
+        guard outcome == nil else { return }
+        // Ours end in order; a peer has nothing to lose.
+        kill(processIdentifier, name.hasPrefix("tryck") ? SIGTERM : SIGKILL)
         let deadline = Date(timeIntervalSinceNow: 5)
-        while !hasExited {
+        while outcome == nil {
             guard condition.wait(until: deadline) else {
-                kill(process.processIdentifier, SIGKILL)
+                kill(processIdentifier, SIGKILL)
                 return
             }
         }

@@ -63,7 +63,7 @@ extension ButtonSession {
             effects.append(.ignored(reason: "a second init response"))
             return
         }
-        let rebooted = intake.begin(with: response)
+        let rebooted = intake.begin(with: response, at: now)
         if rebooted { isAdvertisingConfigured = false }
         state = .ready(
             Ready(
@@ -87,7 +87,7 @@ extension ButtonSession {
             effects.append(.ignored(reason: "events before the init response"))
             return
         }
-        let events = intake.take(notification)
+        let events = intake.take(notification, at: now)
         let needsAcknowledgement = notification.needsAcknowledgement
         let last = EventCursor(bootID: intake.cursor.bootID, eventCount: notification.eventCount)
         // What is sent again after it reached the disk needs no other sync.

@@ -4,6 +4,10 @@ import ButtonModel
 ///
 /// What was processed is the only filter. The count in a button's init response says where its next events begin,
 /// exactly how is not known; an event above what we processed is therefore never dropped because of it.
+///
+/// What a button sends as it happens may be long on its way: where the radio is bad, a packet is sent again until the
+/// link is given up. An event that came late by the button's own clock has waited, as a stored one has, and is told as
+/// one.
 struct EventIntake: Sendable {
     private let button: ButtonID
     /// What a new session shows the button, and what is stored. It never runs backwards within one boot id.
@@ -12,6 +16,14 @@ struct EventIntake: Sendable {
     private var processedCount: UInt32
     /// The button's clock when the session began; ages count back from it.
     private var clock: UInt64 = 0
+    /// A moment by both clocks: of the quickest packet lately.
+    private var reference: (ticks: UInt64, at: Instant)?
+
+    /// What is later counts as stored.
+    static let longestWay: Duration = .seconds(1)
+    /// How far two clocks may have run apart, as a part of the time between: 500 ppm, the most that Bluetooth allows
+    /// (Core 5.3, Vol 6, Part B, 4.2.2).
+    private static let drift = 2000
 
     init(button: ButtonID, cursor: EventCursor) {
         self.button = button
@@ -20,8 +32,9 @@ struct EventIntake: Sendable {
     }
 
     /// - Returns: whether the button booted since we last knew it.
-    mutating func begin(with response: ButtonPacket.InitButtonEventsResponse) -> Bool {
+    mutating func begin(with response: ButtonPacket.InitButtonEventsResponse, at now: Instant) -> Bool {
         clock = response.ticks
+        reference = (clock, now)
         guard let bootID = response.bootID, bootID != cursor.bootID else { return false }
         processedCount = 0
         // With nothing stored everything up to the count is past; otherwise the stored events may lie below it.
@@ -30,18 +43,29 @@ struct EventIntake: Sendable {
     }
 
     /// The new events of a notification, in order.
-    mutating func take(_ notification: EventNotification) -> [ButtonEvent] {
+    mutating func take(_ notification: EventNotification, at now: Instant) -> [ButtonEvent] {
         var events: [ButtonEvent] = []
         for (counter, item) in notification.countedItems where counter > processedCount {
             processedCount = counter
+            let delay = item.wasQueued ? .zero : delay(of: item.ticks, at: now)
+            let stored = item.wasQueued && clock > item.ticks ? Duration(ticks: clock - item.ticks) : .zero
             events.append(
                 ButtonEvent(
                     button: button, bootID: cursor.bootID, counter: counter, step: item.code.step, ticks: item.ticks,
-                    wasQueued: item.wasQueued, wasQueuedLast: item.wasQueuedLast,
-                    age: item.wasQueued && clock > item.ticks ? Duration(ticks: clock - item.ticks) : .zero))
+                    wasQueued: item.wasQueued || delay > .zero, wasQueuedLast: item.wasQueuedLast,
+                    age: max(stored, delay)))
         }
         cursor.eventCount = max(cursor.eventCount, processedCount)
         return events
+    }
+
+    /// How long an event was on its way, at least; zero for what came in time.
+    private mutating func delay(of ticks: UInt64, at now: Instant) -> Duration {
+        guard let reference, ticks >= reference.ticks, now > reference.at else { return .zero }
+        let elapsed = now - reference.at
+        let delay = elapsed - Duration(ticks: ticks - reference.ticks) - elapsed / Self.drift
+        if delay <= .zero { self.reference = (ticks, now) }
+        return delay > Self.longestWay ? delay : .zero
     }
 }
 

@@ -35,8 +35,8 @@ struct Witness {
 
     /// As far as a time in milliseconds and the ticks of a button's clock can differ.
     private static let tolerance = Duration.milliseconds(250)
-    /// How long the radio repeats a packet until it gives the link up: what comes through then counts as new.
-    private static let longestSilence = Duration.seconds(8)
+    /// What was longer on its way than a second counts as stored.
+    private static let longestSilence = Duration.milliseconds(1250)
     /// From a finger's last movement to the gesture that it makes, for those that are decided last.
     static let gestureTime = Duration.milliseconds(1600)
 
