@@ -32,6 +32,10 @@ guest: build  ## tryckd on the real kernel, in a virtual machine; ./deploy/test 
 homeassistant: build  ## tryckd beside a real Home Assistant, point by point; needs Python 3.13
 	Tests/HomeAssistant/run
 
+machine:  ## the package on a machine with systemd, in QEMU, point by point; builds it if there is none
+	[ -e .build/package/tryck_*.deb ] || ./deploy/package
+	Tests/Machine/run
+
 fuzz: seconds = 60
 fuzz:  ## look for octets that break something: make fuzz seconds=60 targets="host json"
 	Tests/FuzzTests/run $(seconds) $(targets)
@@ -52,4 +56,4 @@ coverage:  ## what the tests reach, as JSON
 sim: build  ## tryck demo
 	.build/debug/tryck demo
 
-.PHONY: help build test lint format check integration guest homeassistant fuzz docs golden coverage sim
+.PHONY: help build test lint format check integration guest homeassistant machine fuzz docs golden coverage sim
