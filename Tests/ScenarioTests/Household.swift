@@ -84,7 +84,8 @@ struct Household {
     init(
         _ buttons: [SimulatedButtonDescription] = [kitchen, hall], rules: HouseRules = .none, seed: UInt64 = 1,
         control: MQTTControl = .settings, discoveryPrefix: String? = nil,
-        hasMetrics: Bool = false, lostState: String? = nil, controller: VirtualController.Configuration? = nil,
+        hasBroker: Bool = true, hasMetrics: Bool = false, lostState: String? = nil,
+        controller: VirtualController.Configuration? = nil,
         recordedAt seam: RecordingSeam? = nil
     ) {
         self.seam = seam
@@ -95,7 +96,7 @@ struct Household {
         configuration = HubConfiguration(
             version: "test", discoveryPrefix: discoveryPrefix, extraTrustRoots: [SimulatorRoot.publicKey],
             transport: "simulated:test",
-            broker: "mqtt://test", control: control, lostState: lostState, hasMetrics: hasMetrics,
+            broker: "mqtt://test", hasBroker: hasBroker, control: control, lostState: lostState, hasMetrics: hasMetrics,
             simulatedButtons: buttons.map(\.name))
         hub = Hub(configuration, stored: store.state, rules: rules.set)
         world =
@@ -118,7 +119,7 @@ struct Household {
         give(.wallClock(clock))
         give(.entropy(random.bytes(2048)))
         give(.start)
-        if brokerIsUp { give(.brokerConnected) }
+        if brokerIsUp, configuration.hasBroker { give(.brokerConnected) }
         settle()
     }
 
@@ -133,6 +134,7 @@ struct Household {
         hubTimer = nil
         hubInputs = []
         unrecorded = []
+        unacknowledged = []
         slowSyncs = []
         slowLoads = []
         transportIsOpen = false
@@ -408,6 +410,13 @@ struct Household {
     /// Of the latest answer.
     var data: JSONValue { responses.last?["data"] ?? .null }
 
+    /// The reports of runs that were cut off; messages that were are reported, too.
+    var interruptedRuns: [String] {
+        payloads(on: "tryck/bridge/event").filter {
+            $0.contains(#""type":"interrupted""#) && !$0.contains(#""run":null"#)
+        }
+    }
+
     func payloads(on topicName: String) -> [String] {
         published.filter { $0.topicName == topicName }.map { String(decoding: $0.payload, as: UTF8.self) }
     }
@@ -424,14 +433,16 @@ struct Store {
                 state.buttons.removeAll { $0.id == button.id }
                 state.buttons.append(button)
             case .removeButton(let id): state.buttons.removeAll { $0.id == id }
-            case .progress(let id, let cursor, let recogniser, let pressCount, let sequence):
+            case .progress(let id, let cursor, let recogniser, let pressCount, let sequence, let heard):
                 update(id) {
                     if $0.cursor.bootID != cursor.bootID { $0.isAdvertisingConfigured = false }
                     $0.cursor = cursor
                     $0.recogniser = recogniser
                     $0.pressCount = pressCount
                     $0.sequence = sequence
+                    $0.heard = heard
                 }
+            case .heard(let id, let heard): update(id) { $0.heard = heard }
             case .runStarted(let run):
                 state.runs.append(run)
                 state.nextRun = max(state.nextRun, run.id + 1)
