@@ -7,6 +7,8 @@ import Rules
 struct NumberedMessage: Hashable, Sendable {
     var button: ButtonID
     var sequence: Int64
+    /// It tells of those from `sequence` on.
+    var isReport = false
 }
 
 // What became of the messages about presses, kept so that none goes with a crash unsaid.
@@ -19,7 +21,8 @@ extension Hub {
         if isFinished, case .failed = outcome { return }
         buttons[message.button]?.hearing.ended(message.sequence)
         guard let record = buttons[message.button], record.heard != record.hearing.recorded else { return }
-        if isFinished { return recordHeard() }
+        // A report is made once: there may be no second to wait.
+        if message.isReport || isFinished { return recordHeard() }
         if deadlines.deadline(of: .heard) == nil { deadlines.set(.heard, at: now + Hub.heardDelay) }
     }
 
@@ -40,10 +43,12 @@ extension Hub {
         else { return }
         let first = record.hearing.recorded + 1
         let count = record.sequence - record.hearing.recorded
+        let messages =
+            count == 1 ? "1 message (seq \(first))" : "\(count) messages (seq \(first) to \(record.sequence))"
         log(
             .warning,
-            "\(label(of: button)): \(count == 1 ? "1 message" : "\(count) messages") (seq \(first) to \(record.sequence)) "
-                + "may not have reached the broker before a crash, a power cut or a restart; not repeated")
+            "\(label(of: button)): \(messages) may not have reached the broker before a crash, a power cut or a restart; "
+                + "not repeated")
         buttons[button]?.hearing.opened(first)
         let data: JSONValue = [
             "rule": .null, "run": .null, "button": .string(button.description), "first_seq": .integer(first),
@@ -51,6 +56,6 @@ extension Hub {
         ]
         publish(
             topics.bridgeMessage("interrupted", data), patience: .seconds(3600), mayRepeat: true,
-            for: Job(numbered: NumberedMessage(button: button, sequence: first)), at: now)
+            for: Job(numbered: NumberedMessage(button: button, sequence: first, isReport: true)), at: now)
     }
 }
