@@ -221,7 +221,10 @@ struct HeardScenarioTests {
             switch Int.random(in: 0..<6, using: &random) {
             case 0: house.brokerIsSilent.toggle()
             // A press waits for three seconds.
-            case 1 where house.brokerIsUp: house.loseBroker()
+            case 1 where house.brokerIsUp:
+                house.loseBroker()
+                house.press("kitchen", .click)
+                house.wait(.milliseconds(Int.random(in: 0...900, using: &random)))
             case 1, 2: if !house.brokerIsUp { house.bringBrokerBack() }
             case 3, 4:
                 house.crash()
