@@ -135,26 +135,6 @@ struct RuleCrashScenarioTests {
         #expect(house.payloads(on: "last").count == 1)
     }
 
-    @Test("a press that ends after a restart is the last of what is old, and not forgotten by a process that dies")
-    func endsAfterRestart() throws {
-        var house = Self.house(
-            """
-            version: 1
-            defaults: {queued: {max_age: 60s, keep: last}}
-            rules: [{id: last, triggers: {button: any, event: up}, actions: {publish: {topic: last}}}]
-            """)
-        house.press("kitchen", .down)
-        house.wait(.milliseconds(300))
-        house.crash()
-        house.wait(.seconds(5))
-        let before = try #require(house.store.state.buttons.first).cursor
-        house.press("kitchen", .up)
-        while house.store.state.buttons.first?.cursor == before { house.wait(.milliseconds(1)) }
-        house.crash()
-        house.wait(.seconds(20))
-        #expect(house.payloads(on: "last").count == 1)
-    }
-
     @Test("what a timer decides is synced after its actions, and a power cut brings nothing back")
     func timerDecides() throws {
         var house = Self.house(
