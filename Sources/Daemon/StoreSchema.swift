@@ -65,6 +65,10 @@ enum StoreSchema {
             ) STRICT, WITHOUT ROWID
             """
         ],
+        [
+            "ALTER TABLE buttons ADD COLUMN heard INTEGER NOT NULL DEFAULT 0",
+            "UPDATE buttons SET heard = seq",
+        ],
     ]
 
     /// Why the file is none that we began; `nil` when it may be ours.

@@ -51,16 +51,20 @@ extension Database {
 
     func apply(_ change: StoreChange) throws(DatabaseFailure) {
         switch change {
-        case .progress(let id, let cursor, let recogniser, let pressCount, let sequence):
+        case .progress(let id, let cursor, let recogniser, let pressCount, let sequence, let heard):
             try run(
                 """
                 UPDATE buttons SET
                     advertising_configured = CASE WHEN boot_id = ?2 THEN advertising_configured ELSE 0 END,
-                    boot_id = ?2, event_count = ?3, recogniser = ?4, press_count = ?5, seq = ?6
+                    boot_id = ?2, event_count = ?3, recogniser = ?4, press_count = ?5, seq = ?6,
+                    heard = ?7
                 WHERE id = ?1
                 """,
                 .text(id.description), .integer(Int64(cursor.bootID)), .integer(Int64(cursor.eventCount)),
-                .text(recogniser), .integer(pressCount), .integer(sequence))
+                .text(recogniser), .integer(pressCount), .integer(sequence), .integer(heard))
+
+        case .heard(let id, let heard):
+            try run("UPDATE buttons SET heard = ?2 WHERE id = ?1", .text(id.description), .integer(heard))
 
         case .runStarted(let started):
             try run(
@@ -142,8 +146,8 @@ extension Database {
                 (id, address_kind, uuid, serial, nickname, firmware, name, pairing_identifier, pairing_key, paired_at,
                  boot_id, event_count, advertising_configured, battery_mv, battery_at, press_count, seq,
                  trigger_mode, latency_mode, connection_wanted, recogniser, auto_disconnect, nickname_chosen_at,
-                 battery_low)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                 battery_low, heard)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             .text(button.id.description), .integer(Int64(button.identity.address.kind.rawValue)),
             .text(button.identity.uuid), .text(button.identity.serial), .text(button.identity.nickname),
@@ -159,14 +163,14 @@ extension Database {
             .integer(button.settings.isConnectionWanted ? 1 : 0), .text(button.recogniser),
             DatabaseValue(button.settings.autoDisconnectTime.map(Int64.init)),
             DatabaseValue(button.settings.nicknameChosenAt.map(Int64.init(clamping:))),
-            .integer(button.isBatteryLow ? 1 : 0))
+            .integer(button.isBatteryLow ? 1 : 0), .integer(button.heard))
     }
 
     private static let selectButtons = """
         SELECT id, address_kind, uuid, serial, nickname, firmware, name, pairing_identifier, pairing_key, paired_at,
             boot_id, event_count, advertising_configured, battery_mv, battery_at, press_count, seq,
             trigger_mode, latency_mode, connection_wanted, recogniser, auto_disconnect, nickname_chosen_at,
-            battery_low
+            battery_low, heard
         FROM buttons ORDER BY id
         """
 
@@ -186,7 +190,7 @@ extension StoredButton {
             let pressCount = row.integer(15), let sequence = row.integer(16),
             let latencyMode = row.text(18).flatMap(LatencyMode.init),
             let isConnectionWanted = row.integer(19), let recogniser = row.text(20),
-            let isBatteryLow = row.integer(23)
+            let isBatteryLow = row.integer(23), let heard = row.integer(24)
         else { return nil }
         let triggerMode = row.text(17)
         // A word that is no mode is not the same as no word.
@@ -200,7 +204,8 @@ extension StoredButton {
             isAdvertisingConfigured: isAdvertisingConfigured != 0,
             batteryMillivolts: row.integer(13).flatMap(Int.init(exactly:)),
             batteryMeasuredAt: row.integer(14).map(UTCTime.init(milliseconds:)),
-            pressCount: pressCount, sequence: sequence, triggerMode: triggerMode.flatMap(TriggerMode.init),
+            pressCount: pressCount, sequence: sequence, heard: heard,
+            triggerMode: triggerMode.flatMap(TriggerMode.init),
             settings: ButtonSettings(
                 latencyMode: latencyMode, autoDisconnectTime: row.integer(21).flatMap(UInt16.init(exactly:)),
                 nicknameChosenAt: row.integer(22).flatMap(UInt64.init(exactly:)),

@@ -54,7 +54,7 @@ extension StoreChange {
         case waiting(RunID)
 
         enum Aspect {
-            case progress, advertising, battery, firmware, nickname, name, triggerMode, settings
+            case progress, heard, advertising, battery, firmware, nickname, name, triggerMode, settings
         }
 
         func makesPointless(_ earlier: Subject) -> Bool {
@@ -67,7 +67,8 @@ extension StoreChange {
         switch self {
         case .putButton(let button): .button(button.id)
         case .removeButton(let id): .button(id)
-        case .progress(let id, _, _, _, _): .aspect(id, .progress)
+        case .progress(let id, _, _, _, _, _): .aspect(id, .progress)
+        case .heard(let id, _): .aspect(id, .heard)
         case .runStarted(let run): .run(run.id)
         case .runEnded(let id): .run(id)
         case .rules(.variable(let name, _)): .variable(name)

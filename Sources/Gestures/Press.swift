@@ -26,8 +26,9 @@ struct Press: Hashable, Sendable {
     ///   - moment: of the step.
     ///   - arrival: when it happened on our clock, as its arrival and age have it.
     mutating func note(_ event: ButtonEvent, at moment: Ticks, _ arrival: Instant) {
+        // One that goes on as it happens: what was stored has all come.
+        wasQueuedLast = wasQueuedLast || event.wasQueuedLast || wasQueued && !event.wasQueued
         wasQueued = wasQueued || event.wasQueued
-        wasQueuedLast = wasQueuedLast || event.wasQueuedLast
         age = max(age, event.age)
         at = min(at, arrival.advanced(by: down - moment))
     }

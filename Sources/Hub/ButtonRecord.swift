@@ -13,6 +13,7 @@ struct ButtonRecord: Hashable, Sendable {
     var batteryMeasuredAt: UTCTime?
     var pressCount: Int64
     var sequence: Int64
+    var hearing: Hearing
     /// What was set at run time; the rules may fix another.
     var triggerMode: TriggerMode?
     var settings: ButtonSettings
@@ -38,6 +39,7 @@ struct ButtonRecord: Hashable, Sendable {
         batteryMeasuredAt = stored.batteryMeasuredAt
         pressCount = stored.pressCount
         sequence = stored.sequence
+        hearing = Hearing(recorded: min(max(0, stored.heard), stored.sequence))
         triggerMode = stored.triggerMode
         settings = stored.settings
         batteryAlarm = BatteryAlarm(isLow: stored.isBatteryLow)

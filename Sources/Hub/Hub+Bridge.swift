@@ -106,7 +106,7 @@ extension Hub {
 
     // MARK: The log
 
-    /// The id of messages whose fate nobody asks for.
+    /// The id of messages, and of records, whose fate nobody asks for.
     static let nobody: UInt64 = 0
 
     /// Whether a line of that level is written: on the path of a press none is made for nobody.

@@ -116,6 +116,7 @@ extension Hub {
         }
         let job = jobs.removeValue(forKey: id)
         if let run = job?.interrupted { record([.runEnded(run)]) }
+        if let message = job?.numbered { numberedMessageEnded(message, outcome, at: now) }
         guard let step = job?.step else { return }
         advanceRules(.stepFinished(step, outcome), at: now)
     }

@@ -46,7 +46,8 @@ extension Hub {
         awaitingSync[token] = nil
         if storeFault != reason { log(.error, reason) }
         storeFault = reason
-        latestStoreFault = token
+        // One without a token is of this moment.
+        latestStoreFault = token == Hub.nobody ? nextToken - 1 : token
         guard deadlines.deadline(of: .store) == nil else { return }
         deadlines.set(.store, at: now + storeWait)
         storeWait = min(storeWait * 2, Hub.storeRetry.upperBound)
@@ -61,12 +62,13 @@ extension Hub {
     }
 
     /// The record of everything processed so far.
-    func progress(of button: ButtonID) -> StoreChange? {
-        buttons[button].map { record in
-            .progress(
-                button, record.cursor, recogniser: engine.savedTrain(of: button), pressCount: record.pressCount,
-                sequence: record.sequence)
-        }
+    mutating func progress(of button: ButtonID) -> StoreChange? {
+        guard let record = buttons[button] else { return nil }
+        let heard = record.heard
+        buttons[button]?.hearing.recorded = heard
+        return .progress(
+            button, record.cursor, recogniser: engine.savedTrain(of: button), pressCount: record.pressCount,
+            sequence: record.sequence, heard: heard)
     }
 
     // MARK: What others hear of it
@@ -82,6 +84,9 @@ extension Hub {
         struct Message {
             enum Kind {
                 case raw, gesture, stale
+
+                /// As `publish` makes of it.
+                var messageCount: Int { self == .gesture ? 2 : 1 }
             }
 
             var kind: Kind
@@ -94,12 +99,16 @@ extension Hub {
     mutating func publish(_ messages: [Reports.Message], at now: Instant) {
         for message in messages {
             let (word, report) = (message.word, message.report)
+            let job = Job(numbered: NumberedMessage(button: report.button, sequence: report.sequence))
             switch message.kind {
-            case .raw: publish(topics.rawMessage(word, report), patience: message.patience, at: now)
+            case .raw: publish(topics.rawMessage(word, report), patience: message.patience, for: job, at: now)
             case .gesture:
-                for part in topics.messages(word, report) { publish(part, patience: message.patience, at: now) }
+                for part in topics.messages(word, report) {
+                    publish(part, patience: message.patience, for: job, at: now)
+                }
             case .stale:
-                publish(topics.staleMessage(word, report), patience: message.patience, mayRepeat: true, at: now)
+                publish(
+                    topics.staleMessage(word, report), patience: message.patience, mayRepeat: true, for: job, at: now)
             }
         }
     }
@@ -123,7 +132,9 @@ extension Hub {
         let isFresh = policy.admits(queued: recognised.wasQueued, age: recognised.age)
         let isRaw = recognised.what == .down || recognised.what == .up
         guard isFresh || !isRaw else { return }
-        buttons[button]?.sequence += 1
+        let kind: Reports.Message.Kind = isRaw ? .raw : isFresh ? .gesture : .stale
+        let awaited = configuration.hasBroker ? kind.messageCount : 0
+        buttons[button]?.giveOutNumber(messageCount: awaited)
         if !isFresh { metrics.stale += 1 }
         guard let record = buttons[button] else { return }
         let report = PressReport(
@@ -131,7 +142,7 @@ extension Hub {
             pressCount: record.pressCount, at: at, wasQueued: recognised.wasQueued, age: recognised.age)
         reports.messages.append(
             Reports.Message(
-                kind: isRaw ? .raw : isFresh ? .gesture : .stale, word: word, report: report,
+                kind: kind, word: word, report: report,
                 patience: isRaw || isFresh ? policy.patience(at: recognised.age) : .seconds(60)))
     }
 

@@ -7,10 +7,12 @@ import Rules
 /// Something under way for a step of a run, or for nobody.
 struct Job: Hashable, Sendable {
     var step: StepID?
-    var rule: String
+    var rule = ""
     var action: Action?
     /// The run that a crash cut off and that this message tells of: until it has, the run is kept.
     var interrupted: UInt64?
+    /// What a button did, and the broker has not heard yet.
+    var numbered: NumberedMessage?
 
     var isProcess: Bool {
         if case .process = action { true } else { false }

@@ -123,7 +123,7 @@ package struct Hub: Sendable {
 
     /// Of those due at one instant the first is the first: what a button did comes before what a timer decides.
     enum TimerKey: CaseIterable, Hashable, Sendable {
-        case buttons, rules, outbox, transport, store, statistics, settling, announce, metrics
+        case buttons, rules, outbox, transport, store, statistics, settling, announce, heard, metrics
     }
 
     /// Waits between attempts to open the transport: doubling from the first to the last.
@@ -293,6 +293,7 @@ package struct Hub: Sendable {
             restoreRuleFacts(of: record, at: now)
         }
         buttonsChanged(at: now)
+        for button in buttons.keys.sorted() { reportUnheard(of: button, at: now) }
         if configuration.hasTransport { effects.append(.openTransport) }
         writeMetrics(at: now)
     }
@@ -307,6 +308,7 @@ package struct Hub: Sendable {
         case .statistics: publishStatistics()
         case .settling: retained.addSettled()
         case .announce: announceAgain()
+        case .heard: recordHeard()
         case .metrics: writeMetrics(at: now)
         }
     }
@@ -325,6 +327,7 @@ package struct Hub: Sendable {
         isFinished = true
         // Nothing is opened any more.
         deadlines.cancel(.transport)
+        recordHeard()
         retained.addSettled()
         sendRetained(at: now)
         if isBrokerConnected {

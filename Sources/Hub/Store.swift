@@ -47,6 +47,8 @@ package struct StoredButton: Hashable, Sendable {
     package var pressCount: Int64
     /// The number of the last event that was published.
     package var sequence: Int64
+    /// Up to this number all of them were heard, or given up.
+    package var heard: Int64
     /// `nil`: derived from the rules.
     package var triggerMode: TriggerMode?
     package var settings: ButtonSettings
@@ -57,11 +59,13 @@ package struct StoredButton: Hashable, Sendable {
 
     package var id: ButtonID { identity.id }
 
+    /// - Parameter heard: `nil`: all of them.
     package init(
         identity: ButtonIdentity, name: String? = nil, pairing: Pairing, pairedAt: UTCTime,
         cursor: EventCursor = EventCursor(), isAdvertisingConfigured: Bool = false,
         batteryMillivolts: Int? = nil, batteryMeasuredAt: UTCTime? = nil, pressCount: Int64 = 0, sequence: Int64 = 0,
-        triggerMode: TriggerMode? = nil, settings: ButtonSettings = ButtonSettings(), isBatteryLow: Bool = false,
+        heard: Int64? = nil, triggerMode: TriggerMode? = nil, settings: ButtonSettings = ButtonSettings(),
+        isBatteryLow: Bool = false,
         recogniser: String = ""
     ) {
         self.identity = identity
@@ -74,6 +78,7 @@ package struct StoredButton: Hashable, Sendable {
         self.batteryMeasuredAt = batteryMeasuredAt
         self.pressCount = pressCount
         self.sequence = sequence
+        self.heard = heard ?? sequence
         self.triggerMode = triggerMode
         self.settings = settings
         self.isBatteryLow = isBatteryLow
@@ -112,7 +117,8 @@ package enum StoreChange: Hashable, Sendable {
     case removeButton(ButtonID)
     /// The record of an event: what was counted, and the press train it left undecided. A new boot id also
     /// takes back `isAdvertisingConfigured`, which lasts for one boot.
-    case progress(ButtonID, EventCursor, recogniser: String, pressCount: Int64, sequence: Int64)
+    case progress(ButtonID, EventCursor, recogniser: String, pressCount: Int64, sequence: Int64, heard: Int64)
+    case heard(ButtonID, Int64)
     /// `nextRun` is beyond this run from here on.
     case runStarted(StoredRun)
     case runEnded(UInt64)

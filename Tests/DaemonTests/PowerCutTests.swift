@@ -83,6 +83,8 @@ struct PowerCutTests {
         let (cuts, _) = try await cuts(in: directory) { disk, ledger in
             let store = try open(disk, ledger)
             #expect(try store.load().buttons.map(\.identity.nickname) == ["old"])
+            // What it left unheard, it did not know.
+            #expect(try store.load().buttons.map(\.heard) == [6])
             try ledger.record(Ledger.event(1, 5), store)
             await ledger.sync(store)
         }
@@ -209,7 +211,7 @@ private final class Ledger {
         return [
             .progress(
                 id, EventCursor(bootID: 1, eventCount: UInt32(number)), recogniser: "\(number)",
-                pressCount: Int64(number), sequence: Int64(number)),
+                pressCount: Int64(number), sequence: Int64(number), heard: Int64(number) - 1),
             .runStarted(.example(UInt64(number), id)),
         ]
     }

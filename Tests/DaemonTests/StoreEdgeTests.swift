@@ -47,20 +47,23 @@ struct StoreEdgeTests {
                 #expect(try store.load().buttons == [expected, other], "twice: \(change)")
             }
             let sameBoot = EventCursor(bootID: expected.cursor.bootID, eventCount: 90)
-            try expect(.progress(id, sameBoot, recogniser: "d1", pressCount: 5, sequence: 9)) {
+            try expect(.progress(id, sameBoot, recogniser: "d1", pressCount: 5, sequence: 9, heard: 8)) {
                 $0.cursor = sameBoot
                 $0.recogniser = "d1"
                 $0.pressCount = 5
                 $0.sequence = 9
+                $0.heard = 8
             }
             let newBoot = EventCursor(bootID: 4_000_000_000, eventCount: 1)
-            try expect(.progress(id, newBoot, recogniser: "", pressCount: 6, sequence: 10)) {
+            try expect(.progress(id, newBoot, recogniser: "", pressCount: 6, sequence: 10, heard: 9)) {
                 $0.cursor = newBoot
                 $0.isAdvertisingConfigured = false
                 $0.recogniser = ""
                 $0.pressCount = 6
                 $0.sequence = 10
+                $0.heard = 9
             }
+            try expect(.heard(id, 10)) { $0.heard = 10 }
             try expect(.advertisingConfigured(id, true)) { $0.isAdvertisingConfigured = true }
             let time = UTCTime(milliseconds: 1_700_000_000_123)
             try expect(.battery(id, millivolts: 2600, measuredAt: time, isLow: true)) {
@@ -163,7 +166,8 @@ struct StoreEdgeTests {
                 try store.apply([
                     .progress(
                         StoredButton.example(1).id, EventCursor(bootID: 1, eventCount: UInt32(count)),
-                        recogniser: "\(count)", pressCount: Int64(count), sequence: Int64(count)),
+                        recogniser: "\(count)", pressCount: Int64(count), sequence: Int64(count),
+                        heard: Int64(count)),
                     .runStarted(.example(UInt64(count), StoredButton.example(1).id)),
                 ])
             }
@@ -307,7 +311,7 @@ struct StoreEdgeTests {
                 try store.apply([
                     .progress(
                         id, EventCursor(bootID: 1, eventCount: UInt32(count)), recogniser: "d1", pressCount: 1,
-                        sequence: 1),
+                        sequence: 1, heard: 1),
                     .runStarted(.example(UInt64(count), id)),
                 ])
             }

@@ -158,7 +158,7 @@ struct StoreRuleStateTests {
             let store = try openStore(directory)
             let run = StoredRun.example(40, Self.button)
             #expect(try store.load() == StoredState(installationID: "beef", nextRun: 41, runs: [run]))
-            #expect(try store.database.rows("PRAGMA user_version") { $0.integer(0) } == [3])
+            #expect(try store.database.rows("PRAGMA user_version") { $0.integer(0) } == [4])
             try store.apply([.rules(.variable("a", .integer(1)))])
         }
         let again = try await withReactor { try openStore(directory).load() }

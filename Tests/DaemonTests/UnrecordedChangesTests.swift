@@ -29,7 +29,7 @@ struct UnrecordedChangesTests {
             }
             // Three buttons with what is kept of each, three variables, and the runs that go on.
             let runCount = try first.load().runs.count
-            #expect(unrecorded.changes.count <= 3 * 8 + 3 + runCount + 10)
+            #expect(unrecorded.changes.count <= 3 * 9 + 3 + runCount + 10)
             try second.apply(unrecorded.changes)
             #expect(try first.load() == second.load())
         }
@@ -39,20 +39,21 @@ struct UnrecordedChangesTests {
         let number = UInt64.random(in: 1...3, using: &random)
         let id = StoredButton.example(number).id
         let value = Int.random(in: 0..<1000, using: &random)
-        switch Int.random(in: 0..<12, using: &random) {
+        switch Int.random(in: 0..<13, using: &random) {
         case 0: return .putButton(.example(number, name: "\(value)"))
         case 1: return .removeButton(id)
         case 2:
             return .progress(
                 id, EventCursor(bootID: 1, eventCount: UInt32(value)), recogniser: "\(value)",
-                pressCount: Int64(value), sequence: Int64(value))
+                pressCount: Int64(value), sequence: Int64(value), heard: Int64(value) - 1)
         case 3: return .name(id, value.isMultiple(of: 3) ? nil : "\(value)")
         case 4: return .settings(id, ButtonSettings(isConnectionWanted: value.isMultiple(of: 2)))
         case 5: return .battery(id, millivolts: value, measuredAt: UTCTime(milliseconds: Int64(value)), isLow: false)
         case 6: return .firmware(id, version: UInt32(value))
         case 7: return .rules(.variable("v\(number)", value.isMultiple(of: 3) ? nil : .string("\(value)")))
         case 8: return .triggerMode(id, value.isMultiple(of: 2) ? .click : nil)
-        case 9, 10:
+        case 9: return .heard(id, Int64(value))
+        case 10, 11:
             nextRun += 1
             return .runStarted(.example(nextRun - 1, id))
         default:

@@ -134,7 +134,7 @@ struct ChangeTests {
         #expect(click.at == .start - .seconds(1))
     }
 
-    @Test("a hold of a former process has its release")
+    @Test("a hold of a former process has its release, and what comes as it happens is the last of what is old")
     func heldOver() {
         var room = Room(Self.all)
         room.press(Room.presses("0-1500 3000-6000").dropLast())
@@ -146,6 +146,7 @@ struct ChangeTests {
         later.hear(Button().event(.up(.afterHoldClick), at: 165_536))
         #expect(later.gestures.map(\.word) == ["hold_release"])
         #expect(later.gestures.first?.heldFor == .seconds(2))
+        #expect(later.gestures.first?.wasQueued == true && later.gestures.first?.wasQueuedLast == true)
     }
 
     @Test(

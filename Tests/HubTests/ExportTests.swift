@@ -185,14 +185,22 @@ struct ImportPlanTests {
         known.isAdvertisingConfigured = true
         known.recogniser = "d1"
         known.pressCount = 100
-        known.sequence = 1
+        known.sequence = 100
+        known.heard = 90
         let plan = ImportPlan(
             Self.exported, into: StoredState(installationID: "ffff", buttons: [known]), isReplacing: true)
         var expected = known
         expected.name = "exported"
-        expected.sequence = Self.exported.buttons[0].sequence
         #expect(plan.entries.map(\.outcome) == [.replaced, .added])
         #expect(plan.changes == [.putButton(expected), .putButton(.example(2))])
+
+        // What is numbered is no less than it was on either side, and what nobody heard was here.
+        known.sequence = 1
+        known.heard = 0
+        let older = ImportPlan(
+            Self.exported, into: StoredState(installationID: "ffff", buttons: [known]), isReplacing: true)
+        #expect(older.entries[0].button.sequence == 4)
+        #expect(older.entries[0].button.heard == 4)
 
         // Paired anew since, it counts its events for somebody else.
         known.pairing.identifier ^= 1

@@ -212,7 +212,8 @@ struct RecordingTests {
                 StoredButton(
                     identity: identity, name: "kitchen", pairing: .notRecorded, pairedAt: UTCTime(milliseconds: 5),
                     cursor: cursor, isAdvertisingConfigured: true, batteryMillivolts: 2900,
-                    batteryMeasuredAt: UTCTime(milliseconds: 6), pressCount: 4, sequence: 8, triggerMode: .click,
+                    batteryMeasuredAt: UTCTime(milliseconds: 6), pressCount: 4, sequence: 8, heard: 6,
+                    triggerMode: .click,
                     settings: known.settings, isBatteryLow: true, recogniser: "d"),
                 StoredButton(identity: identity, pairing: .notRecorded, pairedAt: UTCTime(milliseconds: 0)),
             ],
@@ -261,6 +262,19 @@ struct RecordingTests {
         #expect(try RecordingTests.parsed(header.json(hiding: Redaction([]))) == .header(header))
     }
 
+    @Test("in a recording from before what was heard was known, all was")
+    func olderHeader() throws {
+        let line = RecordingTests.header.json(hiding: Redaction([])).description
+        guard
+            case .header(let header) = try RecordingLine(parsing: Array(line.replacing(#""heard":6,"#, with: "").utf8))
+        else {
+            Issue.record("no header")
+            return
+        }
+        #expect(header.stored.buttons.map(\.heard) == [8, 0])
+        #expect(RecordingTests.header.stored.buttons.map(\.heard) == [6, 0])
+    }
+
     @Test("a field that is new is recorded, or decides nothing; then it is added here")
     func fields() {
         func names(_ value: Any) -> [String] { Mirror(reflecting: value).children.compactMap(\.label) }
@@ -276,7 +290,8 @@ struct RecordingTests {
         #expect(
             names(stored.buttons[0]) == [
                 "identity", "name", "pairing", "pairedAt", "cursor", "isAdvertisingConfigured", "batteryMillivolts",
-                "batteryMeasuredAt", "pressCount", "sequence", "triggerMode", "settings", "isBatteryLow", "recogniser",
+                "batteryMeasuredAt", "pressCount", "sequence", "heard", "triggerMode", "settings", "isBatteryLow",
+                "recogniser",
             ])
         #expect(names(stored.runs[0]) == ["id", "rule", "button", "event", "startedAt"])
         #expect(

@@ -96,7 +96,8 @@ struct Household {
     init(
         _ buttons: [SimulatedButtonDescription] = [kitchen, hall], rules: HouseRules = .none, seed: UInt64 = 1,
         control: MQTTControl = .settings, discoveryPrefix: String? = nil,
-        hasMetrics: Bool = false, lostState: String? = nil, controller: VirtualController.Configuration? = nil,
+        hasBroker: Bool = true, hasMetrics: Bool = false, lostState: String? = nil,
+        controller: VirtualController.Configuration? = nil,
         recordedAt seam: RecordingSeam? = nil, isWitnessed: Bool = false
     ) {
         self.isWitnessed = isWitnessed
@@ -108,7 +109,7 @@ struct Household {
         configuration = HubConfiguration(
             version: "test", discoveryPrefix: discoveryPrefix, extraTrustRoots: [SimulatorRoot.publicKey],
             transport: "simulated:test",
-            broker: "mqtt://test", control: control, lostState: lostState, hasMetrics: hasMetrics,
+            broker: "mqtt://test", hasBroker: hasBroker, control: control, lostState: lostState, hasMetrics: hasMetrics,
             simulatedButtons: buttons.map(\.name))
         hub = Hub(configuration, stored: store.state, rules: rules.set)
         world =
@@ -132,7 +133,7 @@ struct Household {
         give(.wallClock(clock))
         give(.entropy(random.bytes(2048)))
         give(.start)
-        if brokerIsUp { give(.brokerConnected) }
+        if brokerIsUp, configuration.hasBroker { give(.brokerConnected) }
         settle()
     }
 
@@ -505,6 +506,13 @@ struct Household {
 
     /// Of the latest answer.
     var data: JSONValue { responses.last?["data"] ?? .null }
+
+    /// The reports of runs that were cut off; messages that were are reported, too.
+    var interruptedRuns: [String] {
+        payloads(on: "tryck/bridge/event").filter {
+            $0.contains(#""type":"interrupted""#) && !$0.contains(#""run":null"#)
+        }
+    }
 
     func payloads(on topicName: String) -> [String] {
         published.filter { $0.topicName == topicName }.map { String(decoding: $0.payload, as: UTF8.self) }

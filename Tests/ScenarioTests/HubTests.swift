@@ -102,7 +102,7 @@ struct HubTests {
         house.crash()
         house.wait(.seconds(30))
         #expect(house.started.count == 1)
-        #expect(house.payloads(on: "tryck/bridge/event").contains { $0.contains(#""type":"interrupted""#) })
+        #expect(house.interruptedRuns.count == 1)
         #expect(house.store.state.runs.isEmpty)
     }
 

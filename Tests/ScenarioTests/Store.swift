@@ -15,14 +15,16 @@ struct Store {
                 state.buttons.removeAll { $0.id == button.id }
                 state.buttons.append(button)
             case .removeButton(let id): state.buttons.removeAll { $0.id == id }
-            case .progress(let id, let cursor, let recogniser, let pressCount, let sequence):
+            case .progress(let id, let cursor, let recogniser, let pressCount, let sequence, let heard):
                 update(id) {
                     if $0.cursor.bootID != cursor.bootID { $0.isAdvertisingConfigured = false }
                     $0.cursor = cursor
                     $0.recogniser = recogniser
                     $0.pressCount = pressCount
                     $0.sequence = sequence
+                    $0.heard = heard
                 }
+            case .heard(let id, let heard): update(id) { $0.heard = heard }
             case .runStarted(let run):
                 state.runs.append(run)
                 state.nextRun = max(state.nextRun, run.id + 1)

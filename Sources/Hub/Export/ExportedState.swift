@@ -5,7 +5,8 @@ import Rules
 
 /// What of a box makes its buttons usable on another one without pairing them anew.
 ///
-/// A press that was under way is not in it, and rules, their variables and their runs are not: they belong to the box.
+/// A press that was under way is not in it, nor which messages nobody heard; rules, their variables and their runs are
+/// not either: they belong to the box.
 package struct ExportedState: Hashable, Sendable {
     package var installationID: String
     /// In the order of their ids; no id stands here twice.
@@ -18,6 +19,7 @@ package struct ExportedState: Hashable, Sendable {
         buttons = state.buttons.map { button in
             var button = button
             button.recogniser = ""
+            button.heard = button.sequence
             return button
         }
     }
@@ -54,7 +56,7 @@ extension StoredButton {
             "identifier": JSONValue(self.pairing.identifier), "key": .string(self.pairing.key.octets.hex),
         ]
         let members = json(hiding: Redaction([])).objectValue ?? []
-        return .object(members + [.init("pairing", pairing)])
+        return .object(members.filter { $0.name != "heard" } + [.init("pairing", pairing)])
     }
 
     fileprivate init(exported json: JSONValue) throws(ExportFailure) {

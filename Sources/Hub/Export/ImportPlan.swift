@@ -44,7 +44,7 @@ extension StoredButton {
     fileprivate func continuing(_ known: StoredButton) -> StoredButton {
         var button = self
         button.pressCount = max(known.pressCount, pressCount)
-        button.sequence = max(known.sequence, sequence)
+        if known.sequence >= sequence { (button.sequence, button.heard) = (known.sequence, known.heard) }
         guard known.pairing == pairing else { return button }
         button.cursor = known.cursor
         button.isAdvertisingConfigured = known.isAdvertisingConfigured

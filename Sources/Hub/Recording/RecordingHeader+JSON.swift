@@ -140,6 +140,7 @@ extension StoredButton {
             "battery_mv": batteryMillivolts.map { JSONValue($0) } ?? .null,
             "battery_at_ms": batteryMeasuredAt.map { JSONValue($0.milliseconds) } ?? .null,
             "press_count": JSONValue(pressCount), "sequence": JSONValue(sequence),
+            "heard": JSONValue(heard),
             "trigger_mode": triggerMode.map { .string($0.rawValue) } ?? .null,
             "settings": settings.json, "battery_low": .bool(isBatteryLow), "recogniser": .string(recogniser),
         ]
@@ -155,6 +156,7 @@ extension StoredButton {
             batteryMillivolts: try button.optional("battery_mv") { $0.integerValue.flatMap(Int.init(exactly:)) },
             batteryMeasuredAt: try button.optional("battery_at_ms", \.integerValue).map(UTCTime.init(milliseconds:)),
             pressCount: try button.integer("press_count"), sequence: try button.integer("sequence"),
+            heard: try button.optional("heard", \.integerValue),
             triggerMode: try button.optional("trigger_mode") { $0.stringValue.flatMap(TriggerMode.init(rawValue:)) },
             settings: try ButtonSettings(recorded: try button.member("settings") { $0 }),
             isBatteryLow: try button.bool("battery_low"), recogniser: try button.string("recogniser"))

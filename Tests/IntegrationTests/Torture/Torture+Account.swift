@@ -70,22 +70,24 @@ extension Torture {
 
     private func unknown(_ text: String) -> Ledger.Press { Ledger.Press(button: text, bootID: 0, counter: 0) }
 
-    /// Of the numbered messages about gestures and single steps, which came twice, and how many of how many never came:
-    /// those on their way when the daemon dies are gone, for nobody can tell whether they arrived.
-    var numbering: (twice: [String], missing: Int, total: Int) {
-        var seen: [String: Set<Int64>] = [:]
-        var twice: [String] = []
+    /// What was seen of the numbered messages about gestures and single steps, and what was told of them.
+    var numbering: Numbering {
+        var numbering = Numbering()
         for line in messages.lines where line.hasPrefix("tryck/") {
             guard let space = line.firstIndex(of: " "),
                 ["/event", "/raw"].contains(where: line[..<space].hasSuffix),
                 let message = try? JSONValue(parsing: String(line[space...]))
             else { continue }
-            let press = message["data"] ?? message
-            guard let button = press["id"]?.stringValue, let number = press["seq"]?.integerValue else { continue }
-            if !seen[button, default: []].insert(number).inserted { twice.append(line) }
+            let data = message["data"] ?? message
+            if let button = data["id"]?.stringValue, let number = data["seq"]?.integerValue {
+                numbering.saw(number, of: button)
+            } else if message["type"] == "interrupted", let button = data["button"]?.stringValue,
+                let first = data["first_seq"]?.integerValue, let last = data["last_seq"]?.integerValue, first <= last
+            {
+                numbering.told(first...last, of: button)
+            }
         }
-        let total = seen.values.reduce(0) { $0 + Int($1.max() ?? 0) }
-        return (twice, total - seen.values.reduce(0) { $0 + $1.count }, total)
+        return numbering
     }
 
     /// Everything that is needed to look into what was found.

@@ -208,7 +208,7 @@ final class Torture {
         _ = try run(for: .seconds(30)) {
             guard now >= lookAt else { return false }
             lookAt = now + .milliseconds(100)
-            return account().findings.isEmpty
+            return account().findings.isEmpty && numbering.lost.isEmpty
         }
     }
 

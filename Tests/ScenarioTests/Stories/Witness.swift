@@ -161,7 +161,7 @@ struct Witness {
         secrecy.see(effect)
         switch effect {
         case .record(_, let changes):
-            for case .progress(let button, let cursor, _, let count, _) in changes {
+            for case .progress(let button, let cursor, _, let count, _, _) in changes {
                 progressed(button, cursor, pressCount: count)
             }
         case .tell(_, let line): told(line)

@@ -1,0 +1,260 @@
+import ButtonModel
+import Hub
+import JSON
+import Simulator
+import TestSupport
+import Testing
+
+@Suite("Messages about presses over crashes")
+struct HeardScenarioTests {
+    private static let topics = ["action", "event", "raw"].map { "tryck/80e4da000001/\($0)" }
+
+    private static func house(hasBroker: Bool = true, seed: UInt64 = 1) -> Household {
+        var house = Household([Household.kitchen], seed: seed, hasBroker: hasBroker)
+        house.pairAll()
+        house.forgetWhatHappened()
+        return house
+    }
+
+    /// First and last number of each report.
+    private static func reports(_ house: Household) -> [ClosedRange<Int64>] {
+        house.payloads(on: "tryck/bridge/event").compactMap { payload in
+            guard let event = try? JSONValue(parsing: payload), event["type"] == "interrupted",
+                let data = event["data"], data["rule"] == .null, data["run"] == .null,
+                data["button"] == "80e4da000001", let first = data["first_seq"]?.integerValue,
+                let last = data["last_seq"]?.integerValue
+            else { return nil }
+            return first...last
+        }
+    }
+
+    private static func messages(_ house: Household) -> [String] { topics.flatMap { house.payloads(on: $0) } }
+
+    /// To the instant at which the broker has it.
+    private static func click(_ house: inout Household) {
+        house.press("kitchen", .click)
+        while house.payloads(on: "tryck/80e4da000001/event").isEmpty { house.wait(.milliseconds(1)) }
+    }
+
+    /// What was recorded: the number of the last message, and up to which all were heard.
+    private static func kept(_ house: Household) -> [Int64] {
+        house.store.state.buttons.first.map { [$0.sequence, $0.heard] } ?? []
+    }
+
+    @Test("killed before the broker has acknowledged them, they are told of once, and not sent again")
+    func beforeAcknowledgement() {
+        var house = Self.house()
+        house.brokerIsSilent = true
+        house.press("kitchen", .click)
+        house.wait(.seconds(2))
+        #expect(Self.messages(house).count == 4)
+        #expect(Self.kept(house) == [3, 0])
+        house.brokerIsSilent = false
+        house.crash()
+        #expect(Self.reports(house) == [1...3])
+        let line =
+            "kitchen: 3 messages (seq 1 to 3) may not have reached the broker before a crash, a power cut or a restart; "
+            + "not repeated"
+        #expect(house.logged.filter { $0.contains("may not have reached") } == [line])
+        #expect(Self.kept(house) == [3, 3])
+        house.crash()
+        house.wait(.seconds(5))
+        #expect(Self.reports(house) == [1...3])
+        #expect(Self.messages(house).count == 4)
+    }
+
+    @Test("killed a second after the acknowledgement, nothing is told; before that it may be")
+    func afterAcknowledgement() {
+        for delay in [Duration.zero, .seconds(1)] {
+            var house = Self.house()
+            Self.click(&house)
+            // The others came earlier, and went along with the record of the click.
+            #expect(Self.kept(house) == [3, 2])
+            house.wait(delay)
+            house.crash()
+            house.wait(.seconds(5))
+            #expect(Self.reports(house) == (delay == .zero ? [3...3] : []))
+            #expect(house.logged.contains { $0.contains("1 message (seq 3) may") } == (delay == .zero))
+            #expect(Self.messages(house).count == 4)
+        }
+    }
+
+    @Test("what waited for a broker that is away is told of when it comes to a process that did not send it")
+    func waiting() {
+        var house = Self.house()
+        house.loseBroker()
+        house.press("kitchen", .click)
+        house.wait(.seconds(1))
+        house.crash()
+        house.wait(.seconds(1))
+        #expect(Self.reports(house) == [])
+        house.bringBrokerBack()
+        #expect(Self.reports(house) == [1...3])
+        #expect(Self.messages(house) == [])
+    }
+
+    @Test("what was given up because the broker was away for too long is not told of")
+    func givenUp() {
+        var house = Self.house()
+        house.loseBroker()
+        house.press("kitchen", .click)
+        house.wait(.seconds(10))
+        #expect(Self.kept(house) == [3, 3])
+        house.crash()
+        house.bringBrokerBack()
+        house.wait(.seconds(5))
+        #expect(Self.reports(house) == [])
+        #expect(Self.messages(house) == [])
+    }
+
+    @Test("after a clean stop nothing is told but what waited for the broker to the end")
+    func cleanStop() {
+        for isUp in [true, false] {
+            var house = Self.house()
+            if isUp {
+                Self.click(&house)
+            } else {
+                house.loseBroker()
+                house.press("kitchen", .click)
+                house.wait(.seconds(1))
+            }
+            // The second does not wait for the buttons.
+            for _ in 0..<2 { house.tell(.stop) }
+            #expect(house.isFinished)
+            #expect(Self.kept(house) == (isUp ? [3, 3] : [3, 0]))
+            house.brokerIsUp = true
+            house.crash()
+            house.wait(.seconds(5))
+            #expect(Self.reports(house) == (isUp ? [] : [1...3]))
+        }
+    }
+
+    @Test("an acknowledgement that comes while everything ends counts; what breaks off then does not")
+    func acknowledgedAtTheEnd() {
+        for isAcknowledged in [true, false] {
+            var house = Self.house()
+            house.brokerIsSilent = true
+            house.press("kitchen", .click)
+            house.wait(.seconds(2))
+            for _ in 0..<2 { house.tell(.stop) }
+            #expect(house.isFinished)
+            if isAcknowledged { house.acknowledge() } else { house.loseBroker() }
+            #expect(Self.kept(house) == (isAcknowledged ? [3, 3] : [3, 0]))
+        }
+    }
+
+    @Test("they are told of until the broker has heard that, whatever dies before, with what has come in between")
+    func reportSurvives() {
+        var house = Self.house()
+        house.brokerIsSilent = true
+        house.press("kitchen", .click)
+        house.wait(.seconds(2))
+        house.brokerIsUp = false
+        for _ in 0..<3 {
+            house.crash()
+            house.wait(.milliseconds(50))
+        }
+        // It takes the report, and the process dies before it says so.
+        house.bringBrokerBack()
+        house.crash()
+        house.wait(.seconds(20))
+        house.press("kitchen", .click)
+        house.wait(.seconds(2))
+        #expect(Self.kept(house) == [6, 0])
+        house.brokerIsSilent = false
+        house.crash()
+        #expect(Self.kept(house) == [6, 6])
+        house.crash()
+        house.wait(.seconds(5))
+        #expect(Self.reports(house) == [1...3, 1...3, 1...6])
+    }
+
+    @Test("a house without a broker has nothing to tell, and writes nothing for it")
+    func noBroker() {
+        var house = Self.house(hasBroker: false)
+        house.press("kitchen", .click)
+        house.wait(.milliseconds(700))
+        let records = house.journal.count { $0 == "record" }
+        house.wait(.seconds(5))
+        #expect(house.journal.count { $0 == "record" } == records)
+        #expect(Self.kept(house) == [3, 3])
+        house.crash()
+        house.wait(.seconds(5))
+        #expect(!house.logged.contains { $0.contains("may not have reached") })
+        #expect(Self.kept(house) == [3, 3])
+    }
+
+    @Test("once they are recorded as heard nothing is recorded any more until somebody presses")
+    func quiet() {
+        var house = Self.house()
+        house.press("kitchen", .click)
+        house.wait(.seconds(3))
+        #expect(Self.kept(house) == [3, 3])
+        house.forgetWhatHappened()
+        house.wait(.seconds(600))
+        #expect(!house.journal.contains("record"))
+    }
+
+    @Test("a disk that is full when they were heard has it as soon as there is room")
+    func fullDisk() {
+        var house = Self.house()
+        Self.click(&house)
+        house.diskIsFull = true
+        house.wait(.milliseconds(1100))
+        #expect(house.logged.contains("no space left"))
+        #expect(Self.kept(house) != [3, 3])
+        house.diskIsFull = false
+        house.wait(.seconds(2))
+        #expect(house.logged.contains("what could not be kept is on the disk now"))
+        #expect(Self.kept(house) == [3, 3])
+    }
+
+    @Test(
+        "whatever dies when, each number is published or told of, and in the end nothing is left to tell",
+        arguments: 0..<40 as Range<UInt64>)
+    func anyOrder(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var house = Self.house(seed: seed)
+        for _ in 0..<12 {
+            if Bool.random(using: &random) { house.press("kitchen", .click) }
+            house.wait(.milliseconds(Int.random(in: 0...1500, using: &random)))
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0: house.brokerIsSilent.toggle()
+            // A press waits for three seconds.
+            case 1 where house.brokerIsUp:
+                house.loseBroker()
+                house.press("kitchen", .click)
+                house.wait(.milliseconds(Int.random(in: 0...900, using: &random)))
+            case 1, 2: if !house.brokerIsUp { house.bringBrokerBack() }
+            case 3, 4:
+                house.crash()
+                if Bool.random(using: &random) { house.wait(.seconds(15)) }
+            default: break
+            }
+            if !house.brokerIsUp, Bool.random(using: &random) { house.crash() }
+            if !house.brokerIsUp { house.bringBrokerBack() }
+        }
+        house.brokerIsSilent = false
+        for _ in 0..<2 {
+            house.crash()
+            house.wait(.seconds(40))
+        }
+        let numbers = (Self.topics.dropFirst() + ["tryck/bridge/event"]).flatMap { house.payloads(on: $0) }
+            .compactMap { payload -> Int64? in
+                guard let message = try? JSONValue(parsing: payload) else { return nil }
+                // One that came too late has it inside.
+                return (message["seq"] ?? message["data"]?["seq"])?.integerValue
+            }
+        let pressed = Self.topics.dropFirst().flatMap { house.payloads(on: $0) }
+        #expect(Set(pressed).count == pressed.count)
+        let reports = Self.reports(house)
+        let last = house.store.state.buttons.first?.sequence ?? 0
+        for number in 1...max(1, last) {
+            #expect(numbers.contains(number) || reports.contains { $0.contains(number) }, "\(number) of \(last)")
+        }
+        #expect(Self.kept(house) == [last, last])
+        house.crash()
+        house.wait(.seconds(40))
+        #expect(Self.reports(house) == reports)
+    }
+}
