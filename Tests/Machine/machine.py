@@ -64,14 +64,21 @@ class Machine:
 
     def run(self, script: str, within: float = 120) -> Answer:
         """What a shell of root's makes of it."""
-        number = f'{next(self._numbers)}'
-        self._port.sendall(f'{number} {base64.b64encode(script.encode()).decode()}\n'.encode())
+        number = self._send(script)
         deadline = time.monotonic() + within
         while True:
             # An answer that nobody waits for any more is passed over.
             words = self._line(deadline, script).split()
             if len(words) in (2, 3) and words[0] == number:
                 return Answer(int(words[1]), base64.b64decode(''.join(words[2:])).decode(errors='replace').rstrip('\n'))
+
+    def _send(self, script: str) -> str:
+        number = f'{next(self._numbers)}'
+        try:
+            self._port.sendall(f'{number} {base64.b64encode(script.encode()).decode()}\n'.encode())
+        except OSError:
+            raise Failure('the machine has ended:\n' + '\n'.join(self._qemu.lines)) from None
+        return number
 
     def _line(self, deadline: float, script: str) -> str:
         while b'\n' not in self._rest:
@@ -108,7 +115,8 @@ class Machine:
 
     def reboot(self) -> None:
         """In order; QEMU, told so, ends where a machine would begin anew."""
-        self.do('systemctl --no-block reboot')
+        # It may have no time to answer.
+        self._send('systemctl --no-block reboot')
         self._qemu.wait(BOOT)
         self._port.close()
         self._start()
