@@ -26,13 +26,13 @@ struct ButtonClock: Sendable {
         arrival = (moment.addingSaturating(Ticks(event.age)), now)
     }
 
-    /// As it stood in a former process: the last event counts as if it had happened now.
-    mutating func restore(bootID: UInt32, reading: UInt64, moment: Ticks, at now: Instant) {
+    /// As it stood in a former process, whose last event happened at this instant of ours.
+    mutating func restore(bootID: UInt32, reading: UInt64, moment: Ticks, at happened: Instant) {
         self.bootID = bootID
         self.reading = reading
         self.moment = moment
-        instant = now
-        arrival = (moment, now)
+        instant = happened
+        arrival = (moment, happened)
     }
 
     /// When our clock reaches this moment. A span that has passed by the button's clock needs not pass again by ours,

@@ -2,18 +2,22 @@ package import ButtonModel
 
 extension GestureRecogniser {
     /// A text that brings the button's undecided train back after a restart; empty when nothing is under way.
-    package func saved(_ button: ButtonID) -> String {
+    ///
+    /// - Parameter clock: a moment by ours and by that on the wall, where it can be believed.
+    package func saved(_ button: ButtonID, by clock: (instant: Instant, time: UTCTime)? = nil) -> String {
         guard let row = knownRow(of: button) else { return "" }
-        return rows[row].machines.compactMap(\.saved).joined(separator: ";")
+        return rows[row].machines.compactMap { $0.saved(by: clock) }.joined(separator: ";")
     }
 
     /// From `saved`. The train goes on as queued; what we do not understand is passed over.
-    package mutating func restore(_ button: ButtonID, _ saved: String, at now: Instant) {
+    ///
+    /// - Parameter time: that of `now`, where it can be believed. Else the train is as old as this process, at least.
+    package mutating func restore(_ button: ButtonID, _ saved: String, at now: Instant, time: UTCTime? = nil) {
         let row = row(of: button)
         for text in saved.split(separator: ";", maxSplits: ButtonPart.allCases.count + 1) {
             guard let train = SavedTrain(text) else { continue }
             let machine = rows[row].machine(of: train.part)
-            rows[row].machines[machine].restore(train, at: now)
+            rows[row].machines[machine].restore(train, at: now, time: time)
         }
         rearm(row)
     }
@@ -21,12 +25,14 @@ extension GestureRecogniser {
 
 /// A train under way as a text, for one part of a button.
 ///
-///     big 305419896 51200 d s16000-12000 ?4000
+///     big 305419896 51200 d s16000-12000 ?4000 @1795000014000
 ///
 /// The part (`-`: none), the boot and the button's clock at its last event, the state (`r` released, `d` down and
 /// undecided, `h` a hold whose latest reported stage follows, `s` spent, `e` decided by our clock, so that what the button
 /// still says of it is nothing new: without presses), and the presses: `s`hort, `l`ong or still open
 /// (`?`), how many ticks before the last event they began and, if they did, ended. A hold and a spent press are the last.
+/// Where it is known, the time of the last event follows, in milliseconds since 1970: nobody else may ever say how long ago
+/// that was.
 struct SavedTrain: Hashable, Sendable {
     var part: ButtonPart?
     var bootID: UInt32
@@ -34,6 +40,8 @@ struct SavedTrain: Hashable, Sendable {
     var state: Character
     var firedStage: Ticks = -1
     var presses: [SavedPress]
+    /// Of the last event.
+    var time: UTCTime?
 
     struct SavedPress: Hashable, Sendable {
         var length: PressLength?
@@ -42,7 +50,12 @@ struct SavedTrain: Hashable, Sendable {
     }
 
     init?(_ text: some StringProtocol) {
-        let fields = text.split(separator: " ", maxSplits: Vocabulary.maximumPresses + 5)
+        var fields = text.split(separator: " ", maxSplits: Vocabulary.maximumPresses + 6)
+        if let last = fields.last, last.first == "@" {
+            guard let milliseconds = Int64(last.dropFirst()), milliseconds >= 0 else { return nil }
+            time = UTCTime(milliseconds: milliseconds)
+            fields.removeLast()
+        }
         guard fields.count >= 4, let bootID = UInt32(fields[1]), let reading = UInt64(fields[2]),
             let state = fields[3].first
         else { return nil }
@@ -112,7 +125,7 @@ extension SavedTrain.SavedPress {
 
 extension PressMachine {
     /// `nil` when nothing is under way.
-    var saved: String? {
+    func saved(by clocks: (instant: Instant, time: UTCTime)?) -> String? {
         var state: String
         var presses = train
         switch self.state {
@@ -135,23 +148,29 @@ extension PressMachine {
             text += "\(min(.longest, clock.moment - press.down))"
             if let up = press.up { text += "-\(min(.longest, clock.moment - up))" }
         }
+        if let clocks { text += " @\(max(0, (clocks.time + (clock.instant - clocks.instant)).milliseconds))" }
         return text
     }
 
     /// Its end may have been told to the former process only: stamps decide, until nothing more comes.
-    mutating func restore(_ saved: SavedTrain, at now: Instant) {
+    mutating func restore(_ saved: SavedTrain, at now: Instant, time: UTCTime?) {
         guard isIdle else { return }
+        var happened = now
+        if let time, let then = saved.time {
+            happened = now - max(.zero, .milliseconds(time.milliseconds.addingSaturating(-then.milliseconds)))
+        }
         guard let first = saved.presses.first else {
-            clock.restore(bootID: saved.bootID, reading: saved.reading, moment: 0, at: now)
+            clock.restore(bootID: saved.bootID, reading: saved.reading, moment: 0, at: happened)
             takesVerdicts = false
             return
         }
-        clock.restore(bootID: saved.bootID, reading: saved.reading, moment: first.down, at: now)
+        clock.restore(bootID: saved.bootID, reading: saved.reading, moment: first.down, at: happened)
         train = saved.presses.map { press in
             pressCount &+= 1
             return Press(
                 number: pressCount, down: first.down - press.down, up: press.up.map { first.down - $0 },
-                length: press.length, wasQueued: true, wasQueuedLast: false, age: .zero, at: now - press.down.duration)
+                length: press.length, wasQueued: true, wasQueuedLast: false, age: .zero,
+                at: happened - press.down.duration)
         }
         switch saved.state {
         case "d": state = train[train.count - 1].length == .long ? .long : .undecided

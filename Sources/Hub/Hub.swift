@@ -231,9 +231,7 @@ package struct Hub: Sendable {
         handledAt = now
         switch input {
         case .start: start(at: now)
-        case .wallClock(let utc):
-            clock = (utc, now)
-            advanceRules(.wallClock(utc, isBelievable: utc >= configuration.builtAt), at: now)
+        case .wallClock(let utc): wallClockWasSet(to: utc, at: now)
         case .entropy(let octets): advanceButtons(.entropy(octets), at: now)
 
         case .transportOpened:
@@ -336,6 +334,16 @@ package struct Hub: Sendable {
         effects.append(.closeTransport)
         writeMetrics(at: now)
         effects.append(.finish(isRestart: isRestartWanted))
+    }
+
+    /// What is on file as wall time means another moment now.
+    private mutating func wallClockWasSet(to utc: UTCTime, at now: Instant) {
+        let isFirst = clock == nil
+        clock = (utc, now)
+        advanceRules(.wallClock(utc, isBelievable: utc >= configuration.builtAt), at: now)
+        guard !isFirst else { return }
+        let undecided = buttons.keys.sorted().filter { !engine.savedTrain(of: $0).isEmpty }
+        if !undecided.isEmpty { recordAndSync(undecided.compactMap { progress(of: $0) }) }
     }
 
     // MARK: Small things every part needs

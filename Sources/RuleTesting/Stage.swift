@@ -64,8 +64,9 @@ struct Stage {
     }
 
     /// What every start of the program has.
-    private mutating func boot() {
+    private mutating func boot(with trains: [(ButtonID, String)] = []) {
         feed(.wallClock(wallClock, isBelievable: true))
+        for (button, train) in trains { engine.restoreTrain(of: button, train, at: now) }
         feed(.buttonsChanged(buttons.identities))
         for identity in buttons.identities { feed(.linkChanged(identity.id, isConnected: true)) }
         if outside.brokerIsOnline { feed(.brokerChanged(isConnected: true)) }
@@ -276,10 +277,9 @@ extension Stage {
         timer = nil
         now = now + duration
         engine = RuleEngine(rules, state: state, nextRun: RunID(rawValue: nextRun), takesVerdicts: false)
-        for (button, train) in trains { engine.restoreTrain(of: button, train, at: now) }
         latest = now
         live = Dictionary(state.waiting.map { ($0.run, $0.rule) }) { first, _ in first }
-        boot()
+        boot(with: trains)
     }
 }
 

@@ -120,6 +120,27 @@ struct ChangeTests {
         #expect(later.recogniser.saved(.kitchen) == "")
     }
 
+    @Test("where the time is known, it knows how long the program was away; no clock makes anything younger")
+    func timeAway() throws {
+        var room = Room(Self.triple)
+        for event in Button().events(of: Room.presses("0-80")).dropLast() {
+            room.wait(until: Instant(ticks: Button().ticks(of: event)))
+            room.hear(event)
+        }
+        let noon = UTCTime(milliseconds: 1_795_000_000_000)
+        let saved = room.recogniser.saved(.kitchen, by: (room.now + .milliseconds(20), noon))
+        #expect(saved == "- 7 1073744445 r s2621-0 @1794999999980")
+        for (time, age) in [(noon + .seconds(3600), Duration.seconds(3610)), (noon - .seconds(60), .seconds(10))] {
+            var later = Room(Self.triple)
+            later.now = .start + .seconds(60)
+            later.recogniser.restore(.kitchen, saved, at: later.now, time: time)
+            later.rest()
+            #expect(later.timed == ["click@70000"])
+            let click = try #require(later.gestures.first)
+            #expect(click.age >= age && click.age < age + .seconds(1))
+        }
+    }
+
     @Test("what the next event says of the time between, a train of a former process knows")
     func agedByTheNext() throws {
         var room = Room(Self.triple)
@@ -155,6 +176,7 @@ struct ChangeTests {
             "", "hoq", "- 1 2 r", "- 1 2 r s5", "- 1 2 d s5-3", "- 1 2 r s3-5", "- 1 2 r s-5", "wide 1 2 r s5-3",
             "- 1 2 q s5-3", "- 1 2 h-2 ?5", "- 1 2 h ?5", "- 1 2 s ?5 ?3", "- -1 2 r s5-3", "- 1 -2 r s5-3",
             "- 1 2 r s99999999999999999999-3", "- 1 2 r s9223372036854775807-3", "- 1 2 r s5-3-1", "- 1 2 r x5-3",
+            "- 1 2 r s5-3 @", "- 1 2 r s5-3 @-1", "- 1 2 r @5", "@5", "- 1 2 r @5 s5-3", "- 1 2 r s5-3 @5 @5",
             "- 1 2 r s9-9 s9-9 s9-9 s9-9 s9-9 s9-9 s9-9 s9-9 s9-9",
         ])
     func foreignText(_ text: String) {

@@ -202,6 +202,33 @@ struct PressTests {
         #expect(after.pass(.seconds(11)).contains("1 says click"))
     }
 
+    @Test("a press that a restart hours later brings back is too old, though its button says nothing more")
+    func oldTrain() throws {
+        let rules: [Rule] = [
+            .on(.click, id: "click", queued: .limited(maximumAge: .seconds(60), keepLast: false), do: .say("click")),
+            .on(.pattern([.short, .short, .short]), id: "three", do: .say("three")),
+        ]
+        var talk = House.talk(House.set(rules))
+        talk.given(.wallClock(House.noon, isBelievable: true))
+        var button = FakeButton(House.kitchen)
+        talk.given(button.down(at: talk.now))
+        talk.wait(.milliseconds(80))
+        talk.given(button.up(at: talk.now))
+        let saved = talk.machine.savedTrain(of: House.kitchen)
+        for (away, words) in [
+            (Duration.seconds(5), "1 says click"),
+            (.seconds(5 * 3600), "stopped click, dropped_queued: stored by the button 5h9s999ms, at most 1m"),
+        ] {
+            var engine = House.talk(House.set(rules)).machine
+            _ = engine.handle(.wallClock(House.noon + away, isBelievable: true), at: talk.now)
+            engine.restoreTrain(of: House.kitchen, saved, at: talk.now)
+            var after = Transcript(engine, at: talk.now)
+            after.given(.brokerChanged(isConnected: true))
+            let heard = after.pass(.seconds(11))
+            #expect(heard.contains(words), "\(heard)")
+        }
+    }
+
     @Test("rotation is summed for as long as the rule says")
     func rotation() throws {
         var talk = House.talk(

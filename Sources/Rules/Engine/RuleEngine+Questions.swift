@@ -51,10 +51,13 @@ extension RuleEngine {
     package func queuedPolicy(of button: ButtonID) -> QueuedPolicy { declaration(of: button)?.queued ?? set.queued }
 
     /// The undecided train of a button, to be kept with its events.
-    package func savedTrain(of button: ButtonID) -> String { recogniser.saved(button) }
-    /// Before the first event.
+    package func savedTrain(of button: ButtonID) -> String {
+        recogniser.saved(button, by: world.believableClock.map { (instant: $0.at, time: $0.utc) })
+    }
+
+    /// Before the first event, and after the wall clock.
     package mutating func restoreTrain(of button: ButtonID, _ saved: String, at now: Instant) {
-        recogniser.restore(button, saved, at: now)
+        recogniser.restore(button, saved, at: now, time: world.believableClock.map { _ in world.wallClock(at: now) })
     }
 
     /// How long a press of this button is held for each `hold` that rules wait for, the shortest first.

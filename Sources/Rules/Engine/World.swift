@@ -80,6 +80,9 @@ struct World: Sendable {
 // MARK: - Time
 
 extension World {
+    /// The wall clock at a moment of ours, unless it cannot be right.
+    var believableClock: (utc: UTCTime, at: Instant)? { clockIsBelievable ? clock : nil }
+
     func wallClock(at now: Instant) -> UTCTime {
         guard let clock else { return UTCTime(milliseconds: 0) }
         return clock.utc + (now - clock.at)
