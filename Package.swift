@@ -27,7 +27,8 @@ func tests(
 }
 
 let daemonImports: [Target.Dependency] = [
-    "Bytes", "ButtonModel", "JSON", "Diagnostics", "BluetoothHost", "Gestures", "Expressions", "Almanac", "Rules",
+    "Bytes", "ButtonModel", "JSON", "Diagnostics", "BluetoothHost", "FlicdProtocol", "Gestures", "Expressions",
+    "Almanac", "Rules",
     "RuleTesting", "HomeAssistant", "Hub", "RuleLoader", "Simulator", "Reactor",
     "CBuild", "CLinux", "CBluetooth", "CCurl", "CMosquitto", "CSQLite", "CCrypto",
     .product(name: "Logging", package: "swift-log"),
@@ -76,6 +77,7 @@ let package = Package(
         // Protocols: pure
         module("BluetoothHost", "Bytes", "ButtonModel"),
         module("Flic", "Bytes", "ButtonModel", "CCrypto"),
+        module("FlicdProtocol", "Bytes", "ButtonModel"),
 
         // Behaviour: pure
         module("Gestures", "ButtonModel"),
@@ -89,8 +91,8 @@ let package = Package(
         module("HomeAssistant", "ButtonModel", "JSON"),
         module("Buttons", "BluetoothHost", "Flic", "ButtonModel"),
         module(
-            "Hub", "Bytes", "ButtonModel", "JSON", "Diagnostics", "Buttons", "Gestures", "Expressions", "Rules",
-            "HomeAssistant"),
+            "Hub", "Bytes", "ButtonModel", "JSON", "Diagnostics", "FlicdProtocol", "Buttons", "Gestures", "Expressions",
+            "Rules", "HomeAssistant"),
         module("Simulator", "Bytes", "ButtonModel", "BluetoothHost", "Flic"),
 
         // Edges
@@ -132,6 +134,7 @@ let package = Package(
         tests(
             "FlicTests", "Flic", "Bytes", "ButtonModel", "JSON",
             resources: [.copy("Vectors"), .copy("Golden")]),
+        tests("FlicdProtocolTests", "FlicdProtocol", "Bytes", "ButtonModel", "JSON"),
         tests("GesturesTests", "Gestures", "ButtonModel", "JSON"),
         tests("ExpressionsTests", "Expressions", "ButtonModel", "JSON"),
         tests(

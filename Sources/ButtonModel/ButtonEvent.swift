@@ -1,11 +1,11 @@
 /// One thing a button reported: a step of a press, with its place in the button's own count.
 ///
-/// (`button`, `bootID`, `counter`) names it for good: the same three mean the same event, sent again.
+/// (`button`, `part`, `bootID`, `counter`) names it for good: the same four mean the same event, sent again.
 public struct ButtonEvent: Hashable, Sendable {
     public var button: ButtonID
     /// Drawn by the button at each of its boots.
     public var bootID: UInt32
-    /// The button's event counter at this event; counts from 0 at boot.
+    /// The button's event counter at this event; counts from 0 at boot, on a Duo for each part.
     public var counter: UInt32
     public var step: PressStep
     /// The button's clock at the event: ticks of 1/32768 s since its boot.
@@ -18,10 +18,13 @@ public struct ButtonEvent: Hashable, Sendable {
     public var age: Duration
     /// Which of its buttons, on one that has two.
     public var part: ButtonPart?
+    /// The press that this `up` ends was a swipe, and is no click.
+    public var swipe: SwipeDirection?
 
     public init(
         button: ButtonID, bootID: UInt32, counter: UInt32, step: PressStep, ticks: UInt64,
-        wasQueued: Bool = false, wasQueuedLast: Bool = false, age: Duration = .zero, part: ButtonPart? = nil
+        wasQueued: Bool = false, wasQueuedLast: Bool = false, age: Duration = .zero, part: ButtonPart? = nil,
+        swipe: SwipeDirection? = nil
     ) {
         self.button = button
         self.bootID = bootID
@@ -32,6 +35,7 @@ public struct ButtonEvent: Hashable, Sendable {
         self.wasQueuedLast = wasQueuedLast
         self.age = age
         self.part = part
+        self.swipe = swipe
     }
 }
 

@@ -9,15 +9,20 @@ public struct ButtonIdentity: Hashable, Sendable {
     public var nickname: String
     /// A running number.
     public var firmwareVersion: UInt32
+    public var model: FlicModel
 
     public var id: ButtonID { ButtonID(address) }
 
-    public init(address: BluetoothAddress, uuid: String, serial: String, nickname: String, firmwareVersion: UInt32) {
+    public init(
+        address: BluetoothAddress, uuid: String, serial: String, nickname: String, firmwareVersion: UInt32,
+        model: FlicModel = .flic2
+    ) {
         self.address = address
         self.uuid = uuid
         self.serial = serial
         self.nickname = nickname
         self.firmwareVersion = firmwareVersion
+        self.model = model
     }
 }
 
@@ -27,10 +32,13 @@ public struct ButtonIdentity: Hashable, Sendable {
 public struct EventCursor: Hashable, Sendable {
     public var bootID: UInt32
     public var eventCount: UInt32
+    /// Of a Duo's small button, which counts for itself.
+    public var smallEventCount: UInt32
 
-    public init(bootID: UInt32 = 0, eventCount: UInt32 = 0) {
+    public init(bootID: UInt32 = 0, eventCount: UInt32 = 0, smallEventCount: UInt32 = 0) {
         self.bootID = bootID
         self.eventCount = eventCount
+        self.smallEventCount = smallEventCount
     }
 }
 

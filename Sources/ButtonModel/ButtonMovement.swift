@@ -22,7 +22,7 @@ public enum RotationDirection: String, CaseIterable, Hashable, Sendable {
 public struct ButtonMovement: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
         case swipe(SwipeDirection)
-        /// Positive: clockwise.
+        /// Hundredths of a whole turn; positive: clockwise. What is less than a step goes with the next one.
         case rotation(steps: Int)
     }
 
@@ -33,19 +33,24 @@ public struct ButtonMovement: Hashable, Sendable {
     public var position: Int
     /// 1…12 on a Twist's selector, else 0.
     public var slot: Int
+    /// What was turned, and where it is now: 0…`Dial.unitsPerTurn`.
+    public var dial: Dial?
+    public var units: Int
     public var wasQueued: Bool
     public var wasQueuedLast: Bool
     public var age: Duration
 
     public init(
-        button: ButtonID, part: ButtonPart, kind: Kind, position: Int = 0, slot: Int = 0, wasQueued: Bool = false,
-        wasQueuedLast: Bool = false, age: Duration = .zero
+        button: ButtonID, part: ButtonPart, kind: Kind, position: Int = 0, slot: Int = 0, dial: Dial? = nil,
+        units: Int = 0, wasQueued: Bool = false, wasQueuedLast: Bool = false, age: Duration = .zero
     ) {
         self.button = button
         self.part = part
         self.kind = kind
         self.position = position
         self.slot = slot
+        self.dial = dial
+        self.units = units
         self.wasQueued = wasQueued
         self.wasQueuedLast = wasQueuedLast
         self.age = age

@@ -7,14 +7,17 @@ public struct ButtonSettings: Hashable, Sendable {
     public var nicknameChosenAt: UInt64?
     /// False: no connection is attempted.
     public var isConnectionWanted: Bool
+    /// Of a Twist.
+    public var ledMode: LEDMode
 
     public init(
         latencyMode: LatencyMode = .normal, autoDisconnectTime: UInt16? = nil, nicknameChosenAt: UInt64? = nil,
-        isConnectionWanted: Bool = true
+        isConnectionWanted: Bool = true, ledMode: LEDMode = .fill
     ) {
         self.latencyMode = latencyMode
         self.autoDisconnectTime = autoDisconnectTime
         self.nicknameChosenAt = nicknameChosenAt
         self.isConnectionWanted = isConnectionWanted
+        self.ledMode = ledMode
     }
 }

@@ -23,6 +23,13 @@ extension ButtonManager {
         case .setAutoDisconnectTime(let seconds):
             known[button]?.settings.autoDisconnectTime = seconds
             tellSession(of: button, .setAutoDisconnectTime(seconds), at: now)
+        case .setDial(let dial, let units):
+            guard let identity = known[button]?.identity, Dial.all(of: identity.model).contains(dial) else { break }
+            known[button]?.dials[dial] = units
+            tellSession(of: button, .setDial(dial, units: units), at: now)
+        case .setLEDMode(let mode):
+            known[button]?.settings.ledMode = mode
+            tellSession(of: button, .setLEDMode(mode), at: now)
         case .setConnectionWanted(let isWanted):
             setConnectionWanted(isWanted, button, at: now)
         case .measureSignal:

@@ -72,6 +72,8 @@ package struct ButtonManager: Sendable {
         case rebooted(ButtonID, EventCursor)
         /// One notification's events in order. With `needsAcknowledgement`, answer with `synced`.
         case events(ButtonID, [ButtonEvent], EventCursor, needsAcknowledgement: Bool)
+        /// Turns. Nobody waits for an answer.
+        case moved(ButtonID, [ButtonMovement])
         case queueDrained(ButtonID)
         case advertisingConfigured(ButtonID)
         case battery(ButtonID, millivolts: Int)

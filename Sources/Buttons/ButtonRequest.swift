@@ -18,6 +18,9 @@ package enum ButtonRequest: Hashable, Sendable {
     case cancelFirmwareUpdate
     /// The button forgets everybody. Only one that is ready can be asked; for others this does nothing.
     case factoryReset
+    /// 0…`Dial.unitsPerTurn`.
+    case setDial(Dial, units: Int)
+    case setLEDMode(LEDMode)
 }
 
 /// How far a firmware update of a button is.

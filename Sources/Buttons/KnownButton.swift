@@ -8,18 +8,22 @@ package struct KnownButton: Hashable, Sendable {
     /// The button took our advertising settings since it booted with `cursor.bootID`.
     package var advertisingConfigured: Bool
     package var settings: ButtonSettings
+    /// Where its dials stand, 0…`Dial.unitsPerTurn`.
+    package var dials: [Dial: Int]
 
     package var id: ButtonID { identity.id }
 
     package init(
         identity: ButtonIdentity, pairing: Pairing, cursor: EventCursor = EventCursor(),
-        advertisingConfigured: Bool = false, settings: ButtonSettings = ButtonSettings()
+        advertisingConfigured: Bool = false, settings: ButtonSettings = ButtonSettings(),
+        dials: [Dial: Int] = [:]
     ) {
         self.identity = identity
         self.pairing = pairing
         self.cursor = cursor
         self.advertisingConfigured = advertisingConfigured
         self.settings = settings
+        self.dials = dials
     }
 }
 

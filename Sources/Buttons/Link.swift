@@ -237,6 +237,12 @@ extension ButtonManager {
                 links[handle]?.lastActivity = now
                 known[button]?.cursor = cursor
                 effects.append(.events(button, events, cursor, needsAcknowledgement: needsAcknowledgement))
+            case .moved(let movements):
+                links[handle]?.lastActivity = now
+                for movement in movements {
+                    if let dial = movement.dial { known[button]?.dials[dial] = movement.units }
+                }
+                effects.append(.moved(button, movements))
             case .queueDrained: effects.append(.queueDrained(button))
             case .advertisingConfigured:
                 known[button]?.advertisingConfigured = true

@@ -42,6 +42,7 @@ extension Hub {
             if let progress = progress(of: button) { record([progress]) }
         case .events(let button, let events, let cursor, let needsAcknowledgement):
             pressed(button, events, cursor, needsAcknowledgement: needsAcknowledgement, at: now)
+        case .moved: break
         case .queueDrained: break
         case .advertisingConfigured(let button):
             buttons[button]?.isAdvertisingConfigured = true

@@ -133,7 +133,8 @@ struct TwoEnds {
             case .cancelTimer: hostTimer = nil
             case .events(_, let cursor, true): if syncs { tellHost(.synced(cursor)) }
             case .needsEntropy: tellHost(.restart(nextEntropy()))
-            case .paired, .ready, .events, .queueDrained, .advertisingConfigured, .battery, .firmware, .nickname,
+            case .paired, .ready, .events, .moved, .queueDrained, .advertisingConfigured, .battery, .firmware,
+                .nickname,
                 .unpaired,
                 .firmwareUpdate, .factoryReset, .unanswered, .failed, .disconnect, .ignored:
                 break

@@ -101,6 +101,18 @@ struct RecordingTests {
         case .signal: [.signal(button, rssi: -128)]
         case .rebooted: [.rebooted(button, cursor)]
         case .events: [.events(button, events, cursor, needsAcknowledgement: true)]
+        case .moved:
+            [
+                .moved(
+                    button,
+                    [
+                        ButtonMovement(
+                            button: button, part: .dial, kind: .rotation(steps: -3), position: 40, slot: 3,
+                            dial: .slot(3), units: 19_660),
+                        ButtonMovement(
+                            button: button, part: .big, kind: .swipe(.left), wasQueued: true, age: .seconds(2)),
+                    ])
+            ]
         case .queueDrained: [.queueDrained(button)]
         case .advertisingConfigured: [.advertisingConfigured(button)]
         case .battery: [.battery(button, millivolts: 3000)]

@@ -200,7 +200,8 @@ extension Bench {
         case .disconnect:
             guard let link else { return }
             tell(.perform(.disconnect(link.handle, reason: .remoteUserTerminated)))
-        case .queueDrained, .advertisingConfigured, .battery, .firmware, .nickname, .firmwareUpdate, .factoryReset,
+        case .moved, .queueDrained, .advertisingConfigured, .battery, .firmware, .nickname, .firmwareUpdate,
+            .factoryReset,
             .unanswered, .unpaired, .failed, .ignored:
             break
         }

@@ -21,11 +21,16 @@ extension ButtonSession {
         public var pendingNickname: Nickname?
         /// Seconds without a press after which the button drops the link, 40…510. `nil`: never.
         public var autoDisconnectTime: UInt16?
+        /// What the button's GATT service says: a Twist has one of its own. A Duo is found to be one by its answers.
+        public var isTwist: Bool
+        /// Where its dials stood, 0…`Dial.unitsPerTurn`; those that are missing stand at 0.
+        public var dials: [Dial: Int]
+        public var ledMode: LEDMode
 
         public init(
             address: BluetoothAddress, purpose: Purpose, trustRoots: [[UInt8]] = [ButtonSession.flicRoot],
             latencyMode: LatencyMode = .normal, firmwareVersion: UInt32? = nil, pendingNickname: Nickname? = nil,
-            autoDisconnectTime: UInt16? = nil
+            autoDisconnectTime: UInt16? = nil, isTwist: Bool = false, dials: [Dial: Int] = [:], ledMode: LEDMode = .fill
         ) {
             self.address = address
             self.purpose = purpose
@@ -34,6 +39,9 @@ extension ButtonSession {
             self.firmwareVersion = firmwareVersion
             self.pendingNickname = pendingNickname
             self.autoDisconnectTime = autoDisconnectTime
+            self.isTwist = isTwist
+            self.dials = dials
+            self.ledMode = ledMode
         }
     }
 

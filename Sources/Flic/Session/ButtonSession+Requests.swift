@@ -35,6 +35,7 @@ extension ButtonSession {
         case .factoryReset:
             wishes.factoryReset = !isSettled
             request(.factoryReset, at: now, &effects)
+        case .setDial, .setLEDMode: break
         case .disconnect(let advertiseAgain):
             if case .ready = state {
                 depart(advertiseAgain: advertiseAgain, at: now, &effects)

@@ -74,6 +74,10 @@ public struct ButtonSession: Sendable {
         case abortLEDPattern
         /// The button forgets all its pairings.
         case factoryReset
+        /// 0…`Dial.unitsPerTurn`, of a dial that the button has; nothing else happens to others.
+        case setDial(Dial, units: Int)
+        /// Of a Twist.
+        case setLEDMode(LEDMode)
         /// The button ends the link, as soon as there is a session; it advertises again at once or at its next press.
         case disconnect(advertiseAgain: Bool)
     }
@@ -91,6 +95,8 @@ public struct ButtonSession: Sendable {
         /// What one notification carried, in order, and the cursor after it. When `needsAcknowledgement`
         /// the button waits for `.synced` of that cursor, also where the events are none because we had them all.
         case events([ButtonEvent], EventCursor, needsAcknowledgement: Bool)
+        /// Turns, in order. They are told once and never stored by the button.
+        case moved([ButtonMovement])
         /// The button has no more stored events. Once a session, right after `ready` where there were none.
         case queueDrained
         /// The button took the advertising settings; they last until it reboots.

@@ -38,6 +38,7 @@ extension ButtonReport {
         case signal
         case rebooted
         case events
+        case moved
         case queueDrained = "queue_drained"
         case advertisingConfigured = "advertising_configured"
         case battery
@@ -83,6 +84,8 @@ extension ButtonManager.Effect {
                     "needs_acknowledgement": .bool(needsAcknowledgement),
                 ]
             )
+        case .moved(let button, let movements):
+            (.moved, ["button": JSONValue(button), "movements": .array(movements.map(\.json))])
         case .queueDrained(let button): (.queueDrained, ["button": JSONValue(button)])
         case .advertisingConfigured(let button): (.advertisingConfigured, ["button": JSONValue(button)])
         case .battery(let button, let millivolts):
@@ -132,6 +135,7 @@ extension ButtonManager.Effect {
                 try report.button("button"), try events(report),
                 try EventCursor(recorded: try report.member("cursor") { $0 }),
                 needsAcknowledgement: try report.bool("needs_acknowledgement"))
+        case .moved: .moved(try report.button("button"), try movements(report))
         case .queueDrained: .queueDrained(try report.button("button"))
         case .advertisingConfigured: .advertisingConfigured(try report.button("button"))
         case .battery: .battery(try report.button("button"), millivolts: try report.integer("battery_mv"))
@@ -161,6 +165,15 @@ extension ButtonManager.Effect {
             events.append(try ButtonEvent(recorded: event, of: button))
         }
         return events
+    }
+
+    private static func movements(_ report: JSONValue) throws(RecordingFailure) -> [ButtonMovement] {
+        let button = try report.button("button")
+        var movements: [ButtonMovement] = []
+        for movement in try report.member("movements", \.arrayValue) {
+            movements.append(try ButtonMovement(recorded: movement, of: button))
+        }
+        return movements
     }
 }
 
@@ -250,6 +263,7 @@ extension ButtonEvent {
             "step": .string(step.word), "boot_id": JSONValue(bootID), "counter": JSONValue(counter),
             "ticks": JSONValue(ticks), "queued": .bool(wasQueued), "queued_last": .bool(wasQueuedLast),
             "part": part.map { .string($0.rawValue) } ?? .null,
+            "swipe": swipe.map { .string($0.rawValue) } ?? .null,
             "age_ns": JSONValue(exactly: age),
         ]
     }
@@ -260,7 +274,39 @@ extension ButtonEvent {
             step: try event.member("step") { $0.stringValue.flatMap(PressStep.init(word:)) },
             ticks: try event.integer("ticks"), wasQueued: try event.bool("queued"),
             wasQueuedLast: try event.bool("queued_last"), age: try event.duration("age_ns"),
-            part: try event.optional("part") { $0.stringValue.flatMap(ButtonPart.init(rawValue:)) })
+            part: try event.optional("part") { $0.stringValue.flatMap(ButtonPart.init(rawValue:)) },
+            swipe: try event.optional("swipe") { $0.stringValue.flatMap(SwipeDirection.init(rawValue:)) })
+    }
+}
+
+extension ButtonMovement {
+    fileprivate var json: JSONValue {
+        let (word, steps): (String, Int) =
+            switch kind {
+            case .swipe(let direction): (direction.rawValue, 0)
+            case .rotation(let steps): ("rotation", steps)
+            }
+        return [
+            "kind": .string(word), "steps": JSONValue(steps), "part": .string(part.rawValue),
+            "position": JSONValue(position), "slot": JSONValue(slot), "dial": dial.map { .string($0.word) } ?? .null,
+            "units": JSONValue(units), "queued": .bool(wasQueued), "queued_last": .bool(wasQueuedLast),
+            "age_ns": JSONValue(exactly: age),
+        ]
+    }
+
+    fileprivate init(recorded movement: JSONValue, of button: ButtonID) throws(RecordingFailure) {
+        let steps: Int = try movement.integer("steps")
+        self.init(
+            button: button, part: try movement.member("part") { $0.stringValue.flatMap(ButtonPart.init(rawValue:)) },
+            kind: try movement.member("kind") { word in
+                word.stringValue.flatMap { word in
+                    word == "rotation" ? .rotation(steps: steps) : SwipeDirection(rawValue: word).map(Kind.swipe)
+                }
+            },
+            position: try movement.integer("position"), slot: try movement.integer("slot"),
+            dial: try movement.optional("dial") { $0.stringValue.flatMap(Dial.init(word:)) },
+            units: try movement.integer("units"), wasQueued: try movement.bool("queued"),
+            wasQueuedLast: try movement.bool("queued_last"), age: try movement.duration("age_ns"))
     }
 }
 
