@@ -21,7 +21,8 @@ extension FlicPeripheral {
             .initButtonEventsResponse(
                 .init(
                     hasQueuedEvents: first != nil, ticks: ticks(at: now),
-                    eventCount: first.map { $0.counter &- 1 } ?? press.counter, bootID: isKnownBoot && dialect == .flic2 ? nil : bootID)),
+                    eventCount: first.map { $0.counter &- 1 } ?? press.counter,
+                    bootID: isKnownBoot && dialect == .flic2 ? nil : bootID)),
             on: id, &effects)
         effects.append(.sessionReady)
         let count = dialect == .twist ? TwistEventNotification.maximumItemCount : EventNotification.maximumItemCount

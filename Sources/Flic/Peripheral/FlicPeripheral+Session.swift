@@ -121,7 +121,9 @@ extension FlicPeripheral {
     }
 
     mutating func sendSigned(_ packet: ButtonPacket, on id: UInt8, _ effects: inout [Effect]) {
-        guard let octets = packet.octets(in: dialect), var sealed = connections[id]?.channel.seal(octets) else { return }
+        guard let octets = packet.octets(in: dialect), var sealed = connections[id]?.channel.seal(octets) else {
+            return
+        }
         if faults.hasWrongSignature, let last = sealed.popLast() {
             faults.hasWrongSignature = false
             sealed.append(last ^ 1)

@@ -84,7 +84,7 @@ public struct FlicPeripheral: Sendable {
         case pressed
         case released
         /// The user's hand at the dial of a Twist, in `Dial.unitsPerTurn` to a turn; positive: clockwise.
-        case turned(units: Int)
+        case dialTurned(units: Int)
         case setPublicMode(Bool)
         case timerFired
         /// The battery was taken out and put back: link, clock, counter, stored events and advertising settings are
@@ -222,7 +222,7 @@ public struct FlicPeripheral: Sendable {
             lastActivity = now
             dial.released()
             if let step = press.released(at: now) { report(step, &effects) }
-        case .turned(let units): turn(units: units, at: now, &effects)
+        case .dialTurned(let units): turnDial(units: units, at: now, &effects)
         case .setPublicMode(let isOn): isInPublicMode = isOn
         case .timerFired:
             timer = nil

@@ -22,7 +22,8 @@ struct RequestQueue: Sendable {
         /// it may have to erase another one.
         var patience: Duration {
             switch self {
-            case .setAdvertisingParameters, .getBatteryLevel, .name, .getFirmwareVersion, .factoryReset, .changeConfiguration:
+            case .setAdvertisingParameters, .getBatteryLevel, .name, .getFirmwareVersion, .factoryReset,
+                .changeConfiguration:
                 .seconds(15)
             case .startFirmwareUpdate: .seconds(30)
             }
