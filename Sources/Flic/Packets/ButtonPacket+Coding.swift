@@ -74,6 +74,7 @@ extension ButtonPacket {
             writer.uint32(UInt32(truncatingIfNeeded: ticks))
             writer.uint24(UInt32(truncatingIfNeeded: ticks >> 32))
         case .getDeviceIDResponse(let octets): writer.bytes(octets.padded(to: 8))
+        case .twist(let packet): return packet.octets
         case .pingRequest, .factoryResetResponse, .setAdvertisingParametersResponse, .other: break
         }
         return writer.bytes
@@ -104,6 +105,7 @@ extension ButtonPacket {
         case .getCurrentTimeResponse: 23
         case .getDeviceIDResponse: 24
         case .setAdvertisingParametersResponse: 25
+        case .twist(let packet): packet.opcode
         case .other(let opcode): opcode
         }
     }

@@ -100,6 +100,7 @@ extension HostPacket {
         case .setAutoDisconnectTime(let seconds): writer.uint16(seconds & 0x1FF)
         case .setAdvertisingParametersRequest(let parameters): parameters.write(to: &writer)
         case .executeLEDPattern(let pattern): pattern.write(to: &writer)
+        case .twist(let packet): return packet.octets
         case .fullVerifyAbort, .getFirmwareVersionRequest, .disconnectVerifiedLink, .getNameRequest, .pingResponse,
             .getBatteryLevelRequest, .factoryResetRequest, .getCurrentTimeRequest, .getDeviceIDRequest,
             .abortLEDPattern, .other:
@@ -136,6 +137,7 @@ extension HostPacket {
         case .setAdvertisingParametersRequest: 27
         case .executeLEDPattern: 32
         case .abortLEDPattern: 33
+        case .twist(let packet): packet.opcode
         case .other(let opcode): opcode
         }
     }

@@ -16,16 +16,18 @@ extension FlicPeripheral {
         lastActivity = now
         connections[id]?.isPastInit = true
         connections[id]?.autoDisconnectSeconds = request.autoDisconnectSeconds
-        if let period = configuration.pingPeriod { connections[id]?.nextPing = now + period }
+        if let period = configuration.pingPeriod, dialect == .flic2 { connections[id]?.nextPing = now + period }
         sendSigned(
             .initButtonEventsResponse(
                 .init(
                     hasQueuedEvents: first != nil, ticks: ticks(at: now),
-                    eventCount: first.map { $0.counter &- 1 } ?? press.counter, bootID: isKnownBoot ? nil : bootID)),
+                    eventCount: first.map { $0.counter &- 1 } ?? press.counter,
+                    bootID: isKnownBoot && dialect == .flic2 ? nil : bootID)),
             on: id, &effects)
         effects.append(.sessionReady)
-        for notification in wanted.notifications {
-            sendSigned(.buttonEventNotification(notification), on: id, &effects)
+        let count = dialect == .twist ? TwistEventNotification.maximumItemCount : EventNotification.maximumItemCount
+        for notification in wanted.notifications(of: count) {
+            sendSigned(packet(notification), on: id, &effects)
         }
     }
 
@@ -39,7 +41,7 @@ extension FlicPeripheral {
         let notification = EventNotification(
             eventCount: entry.counter, items: [EventNotification.Item(ticks: entry.ticks, code: entry.code)])
         for (id, session) in connections.sessions where session.isPastInit {
-            sendSigned(.buttonEventNotification(notification), on: id, &effects)
+            sendSigned(packet(notification), on: id, &effects)
         }
     }
 

@@ -49,11 +49,13 @@ public struct FlicPeripheral: Sendable {
         public var pingPeriod: Duration?
         /// Logical connections on a link, 1…31. How many a real button has is not known.
         public var maximumLogicalConnections: Int
+        /// A Twist has one logical connection, and speaks its own dialect.
+        public var model: FlicModel
 
         public init(
             address: BluetoothAddress, serial: String, uuid: [UInt8], nickname: String, firmwareVersion: UInt32,
             batteryMillivolts: Int, privateKey: [UInt8], rootSeed: [UInt8], bootID: UInt32, pairings: [Pairing] = [],
-            pingPeriod: Duration? = nil, maximumLogicalConnections: Int = 8
+            pingPeriod: Duration? = nil, maximumLogicalConnections: Int = 8, model: FlicModel = .flic2
         ) {
             self.address = address
             self.serial = serial
@@ -67,6 +69,7 @@ public struct FlicPeripheral: Sendable {
             self.pairings = pairings
             self.pingPeriod = pingPeriod
             self.maximumLogicalConnections = maximumLogicalConnections
+            self.model = model
         }
     }
 
@@ -80,6 +83,8 @@ public struct FlicPeripheral: Sendable {
         /// The user's finger.
         case pressed
         case released
+        /// The user's hand at the dial of a Twist, in `Dial.unitsPerTurn` to a turn; positive: clockwise.
+        case dialTurned(units: Int)
         case setPublicMode(Bool)
         case timerFired
         /// The battery was taken out and put back: link, clock, counter, stored events and advertising settings are
@@ -150,6 +155,7 @@ public struct FlicPeripheral: Sendable {
     var firmware = FirmwareReceiver()
     var press = PressEncoder()
     var queue = EventQueue()
+    var dial = TwistDial()
     var lastActivity: Instant
     var link: Link?
     var connections: LogicalConnections
@@ -178,7 +184,8 @@ public struct FlicPeripheral: Sendable {
         batteryMillivolts = configuration.batteryMillivolts
         name = Array(configuration.nickname.utf8.prefix(Nickname.maximumLength))
         pairingTable = PairingTable(configuration.pairings)
-        connections = LogicalConnections(maximumCount: configuration.maximumLogicalConnections)
+        connections = LogicalConnections(
+            maximumCount: configuration.model == .twist ? 1 : configuration.maximumLogicalConnections)
         lastActivity = boot
     }
 
@@ -201,18 +208,21 @@ public struct FlicPeripheral: Sendable {
         case .mtuChanged(let attMTU): link?.attMTU = attMTU
         case .linkDown: endLink(at: now, &effects)
         case .received(let value, let random):
-            for frame in link?.assembler.receive(value) ?? [] where link?.isEnding == false {
+            for frame in frames(in: value) where link?.isEnding == false {
                 receive(frame, random: random.padded(to: 8), at: now, &effects)
             }
         case .pressed:
             // A second press exactly at the end of the window still counts.
             reportPressSteps(before: now, &effects)
             lastActivity = now
+            dial.pressed()
             if let step = press.pressed(at: now) { report(step, &effects) }
         case .released:
             reportPressSteps(before: now, &effects)
             lastActivity = now
+            dial.released()
             if let step = press.released(at: now) { report(step, &effects) }
+        case .dialTurned(let units): turnDial(units: units, at: now, &effects)
         case .setPublicMode(let isOn): isInPublicMode = isOn
         case .timerFired:
             timer = nil
@@ -249,6 +259,7 @@ public struct FlicPeripheral: Sendable {
         connections.closeAll()
         press = PressEncoder()
         queue = EventQueue()
+        dial = TwistDial()
         advertising = AdvertisingMemory()
         boot = now
         lastActivity = now

@@ -145,8 +145,9 @@ extension ButtonSession {
                 ButtonIdentity(
                     address: configuration.address, uuid: response.uuid.hex,
                     serial: String(decoding: response.serial, as: UTF8.self),
-                    nickname: String(decoding: response.name, as: UTF8.self), firmwareVersion: response.firmwareVersion),
-                newPairing, batteryMillivolts: Battery.millivolts(raw: response.rawBattery)))
+                    nickname: String(decoding: response.name, as: UTF8.self), firmwareVersion: response.firmwareVersion,
+                    model: configuration.isTwist ? .twist : .flic2),
+                newPairing, batteryMillivolts: millivolts(response.rawBattery)))
         askForEvents(channel, afterPairing: true, deadline: deadline, &effects)
     }
 
@@ -155,6 +156,7 @@ extension ButtonSession {
     ) {
         state = .awaitingInitResponse(channel, afterPairing: afterPairing, deadline: deadline)
         toldAutoDisconnectTime = autoDisconnectTime
+        guard !configuration.isTwist else { return askTwistForEvents(&effects) }
         send(
             .initButtonEventsRequest(
                 .init(

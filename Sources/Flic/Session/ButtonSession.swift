@@ -1,6 +1,6 @@
 public import ButtonModel
 
-/// One link to one Flic 2, from link-up to link-down: verification, then events.
+/// One link to one button, from link-up to link-down: verification, then events.
 ///
 /// | state                       | on                          | becomes                    | and we                                  |
 /// |-----------------------------|-----------------------------|----------------------------|-----------------------------------------|
@@ -191,6 +191,9 @@ public struct ButtonSession: Sendable {
     var names: NameExchange
     var wishes = Wishes()
     var transfer: FirmwareTransfer?
+    /// Of a Twist.
+    var dials: TwistDials
+    var toldLEDMode: LEDMode
     private var wrongSignatureCount = 0
 
     public init(_ configuration: Configuration) {
@@ -200,6 +203,8 @@ public struct ButtonSession: Sendable {
         autoDisconnectTime = Self.autoDisconnectTime(configuration.autoDisconnectTime)
         toldAutoDisconnectTime = autoDisconnectTime
         names = NameExchange(pending: configuration.pendingNickname)
+        dials = TwistDials(configuration.dials, ledMode: configuration.ledMode)
+        toldLEDMode = configuration.ledMode
         let cursor: EventCursor
         switch configuration.purpose {
         case .pair:
