@@ -32,7 +32,7 @@ struct TwoEnds {
 
     static func makeButton(
         pairings: [Pairing] = [], pingPeriod: Duration? = nil, firmwareVersion: UInt32 = 11,
-        maximumLogicalConnections: Int = 8
+        maximumLogicalConnections: Int = 8, model: FlicModel = .flic2
     ) -> FlicPeripheral {
         FlicPeripheral(
             .init(
@@ -40,7 +40,7 @@ struct TwoEnds {
                 firmwareVersion: firmwareVersion, batteryMillivolts: 3000,
                 privateKey: [UInt8](repeating: 0x17, count: 32),
                 rootSeed: rootSeed, bootID: 4711, pairings: pairings, pingPeriod: pingPeriod,
-                maximumLogicalConnections: maximumLogicalConnections),
+                maximumLogicalConnections: maximumLogicalConnections, model: model),
             at: Instant(sinceBoot: .seconds(10)))
     }
 
@@ -112,6 +112,12 @@ struct TwoEnds {
         tellButton(.pressed)
         wait(duration)
         tellButton(.released)
+    }
+
+    mutating func press(_ part: ButtonPart, for duration: Duration, swipe: SwipeDirection? = nil) {
+        tellButton(.partPressed(part))
+        wait(duration)
+        tellButton(.partReleased(part, swipe: swipe))
     }
 
     private mutating func nextEntropy() -> SessionEntropy {

@@ -35,7 +35,8 @@ extension ButtonSession {
         case .factoryReset:
             wishes.factoryReset = !isSettled
             request(.factoryReset, at: now, &effects)
-        case .setDial, .setLEDMode: break
+        case .setDial(let dial, let units): pushTwist.set(dial, units: units)
+        case .setLEDMode: break
         case .disconnect(let advertiseAgain):
             if case .ready = state {
                 depart(advertiseAgain: advertiseAgain, at: now, &effects)
@@ -70,6 +71,7 @@ extension ButtonSession {
         guard isSettled else { return }
         send(.setConnectionParameters(latencyMode.connectionParameters), &effects)
         if autoDisconnectTime != toldAutoDisconnectTime { tellAutoDisconnectTime(&effects) }
+        if isDuo { send(.enablePushTwist([.big, .small]), &effects) }
         if let packet = wishes.light { send(packet, &effects) }
         addAdvertisingRequest()
         // The responses of a full verify have told the battery and the version.
