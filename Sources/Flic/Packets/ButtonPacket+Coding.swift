@@ -80,6 +80,7 @@ extension ButtonPacket {
             writer.uint32(UInt32(truncatingIfNeeded: ticks))
             writer.uint24(UInt32(truncatingIfNeeded: ticks >> 32))
         case .getDeviceIDResponse(let octets): writer.bytes(octets.padded(to: 8))
+        case .twist(let packet): return packet.octets
         case .pingRequest, .factoryResetResponse, .setAdvertisingParametersResponse, .other: break
         }
         return writer.bytes
@@ -116,6 +117,7 @@ extension ButtonPacket {
         case .initButtonEventsDuoResponse(let response): response.bootID == nil ? 31 : 30
         case .buttonEventDuoNotification: 32
         case .pushTwistNotification: 33
+        case .twist(let packet): packet.opcode
         case .other(let opcode): opcode
         }
     }

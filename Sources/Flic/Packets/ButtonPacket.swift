@@ -38,6 +38,8 @@ enum ButtonPacket: Hashable, Sendable {
     /// 8 octets.
     case getDeviceIDResponse([UInt8])
     case setAdvertisingParametersResponse
+    /// Only in the dialect of a Twist.
+    case twist(TwistButtonPacket)
     /// A packet we have no use for.
     case other(opcode: UInt8)
 

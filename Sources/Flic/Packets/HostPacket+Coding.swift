@@ -113,6 +113,7 @@ extension HostPacket {
         case .enablePushTwist(let parts): writer.uint8(parts.rawValue)
         case .startFirmwareUpdateDuoRequest(let request): request.write(to: &writer)
         case .firmwareUpdateDataDuo(let data): writer.bytes(data)
+        case .twist(let packet): return packet.octets
         case .fullVerifyAbort, .getFirmwareVersionRequest, .disconnectVerifiedLink, .getNameRequest, .pingResponse,
             .getBatteryLevelRequest, .factoryResetRequest, .getCurrentTimeRequest, .getDeviceIDRequest,
             .abortLEDPattern, .other:
@@ -155,6 +156,7 @@ extension HostPacket {
         case .enablePushTwist: 37
         case .startFirmwareUpdateDuoRequest: 38
         case .firmwareUpdateDataDuo: 39
+        case .twist(let packet): packet.opcode
         case .other(let opcode): opcode
         }
     }

@@ -41,6 +41,8 @@ enum HostPacket: Hashable, Sendable {
     case setAdvertisingParametersRequest(AdvertisingParameters)
     case executeLEDPattern(LEDPattern)
     case abortLEDPattern
+    /// Only in the dialect of a Twist.
+    case twist(TwistHostPacket)
     /// A packet we have no use for.
     case other(opcode: UInt8)
 

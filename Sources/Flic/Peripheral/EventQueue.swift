@@ -49,9 +49,11 @@ struct EventQueue: Sendable {
     }
 
     /// The entries as the notifications that deliver them.
-    var notifications: [EventNotification] {
-        stride(from: 0, to: entries.count, by: EventNotification.maximumItemCount).map { start in
-            let part = entries[start...].prefix(EventNotification.maximumItemCount)
+    ///
+    /// - Parameter count: as many as fit into one, 1 or more.
+    func notifications(of count: Int = EventNotification.maximumItemCount) -> [EventNotification] {
+        stride(from: 0, to: entries.count, by: count).map { start in
+            let part = entries[start...].prefix(count)
             let items = part.enumerated().map { index, entry in
                 EventNotification.Item(
                     ticks: entry.ticks, code: entry.code, wasQueued: true,

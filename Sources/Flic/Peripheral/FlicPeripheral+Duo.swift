@@ -47,10 +47,13 @@ extension FlicPeripheral {
         }
     }
 
+    var turnedPart: ButtonPart? { press.downSince != nil ? .big : smallPress.downSince != nil ? .small : nil }
+
     /// Tells every host that wants to know.
     ///
-    /// - Parameter angle: 65536 a turn; clockwise is positive.
-    mutating func turn(by angle: Int32, at now: Instant, _ effects: inout [Effect]) {
+    /// - Parameter units: `Dial.unitsPerTurn` to a turn; clockwise is positive.
+    mutating func turnDuo(units: Int, at now: Instant, _ effects: inout [Effect]) {
+        let angle = angle(of: units)
         var pressed: ButtonPacket.PushTwistNotification.Parts = []
         var long = pressed
         for (part, encoder) in [(ButtonPacket.PushTwistNotification.Parts.big, press), (.small, smallPress)] {
@@ -58,8 +61,8 @@ extension FlicPeripheral {
             pressed.insert(part)
             if now - downSince >= Self.longPress { long.insert(part) }
         }
-        let first = pressed.subtracting(turned)
-        turned.formUnion(pressed)
+        let first = pressed.subtracting(toldTurns)
+        toldTurns.formUnion(pressed)
         for (id, session) in connections.sessions where session.isPastInit {
             guard let wanted = session.duo?.pushTwist, !wanted.isDisjoint(with: pressed) else { continue }
             sendSigned(
@@ -70,11 +73,21 @@ extension FlicPeripheral {
         }
     }
 
+    /// Four of its units are three of a dial's. What is rounded, away from zero, is missing from the next turn.
+    private mutating func angle(of units: Int) -> Int32 {
+        let thirds = 4 * min(max(units, -Self.maximumTurn), Self.maximumTurn) - turnSurplus
+        let angle = (thirds + 2 * thirds.signum()) / 3
+        turnSurplus = 3 * angle - thirds
+        return Int32(clamping: angle)
+    }
+
     /// Since boot, 47 bits.
     func milliseconds(at time: Instant) -> UInt64 { UInt64(max(0, (time - boot).milliseconds)) & (1 << 47 - 1) }
 
     /// What a packet has room for besides opcode and signature.
     private static let maximumStreamLength = 120
+    /// A hundred whole turns at once.
+    private static let maximumTurn = 100 * Dial.unitsPerTurn
     private static let longPress = Duration.milliseconds(500)
 }
 

@@ -16,11 +16,13 @@ extension FlicPeripheral {
             .initButtonEventsResponse(
                 .init(
                     hasQueuedEvents: first != nil, ticks: ticks(at: now),
-                    eventCount: first.map { $0.counter &- 1 } ?? press.counter, bootID: isKnownBoot ? nil : bootID)),
+                    eventCount: first.map { $0.counter &- 1 } ?? press.counter,
+                    bootID: isKnownBoot && dialect == .flic2 ? nil : bootID)),
             on: id, &effects)
         effects.append(.sessionReady)
-        for notification in wanted.notifications {
-            sendSigned(.buttonEventNotification(notification), on: id, &effects)
+        let count = dialect == .twist ? TwistEventNotification.maximumItemCount : EventNotification.maximumItemCount
+        for notification in wanted.notifications(of: count) {
+            sendSigned(packet(notification), on: id, &effects)
         }
     }
 
@@ -34,7 +36,7 @@ extension FlicPeripheral {
         lastActivity = now
         connections[id]?.isPastInit = true
         connections[id]?.autoDisconnectSeconds = request.autoDisconnectSeconds
-        if let period = configuration.pingPeriod { connections[id]?.nextPing = now + period }
+        if let period = configuration.pingPeriod, dialect == .flic2 { connections[id]?.nextPing = now + period }
     }
 
     mutating func press(_ part: ButtonPart, at now: Instant, _ effects: inout [Effect]) {
@@ -42,8 +44,9 @@ extension FlicPeripheral {
         // A second press exactly at the end of the window still counts.
         reportPressSteps(before: now, &effects)
         lastActivity = now
+        if part == .big { dial.pressed() }
         gestures[part] = nil
-        turned.remove(part == .small ? .small : .big)
+        toldTurns.remove(part == .small ? .small : .big)
         let step = part == .small ? smallPress.pressed(at: now) : press.pressed(at: now)
         if let step { report(step, of: part, &effects) }
     }
@@ -51,6 +54,7 @@ extension FlicPeripheral {
     mutating func release(_ part: ButtonPart, swipe: SwipeDirection?, at now: Instant, _ effects: inout [Effect]) {
         reportPressSteps(before: now, &effects)
         lastActivity = now
+        if part == .big { dial.released() }
         if configuration.model == .duo { gestures[part] = swipe.map(DuoEvent.Gesture.swipe) }
         let step = part == .small ? smallPress.released(at: now) : press.released(at: now)
         if let step { report(step, of: part, &effects) }
@@ -80,7 +84,7 @@ extension FlicPeripheral {
             if session.duo?.stream != nil {
                 sendDuoEvents([entry.duoEvent(storage: .live)], on: id, &effects)
             } else if part == .big {
-                sendSigned(.buttonEventNotification(notification), on: id, &effects)
+                sendSigned(packet(notification), on: id, &effects)
             }
         }
     }

@@ -14,7 +14,7 @@ extension FlicPeripheral {
         guard let opened = connections[id]?.channel.open(frame.packet) else {
             return endSession(id, reason: .invalidSignature, &effects)
         }
-        guard let packet = try? HostPacket(decoding: opened) else { return }
+        guard let packet = try? HostPacket(decoding: opened, in: dialect) else { return }
         if faults.ignoresRequests, packet.isRequestAfterInit { return }
         switch packet {
         case .initButtonEventsRequest(let request): startEvents(request, on: id, at: now, &effects)
@@ -25,7 +25,7 @@ extension FlicPeripheral {
         case .getFirmwareVersionRequest:
             sendSigned(.getFirmwareVersionResponse(version: firmwareVersion), on: id, &effects)
         case .getBatteryLevelRequest:
-            sendSigned(.getBatteryLevelResponse(raw: Battery.raw(millivolts: batteryMillivolts)), on: id, &effects)
+            sendSigned(.getBatteryLevelResponse(raw: rawBattery), on: id, &effects)
         case .getNameRequest:
             sendSigned(.getNameResponse(.init(timestamp: nameTimestamp, name: name)), on: id, &effects)
         case .setNameRequest(let request): setName(request, on: id, &effects)
@@ -33,9 +33,9 @@ extension FlicPeripheral {
         case .getDeviceIDRequest:
             sendSigned(.getDeviceIDResponse(configuration.uuid.padded(to: 8)), on: id, &effects)
         case .setAdvertisingParametersRequest(let parameters):
-            guard firmwareVersion >= AdvertisingParameters.minimumFirmwareVersion, let session = connections[id] else {
-                break
-            }
+            guard dialect == .twist || firmwareVersion >= AdvertisingParameters.minimumFirmwareVersion,
+                let session = connections[id]
+            else { break }
             advertising.store(parameters, of: session.pairingIdentifier, known: pairings.map(\.identifier))
             sendSigned(.setAdvertisingParametersResponse, on: id, &effects)
         case .startFirmwareUpdateRequest(let request):
@@ -59,6 +59,7 @@ extension FlicPeripheral {
         case .pingResponse: connections[id]?.awaitsPingResponse = false
         case .disconnectVerifiedLink: close(id)
         case .forceDisconnect(let advertiseAgain): disconnect(advertiseAgain: advertiseAgain, &effects)
+        case .twist(let packet): receiveTwist(packet, on: id, at: now, &effects)
         case .fullVerifyRequest1, .fullVerifyRequest2, .fullVerifyAbort, .testIfReallyUnpairedRequest,
             .quickVerifyRequest, .startFirmwareUpdateDuoRequest, .firmwareUpdateDataDuo, .other:
             break
@@ -127,7 +128,9 @@ extension FlicPeripheral {
     }
 
     mutating func sendSigned(_ packet: ButtonPacket, on id: UInt8, _ effects: inout [Effect]) {
-        guard var sealed = connections[id]?.channel.seal(packet.octets) else { return }
+        guard let octets = packet.octets(in: dialect), var sealed = connections[id]?.channel.seal(octets) else {
+            return
+        }
         if faults.hasWrongSignature, let last = sealed.popLast() {
             faults.hasWrongSignature = false
             sealed.append(last ^ 1)
@@ -135,8 +138,14 @@ extension FlicPeripheral {
         send(sealed, FrameHeader(connectionID: id), &effects)
     }
 
+    func send(_ packet: ButtonPacket, _ header: FrameHeader, _ effects: inout [Effect]) {
+        guard let octets = packet.octets(in: dialect) else { return }
+        send(octets, header, &effects)
+    }
+
     func send(_ octets: [UInt8], _ header: FrameHeader, _ effects: inout [Effect]) {
         guard let link else { return }
+        guard dialect == .flic2 else { return effects.append(.send(octets)) }
         effects.append(contentsOf: Frame(header: header, packet: octets).values(attMTU: link.attMTU).map(Effect.send))
     }
 }
@@ -146,15 +155,15 @@ extension HostPacket {
         switch self {
         case .getFirmwareVersionRequest, .setNameRequest, .getNameRequest, .startFirmwareUpdateRequest,
             .startFirmwareUpdateDuoRequest, .getBatteryLevelRequest, .factoryResetRequest, .getCurrentTimeRequest,
-            .getDeviceIDRequest,
-            .setAdvertisingParametersRequest:
+            .getDeviceIDRequest, .setAdvertisingParametersRequest, .twist(.startFirmwareUpdateRequest),
+            .twist(.changeConfigurationRequest):
             true
         case .fullVerifyRequest1, .fullVerifyRequest2, .fullVerifyAbort, .testIfReallyUnpairedRequest,
             .quickVerifyRequest, .forceDisconnect, .disconnectVerifiedLink, .setConnectionParameters, .startAPITimer,
             .pingResponse, .initButtonEventsRequest, .acknowledgeEvents, .initButtonEventsDuoRequest,
-            .acknowledgeDuoEvents,
-            .enablePushTwist, .firmwareUpdateData, .firmwareUpdateDataDuo, .setAutoDisconnectTime,
-            .executeLEDPattern, .abortLEDPattern, .other:
+            .acknowledgeDuoEvents, .enablePushTwist, .firmwareUpdateData, .firmwareUpdateDataDuo,
+            .setAutoDisconnectTime, .executeLEDPattern, .abortLEDPattern, .twist(.initButtonEventsRequest),
+            .twist(.updatePosition), .other:
             false
         }
     }

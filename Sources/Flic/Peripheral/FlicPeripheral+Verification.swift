@@ -6,7 +6,7 @@ extension FlicPeripheral {
         guard let opcode = frame.packet.first else { return }
         let id = frame.header.connectionID
         guard HostPacket.isUnsigned(opcode: opcode) else { return receiveSigned(frame, at: now, &effects) }
-        guard let packet = try? HostPacket(decoding: frame.packet) else { return }
+        guard let packet = try? HostPacket(decoding: frame.packet, in: dialect) else { return }
         switch packet {
         case .fullVerifyRequest1(let temporaryID):
             close(id)
@@ -27,7 +27,7 @@ extension FlicPeripheral {
             .startFirmwareUpdateRequest, .firmwareUpdateData, .setAutoDisconnectTime, .getBatteryLevelRequest,
             .factoryResetRequest, .getCurrentTimeRequest, .getDeviceIDRequest, .setAdvertisingParametersRequest,
             .executeLEDPattern, .abortLEDPattern, .initButtonEventsDuoRequest, .acknowledgeDuoEvents, .enablePushTwist,
-            .startFirmwareUpdateDuoRequest, .firmwareUpdateDataDuo, .other:
+            .startFirmwareUpdateDuoRequest, .firmwareUpdateDataDuo, .twist, .other:
             break
         }
     }
@@ -40,7 +40,7 @@ extension FlicPeripheral {
         let response = ButtonPacket.fullVerifyResponse1(
             .init(
                 temporaryID: temporaryID, certificate: certificate, random: random, isInPublicMode: isInPublicMode))
-        send(response.octets, FrameHeader(connectionID: id, isNewlyAssigned: true), &effects)
+        send(response, FrameHeader(connectionID: id, isNewlyAssigned: true), &effects)
     }
 
     private mutating func pair(
@@ -54,9 +54,9 @@ extension FlicPeripheral {
         guard let master, let verifier = master.verifier(encryptedAppToken: request.encryptedAppToken),
             Digest.isEqualInConstantTime(verifier, request.verifier), let key = master.sessionKey,
             let pairing = master.pairing
-        else { return send(ButtonPacket.fullVerifyFailResponse(reason: 0).octets, header, &effects) }
+        else { return send(ButtonPacket.fullVerifyFailResponse(reason: 0), header, &effects) }
         guard isInPublicMode else {
-            return send(ButtonPacket.fullVerifyFailResponse(reason: 1).octets, header, &effects)
+            return send(ButtonPacket.fullVerifyFailResponse(reason: 1), header, &effects)
         }
         pairingTable.store(pairing)
         connections[id] = .init(SignedChannel(key, as: .button), pairingIdentifier: pairing.identifier)
@@ -66,8 +66,7 @@ extension FlicPeripheral {
             .fullVerifyResponse2(
                 .init(
                     appCredentialsMatch: true, caresAboutAppCredentials: false, isDuo: isDuo, uuid: configuration.uuid,
-                    name: name,
-                    firmwareVersion: firmwareVersion, rawBattery: Battery.raw(millivolts: batteryMillivolts),
+                    name: name, firmwareVersion: firmwareVersion, rawBattery: rawBattery,
                     serial: Array(configuration.serial.utf8))), on: id, &effects)
         effects.append(.paired)
     }
@@ -80,7 +79,7 @@ extension FlicPeripheral {
                 quickVerify: pairing.key, hostRandom: request.random, flags: request.flags, buttonRandom: random)
         else {
             let response = ButtonPacket.quickVerifyNegativeResponse(temporaryID: request.temporaryID)
-            return send(response.octets, FrameHeader(connectionID: 0), &effects)
+            return send(response, FrameHeader(connectionID: 0), &effects)
         }
         if let former = connections.session(of: pairing.identifier) {
             endSession(former, reason: .newSession, &effects)
@@ -91,8 +90,9 @@ extension FlicPeripheral {
         if isDuo { session.duo = DuoTalk() }
         let response = ButtonPacket.quickVerifyResponse(
             .init(random: random, temporaryID: request.temporaryID, isDuo: isDuo))
-        let sealed = session.channel.seal(response.octets)
-        guard let id = connections.open(.session(session)) else {
+        guard let sealed = response.octets(in: dialect).map({ session.channel.seal($0) }),
+            let id = connections.open(.session(session))
+        else {
             return refuse(request.temporaryID, &effects)
         }
         // The one used last is the last to be evicted.
@@ -120,11 +120,11 @@ extension FlicPeripheral {
             }
         guard let result else { return }
         let response = ButtonPacket.testIfReallyUnpairedResponse(result: result)
-        send(response.octets, FrameHeader(connectionID: connectionID), &effects)
+        send(response, FrameHeader(connectionID: connectionID), &effects)
     }
 
     private func refuse(_ temporaryID: UInt32, _ effects: inout [Effect]) {
         let response = ButtonPacket.noLogicalConnectionSlots(temporaryIDs: [temporaryID])
-        send(response.octets, FrameHeader(connectionID: 0), &effects)
+        send(response, FrameHeader(connectionID: 0), &effects)
     }
 }

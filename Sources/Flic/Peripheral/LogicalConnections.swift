@@ -71,6 +71,9 @@ struct LogicalConnections: Sendable {
         }.sorted { $0.id < $1.id }
     }
 
+    /// Of a button that has one at most.
+    var onlyID: UInt8? { connections.keys.first }
+
     var hasSession: Bool { !sessions.isEmpty }
 
     func session(of pairingIdentifier: UInt32) -> UInt8? {

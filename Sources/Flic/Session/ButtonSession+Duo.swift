@@ -12,6 +12,9 @@ extension ButtonSession {
 
     var offersDuo: Bool { configuration.supportsDuo && !configuration.isTwist }
 
+    /// As far as the verification has shown it.
+    var model: FlicModel { configuration.isTwist ? .twist : isDuo ? .duo : .flic2 }
+
     func initRequest(_ common: HostPacket.InitButtonEventsRequest) -> HostPacket {
         guard isDuo else { return .initButtonEventsRequest(common) }
         return .initButtonEventsDuoRequest(.init(smallEventCount: intake.cursor.smallEventCount, common: common))

@@ -6,7 +6,7 @@ extension ButtonSession {
         guard let opened else { return rejectSignature(at: now, &effects) }
         let packet: ButtonPacket
         do {
-            packet = try ButtonPacket(decoding: opened)
+            packet = try ButtonPacket(decoding: opened, in: dialect)
         } catch {
             effects.append(.ignored(reason: "packet \(opened.first ?? 0) ends too early"))
             return
@@ -28,7 +28,7 @@ extension ButtonSession {
         case .setNameResponse(let stamped): nameAnswered(stamped, isSet: true, at: now, &effects)
         case .getBatteryLevelResponse(let raw):
             guard isAnswer(to: .getBatteryLevel, &effects) else { break }
-            effects.append(.battery(millivolts: Battery.millivolts(raw: raw)))
+            effects.append(.battery(millivolts: millivolts(raw)))
             sendRequests(at: now, &effects)
         case .getFirmwareVersionResponse(let version):
             guard isAnswer(to: .getFirmwareVersion, &effects) else { break }
@@ -53,6 +53,7 @@ extension ButtonSession {
             guard isAnswer(to: .factoryReset, &effects) else { break }
             close(&effects)
             effects.append(contentsOf: [.factoryReset, .disconnect])
+        case .twist(let packet): receiveTwist(packet, at: now, &effects)
         case .fullVerifyResponse1, .fullVerifyResponse2, .noLogicalConnectionSlots, .fullVerifyFailResponse,
             .testIfReallyUnpairedResponse, .quickVerifyNegativeResponse, .quickVerifyResponse, .apiTimerNotification,
             .getCurrentTimeResponse, .getDeviceIDResponse, .initButtonEventsResponse, .initButtonEventsDuoResponse,
@@ -87,14 +88,16 @@ extension ButtonSession {
         followUpIfSettled(at: now, &effects)
     }
 
-    private mutating func receiveEvents(
+    mutating func receiveEvents(
         _ notification: EventNotification, at now: Instant, _ effects: inout [Effect]
     ) {
-        guard case .ready = state else {
+        guard case .ready(let ready) = state else {
             effects.append(.ignored(reason: "events before the init response"))
             return
         }
-        let events = intake.take(notification, at: now)
+        var events = intake.take(notification, at: now)
+        // A Twist cannot be asked to keep to itself what it stored before it was ours.
+        if configuration.isTwist, ready.afterPairing, ready.hasStoredEvents { events.removeAll(where: \.wasQueued) }
         tell(
             events, upTo: EventCursor(bootID: intake.cursor.bootID, eventCount: notification.eventCount),
             needsAcknowledgement: notification.needsAcknowledgement,
@@ -153,7 +156,7 @@ extension ButtonSession {
     }
 
     /// Takes a request for answered; an answer that nobody waits for is ignored.
-    private mutating func isAnswer(to request: RequestQueue.Request, _ effects: inout [Effect]) -> Bool {
+    mutating func isAnswer(to request: RequestQueue.Request, _ effects: inout [Effect]) -> Bool {
         guard case .ready(var ready) = state, ready.requests.answered(request) else {
             effects.append(.ignored(reason: Self.unasked))
             return false

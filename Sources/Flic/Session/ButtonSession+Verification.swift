@@ -150,8 +150,8 @@ extension ButtonSession {
                     address: configuration.address, uuid: response.uuid.hex,
                     serial: String(decoding: response.serial, as: UTF8.self),
                     nickname: String(decoding: response.name, as: UTF8.self), firmwareVersion: response.firmwareVersion,
-                    model: isDuo ? .duo : .flic2),
-                newPairing, batteryMillivolts: Battery.millivolts(raw: response.rawBattery)))
+                    model: model),
+                newPairing, batteryMillivolts: millivolts(response.rawBattery)))
         askForEvents(channel, afterPairing: true, deadline: deadline, &effects)
     }
 
@@ -160,6 +160,7 @@ extension ButtonSession {
     ) {
         state = .awaitingInitResponse(channel, afterPairing: afterPairing, deadline: deadline)
         toldAutoDisconnectTime = autoDisconnectTime
+        guard !configuration.isTwist else { return askTwistForEvents(&effects) }
         send(
             initRequest(
                 .init(

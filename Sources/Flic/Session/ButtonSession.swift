@@ -1,6 +1,6 @@
 public import ButtonModel
 
-/// One link to one Flic 2 or Duo, from link-up to link-down: verification, then events.
+/// One link to one button, from link-up to link-down: verification, then events.
 ///
 /// | state                       | on                          | becomes                    | and we                                  |
 /// |-----------------------------|-----------------------------|----------------------------|-----------------------------------------|
@@ -196,6 +196,9 @@ public struct ButtonSession: Sendable {
     /// The button has said so.
     var isDuo = false
     var pushTwist: PushTwist
+    /// Of a Twist.
+    var dials: TwistDials
+    var toldLEDMode: LEDMode
     private var wrongSignatureCount = 0
 
     public init(_ configuration: Configuration) {
@@ -205,6 +208,8 @@ public struct ButtonSession: Sendable {
         autoDisconnectTime = Self.autoDisconnectTime(configuration.autoDisconnectTime)
         toldAutoDisconnectTime = autoDisconnectTime
         names = NameExchange(pending: configuration.pendingNickname)
+        dials = TwistDials(configuration.dials, ledMode: configuration.ledMode)
+        toldLEDMode = configuration.ledMode
         let cursor: EventCursor
         switch configuration.purpose {
         case .pair:
