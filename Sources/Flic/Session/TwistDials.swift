@@ -31,7 +31,7 @@ struct TwistDials: Sendable {
 
     /// What a session begins with.
     mutating func begin() -> [TwistModeConfiguration] {
-        for index in modes.indices { modes[index].dial = BoundedDial(shown: modes[index].dial.shown) }
+        modes = modes.map { Mode(dial: BoundedDial(shown: $0.dial.shown)) }
         receivedCount = 0
         untold = []
         lastTold = nil
