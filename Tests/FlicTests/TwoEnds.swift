@@ -125,6 +125,12 @@ struct TwoEnds {
         tellButton(.released)
     }
 
+    mutating func press(_ part: ButtonPart, for duration: Duration, swipe: SwipeDirection? = nil) {
+        tellButton(.partPressed(part))
+        wait(duration)
+        tellButton(.partReleased(part, swipe: swipe))
+    }
+
     private mutating func nextEntropy() -> SessionEntropy {
         entropyCount &+= 1
         return SessionEntropy(

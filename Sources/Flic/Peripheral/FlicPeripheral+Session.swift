@@ -18,12 +18,10 @@ extension FlicPeripheral {
         if faults.ignoresRequests, packet.isRequestAfterInit { return }
         switch packet {
         case .initButtonEventsRequest(let request): startEvents(request, on: id, at: now, &effects)
-        case .acknowledgeEvents(let eventCount):
-            if faults.losesAcknowledgement {
-                faults.losesAcknowledgement = false
-            } else {
-                queue.forget(upTo: eventCount)
-            }
+        case .initButtonEventsDuoRequest(let request): startDuoEvents(request, on: id, at: now, &effects)
+        case .acknowledgeEvents(let eventCount): acknowledge(eventCount)
+        case .acknowledgeDuoEvents(let eventCount, let smallEventCount): acknowledge(eventCount, small: smallEventCount)
+        case .enablePushTwist(let parts): connections[id]?.duo?.pushTwist = parts
         case .getFirmwareVersionRequest:
             sendSigned(.getFirmwareVersionResponse(version: firmwareVersion), on: id, &effects)
         case .getBatteryLevelRequest:
@@ -63,9 +61,18 @@ extension FlicPeripheral {
         case .forceDisconnect(let advertiseAgain): disconnect(advertiseAgain: advertiseAgain, &effects)
         case .twist(let packet): receiveTwist(packet, on: id, at: now, &effects)
         case .fullVerifyRequest1, .fullVerifyRequest2, .fullVerifyAbort, .testIfReallyUnpairedRequest,
-            .quickVerifyRequest, .other:
+            .quickVerifyRequest, .startFirmwareUpdateDuoRequest, .firmwareUpdateDataDuo, .other:
             break
         }
+    }
+
+    private mutating func acknowledge(_ eventCount: UInt32, small smallEventCount: UInt32 = 0) {
+        guard !faults.losesAcknowledgement else {
+            faults.losesAcknowledgement = false
+            return
+        }
+        queue.forget(upTo: eventCount)
+        queue.forget(upTo: smallEventCount, of: .small)
     }
 
     private mutating func setName(
@@ -147,13 +154,16 @@ extension HostPacket {
     fileprivate var isRequestAfterInit: Bool {
         switch self {
         case .getFirmwareVersionRequest, .setNameRequest, .getNameRequest, .startFirmwareUpdateRequest,
-            .getBatteryLevelRequest, .factoryResetRequest, .getCurrentTimeRequest, .getDeviceIDRequest,
-            .setAdvertisingParametersRequest, .twist(.startFirmwareUpdateRequest), .twist(.changeConfigurationRequest):
+            .startFirmwareUpdateDuoRequest, .getBatteryLevelRequest, .factoryResetRequest, .getCurrentTimeRequest,
+            .getDeviceIDRequest, .setAdvertisingParametersRequest, .twist(.startFirmwareUpdateRequest),
+            .twist(.changeConfigurationRequest):
             true
         case .fullVerifyRequest1, .fullVerifyRequest2, .fullVerifyAbort, .testIfReallyUnpairedRequest,
             .quickVerifyRequest, .forceDisconnect, .disconnectVerifiedLink, .setConnectionParameters, .startAPITimer,
-            .pingResponse, .initButtonEventsRequest, .acknowledgeEvents, .firmwareUpdateData, .setAutoDisconnectTime,
-            .executeLEDPattern, .abortLEDPattern, .twist(.initButtonEventsRequest), .twist(.updatePosition), .other:
+            .pingResponse, .initButtonEventsRequest, .acknowledgeEvents, .initButtonEventsDuoRequest,
+            .acknowledgeDuoEvents, .enablePushTwist, .firmwareUpdateData, .firmwareUpdateDataDuo,
+            .setAutoDisconnectTime, .executeLEDPattern, .abortLEDPattern, .twist(.initButtonEventsRequest),
+            .twist(.updatePosition), .other:
             false
         }
     }

@@ -24,8 +24,8 @@ extension FlicPeripheral {
                     modes.map(Dial.init(mode:)), dial.configurations.map { LEDMode(code: $0.ledMode) })))
     }
 
-    /// What a turn moves now; `nil` of a button without a dial.
-    public var turnedDial: Dial? { dialect == .twist ? Dial(mode: dial.mode) : nil }
+    /// What a turn moves now; `nil` of a button without a dial, and of a Duo of which no button is down.
+    public var turnedDial: Dial? { dialect == .twist ? Dial(mode: dial.mode) : turnedPart.map(Dial.part) }
 
     mutating func frames(in value: [UInt8]) -> [Frame] {
         guard dialect == .twist else { return link?.assembler.receive(value) ?? [] }
@@ -51,7 +51,7 @@ extension FlicPeripheral {
     }
 
     mutating func turnDial(units: Int, at now: Instant, _ effects: inout [Effect]) {
-        guard dialect == .twist else { return }
+        guard dialect == .twist else { return turnDuo(units: units, at: now, &effects) }
         let listeners = connections.sessions.filter(\.session.isPastInit)
         let rotation = dial.turned(units: units, isHeard: !listeners.isEmpty)
         for (id, _) in listeners { sendSigned(.twist(.rotationNotification(rotation)), on: id, &effects) }

@@ -26,7 +26,8 @@ extension FlicPeripheral {
             .setConnectionParameters, .startAPITimer, .pingResponse, .initButtonEventsRequest, .acknowledgeEvents,
             .startFirmwareUpdateRequest, .firmwareUpdateData, .setAutoDisconnectTime, .getBatteryLevelRequest,
             .factoryResetRequest, .getCurrentTimeRequest, .getDeviceIDRequest, .setAdvertisingParametersRequest,
-            .executeLEDPattern, .abortLEDPattern, .twist, .other:
+            .executeLEDPattern, .abortLEDPattern, .initButtonEventsDuoRequest, .acknowledgeDuoEvents, .enablePushTwist,
+            .startFirmwareUpdateDuoRequest, .firmwareUpdateDataDuo, .twist, .other:
             break
         }
     }
@@ -59,11 +60,13 @@ extension FlicPeripheral {
         }
         pairingTable.store(pairing)
         connections[id] = .init(SignedChannel(key, as: .button), pairingIdentifier: pairing.identifier)
+        let isDuo = knowsDuo(request.flags & HostPacket.FullVerifyRequest2.supportsDuo)
+        if isDuo { connections[id]?.duo = DuoTalk() }
         sendSigned(
             .fullVerifyResponse2(
                 .init(
-                    appCredentialsMatch: true, caresAboutAppCredentials: false, uuid: configuration.uuid, name: name,
-                    firmwareVersion: firmwareVersion, rawBattery: rawBattery,
+                    appCredentialsMatch: true, caresAboutAppCredentials: false, isDuo: isDuo, uuid: configuration.uuid,
+                    name: name, firmwareVersion: firmwareVersion, rawBattery: rawBattery,
                     serial: Array(configuration.serial.utf8))), on: id, &effects)
         effects.append(.paired)
     }
@@ -83,7 +86,10 @@ extension FlicPeripheral {
         }
         var session = LogicalConnections.Session(
             SignedChannel(key, as: .button), pairingIdentifier: pairing.identifier)
-        let response = ButtonPacket.quickVerifyResponse(.init(random: random, temporaryID: request.temporaryID))
+        let isDuo = knowsDuo(request.flags & HostPacket.QuickVerifyRequest.supportsDuo)
+        if isDuo { session.duo = DuoTalk() }
+        let response = ButtonPacket.quickVerifyResponse(
+            .init(random: random, temporaryID: request.temporaryID, isDuo: isDuo))
         guard let sealed = response.octets(in: dialect).map({ session.channel.seal($0) }),
             let id = connections.open(.session(session))
         else {
@@ -93,6 +99,9 @@ extension FlicPeripheral {
         pairingTable.store(pairing)
         send(sealed, FrameHeader(connectionID: id, isNewlyAssigned: true), &effects)
     }
+
+    /// - Parameter flag: how the host says that it knows what a Duo is.
+    private func knowsDuo(_ flag: UInt8) -> Bool { configuration.model == .duo && flag != 0 }
 
     private mutating func testIfReallyUnpaired(
         _ request: HostPacket.TestIfReallyUnpairedRequest, connectionID: UInt8, random: [UInt8],

@@ -2,7 +2,7 @@ public import ButtonModel
 
 /// The button's end of the protocol, for simulators: GATT values in, GATT values out.
 ///
-/// It owns everything a Flic 2 keeps (static key, pairings, name, event counter, queue, half an image), one link at a
+/// It owns everything a Flic 2 or a Duo keeps (static key, pairings, name, event counter, queue, half an image), one link at a
 /// time, and the logical connections on it. Each of those lives by itself:
 ///
 /// | logical connection | on                                   | becomes | and it                                        |
@@ -83,7 +83,11 @@ public struct FlicPeripheral: Sendable {
         /// The user's finger.
         case pressed
         case released
-        /// The user's hand at the dial of a Twist, in `Dial.unitsPerTurn` to a turn; positive: clockwise.
+        /// The same of one of a Duo's two buttons; `pressed` is its big one. With a swipe the hand moved meanwhile.
+        case partPressed(ButtonPart)
+        case partReleased(ButtonPart, swipe: SwipeDirection?)
+        /// The user's hand at the dial of a Twist, or at a Duo, in `Dial.unitsPerTurn` to a turn; positive: clockwise. A
+        /// Duo notices only while one of its buttons is down.
         case dialTurned(units: Int)
         case setPublicMode(Bool)
         case timerFired
@@ -154,6 +158,12 @@ public struct FlicPeripheral: Sendable {
     var advertising = AdvertisingMemory()
     var firmware = FirmwareReceiver()
     var press = PressEncoder()
+    /// Of a Duo: its other button, what the hand did during the last press of each, and those whose turns were told.
+    var smallPress = PressEncoder()
+    var gestures: [ButtonPart: DuoEvent.Gesture] = [:]
+    var toldTurns: ButtonPacket.PushTwistNotification.Parts = []
+    /// In thirds of what it tells: by how much that was more than it was turned.
+    var turnSurplus: [ButtonPart: Int] = [:]
     var queue = EventQueue()
     var dial = TwistDial()
     var lastActivity: Instant
@@ -211,17 +221,10 @@ public struct FlicPeripheral: Sendable {
             for frame in frames(in: value) where link?.isEnding == false {
                 receive(frame, random: random.padded(to: 8), at: now, &effects)
             }
-        case .pressed:
-            // A second press exactly at the end of the window still counts.
-            reportPressSteps(before: now, &effects)
-            lastActivity = now
-            dial.pressed()
-            if let step = press.pressed(at: now) { report(step, &effects) }
-        case .released:
-            reportPressSteps(before: now, &effects)
-            lastActivity = now
-            dial.released()
-            if let step = press.released(at: now) { report(step, &effects) }
+        case .pressed: press(.big, at: now, &effects)
+        case .released: release(.big, swipe: nil, at: now, &effects)
+        case .partPressed(let part): press(part, at: now, &effects)
+        case .partReleased(let part, let swipe): release(part, swipe: swipe, at: now, &effects)
         case .dialTurned(let units): turnDial(units: units, at: now, &effects)
         case .setPublicMode(let isOn): isInPublicMode = isOn
         case .timerFired:
@@ -258,6 +261,9 @@ public struct FlicPeripheral: Sendable {
         link = nil
         connections.closeAll()
         press = PressEncoder()
+        smallPress = PressEncoder()
+        gestures = [:]
+        toldTurns = []
         queue = EventQueue()
         dial = TwistDial()
         advertising = AdvertisingMemory()
@@ -287,7 +293,7 @@ public struct FlicPeripheral: Sendable {
 
     private mutating func setTimer(_ effects: inout [Effect]) {
         let sessions = connections.sessions.flatMap { [$0.session.nextPing, $0.session.apiTimer?.deadline] }
-        let deadline = ([press.deadline, linkDeadline] + sessions).compactMap(\.self).min()
+        let deadline = ([pressDeadline, linkDeadline] + sessions).compactMap(\.self).min()
         guard timer != deadline else { return }
         timer = deadline
         effects.append(deadline.map(Effect.setTimer) ?? .cancelTimer)

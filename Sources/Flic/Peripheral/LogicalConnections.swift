@@ -17,6 +17,8 @@ struct LogicalConnections: Sendable {
         var autoDisconnectSeconds = FlicPeripheral.never
         var nextPing: Instant?
         var awaitsPingResponse = false
+        /// With a host that knows what a Duo is, on one.
+        var duo: FlicPeripheral.DuoTalk?
         /// The one timer a host may have run here, and what it is told when that ends.
         var apiTimer: (deadline: Instant, message: UInt32)?
 

@@ -26,11 +26,14 @@ extension ButtonSession {
         /// Where its dials stood, 0…`Dial.unitsPerTurn`; those that are missing stand at 0.
         public var dials: [Dial: Int]
         public var ledMode: LEDMode
+        /// Whether a Duo is told that we know of it. To a host that does not say so it is a Flic 2 with one button.
+        public var supportsDuo: Bool
 
         public init(
             address: BluetoothAddress, purpose: Purpose, trustRoots: [[UInt8]] = [ButtonSession.flicRoot],
             latencyMode: LatencyMode = .normal, firmwareVersion: UInt32? = nil, pendingNickname: Nickname? = nil,
-            autoDisconnectTime: UInt16? = nil, isTwist: Bool = false, dials: [Dial: Int] = [:], ledMode: LEDMode = .fill
+            autoDisconnectTime: UInt16? = nil, isTwist: Bool = false, dials: [Dial: Int] = [:],
+            ledMode: LEDMode = .fill, supportsDuo: Bool = true
         ) {
             self.address = address
             self.purpose = purpose
@@ -42,6 +45,7 @@ extension ButtonSession {
             self.isTwist = isTwist
             self.dials = dials
             self.ledMode = ledMode
+            self.supportsDuo = supportsDuo
         }
     }
 

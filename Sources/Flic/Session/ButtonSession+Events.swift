@@ -15,8 +15,12 @@ extension ButtonSession {
         case .pingRequest: send(.pingResponse, &effects)
         case .disconnectedVerifiedLink(let reason):
             pause(Self.pauseAfterSessionEnd, .sessionEnded(reason: reason), at: now, &effects)
-        case .initButtonEventsResponse(let response): becomeReady(response, at: now, &effects)
+        case .initButtonEventsResponse(let response) where !isDuo: becomeReady(response, at: now, &effects)
+        case .initButtonEventsDuoResponse(let response) where isDuo:
+            becomeReady(.init(response), ofDuo: response, at: now, &effects)
         case .buttonEventNotification(let notification): receiveEvents(notification, at: now, &effects)
+        case .buttonEventDuoNotification(let bits): receiveDuoEvents(bits, at: now, &effects)
+        case .pushTwistNotification(let notification): receiveTurn(notification, at: now, &effects)
         case .nameUpdatedNotification(let name):
             effects.append(
                 names.updated(name).map(Effect.nickname) ?? .ignored(reason: "another name while ours is on its way"))
@@ -52,24 +56,27 @@ extension ButtonSession {
         case .twist(let packet): receiveTwist(packet, at: now, &effects)
         case .fullVerifyResponse1, .fullVerifyResponse2, .noLogicalConnectionSlots, .fullVerifyFailResponse,
             .testIfReallyUnpairedResponse, .quickVerifyNegativeResponse, .quickVerifyResponse, .apiTimerNotification,
-            .getCurrentTimeResponse, .getDeviceIDResponse, .other:
+            .getCurrentTimeResponse, .getDeviceIDResponse, .initButtonEventsResponse, .initButtonEventsDuoResponse,
+            .other:
             effects.append(.ignored(reason: "packet \(packet.opcode) in a session"))
         }
     }
 
     private mutating func becomeReady(
-        _ response: ButtonPacket.InitButtonEventsResponse, at now: Instant, _ effects: inout [Effect]
+        _ response: ButtonPacket.InitButtonEventsResponse,
+        ofDuo duo: ButtonPacket.InitButtonEventsDuoResponse? = nil, at now: Instant, _ effects: inout [Effect]
     ) {
         guard case .awaitingInitResponse(let channel, let afterPairing, _) = state else {
             effects.append(.ignored(reason: "a second init response"))
             return
         }
-        let rebooted = intake.begin(with: response, at: now)
+        let rebooted = intake.begin(with: response, smallEventCount: duo?.smallEventCount ?? 0, at: now)
         if rebooted { isAdvertisingConfigured = false }
         state = .ready(
             Ready(
                 channel: channel, afterPairing: afterPairing, hasStoredEvents: response.hasQueuedEvents,
-                followUpDeadline: now + Self.followUpPatience, nextBatteryRequest: now + Self.batteryPeriod))
+                followUpDeadline: now + Self.followUpPatience, nextBatteryRequest: now + Self.batteryPeriod,
+                duoStream: duo.map { DuoEventStream($0) }))
         effects.append(
             .ready(
                 intake.cursor, rebooted: rebooted, clock: response.ticks, hasQueuedEvents: response.hasQueuedEvents))
@@ -84,19 +91,29 @@ extension ButtonSession {
     mutating func receiveEvents(
         _ notification: EventNotification, at now: Instant, _ effects: inout [Effect]
     ) {
-        guard case .ready(var ready) = state else {
+        guard case .ready(let ready) = state else {
             effects.append(.ignored(reason: "events before the init response"))
             return
         }
         var events = intake.take(notification, at: now)
         // A Twist cannot be asked to keep to itself what it stored before it was ours.
         if configuration.isTwist, ready.afterPairing, ready.hasStoredEvents { events.removeAll(where: \.wasQueued) }
-        let needsAcknowledgement = notification.needsAcknowledgement
-        let last = EventCursor(bootID: intake.cursor.bootID, eventCount: notification.eventCount)
+        tell(
+            events, upTo: EventCursor(bootID: intake.cursor.bootID, eventCount: notification.eventCount),
+            needsAcknowledgement: notification.needsAcknowledgement,
+            endsQueue: notification.items.contains(where: \.wasQueuedLast), at: now, &effects)
+    }
+
+    /// - Parameter last: what an acknowledgement would name.
+    mutating func tell(
+        _ events: [ButtonEvent], upTo last: EventCursor, needsAcknowledgement: Bool, endsQueue: Bool, at now: Instant,
+        _ effects: inout [Effect]
+    ) {
+        guard case .ready(var ready) = state else { return }
         // What is sent again after it reached the disk needs no other sync.
         let isSafe = events.isEmpty && syncedCursor?.covers(last) == true
         if needsAcknowledgement { ready.acknowledgements.expect(last) }
-        let isDrained = ready.hasStoredEvents && notification.items.contains(where: \.wasQueuedLast)
+        let isDrained = ready.hasStoredEvents && endsQueue
         if isDrained { ready.hasStoredEvents = false }
         state = .ready(ready)
         if !events.isEmpty || needsAcknowledgement && !isSafe {
@@ -115,9 +132,9 @@ extension ButtonSession {
 
     private mutating func acknowledge(upTo cursor: EventCursor, _ effects: inout [Effect]) {
         guard case .ready(var ready) = state else { return }
-        let counters = ready.acknowledgements.synced(cursor)
+        let cursors = ready.acknowledgements.synced(cursor)
         state = .ready(ready)
-        for counter in counters { send(.acknowledgeEvents(eventCount: counter), &effects) }
+        for cursor in cursors { send(acknowledgement(upTo: cursor), &effects) }
     }
 
     private mutating func nameAnswered(

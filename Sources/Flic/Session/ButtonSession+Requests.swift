@@ -36,6 +36,7 @@ extension ButtonSession {
             wishes.factoryReset = !isSettled
             request(.factoryReset, at: now, &effects)
         case .setDial(let dial, let units):
+            pushTwist.set(dial, units: units)
             dials.show(units, on: dial)
             tellDials(&effects)
         case .setLEDMode(let mode): setLEDMode(mode, at: now, &effects)
@@ -73,6 +74,7 @@ extension ButtonSession {
         guard isSettled else { return }
         send(.setConnectionParameters(latencyMode.connectionParameters), &effects)
         if autoDisconnectTime != toldAutoDisconnectTime { tellAutoDisconnectTime(&effects) }
+        if isDuo { send(.enablePushTwist([.big, .small]), &effects) }
         if let packet = wishes.light { send(packet, &effects) }
         tellDials(&effects)
         addAdvertisingRequest()

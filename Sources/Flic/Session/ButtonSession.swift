@@ -42,7 +42,7 @@ public import ButtonModel
 /// That a button does not know the pairing is said without a signature, so it alone costs nothing: only a proof made
 /// with the key of its certificate does.
 ///
-/// - Source: protocol notes, 3 (frames, counters), 5 (keys), 6 (order of packets), 10 (failures).
+/// - Source: protocol notes, 3 (frames, counters), 5 (keys), 6 (order of packets), 8.1 (Duo), 10 (failures).
 public struct ButtonSession: Sendable {
     public enum Input: Hashable, Sendable {
         /// Notifications are on; the first packet may be sent. `attMTU` 23…517 (used up to 130).
@@ -162,6 +162,8 @@ public struct ButtonSession: Sendable {
         /// When the requests after init are sent at the latest; `nil` once they are.
         var followUpDeadline: Instant?
         var nextBatteryRequest: Instant
+        /// Of a Duo.
+        var duoStream: DuoEventStream?
         /// The button was asked to end the link, and has until then.
         var departureDeadline: Instant?
 
@@ -191,6 +193,9 @@ public struct ButtonSession: Sendable {
     var names: NameExchange
     var wishes = Wishes()
     var transfer: FirmwareTransfer?
+    /// The button has said so.
+    var isDuo = false
+    var pushTwist: PushTwist
     /// Of a Twist.
     var dials: TwistDials
     var toldLEDMode: LEDMode
@@ -215,7 +220,9 @@ public struct ButtonSession: Sendable {
             cursor = last
             isAdvertisingConfigured = advertisingConfigured
         }
-        intake = EventIntake(button: ButtonID(configuration.address), cursor: cursor)
+        let button = ButtonID(configuration.address)
+        intake = EventIntake(button: button, cursor: cursor)
+        pushTwist = PushTwist(button: button, dials: configuration.dials)
     }
 
     public mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
@@ -322,6 +329,7 @@ extension ButtonSession {
     private mutating func end(in next: State, _ effects: inout [Effect]) {
         state = next
         names.sessionEnded()
+        pushTwist.sessionEnded()
         guard transfer != nil else { return }
         transfer = nil
         effects.append(.firmwareUpdate(.failed(.interrupted)))
