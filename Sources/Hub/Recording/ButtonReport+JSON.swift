@@ -182,8 +182,7 @@ extension KnownButton {
     fileprivate func members(hiding redaction: Redaction) -> KeyValuePairs<String, JSONValue> {
         [
             "identity": identity.json(hiding: redaction), "cursor": cursor.json,
-            "advertising_configured": .bool(advertisingConfigured), "settings": settings.json,
-            "dials": dials.json,
+            "advertising_configured": .bool(advertisingConfigured), "settings": settings.json, "dials": dials.json,
         ]
     }
 

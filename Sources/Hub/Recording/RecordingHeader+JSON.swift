@@ -142,9 +142,8 @@ extension StoredButton {
             "press_count": JSONValue(pressCount), "sequence": JSONValue(sequence),
             "heard": JSONValue(heard),
             "trigger_mode": triggerMode.map { .string($0.rawValue) } ?? .null,
-            "settings": settings.json, "dials": dials.json, "battery_low": .bool(isBatteryLow),
-            "recogniser": .string(recogniser),
-        ]
+            "settings": settings.json, "battery_low": .bool(isBatteryLow), "recogniser": .string(recogniser),
+        ].adding("dials", dials.isEmpty ? nil : dials.json)
     }
 
     init(recorded button: JSONValue) throws(RecordingFailure) {
@@ -188,8 +187,7 @@ extension ButtonIdentity {
         [
             "address": JSONValue(address), "uuid": .string(uuid), "serial": .string(serial),
             "nickname": .string(redaction(nickname)), "firmware": JSONValue(firmwareVersion),
-            "model": .string(model.rawValue),
-        ]
+        ].adding("model", model == .flic2 ? nil : .string(model.rawValue))
     }
 
     init(recorded identity: JSONValue) throws(RecordingFailure) {
@@ -207,8 +205,8 @@ extension ButtonSettings {
             "latency_mode": .string(latencyMode.rawValue),
             "auto_disconnect_s": autoDisconnectTime.map { JSONValue($0) } ?? .null,
             "nickname_chosen_at_ms": nicknameChosenAt.map { JSONValue($0) } ?? .null,
-            "connection_wanted": .bool(isConnectionWanted), "led_mode": .string(ledMode.rawValue),
-        ]
+            "connection_wanted": .bool(isConnectionWanted),
+        ].adding("led_mode", ledMode == .fill ? nil : .string(ledMode.rawValue))
     }
 
     init(recorded settings: JSONValue) throws(RecordingFailure) {
@@ -227,10 +225,8 @@ extension ButtonSettings {
 
 extension EventCursor {
     var json: JSONValue {
-        [
-            "boot_id": JSONValue(bootID), "event_count": JSONValue(eventCount),
-            "small_event_count": JSONValue(smallEventCount),
-        ]
+        ["boot_id": JSONValue(bootID), "event_count": JSONValue(eventCount)]
+            .adding("small_event_count", smallEventCount == 0 ? nil : JSONValue(smallEventCount))
     }
 
     init(recorded cursor: JSONValue) throws(RecordingFailure) {
