@@ -46,11 +46,11 @@ extension FlicPeripheral {
         case .changeConfigurationRequest(let configurations):
             dial.configure(configurations)
             sendSigned(.twist(.changeConfigurationResponse), on: id, &effects)
-        case .startFirmwareUpdateRequest: break
+        case .startFirmwareUpdateRequest(let request): startFirmwareUpdate(.init(request), on: id, &effects)
         }
     }
 
-    mutating func turn(units: Int, at now: Instant, _ effects: inout [Effect]) {
+    mutating func turnDial(units: Int, at now: Instant, _ effects: inout [Effect]) {
         guard dialect == .twist else { return turnDuo(units: units, at: now, &effects) }
         let listeners = connections.sessions.filter(\.session.isPastInit)
         let rotation = dial.turned(units: units, isHeard: !listeners.isEmpty)
