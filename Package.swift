@@ -134,7 +134,8 @@ let package = Package(
         tests(
             "FlicTests", "Flic", "Bytes", "ButtonModel", "JSON",
             resources: [.copy("Vectors"), .copy("Golden")]),
-        tests("FlicdProtocolTests", "FlicdProtocol", "Bytes", "ButtonModel", "JSON"),
+        tests(
+            "FlicdProtocolTests", "FlicdProtocol", "Bytes", "ButtonModel", "JSON", resources: [.copy("Vectors")]),
         tests("GesturesTests", "Gestures", "ButtonModel", "JSON"),
         tests("ExpressionsTests", "Expressions", "ButtonModel", "JSON"),
         tests(

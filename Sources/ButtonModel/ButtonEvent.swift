@@ -20,11 +20,13 @@ public struct ButtonEvent: Hashable, Sendable {
     public var part: ButtonPart?
     /// The press that this `up` ends was a swipe, and is no click.
     public var swipe: SwipeDirection?
+    /// When it was is known to the second only: what belongs together only the button can say.
+    public var isTimeRough: Bool
 
     public init(
         button: ButtonID, bootID: UInt32, counter: UInt32, step: PressStep, ticks: UInt64,
         wasQueued: Bool = false, wasQueuedLast: Bool = false, age: Duration = .zero, part: ButtonPart? = nil,
-        swipe: SwipeDirection? = nil
+        swipe: SwipeDirection? = nil, isTimeRough: Bool = false
     ) {
         self.button = button
         self.bootID = bootID
@@ -36,6 +38,7 @@ public struct ButtonEvent: Hashable, Sendable {
         self.age = age
         self.part = part
         self.swipe = swipe
+        self.isTimeRough = isTimeRough
     }
 }
 

@@ -37,7 +37,7 @@ struct TwistTests {
         #expect(ends.events.allSatisfy { $0.part == nil && !$0.wasQueued && $0.age == .zero })
         #expect(ends.button.eventMemory.stored.isEmpty && ends.button.eventMemory.acknowledged == 7)
 
-        ends.tellButton(.dialTurned(units: 4096))
+        ends.tellButton(.turned(units: 4096))
         #expect(
             ends.movements == [
                 ButtonMovement(
@@ -73,24 +73,24 @@ struct TwistTests {
     @Test("what is less than a hundredth of a turn goes with the next one, of each mode for itself")
     func remainders() {
         var ends = Self.paired()
-        for _ in 0..<5 { ends.tellButton(.dialTurned(units: 100)) }
+        for _ in 0..<5 { ends.tellButton(.turned(units: 100)) }
         #expect(Self.steps(ends.movements) == [1])
         ends.tellButton(.pressed)
-        ends.tellButton(.dialTurned(units: 490))
+        ends.tellButton(.turned(units: 490))
         #expect(ends.movements.count == 1)
-        ends.tellButton(.dialTurned(units: 2))
-        ends.tellButton(.dialTurned(units: -982))
-        ends.tellButton(.dialTurned(units: -1))
+        ends.tellButton(.turned(units: 2))
+        ends.tellButton(.turned(units: -982))
+        ends.tellButton(.turned(units: -1))
         #expect(Self.steps(ends.movements) == [1, 1, -1])
         #expect(ends.movements.map(\.part) == [.dial, .push, .push])
-        for turn in [Dial.unitsPerTurn, -2 * Dial.unitsPerTurn] { ends.tellButton(.dialTurned(units: turn)) }
+        for turn in [Dial.unitsPerTurn, -2 * Dial.unitsPerTurn] { ends.tellButton(.turned(units: turn)) }
         #expect(Self.steps(ends.movements).suffix(2) == [99, -199])
     }
 
     @Test("the dial has no end, its position has two")
     func ends() {
         var ends = Self.paired()
-        for units in [30_000, 30_000, -10_000, -60_000, 5000] { ends.tellButton(.dialTurned(units: units)) }
+        for units in [30_000, 30_000, -10_000, -60_000, 5000] { ends.tellButton(.turned(units: units)) }
         #expect(ends.movements.map(\.units) == [30_000, 49_152, 39_152, 0, 5000])
         #expect(ends.movements.map(\.position) == [61, 100, 80, 0, 10])
         #expect(ends.button.dialMemory?.positions[.slot(1)] == 5000)
@@ -100,15 +100,15 @@ struct TwistTests {
     func slots() {
         var ends = Self.paired()
         ends.tellButton(.pressed)
-        for _ in 0..<3 { ends.tellButton(.dialTurned(units: 4096)) }
+        for _ in 0..<3 { ends.tellButton(.turned(units: 4096)) }
         ends.tellButton(.released)
         #expect(ends.movements.map(\.slot) == [2, 3, 4] && ends.movements.allSatisfy { $0.dial == .free })
         #expect(ends.button.dialMemory?.slot == 4)
-        ends.tellButton(.dialTurned(units: -4096))
+        ends.tellButton(.turned(units: -4096))
         ends.tellButton(.pressed)
-        ends.tellButton(.dialTurned(units: 49_152))
+        ends.tellButton(.turned(units: 49_152))
         ends.tellButton(.released)
-        ends.tellButton(.dialTurned(units: 4096))
+        ends.tellButton(.turned(units: 4096))
         #expect(ends.movements.suffix(3).map(\.slot) == [4, 12, 12])
         #expect(ends.movements.suffix(3).map(\.dial) == [.slot(4), .free, .slot(12)])
         #expect(ends.movements.suffix(3).map(\.units) == [0, 49_152, 4096])
@@ -120,16 +120,16 @@ struct TwistTests {
     @Test("a position from outside is where the dial goes on, also with turns on their way")
     func setDial() {
         var ends = Self.paired()
-        ends.tellButton(.dialTurned(units: 10_000))
+        ends.tellButton(.turned(units: 10_000))
         ends.tellHost(.perform(.setDial(.slot(1), units: 40_000)))
         #expect(ends.button.dialMemory?.positions[.slot(1)] == 40_000)
-        ends.tellButton(.dialTurned(units: 20_000))
-        ends.tellButton(.dialTurned(units: -1000))
+        ends.tellButton(.turned(units: 20_000))
+        ends.tellButton(.turned(units: -1000))
         #expect(ends.movements.suffix(2).map(\.units) == [49_152, 48_152])
 
         ends.holdsBack = true
         ends.tellHost(.perform(.setDial(.slot(1), units: 0)))
-        for _ in 0..<8 { ends.tellButton(.dialTurned(units: 500)) }
+        for _ in 0..<8 { ends.tellButton(.turned(units: 500)) }
         #expect(ends.button.dialMemory?.positions[.slot(1)] == 49_152)
         ends.holdsBack = false
         #expect(ends.button.dialMemory?.positions[.slot(1)] == 4000 && ends.movements.last?.units == 4000)
@@ -140,10 +140,10 @@ struct TwistTests {
         var ends = Self.paired()
         ends.holdsBack = true
         ends.tellHost(.perform(.setDial(.slot(1), units: 30_000)))
-        for _ in 0..<9 { ends.tellButton(.dialTurned(units: 500)) }
+        for _ in 0..<9 { ends.tellButton(.turned(units: 500)) }
         ends.holdsBack = false
         #expect(ends.button.dialMemory?.positions[.slot(1)] == 4500)
-        ends.tellButton(.dialTurned(units: 500))
+        ends.tellButton(.turned(units: 500))
         #expect(ends.movements.last?.units == 35_000)
         #expect(ends.button.dialMemory?.positions[.slot(1)] == 35_000)
     }
@@ -199,12 +199,12 @@ struct TwistTests {
     @Test("a wrong signature ends the session, and the next one goes on where the dials were")
     func wrongSignature() {
         var ends = Self.paired()
-        ends.tellButton(.dialTurned(units: 5000))
+        ends.tellButton(.turned(units: 5000))
         ends.tellButton(.fault(.wrongSignature))
-        ends.tellButton(.dialTurned(units: 5000))
+        ends.tellButton(.turned(units: 5000))
         #expect(ends.failures == [.packetSignatureMismatch])
         ends.wait(.seconds(10))
-        ends.tellButton(.dialTurned(units: 5000))
+        ends.tellButton(.turned(units: 5000))
         #expect(ends.movements.map(\.units) == [5000, 10_000])
     }
 

@@ -1,0 +1,241 @@
+import ButtonModel
+
+// What a flicd says.
+extension FlicdClient {
+    mutating func happened(_ event: FlicdEvent, at now: Instant) {
+        switch event {
+        case .getInfoResponse(let info): listed(info, at: now)
+        case .getButtonInfoResponse(let info): described(info, at: now)
+        case .pingResponse:
+            guard isConnected, deadlines.deadline(of: .answer) != nil else {
+                return noteAnomaly("an answer to no ping")
+            }
+            deadlines.cancel(.answer)
+            deadlines.set(.ping, at: now + Self.pingInterval)
+            pingAnswered()
+        case .newVerifiedButton(let address):
+            if isSearching { newlyPaired.insert(address) }
+            add(address, at: now)
+        case .buttonDeleted(let address, _): drop(address, hasForgotten: false)
+        case .createConnectionChannelResponse(let id, .noError, let status):
+            guard let address = channels[id] else { return noteAnomaly("an answer to no channel") }
+            effects.append(.state(address, status))
+            if status == .ready { buttons[address]?.channelWait = Self.channelWaits.lowerBound }
+        case .createConnectionChannelResponse(let id, .maxPendingConnectionsReached, _):
+            guard let address = channels.removeValue(forKey: id) else { return noteAnomaly("an answer to no channel") }
+            noteAnomaly("\(address) has to wait: there are as many buttons as it can wait for")
+            restChannel(address, at: now)
+        case .connectionStatusChanged(let id, let status, _):
+            guard let address = channels[id] else { return }
+            if status == .disconnected { flushPress(of: address) }
+            if status == .ready { buttons[address]?.channelWait = Self.channelWaits.lowerBound }
+            effects.append(.state(address, status))
+        case .connectionChannelRemoved(let id, let reason): channelRemoved(id, reason, at: now)
+        case .button(let id, let family, let clickType, let wasQueued, let timeDifference):
+            guard let address = channels[id] else { return }
+            pressed(address, family, clickType, wasQueued: wasQueued, timeDifference: timeDifference, at: now)
+        case .batteryStatus(let id, let percentage, let timestamp):
+            guard let address = listeners[id], let percentage else { return }
+            let (milliseconds, overflow) = timestamp.multipliedReportingOverflow(by: 1000)
+            guard !overflow else { return }
+            effects.append(
+                .battery(
+                    address, percentage: Int(percentage), measuredAt: UTCTime(milliseconds: milliseconds)))
+        case .bluetoothControllerStateChange(let state):
+            if isConnected { effects.append(.controller(state)) }
+        case .scanWizardFoundPrivateButton, .scanWizardFoundPublicButton, .scanWizardButtonConnected,
+            .scanWizardCompleted:
+            wizardHappened(event, at: now)
+        case .noSpaceForNewConnection(let maximum):
+            effects.append(.anomaly("no space for a new connection: its adapter holds \(maximum)"))
+        case .gotSpaceForNewConnection, .advertisementPacket: break
+        case .other(let opcode): noteAnomaly("event \(opcode) is not known")
+        }
+    }
+
+    // MARK: Buttons
+
+    private mutating func listed(_ info: FlicdInfo, at now: Instant) {
+        guard state == .greeting else { return noteAnomaly("a list nobody asked for") }
+        state = .listening
+        deadlines.cancel(.answer)
+        deadlines.set(.ping, at: now + Self.pingInterval)
+        effects.append(.controller(info.controllerState))
+        // Those that were verified before the list came have waited for it.
+        let verified = buttons.keys.sorted { $0.rawValue < $1.rawValue }
+        for address in info.verifiedButtons { add(address, at: now) }
+        for address in verified { request(address) }
+        startWizard()
+    }
+
+    private mutating func add(_ address: BluetoothAddress, at now: Instant) {
+        guard buttons[address] == nil else { return }
+        guard buttons.count < Self.maximumButtons else {
+            return noteAnomaly("\(address) is one button more than the \(Self.maximumButtons) that are taken")
+        }
+        buttons[address] = Button(presses: FlicdPresses(ButtonID(address), bootID: bootID, connectedAt: connectedAt))
+        if isConnected { request(address) }
+    }
+
+    private mutating func request(_ address: BluetoothAddress) {
+        awaited.append(address)
+        send(.getButtonInfo(address))
+        openChannel(address)
+        let id = takeID()
+        listeners[id] = address
+        send(.createBatteryStatusListener(id: id, address))
+    }
+
+    private mutating func described(_ info: FlicdButtonInfo, at now: Instant) {
+        guard !awaited.isEmpty else { return noteAnomaly("a description nobody asked for") }
+        let address = awaited.removeFirst()
+        guard address == info.address else {
+            return noteAnomaly("a description of \(info.address) instead of \(address)")
+        }
+        let identity = ButtonIdentity(
+            address: address, uuid: info.uuid, serial: info.serial, nickname: "",
+            firmwareVersion: info.firmwareVersion, model: info.flicVersion == 1 ? .flic1 : .flic2)
+        guard buttons[address] != nil else { return }
+        buttons[address]?.identity = identity
+        effects.append(.known(identity))
+        if newlyPaired.remove(address) != nil { effects.append(.pairing(.paired(identity))) }
+    }
+
+    private mutating func drop(_ address: BluetoothAddress, hasForgotten: Bool) {
+        flushPress(of: address)
+        guard let button = buttons.removeValue(forKey: address) else { return }
+        if let channel = button.channel { channels[channel] = nil }
+        for (id, _) in listeners.filter({ $0.value == address }) {
+            listeners[id] = nil
+            send(.removeBatteryStatusListener(id: id))
+        }
+        deadlines.cancel(.channel(address))
+        wishes[address] = nil
+        newlyPaired.remove(address)
+        effects.append(.gone(address, hasForgotten: hasForgotten))
+    }
+
+    // MARK: Channels
+
+    mutating func wished(_ wish: FlicdWish, of address: BluetoothAddress, at now: Instant) {
+        let before = wishes.updateValue(wish, forKey: address) ?? FlicdWish()
+        guard isConnected, let button = buttons[address] else { return }
+        guard wish.isConnectionWanted else {
+            deadlines.cancel(.channel(address))
+            guard let channel = button.channel else { return }
+            flushPress(of: address)
+            channels[channel] = nil
+            buttons[address]?.channel = nil
+            send(.removeConnectionChannel(id: channel))
+            return effects.append(.state(address, nil))
+        }
+        if let channel = button.channel {
+            if wish.mode != before.mode { send(.changeModeParameters(id: channel, wish.mode)) }
+        } else if !before.isConnectionWanted {
+            // Whoever asks does not want to wait for what went wrong before.
+            deadlines.cancel(.channel(address))
+            openChannel(address)
+        }
+    }
+
+    mutating func openChannel(_ address: BluetoothAddress) {
+        let wish = wishes[address] ?? FlicdWish()
+        guard isConnected, wish.isConnectionWanted, buttons[address]?.channel == nil else { return }
+        let id = takeID()
+        buttons[address]?.channel = id
+        channels[id] = address
+        send(.createConnectionChannel(id: id, address, wish.mode))
+    }
+
+    private mutating func channelRemoved(_ id: UInt32, _ reason: FlicdRemovedReason, at now: Instant) {
+        // Of one that we removed ourselves nothing is kept.
+        guard let address = channels.removeValue(forKey: id) else { return }
+        switch reason {
+        case .deletedByThisClient, .deletedByOtherClient: drop(address, hasForgotten: false)
+        case .deletedFromButton: drop(address, hasForgotten: true)
+        case .removedByThisClient, .forceDisconnectedByThisClient, .forceDisconnectedByOtherClient, .buttonIsPrivate,
+            .verifyTimeout, .internetBackendError, .invalidData, .couldntLoadDevice, .buttonBelongsToOtherPartner:
+            restChannel(address, at: now)
+        }
+    }
+
+    private mutating func restChannel(_ address: BluetoothAddress, at now: Instant) {
+        guard let button = buttons[address] else { return }
+        flushPress(of: address)
+        buttons[address]?.channel = nil
+        buttons[address]?.channelWait = min(button.channelWait * 2, Self.channelWaits.upperBound)
+        deadlines.set(.channel(address), at: now + button.channelWait)
+        effects.append(.state(address, nil))
+    }
+
+    // MARK: Presses
+
+    private mutating func pressed(
+        _ address: BluetoothAddress, _ family: FlicdFamily, _ clickType: FlicdClickType, wasQueued: Bool,
+        timeDifference: UInt32, at now: Instant
+    ) {
+        guard var presses = buttons[address]?.presses else { return }
+        guard family.has(clickType) else { return noteAnomaly("\(clickType) in the family \(family)") }
+        let events = presses.take(family, clickType, wasQueued: wasQueued, timeDifference: timeDifference, at: now)
+        buttons[address]?.presses = presses
+        if let deadline = presses.deadline {
+            deadlines.set(.press(address), at: deadline)
+        } else {
+            deadlines.cancel(.press(address))
+        }
+        if !events.isEmpty { effects.append(.pressed(events)) }
+    }
+
+    mutating func flushPress(of address: BluetoothAddress) {
+        deadlines.cancel(.press(address))
+        guard let event = buttons[address]?.presses.flush() else { return }
+        effects.append(.pressed([event]))
+    }
+
+    // MARK: Pairing
+
+    private mutating func wizardHappened(_ event: FlicdEvent, at now: Instant) {
+        switch event {
+        case .scanWizardFoundPrivateButton(let id) where id == wizard?.id:
+            effects.append(.pairing(.foundPrivate))
+        case .scanWizardFoundPublicButton(let id, let address, _) where id == wizard?.id:
+            wizard?.found = address
+            effects.append(.pairing(.foundPublic(address)))
+        case .scanWizardButtonConnected(let id) where id == wizard?.id:
+            effects.append(.pairing(.connected(wizard?.found)))
+        case .scanWizardCompleted(let id, let result) where id == wizard?.id:
+            wizardCompleted(result, at: now)
+        default: noteAnomaly("the progress of no wizard")
+        }
+    }
+
+    private mutating func wizardCompleted(_ result: FlicdScanWizardResult, at now: Instant) {
+        let found = wizard?.found
+        wizard = nil
+        switch result {
+        case .success, .cancelledByUser: return startWizard()
+        // Its time is over, ours perhaps not.
+        case .failedTimeout where found == nil: return startWizard()
+        case .failedTimeout, .buttonIsPrivate, .bluetoothUnavailable, .internetBackendError, .invalidData,
+            .buttonBelongsToOtherPartner, .buttonAlreadyConnectedToOtherDevice:
+            guard isSearching else { return }
+            effects.append(.pairing(.failed(result, found)))
+            deadlines.set(.wizard, at: now + Self.wizardWait)
+        }
+    }
+}
+
+extension FlicdFamily {
+    /// Whether the family ever says this.
+    fileprivate func has(_ clickType: FlicdClickType) -> Bool {
+        switch (self, clickType) {
+        case (.upOrDown, .buttonDown), (.upOrDown, .buttonUp), (.clickOrHold, .buttonClick),
+            (.clickOrHold, .buttonHold),
+            (.singleOrDoubleClick, .buttonSingleClick), (.singleOrDoubleClick, .buttonDoubleClick),
+            (.singleOrDoubleClickOrHold, .buttonSingleClick), (.singleOrDoubleClickOrHold, .buttonDoubleClick),
+            (.singleOrDoubleClickOrHold, .buttonHold):
+            true
+        case (.upOrDown, _), (.clickOrHold, _), (.singleOrDoubleClick, _), (.singleOrDoubleClickOrHold, _): false
+        }
+    }
+}
