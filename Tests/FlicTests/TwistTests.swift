@@ -65,11 +65,6 @@ struct TwistTests {
         #expect(ends.failures.isEmpty)
     }
 
-    @Test("a Flic's root does not make a Twist genuine, nor the other way round")
-    func roots() {
-        #expect(ButtonSession.flicRoot != ButtonSession.twistRoot && ButtonSession.twistRoot.count == 32)
-    }
-
     @Test("what is less than a hundredth of a turn goes with the next one, of each mode for itself")
     func remainders() {
         var ends = Self.paired()

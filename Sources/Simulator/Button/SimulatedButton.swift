@@ -195,7 +195,7 @@ extension SimulatedButton {
             return effects.append(.note("there is nothing to turn"))
         }
         effects.append(.note("turned \(dial.word) by \(hundredths)"))
-        tell(.dialTurned(units: hand.units(hundredths: hundredths, of: dial)), at: now, &effects)
+        tell(.turned(units: hand.units(hundredths: hundredths, of: dial)), at: now, &effects)
     }
 
     private mutating func move(at now: Instant, _ effects: inout [Effect]) {
