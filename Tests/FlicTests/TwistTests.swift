@@ -234,4 +234,29 @@ struct TwistTests {
         #expect(ends.events.count == 16 && ends.events.last?.wasQueuedLast == true)
         #expect(ends.hostEffects.filter { $0 == .queueDrained }.count == 1)
     }
+
+    private static func progress(_ ends: TwoEnds) -> [FirmwareUpdateProgress] {
+        ends.hostEffects.compactMap { if case .firmwareUpdate(let progress) = $0 { progress } else { nil } }
+    }
+
+    @Test("firmware goes in packets of 120 octets, is told of after two of them, and is what it restarts with")
+    func firmware() throws {
+        var ends = Self.paired()
+        let image = try FirmwareImage(FlicPeripheral.signedFirmware(octetCount: 1234), for: .twist)
+        ends.tellHost(.perform(.updateFirmware(image)))
+        #expect(Self.progress(ends).count == 7 && Self.progress(ends).last == .finished)
+        #expect(
+            ends.hostEffects.filter { if case .send(let value) = $0 { value.count == 126 } else { false } }.count == 10)
+        ends.tellButton(.linkDown)
+        #expect(ends.button.firmwareVersion == 12)
+    }
+
+    @Test("forged firmware is not believed")
+    func forgedFirmware() throws {
+        var ends = Self.paired()
+        var octets = FlicPeripheral.signedFirmware(octetCount: 500)
+        octets[30] ^= 1
+        ends.tellHost(.perform(.updateFirmware(try FirmwareImage(octets, for: .twist))))
+        #expect(Self.progress(ends).last == .failed(.signatureInvalid))
+    }
 }

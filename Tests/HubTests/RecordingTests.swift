@@ -119,6 +119,7 @@ struct RecordingTests {
         case .advertisingConfigured: [.advertisingConfigured(button)]
         case .battery: [.battery(button, millivolts: 3000)]
         case .firmware: [.firmware(button, version: .max)]
+        case .model: [.model(button, .duo), .model(button, .twist)]
         case .nickname: [.nickname(button, "")]
         case .sessionFailed: [.sessionFailed(button, word: "verify_timed_out", advice: "Try again.")]
         case .disconnected: [.disconnected(button, reason: "timeout")]

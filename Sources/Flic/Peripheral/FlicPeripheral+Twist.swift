@@ -50,7 +50,7 @@ extension FlicPeripheral {
         }
     }
 
-    mutating func turnDial(units: Int, at now: Instant, _ effects: inout [Effect]) {
+    mutating func turn(units: Int, at now: Instant, _ effects: inout [Effect]) {
         guard dialect == .twist else { return turnDuo(units: units, at: now, &effects) }
         let listeners = connections.sessions.filter(\.session.isPastInit)
         let rotation = dial.turned(units: units, isHeard: !listeners.isEmpty)

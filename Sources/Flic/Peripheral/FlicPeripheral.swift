@@ -88,7 +88,7 @@ public struct FlicPeripheral: Sendable {
         case partReleased(ButtonPart, swipe: SwipeDirection?)
         /// The user's hand at the dial of a Twist, or at a Duo, in `Dial.unitsPerTurn` to a turn; positive: clockwise. A
         /// Duo notices only while one of its buttons is down.
-        case dialTurned(units: Int)
+        case turned(units: Int)
         case setPublicMode(Bool)
         case timerFired
         /// The battery was taken out and put back: link, clock, counter, stored events and advertising settings are
@@ -225,7 +225,7 @@ public struct FlicPeripheral: Sendable {
         case .released: release(.big, swipe: nil, at: now, &effects)
         case .partPressed(let part): press(part, at: now, &effects)
         case .partReleased(let part, let swipe): release(part, swipe: swipe, at: now, &effects)
-        case .dialTurned(let units): turnDial(units: units, at: now, &effects)
+        case .turned(let units): turn(units: units, at: now, &effects)
         case .setPublicMode(let isOn): isInPublicMode = isOn
         case .timerFired:
             timer = nil
