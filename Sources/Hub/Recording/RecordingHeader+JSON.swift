@@ -133,7 +133,7 @@ extension StoredState {
 extension StoredButton {
     /// Without its pairing.
     func json(hiding redaction: Redaction) -> JSONValue {
-        [
+        let members: JSONValue = [
             "identity": identity.json(hiding: redaction), "name": name.map { .string(redaction($0)) } ?? .null,
             "paired_at_ms": JSONValue(pairedAt.milliseconds), "cursor": cursor.json,
             "advertising_configured": .bool(isAdvertisingConfigured),
@@ -143,7 +143,8 @@ extension StoredButton {
             "heard": JSONValue(heard),
             "trigger_mode": triggerMode.map { .string($0.rawValue) } ?? .null,
             "settings": settings.json, "battery_low": .bool(isBatteryLow), "recogniser": .string(recogniser),
-        ].adding("dials", dials.isEmpty ? nil : dials.json)
+        ]
+        return members.adding("dials", dials.isEmpty ? nil : dials.json)
     }
 
     init(recorded button: JSONValue) throws(RecordingFailure) {
@@ -184,10 +185,11 @@ extension StoredRun {
 
 extension ButtonIdentity {
     func json(hiding redaction: Redaction) -> JSONValue {
-        [
+        let members: JSONValue = [
             "address": JSONValue(address), "uuid": .string(uuid), "serial": .string(serial),
             "nickname": .string(redaction(nickname)), "firmware": JSONValue(firmwareVersion),
-        ].adding("model", model == .flic2 ? nil : .string(model.rawValue))
+        ]
+        return members.adding("model", model == .flic2 ? nil : .string(model.rawValue))
     }
 
     init(recorded identity: JSONValue) throws(RecordingFailure) {
@@ -201,12 +203,13 @@ extension ButtonIdentity {
 
 extension ButtonSettings {
     var json: JSONValue {
-        [
+        let members: JSONValue = [
             "latency_mode": .string(latencyMode.rawValue),
             "auto_disconnect_s": autoDisconnectTime.map { JSONValue($0) } ?? .null,
             "nickname_chosen_at_ms": nicknameChosenAt.map { JSONValue($0) } ?? .null,
             "connection_wanted": .bool(isConnectionWanted),
-        ].adding("led_mode", ledMode == .fill ? nil : .string(ledMode.rawValue))
+        ]
+        return members.adding("led_mode", ledMode == .fill ? nil : .string(ledMode.rawValue))
     }
 
     init(recorded settings: JSONValue) throws(RecordingFailure) {
@@ -225,8 +228,8 @@ extension ButtonSettings {
 
 extension EventCursor {
     var json: JSONValue {
-        ["boot_id": JSONValue(bootID), "event_count": JSONValue(eventCount)]
-            .adding("small_event_count", smallEventCount == 0 ? nil : JSONValue(smallEventCount))
+        let members: JSONValue = ["boot_id": JSONValue(bootID), "event_count": JSONValue(eventCount)]
+        return members.adding("small_event_count", smallEventCount == 0 ? nil : JSONValue(smallEventCount))
     }
 
     init(recorded cursor: JSONValue) throws(RecordingFailure) {
