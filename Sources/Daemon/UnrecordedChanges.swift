@@ -54,7 +54,7 @@ extension StoreChange {
         case waiting(RunID)
 
         enum Aspect {
-            case progress, heard, advertising, battery, firmware, nickname, name, triggerMode, settings
+            case progress, heard, advertising, battery, firmware, nickname, name, triggerMode, settings, dials
         }
 
         func makesPointless(_ earlier: Subject) -> Bool {
@@ -83,6 +83,7 @@ extension StoreChange {
         case .name(let id, _): .aspect(id, .name)
         case .triggerMode(let id, _): .aspect(id, .triggerMode)
         case .settings(let id, _): .aspect(id, .settings)
+        case .dials(let id, _): .aspect(id, .dials)
         }
     }
 }

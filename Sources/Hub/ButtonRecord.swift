@@ -17,6 +17,10 @@ struct ButtonRecord: Hashable, Sendable {
     /// What was set at run time; the rules may fix another.
     var triggerMode: TriggerMode?
     var settings: ButtonSettings
+    /// Where its dials stand, 0…`Dial.unitsPerTurn`.
+    var dials: [Dial: Int]
+    /// They have moved since that was written down.
+    var hasUnrecordedDials = false
     var batteryAlarm: BatteryAlarm
     /// The press train that was undecided when the program stopped.
     let restoredTrain: String
@@ -42,6 +46,7 @@ struct ButtonRecord: Hashable, Sendable {
         hearing = Hearing(recorded: min(max(0, stored.heard), stored.sequence))
         triggerMode = stored.triggerMode
         settings = stored.settings
+        dials = stored.dials
         batteryAlarm = BatteryAlarm(isLow: stored.isBatteryLow)
         restoredTrain = stored.recogniser
     }
@@ -50,7 +55,7 @@ struct ButtonRecord: Hashable, Sendable {
     var known: KnownButton {
         KnownButton(
             identity: identity, pairing: pairing, cursor: cursor, advertisingConfigured: isAdvertisingConfigured,
-            settings: settings)
+            settings: settings, dials: dials)
     }
 
     /// What `rename` set, else the nickname, else the serial.

@@ -42,7 +42,7 @@ extension Hub {
             if let progress = progress(of: button) { record([progress]) }
         case .events(let button, let events, let cursor, let needsAcknowledgement):
             pressed(button, events, cursor, needsAcknowledgement: needsAcknowledgement, at: now)
-        case .moved: break
+        case .moved(let button, let movements): moved(button, movements, at: now)
         case .queueDrained: break
         case .advertisingConfigured(let button):
             buttons[button]?.isAdvertisingConfigured = true
@@ -52,6 +52,10 @@ extension Hub {
             guard buttons[button]?.identity.firmwareVersion != version else { break }
             buttons[button]?.identity.firmwareVersion = version
             record([.firmware(button, version: version)])
+            say(.status(button))
+            sayDevices(at: now)
+        case .model(let button, let model):
+            buttons[button]?.identity.model = model
             say(.status(button))
             sayDevices(at: now)
         case .nickname(let button, let nickname): nicknameTold(button, nickname, at: now)
@@ -172,7 +176,7 @@ extension Hub {
     private mutating func paired(_ button: KnownButton, _ batteryMillivolts: Int, at now: Instant) {
         let time = wallClock(at: now)
         let stored = StoredButton(
-            identity: button.identity, pairing: button.pairing, pairedAt: time)
+            identity: button.identity, pairing: button.pairing, pairedAt: time, dials: button.dials)
         buttons[button.id] = ButtonRecord(stored)
         recordAndSync([.putButton(stored)])
         buttonsChanged(at: now)

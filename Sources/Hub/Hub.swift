@@ -123,7 +123,7 @@ package struct Hub: Sendable {
 
     /// Of those due at one instant the first is the first: what a button did comes before what a timer decides.
     enum TimerKey: CaseIterable, Hashable, Sendable {
-        case buttons, rules, outbox, transport, store, statistics, settling, announce, heard, metrics
+        case buttons, rules, outbox, transport, store, statistics, settling, announce, heard, dials, metrics
     }
 
     /// Waits between attempts to open the transport: doubling from the first to the last.
@@ -307,6 +307,7 @@ package struct Hub: Sendable {
         case .settling: retained.addSettled()
         case .announce: announceAgain()
         case .heard: recordHeard()
+        case .dials: recordDials()
         case .metrics: writeMetrics(at: now)
         }
     }
@@ -326,6 +327,7 @@ package struct Hub: Sendable {
         // Nothing is opened any more.
         deadlines.cancel(.transport)
         recordHeard()
+        recordDials()
         retained.addSettled()
         sendRetained(at: now)
         if isBrokerConnected {

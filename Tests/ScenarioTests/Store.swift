@@ -42,6 +42,7 @@ struct Store {
             case .name(let id, let name): update(id) { $0.name = name }
             case .triggerMode(let id, let mode): update(id) { $0.triggerMode = mode }
             case .settings(let id, let settings): update(id) { $0.settings = settings }
+            case .dials(let id, let dials): update(id) { $0.dials = dials }
             }
         }
     }

@@ -51,6 +51,7 @@ extension ButtonSession {
                 return giveUp(.quickVerifySignatureMismatch, &effects)
             }
             isDuo = response.isDuo && offersDuo
+            if isDuo { effects.append(.model(.duo)) }
             askForEvents(channel, afterPairing: false, deadline: deadline, &effects)
 
         case (

@@ -133,7 +133,7 @@ extension StoredState {
 extension StoredButton {
     /// Without its pairing.
     func json(hiding redaction: Redaction) -> JSONValue {
-        [
+        let members: JSONValue = [
             "identity": identity.json(hiding: redaction), "name": name.map { .string(redaction($0)) } ?? .null,
             "paired_at_ms": JSONValue(pairedAt.milliseconds), "cursor": cursor.json,
             "advertising_configured": .bool(isAdvertisingConfigured),
@@ -144,6 +144,7 @@ extension StoredButton {
             "trigger_mode": triggerMode.map { .string($0.rawValue) } ?? .null,
             "settings": settings.json, "battery_low": .bool(isBatteryLow), "recogniser": .string(recogniser),
         ]
+        return members.adding("dials", dials.isEmpty ? nil : dials.json)
     }
 
     init(recorded button: JSONValue) throws(RecordingFailure) {
@@ -159,6 +160,7 @@ extension StoredButton {
             heard: try button.optional("heard", \.integerValue),
             triggerMode: try button.optional("trigger_mode") { $0.stringValue.flatMap(TriggerMode.init(rawValue:)) },
             settings: try ButtonSettings(recorded: try button.member("settings") { $0 }),
+            dials: try button.optional("dials", \.dialsValue) ?? [:],
             isBatteryLow: try button.bool("battery_low"), recogniser: try button.string("recogniser"))
     }
 }
@@ -183,28 +185,31 @@ extension StoredRun {
 
 extension ButtonIdentity {
     func json(hiding redaction: Redaction) -> JSONValue {
-        [
+        let members: JSONValue = [
             "address": JSONValue(address), "uuid": .string(uuid), "serial": .string(serial),
             "nickname": .string(redaction(nickname)), "firmware": JSONValue(firmwareVersion),
         ]
+        return members.adding("model", model == .flic2 ? nil : .string(model.rawValue))
     }
 
     init(recorded identity: JSONValue) throws(RecordingFailure) {
         self.init(
             address: try identity.member("address", \.addressValue), uuid: try identity.string("uuid"),
             serial: try identity.string("serial"), nickname: try identity.string("nickname"),
-            firmwareVersion: try identity.integer("firmware"))
+            firmwareVersion: try identity.integer("firmware"),
+            model: try identity.optional("model") { $0.stringValue.flatMap(FlicModel.init(rawValue:)) } ?? .flic2)
     }
 }
 
 extension ButtonSettings {
     var json: JSONValue {
-        [
+        let members: JSONValue = [
             "latency_mode": .string(latencyMode.rawValue),
             "auto_disconnect_s": autoDisconnectTime.map { JSONValue($0) } ?? .null,
             "nickname_chosen_at_ms": nicknameChosenAt.map { JSONValue($0) } ?? .null,
             "connection_wanted": .bool(isConnectionWanted),
         ]
+        return members.adding("led_mode", ledMode == .fill ? nil : .string(ledMode.rawValue))
     }
 
     init(recorded settings: JSONValue) throws(RecordingFailure) {
@@ -216,15 +221,23 @@ extension ButtonSettings {
             nicknameChosenAt: try settings.optional("nickname_chosen_at_ms") {
                 $0.integerValue.flatMap(UInt64.init(exactly:))
             },
-            isConnectionWanted: try settings.bool("connection_wanted"))
+            isConnectionWanted: try settings.bool("connection_wanted"),
+            ledMode: try settings.optional("led_mode") { $0.stringValue.flatMap(LEDMode.init(rawValue:)) } ?? .fill)
     }
 }
 
 extension EventCursor {
-    var json: JSONValue { ["boot_id": JSONValue(bootID), "event_count": JSONValue(eventCount)] }
+    var json: JSONValue {
+        let members: JSONValue = ["boot_id": JSONValue(bootID), "event_count": JSONValue(eventCount)]
+        return members.adding("small_event_count", smallEventCount == 0 ? nil : JSONValue(smallEventCount))
+    }
 
     init(recorded cursor: JSONValue) throws(RecordingFailure) {
-        self.init(bootID: try cursor.integer("boot_id"), eventCount: try cursor.integer("event_count"))
+        self.init(
+            bootID: try cursor.integer("boot_id"), eventCount: try cursor.integer("event_count"),
+            smallEventCount: try cursor.optional("small_event_count") {
+                $0.integerValue.flatMap(UInt32.init(exactly:))
+            } ?? 0)
     }
 }
 
