@@ -115,6 +115,7 @@ struct TwistTests {
             #expect(room.manager.state(of: Self.id) == .ready)
             #expect(room.requests.filter { $0 == 0x06 }.count == (model == .twist ? 1 : 2))
             #expect(room.steps == [.down, .up(.open), .clickTimeout])
+            #expect(room.manager.knownButton(Self.id)?.identity.model == .twist)
             #expect(room.world.dialMemory(of: "lamp")?.positions[.slot(2)] == 4096)
         }
     }
