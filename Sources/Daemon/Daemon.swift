@@ -41,6 +41,12 @@ final class Daemon {
         case .notice(let sentence): self?.logger.warning("\(sentence)")
         }
     }
+    /// In the order of the configuration.
+    private lazy var sources = setup.configuration.sources.enumerated().map { place, source in
+        FlicdSourceEdge(loop: loop, host: source.host, port: UInt16(clamping: source.port)) { [weak self] in
+            self?.deliver(.source(place, $0))
+        }
+    }
     private let metrics: MetricsFile?
     /// How often the configuration was read again.
     var configurationReads: UInt64 = 0
@@ -155,6 +161,7 @@ final class Daemon {
         case .send(let packet):
             capture?.add(packet, .sent)
             transport?.send(packet)
+        case .source(let place, let effect): carryOut(effect, of: sources[place])
         case .record(let token, let changes): record(changes, token)
         case .sync(let token): sync(token)
         case .subscribe(let subscriptions): mqtt?.subscribe(subscriptions)
@@ -182,6 +189,14 @@ final class Daemon {
         case .status(let text): notifier?.status(text)
         case .writeMetrics(let text): metrics?.write(text)
         case .finish(let isRestart): finish(isRestart: isRestart)
+        }
+    }
+
+    private func carryOut(_ effect: SourceEffect, of source: FlicdSourceEdge) {
+        switch effect {
+        case .connect: source.connect()
+        case .send(let octets): source.send(octets)
+        case .close: source.close()
         }
     }
 

@@ -69,6 +69,11 @@ enum StoreSchema {
             "ALTER TABLE buttons ADD COLUMN heard INTEGER NOT NULL DEFAULT 0",
             "UPDATE buttons SET heard = seq",
         ],
+        // A button of a flicd has no pairing of ours: 0 and no octets.
+        [
+            "ALTER TABLE buttons ADD COLUMN source TEXT",
+            "ALTER TABLE buttons ADD COLUMN battery_percent INTEGER",
+        ],
     ]
 
     /// Why the file is none that we began; `nil` when it may be ours.

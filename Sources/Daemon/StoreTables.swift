@@ -106,6 +106,12 @@ extension Database {
                 .text(id.description), .integer(Int64(millivolts)), .integer(measuredAt.milliseconds),
                 .integer(isLow ? 1 : 0))
 
+        case .batteryPercentage(let id, let percentage, let measuredAt, let isLow):
+            try run(
+                "UPDATE buttons SET battery_percent = ?2, battery_at = ?3, battery_low = ?4 WHERE id = ?1",
+                .text(id.description), .integer(Int64(percentage)), .integer(measuredAt.milliseconds),
+                .integer(isLow ? 1 : 0))
+
         case .firmware(let id, let version):
             try run(
                 "UPDATE buttons SET firmware = ?2 WHERE id = ?1", .text(id.description), .integer(Int64(version)))
@@ -146,13 +152,13 @@ extension Database {
                 (id, address_kind, uuid, serial, nickname, firmware, name, pairing_identifier, pairing_key, paired_at,
                  boot_id, event_count, advertising_configured, battery_mv, battery_at, press_count, seq,
                  trigger_mode, latency_mode, connection_wanted, recogniser, auto_disconnect, nickname_chosen_at,
-                 battery_low, heard)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                 battery_low, heard, source, battery_percent)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             .text(button.id.description), .integer(Int64(button.identity.address.kind.rawValue)),
             .text(button.identity.uuid), .text(button.identity.serial), .text(button.identity.nickname),
             .integer(Int64(button.identity.firmwareVersion)), DatabaseValue(button.name),
-            .integer(Int64(button.pairing.identifier)), .blob(button.pairing.key.octets),
+            .integer(Int64(button.pairing?.identifier ?? 0)), .blob(button.pairing?.key.octets ?? []),
             .integer(button.pairedAt.milliseconds),
             .integer(Int64(button.cursor.bootID)), .integer(Int64(button.cursor.eventCount)),
             .integer(button.isAdvertisingConfigured ? 1 : 0),
@@ -163,14 +169,15 @@ extension Database {
             .integer(button.settings.isConnectionWanted ? 1 : 0), .text(button.recogniser),
             DatabaseValue(button.settings.autoDisconnectTime.map(Int64.init)),
             DatabaseValue(button.settings.nicknameChosenAt.map(Int64.init(clamping:))),
-            .integer(button.isBatteryLow ? 1 : 0), .integer(button.heard))
+            .integer(button.isBatteryLow ? 1 : 0), .integer(button.heard), DatabaseValue(button.source),
+            DatabaseValue(button.batteryPercentage.map(Int64.init)))
     }
 
     private static let selectButtons = """
         SELECT id, address_kind, uuid, serial, nickname, firmware, name, pairing_identifier, pairing_key, paired_at,
             boot_id, event_count, advertising_configured, battery_mv, battery_at, press_count, seq,
             trigger_mode, latency_mode, connection_wanted, recogniser, auto_disconnect, nickname_chosen_at,
-            battery_low, heard
+            battery_low, heard, source, battery_percent
         FROM buttons ORDER BY id
         """
 
@@ -185,13 +192,16 @@ extension StoredButton {
             let uuid = row.text(2), let serial = row.text(3), let nickname = row.text(4),
             let firmware = row.integer(5).flatMap(UInt32.init(exactly:)),
             let pairingIdentifier = row.integer(7).flatMap(UInt32.init(exactly:)),
-            let key = row.blob(8).flatMap(PairingKey.init), let pairedAt = row.integer(9),
+            let key = row.blob(8), let pairedAt = row.integer(9),
             let cursor = EventCursor(row, 10, 11), let isAdvertisingConfigured = row.integer(12),
             let pressCount = row.integer(15), let sequence = row.integer(16),
             let latencyMode = row.text(18).flatMap(LatencyMode.init),
             let isConnectionWanted = row.integer(19), let recogniser = row.text(20),
             let isBatteryLow = row.integer(23), let heard = row.integer(24)
         else { return nil }
+        let source = row.text(25)
+        let pairing = PairingKey(key).map { Pairing(identifier: pairingIdentifier, key: $0) }
+        guard (pairing == nil) != (source == nil) else { return nil }
         let triggerMode = row.text(17)
         // A word that is no mode is not the same as no word.
         guard triggerMode == nil || triggerMode.flatMap(TriggerMode.init) != nil else { return nil }
@@ -199,10 +209,11 @@ extension StoredButton {
             identity: ButtonIdentity(
                 address: BluetoothAddress(rawValue: id.rawValue, kind: kind), uuid: uuid, serial: serial,
                 nickname: nickname, firmwareVersion: firmware),
-            name: row.text(6), pairing: Pairing(identifier: pairingIdentifier, key: key),
+            name: row.text(6), pairing: pairing, source: source,
             pairedAt: UTCTime(milliseconds: pairedAt), cursor: cursor,
             isAdvertisingConfigured: isAdvertisingConfigured != 0,
             batteryMillivolts: row.integer(13).flatMap(Int.init(exactly:)),
+            batteryPercentage: row.integer(26).flatMap(Int.init(exactly:)),
             batteryMeasuredAt: row.integer(14).map(UTCTime.init(milliseconds:)),
             pressCount: pressCount, sequence: sequence, heard: heard,
             triggerMode: triggerMode.flatMap(TriggerMode.init),

@@ -106,10 +106,11 @@ struct PressMachine: Sendable {
         isCut = false
         if isRestored { ageRestoredPresses(by: event.age, to: clock.moment, clock.instant) }
         if startsOver && event.step == .down { takesVerdicts = grammar.verdictMode != nil && !isInChord }
+        if event.isTimeRough { leaveToVerdicts() }
         if event.step != .down { note(event) }
 
-        if takesVerdicts, let mode = grammar.verdictMode {
-            takeVerdict(event, in: mode, into: &output)
+        if takesVerdicts {
+            takeVerdict(event, in: grammar.verdictMode ?? grammar.nearestMode, into: &output)
         } else {
             switch event.step {
             case .down:

@@ -104,7 +104,7 @@ extension Hub {
         sayStatus()
     }
 
-    private mutating func stateChanged(_ button: ButtonID, _ state: ButtonState, at now: Instant) {
+    mutating func stateChanged(_ button: ButtonID, _ state: ButtonState, at now: Instant) {
         let before = buttons[button]?.state
         buttons[button]?.state = state
         saySoon(.status(button), at: now)
@@ -135,8 +135,11 @@ extension Hub {
         saySoon(.status(button), at: now)
         self.record([.battery(button, millivolts: millivolts, measuredAt: time, isLow: record.batteryAlarm.isLow)])
         advanceRules(.battery(button, Int64(Battery.percentage(millivolts: millivolts))), at: now)
-        guard becameLow else { return }
-        log(.warning, "\(label(of: button)): the battery is low (\(millivolts) mV); change it, a CR2032")
+        if becameLow { batteryBecameLow(button, "\(millivolts) mV", time, at: now) }
+    }
+
+    mutating func batteryBecameLow(_ button: ButtonID, _ reading: String, _ time: UTCTime, at now: Instant) {
+        log(.warning, "\(label(of: button)): the battery is low (\(reading)); change it, a CR2032")
         tell([
             "kind": "event", "button": .string(label(of: button)), "id": .string(button.description),
             "event": "battery_low", "queued": false, "age_ms": 0, "at": .string(time.description),
@@ -170,37 +173,45 @@ extension Hub {
     }
 
     private mutating func paired(_ button: KnownButton, _ batteryMillivolts: Int, at now: Instant) {
-        let time = wallClock(at: now)
-        let stored = StoredButton(
-            identity: button.identity, pairing: button.pairing, pairedAt: time)
-        buttons[button.id] = ButtonRecord(stored)
+        let identity = button.identity
+        add(StoredButton(identity: identity, pairing: button.pairing, pairedAt: wallClock(at: now)), at: now)
+        batteryMeasured(button.id, batteryMillivolts, at: now)
+        announce(button.id, at: now)
+        log(.info, "paired \(identity.serial) (\(identity.address)), firmware \(identity.firmwareVersion)")
+    }
+
+    /// A button that was not known, or that is known in another way from here on.
+    mutating func add(_ stored: StoredButton, at now: Instant) {
+        buttons[stored.id] = ButtonRecord(stored)
         recordAndSync([.putButton(stored)])
         buttonsChanged(at: now)
-        batteryMeasured(button.id, batteryMillivolts, at: now)
-        announced.hidden.remove(.config(button.id))
-        say(.status(button.id))
-        say(.availability(button.id))
-        say(.config(button.id))
-        let identity = button.identity
+    }
+
+    /// Tells others of a button that is new.
+    mutating func announce(_ button: ButtonID, at now: Instant) {
+        guard let identity = buttons[button]?.identity else { return }
+        announced.hidden.remove(.config(button))
+        say(.status(button))
+        say(.availability(button))
+        say(.config(button))
         let data: JSONValue = [
-            "id": .string(button.id.description), "button": .string(label(of: button.id)),
+            "id": .string(button.description), "button": .string(label(of: button)),
             "address": .string(identity.address.description), "serial": .string(identity.serial),
         ]
         publish(
             topics.bridgeMessage("button_paired", data), patience: Hub.bridgePatience, mayRepeat: true,
             at: now)
-        log(.info, "paired \(identity.serial) (\(identity.address)), firmware \(identity.firmwareVersion)")
     }
 
     /// Why a button is not known any more. The raw value is the word for those who watch.
-    private enum Departure: String {
+    enum Departure: String {
         /// It has proved that it does not know us.
         case unpaired
         /// Somebody asked for it.
         case removed
     }
 
-    private mutating func gone(_ button: ButtonID, _ departure: Departure, at now: Instant) {
+    mutating func gone(_ button: ButtonID, _ departure: Departure, at now: Instant) {
         let name = label(of: button)
         guard let record = buttons.removeValue(forKey: button) else { return }
         recordAndSync([.removeButton(button)])
@@ -223,7 +234,7 @@ extension Hub {
         buttonsChanged(at: now)
     }
 
-    private mutating func pairingProgressed(_ progress: PairingProgress, at now: Instant) {
+    mutating func pairingProgressed(_ progress: PairingProgress, at now: Instant) {
         var data: [JSONValue.Member] = [.init("step", .string(progress.word))]
         if let address = progress.address { data.append(.init("address", .string(address.description))) }
         switch progress {
@@ -234,6 +245,7 @@ extension Hub {
             data.append(.init("serial", .string(identity.serial)))
             data.append(.init("firmware", .integer(Int64(identity.firmwareVersion))))
             data.append(.init("battery_mv", record?.batteryMillivolts.map { .integer(Int64($0)) } ?? .null))
+            hasPairedOne = true
         case .failed(let failure, _):
             data.append(.init("reason", .string(failure.word)))
             data.append(.init("advice", .string(failure.advice)))
@@ -244,9 +256,14 @@ extension Hub {
         case .ended:
             log(.info, "no longer looking for new buttons")
             joinEnd = nil
+            stopSourceSearch(at: now)
             say(.bridgeInfo)
         case .foundPrivate, .foundPublic, .alreadyPaired, .connecting, .connected, .verifying: break
         }
+        tellPairing(data)
+    }
+
+    mutating func tellPairing(_ data: [JSONValue.Member]) {
         tell(.object([.init("kind", "pairing")] + data))
         publish(topics.bridgeMessage("pairing", .object(data)))
     }

@@ -33,6 +33,9 @@ package struct Hub: Sendable {
         /// The transport could not be opened, or is gone; a sentence for people.
         case transportClosed(String, AdapterFault = .absent)
 
+        /// Of the source at that place in the configuration.
+        case source(Int, SourceInput)
+
         /// Where a broker of our own listens.
         case brokerAddress(String)
         case brokerConnected
@@ -76,6 +79,8 @@ package struct Hub: Sendable {
         case openTransport
         case closeTransport
         case send([UInt8])
+        /// For the source at that place in the configuration.
+        case source(Int, SourceEffect)
 
         /// One transaction, without a sync. What could not be recorded before goes with it.
         case record(UInt64, [StoreChange])
@@ -123,7 +128,7 @@ package struct Hub: Sendable {
 
     /// Of those due at one instant the first is the first: what a button did comes before what a timer decides.
     enum TimerKey: CaseIterable, Hashable, Sendable {
-        case buttons, rules, outbox, transport, store, statistics, settling, announce, heard, metrics
+        case buttons, sources, rules, outbox, transport, join, store, statistics, settling, announce, heard, metrics
     }
 
     /// Waits between attempts to open the transport: doubling from the first to the last.
@@ -149,6 +154,11 @@ package struct Hub: Sendable {
     var adapterHistory = AdapterHistory() { didSet { metrics.isOutdated = true } }
     /// Buttons that the adapter has no room for now.
     var waitingForSpace: Set<ButtonID> = []
+    /// In the order of the configuration.
+    var sources: [Source] { didSet { metrics.isOutdated = true } }
+    var sourceDeadlines = Deadlines<Int>()
+    /// Since the search for new buttons began.
+    var hasPairedOne = false
     var transportWait = Hub.transportRetry.lowerBound
     var broker = BrokerState.disconnected("the broker has not answered yet; if it stays so, check mqtt.broker") {
         didSet { metrics.isOutdated = true }
@@ -217,6 +227,7 @@ package struct Hub: Sendable {
         buttonSource = ButtonSource(
             ButtonManager(
                 extraTrustRoots: configuration.extraTrustRoots, maximumLinks: configuration.maximumConnections))
+        sources = configuration.sources.map { Source(name: $0) }
         engine = RuleEngine(rules, state: stored.rules, nextRun: RunID(rawValue: stored.nextRun))
         redaction = Redaction(rules.confidential)
         let waiting = Set(stored.rules.waiting.map(\.run.rawValue))
@@ -239,6 +250,8 @@ package struct Hub: Sendable {
             advanceButtons(.transportOpened, at: now)
         case .received(let packet): advanceButtons(.received(packet), at: now)
         case .transportClosed(let reason, let fault): if !isFinished { transportClosed(reason, fault, at: now) }
+
+        case .source(let place, let input): if !isFinished { sourceHappened(place, input, at: now) }
 
         case .brokerAddress(let address): brokerAddress = address
         case .brokerConnected: brokerConnected(at: now)
@@ -286,22 +299,25 @@ package struct Hub: Sendable {
         for name in configuration.trustRootNames {
             log(.warning, "certificates signed by \(name) are trusted besides Flic's own (bluetooth.trust_roots)")
         }
-        advanceButtons(.restored(buttons.values.map(\.known)), at: now)
+        advanceButtons(.restored(buttons.values.compactMap(\.known)), at: now)
         for record in buttons.values.sorted(by: { $0.identity.id < $1.identity.id }) {
             restoreRuleFacts(of: record, at: now)
         }
         buttonsChanged(at: now)
         for button in buttons.keys.sorted() { reportUnheard(of: button, at: now) }
         if configuration.hasTransport { effects.append(.openTransport) }
+        startSources(at: now)
         writeMetrics(at: now)
     }
 
     private mutating func expire(_ key: TimerKey, at now: Instant) {
         switch key {
         case .buttons: advanceButtons(.timerFired, at: now)
+        case .sources: expireSources(at: now)
         case .rules: advanceRules(.timerFired, at: now)
         case .outbox: expireMessages(at: now)
         case .transport: effects.append(.openTransport)
+        case .join: endSourceSearch(isAsked: false, at: now)
         case .store: recordAndSync([])
         case .statistics: publishStatistics()
         case .settling: retained.addSettled()
@@ -325,6 +341,7 @@ package struct Hub: Sendable {
         isFinished = true
         // Nothing is opened any more.
         deadlines.cancel(.transport)
+        deadlines.cancel(.sources)
         recordHeard()
         retained.addSettled()
         sendRetained(at: now)
@@ -332,6 +349,7 @@ package struct Hub: Sendable {
             effects.append(.publish(takeToken(), offlineMessage, expiry: nil))
         }
         effects.append(.closeTransport)
+        for place in sources.indices { effects.append(.source(place, .close)) }
         writeMetrics(at: now)
         effects.append(.finish(isRestart: isRestartWanted))
     }

@@ -21,6 +21,8 @@ package struct HubConfiguration: Hashable, Sendable {
     package var hasTransport: Bool
     /// Links at once; `nil`: as many as the adapter has.
     package var maximumConnections: Int?
+    /// The flicds that buttons come from, as the configuration says them: `flicd://host:5551`.
+    package var sources: [String]
     /// As the configuration says it, without credentials.
     package var broker: String
     package var hasBroker: Bool
@@ -51,7 +53,7 @@ package struct HubConfiguration: Hashable, Sendable {
         homeAssistantStatusTopic: String = "homeassistant/status", extraTrustRoots: [[UInt8]] = [],
         trustRootNames: [String] = [],
         transport: String = "none", hasTransport: Bool = true, maximumConnections: Int? = nil,
-        broker: String = "none", hasBroker: Bool = true,
+        sources: [String] = [], broker: String = "none", hasBroker: Bool = true,
         control: MQTTControl = .settings, logLevel: LogLevel = .info, processEnvironment: [String] = [],
         stateDirectory: String = "/",
         builtAt: UTCTime = UTCTime(milliseconds: 0), ruleFault: String? = nil, ruleProblems: [JSONValue] = [],
@@ -67,6 +69,7 @@ package struct HubConfiguration: Hashable, Sendable {
         self.transport = transport
         self.hasTransport = hasTransport
         self.maximumConnections = maximumConnections
+        self.sources = sources
         self.broker = broker
         self.hasBroker = hasBroker
         self.control = control

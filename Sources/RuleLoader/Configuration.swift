@@ -26,6 +26,17 @@ package struct Configuration: Hashable, Sendable {
         case none
     }
 
+    /// A flicd that buttons come from.
+    package struct Source: Hashable, Sendable {
+        package var host: String
+        package var port: Int
+
+        /// `flicd://host:5551`.
+        package var word: String { "flicd://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+    }
+
+    package static let maximumSources = 8
+
     /// Where messages go.
     package enum Broker: Hashable, Sendable {
         case tcp(host: String, port: Int, tls: Bool)
@@ -89,7 +100,8 @@ package struct Configuration: Hashable, Sendable {
 
     /// `HOST:PORT`.
     package var flicdListen: String?
-    package var sources: [String] = []
+    /// At most `maximumSources`, no two the same.
+    package var sources: [Source] = []
     package var allowsShell = true
     package var allowsRun = true
     package var allowsHTTP = true

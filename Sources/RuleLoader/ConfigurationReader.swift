@@ -35,11 +35,7 @@ struct ConfigurationReader {
             }
             configuration.flicdListen = text
         }
-        if let node = fields.node("sources") {
-            for node in checker.oneOrMany(node, empty: "an empty list of sources gives nothing") {
-                if let text = checker.text(node, key: "sources", .areText) { configuration.sources.append(text.string) }
-            }
-        }
+        if let node = fields.node("sources") { readSources(node) }
         if let fields = section("actions", .actions, of: fields) {
             configuration.allowsShell = fields.boolean("shell") ?? true
             configuration.allowsRun = fields.boolean("run") ?? true
@@ -87,6 +83,26 @@ struct ConfigurationReader {
             } else {
                 checker.error(
                     "E203", at: node, "an Ed25519 key has 64 hexadecimal digits, not \"\(checker.shown(text))\"")
+            }
+        }
+    }
+
+    private mutating func readSources(_ node: YAMLNode) {
+        for node in checker.oneOrMany(node, empty: "an empty list of sources gives nothing") {
+            guard let text = checker.text(node, key: "sources", .areText)?.string else { continue }
+            guard let source = Configuration.Source(text) else {
+                checker.error(
+                    "E204", at: node, "unknown source \"\(checker.shown(text))\"",
+                    hint: "write flicd://HOST or flicd://HOST:PORT")
+                continue
+            }
+            if configuration.sources.contains(source) {
+                checker.error("E203", at: node, "the source \"\(checker.shown(text))\" is there twice")
+            } else if configuration.sources.count == Configuration.maximumSources {
+                checker.error("E203", at: node, "there are at most \(Configuration.maximumSources) sources")
+                return
+            } else {
+                configuration.sources.append(source)
             }
         }
     }
@@ -231,6 +247,19 @@ extension Configuration.Transport {
         } else {
             return nil
         }
+    }
+}
+
+extension Configuration.Source {
+    private static let defaultPort = 5551
+
+    /// As written in `sources:`.
+    init?(_ text: String) {
+        let scheme = "flicd://"
+        guard text.hasPrefix(scheme),
+            let endpoint = Endpoint(text.dropFirst(scheme.count), defaultPort: Self.defaultPort)
+        else { return nil }
+        self.init(host: endpoint.host, port: endpoint.port)
     }
 }
 

@@ -12,6 +12,7 @@ struct ImportTests {
         "Diagnostics": ["JSON"],
         "BluetoothHost": ["Bytes", "ButtonModel"],
         "Flic": ["Bytes", "ButtonModel", "CCrypto"],
+        "FlicdProtocol": ["Bytes", "ButtonModel"],
         "Gestures": ["ButtonModel"],
         "Expressions": ["ButtonModel", "JSON"],
         "Almanac": ["Bytes", "ButtonModel", "Expressions"],
@@ -23,8 +24,8 @@ struct ImportTests {
         "HomeAssistant": ["ButtonModel", "JSON"],
         "Buttons": ["BluetoothHost", "Flic", "ButtonModel"],
         "Hub": [
-            "Bytes", "ButtonModel", "JSON", "Diagnostics", "Buttons", "Gestures", "Expressions", "Rules",
-            "HomeAssistant",
+            "Bytes", "ButtonModel", "JSON", "Diagnostics", "FlicdProtocol", "Buttons", "Gestures", "Expressions",
+            "Rules", "HomeAssistant",
         ],
         "Simulator": ["Bytes", "ButtonModel", "BluetoothHost", "Flic"],
         "Reactor": ["CLinux", "Glibc", "Synchronization"],

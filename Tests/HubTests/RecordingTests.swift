@@ -29,6 +29,9 @@ struct RecordingTests {
         // Read and never written.
         case .entropy: []
         case .transportClosed: [.transportClosed("it is gone.")]
+        case .sourceConnected: [.source(1, .connected(bootID: .max))]
+        case .sourceReceived: [.source(0, .received([])), .source(0, .received([0xFF, 0x00]))]
+        case .sourceClosed: [.source(7, .closed("it is gone"))]
         case .brokerAddress: [.brokerAddress("mqtt://127.0.0.1:1")]
         case .brokerConnected: [.brokerConnected]
         case .brokerDisconnected: [.brokerDisconnected("\u{0}\n\u{7F}\u{2028}")]

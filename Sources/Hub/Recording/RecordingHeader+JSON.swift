@@ -55,6 +55,7 @@ extension HubConfiguration {
             "trust_roots": .array(trustRootNames.map(JSONValue.string)), "transport": .string(transport),
             "has_transport": .bool(hasTransport),
             "maximum_connections": maximumConnections.map { JSONValue($0) } ?? .null,
+            "sources": .array(sources.map(JSONValue.string)),
             "broker": .string(broker), "has_broker": .bool(hasBroker),
             "control": .string(control.rawValue), "log_level": .string(logLevel.rawValue),
             "state_directory": .string(stateDirectory),
@@ -86,6 +87,7 @@ extension HubConfiguration {
             maximumConnections: try configuration.optional("maximum_connections") {
                 $0.integerValue.flatMap(Int.init(exactly:))
             },
+            sources: configuration["sources"] == nil ? [] : try strings("sources"),
             broker: try configuration.string("broker"),
             hasBroker: try configuration.bool("has_broker"),
             control: try MQTTControl(recorded: configuration),
@@ -135,9 +137,11 @@ extension StoredButton {
     func json(hiding redaction: Redaction) -> JSONValue {
         [
             "identity": identity.json(hiding: redaction), "name": name.map { .string(redaction($0)) } ?? .null,
+            "source": source.map { .string($0) } ?? .null,
             "paired_at_ms": JSONValue(pairedAt.milliseconds), "cursor": cursor.json,
             "advertising_configured": .bool(isAdvertisingConfigured),
             "battery_mv": batteryMillivolts.map { JSONValue($0) } ?? .null,
+            "battery_percent": batteryPercentage.map { JSONValue($0) } ?? .null,
             "battery_at_ms": batteryMeasuredAt.map { JSONValue($0.milliseconds) } ?? .null,
             "press_count": JSONValue(pressCount), "sequence": JSONValue(sequence),
             "heard": JSONValue(heard),
@@ -147,13 +151,16 @@ extension StoredButton {
     }
 
     init(recorded button: JSONValue) throws(RecordingFailure) {
+        let source = try button.optional("source", \.stringValue)
         self.init(
             identity: try ButtonIdentity(recorded: try button.member("identity") { $0 }),
-            name: try button.optional("name", \.stringValue), pairing: .notRecorded,
+            name: try button.optional("name", \.stringValue), pairing: source == nil ? .notRecorded : nil,
+            source: source,
             pairedAt: UTCTime(milliseconds: try button.integer("paired_at_ms")),
             cursor: try EventCursor(recorded: try button.member("cursor") { $0 }),
             isAdvertisingConfigured: try button.bool("advertising_configured"),
             batteryMillivolts: try button.optional("battery_mv") { $0.integerValue.flatMap(Int.init(exactly:)) },
+            batteryPercentage: try button.optional("battery_percent") { $0.integerValue.flatMap(Int.init(exactly:)) },
             batteryMeasuredAt: try button.optional("battery_at_ms", \.integerValue).map(UTCTime.init(milliseconds:)),
             pressCount: try button.integer("press_count"), sequence: try button.integer("sequence"),
             heard: try button.optional("heard", \.integerValue),
