@@ -69,6 +69,13 @@ enum StoreSchema {
             "ALTER TABLE buttons ADD COLUMN heard INTEGER NOT NULL DEFAULT 0",
             "UPDATE buttons SET heard = seq",
         ],
+        [
+            "ALTER TABLE buttons ADD COLUMN model TEXT NOT NULL DEFAULT 'flic2'",
+            "ALTER TABLE buttons ADD COLUMN small_event_count INTEGER NOT NULL DEFAULT 0",
+            "ALTER TABLE buttons ADD COLUMN led_mode TEXT NOT NULL DEFAULT 'fill'",
+            "ALTER TABLE buttons ADD COLUMN dials TEXT NOT NULL DEFAULT '{}'",
+            "ALTER TABLE runs ADD COLUMN small_event_count INTEGER NOT NULL DEFAULT 0",
+        ],
         // A button of a flicd has no pairing of ours: 0 and no octets.
         [
             "ALTER TABLE buttons ADD COLUMN source TEXT",

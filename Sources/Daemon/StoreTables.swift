@@ -1,6 +1,7 @@
 import ButtonModel
 import CSQLite
 import Hub
+import JSON
 import Rules
 
 /// The store's values as rows. Every SQL text stands here or in `StoreSchema`.
@@ -57,11 +58,12 @@ extension Database {
                 UPDATE buttons SET
                     advertising_configured = CASE WHEN boot_id = ?2 THEN advertising_configured ELSE 0 END,
                     boot_id = ?2, event_count = ?3, recogniser = ?4, press_count = ?5, seq = ?6,
-                    heard = ?7
+                    heard = ?7, small_event_count = ?8
                 WHERE id = ?1
                 """,
                 .text(id.description), .integer(Int64(cursor.bootID)), .integer(Int64(cursor.eventCount)),
-                .text(recogniser), .integer(pressCount), .integer(sequence), .integer(heard))
+                .text(recogniser), .integer(pressCount), .integer(sequence), .integer(heard),
+                .integer(Int64(cursor.smallEventCount)))
 
         case .heard(let id, let heard):
             try run("UPDATE buttons SET heard = ?2 WHERE id = ?1", .text(id.description), .integer(heard))
@@ -69,12 +71,12 @@ extension Database {
         case .runStarted(let started):
             try run(
                 """
-                INSERT OR REPLACE INTO runs (id, rule, button, boot_id, event_count, started_at)
-                VALUES (?, ?, ?, ?, ?, ?)
+                INSERT OR REPLACE INTO runs (id, rule, button, boot_id, event_count, started_at, small_event_count)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
                 """,
                 .integer(Int64(bitPattern: started.id)), .text(started.rule), .text(started.button?.description ?? ""),
                 .integer(Int64(started.event.bootID)), .integer(Int64(started.event.eventCount)),
-                .integer(started.startedAt.milliseconds))
+                .integer(started.startedAt.milliseconds), .integer(Int64(started.event.smallEventCount)))
 
         case .runEnded(let id):
             // While its row is there, that says which numbers are taken. So a run writes this when it ends: a press
@@ -131,13 +133,18 @@ extension Database {
             try run(
                 """
                 UPDATE buttons SET
-                    latency_mode = ?2, auto_disconnect = ?3, nickname_chosen_at = ?4, connection_wanted = ?5
+                    latency_mode = ?2, auto_disconnect = ?3, nickname_chosen_at = ?4, connection_wanted = ?5,
+                    led_mode = ?6
                 WHERE id = ?1
                 """,
                 .text(id.description), .text(settings.latencyMode.rawValue),
                 DatabaseValue(settings.autoDisconnectTime.map(Int64.init)),
                 DatabaseValue(settings.nicknameChosenAt.map(Int64.init(clamping:))),
-                .integer(settings.isConnectionWanted ? 1 : 0))
+                .integer(settings.isConnectionWanted ? 1 : 0), .text(settings.ledMode.rawValue))
+
+        case .dials(let id, let dials):
+            try run(
+                "UPDATE buttons SET dials = ?2 WHERE id = ?1", .text(id.description), .text(dials.json.description))
         }
     }
 
@@ -152,8 +159,8 @@ extension Database {
                 (id, address_kind, uuid, serial, nickname, firmware, name, pairing_identifier, pairing_key, paired_at,
                  boot_id, event_count, advertising_configured, battery_mv, battery_at, press_count, seq,
                  trigger_mode, latency_mode, connection_wanted, recogniser, auto_disconnect, nickname_chosen_at,
-                 battery_low, heard, source, battery_percent)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                 battery_low, heard, model, small_event_count, led_mode, dials, source, battery_percent)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             .text(button.id.description), .integer(Int64(button.identity.address.kind.rawValue)),
             .text(button.identity.uuid), .text(button.identity.serial), .text(button.identity.nickname),
@@ -169,7 +176,9 @@ extension Database {
             .integer(button.settings.isConnectionWanted ? 1 : 0), .text(button.recogniser),
             DatabaseValue(button.settings.autoDisconnectTime.map(Int64.init)),
             DatabaseValue(button.settings.nicknameChosenAt.map(Int64.init(clamping:))),
-            .integer(button.isBatteryLow ? 1 : 0), .integer(button.heard), DatabaseValue(button.source),
+            .integer(button.isBatteryLow ? 1 : 0), .integer(button.heard), .text(button.identity.model.rawValue),
+            .integer(Int64(button.cursor.smallEventCount)), .text(button.settings.ledMode.rawValue),
+            .text(button.dials.json.description), DatabaseValue(button.source),
             DatabaseValue(button.batteryPercentage.map(Int64.init)))
     }
 
@@ -177,11 +186,13 @@ extension Database {
         SELECT id, address_kind, uuid, serial, nickname, firmware, name, pairing_identifier, pairing_key, paired_at,
             boot_id, event_count, advertising_configured, battery_mv, battery_at, press_count, seq,
             trigger_mode, latency_mode, connection_wanted, recogniser, auto_disconnect, nickname_chosen_at,
-            battery_low, heard, source, battery_percent
+            battery_low, heard, model, small_event_count, led_mode, dials, source, battery_percent
         FROM buttons ORDER BY id
         """
 
-    private static let selectRuns = "SELECT id, rule, button, boot_id, event_count, started_at FROM runs ORDER BY id"
+    private static let selectRuns = """
+        SELECT id, rule, button, boot_id, event_count, started_at, small_event_count FROM runs ORDER BY id
+        """
 }
 
 extension StoredButton {
@@ -193,13 +204,15 @@ extension StoredButton {
             let firmware = row.integer(5).flatMap(UInt32.init(exactly:)),
             let pairingIdentifier = row.integer(7).flatMap(UInt32.init(exactly:)),
             let key = row.blob(8), let pairedAt = row.integer(9),
-            let cursor = EventCursor(row, 10, 11), let isAdvertisingConfigured = row.integer(12),
+            let cursor = EventCursor(row, 10, 11, 26), let isAdvertisingConfigured = row.integer(12),
             let pressCount = row.integer(15), let sequence = row.integer(16),
             let latencyMode = row.text(18).flatMap(LatencyMode.init),
             let isConnectionWanted = row.integer(19), let recogniser = row.text(20),
-            let isBatteryLow = row.integer(23), let heard = row.integer(24)
+            let isBatteryLow = row.integer(23), let heard = row.integer(24),
+            let model = row.text(25).flatMap(FlicModel.init), let ledMode = row.text(27).flatMap(LEDMode.init),
+            let dials = row.text(28).flatMap({ try? JSONValue(parsing: Array($0.utf8)) })?.dialsValue
         else { return nil }
-        let source = row.text(25)
+        let source = row.text(29)
         let pairing = PairingKey(key).map { Pairing(identifier: pairingIdentifier, key: $0) }
         guard (pairing == nil) != (source == nil) else { return nil }
         let triggerMode = row.text(17)
@@ -208,27 +221,27 @@ extension StoredButton {
         self.init(
             identity: ButtonIdentity(
                 address: BluetoothAddress(rawValue: id.rawValue, kind: kind), uuid: uuid, serial: serial,
-                nickname: nickname, firmwareVersion: firmware),
+                nickname: nickname, firmwareVersion: firmware, model: model),
             name: row.text(6), pairing: pairing, source: source,
             pairedAt: UTCTime(milliseconds: pairedAt), cursor: cursor,
             isAdvertisingConfigured: isAdvertisingConfigured != 0,
             batteryMillivolts: row.integer(13).flatMap(Int.init(exactly:)),
-            batteryPercentage: row.integer(26).flatMap(Int.init(exactly:)),
+            batteryPercentage: row.integer(30).flatMap(Int.init(exactly:)),
             batteryMeasuredAt: row.integer(14).map(UTCTime.init(milliseconds:)),
             pressCount: pressCount, sequence: sequence, heard: heard,
             triggerMode: triggerMode.flatMap(TriggerMode.init),
             settings: ButtonSettings(
                 latencyMode: latencyMode, autoDisconnectTime: row.integer(21).flatMap(UInt16.init(exactly:)),
                 nicknameChosenAt: row.integer(22).flatMap(UInt64.init(exactly:)),
-                isConnectionWanted: isConnectionWanted != 0),
-            isBatteryLow: isBatteryLow != 0, recogniser: recogniser)
+                isConnectionWanted: isConnectionWanted != 0, ledMode: ledMode),
+            dials: dials, isBatteryLow: isBatteryLow != 0, recogniser: recogniser)
     }
 }
 
 extension StoredRun {
     fileprivate init?(_ row: DatabaseRow) {
         guard let id = row.integer(0), let rule = row.text(1), let buttonText = row.text(2),
-            let event = EventCursor(row, 3, 4), let startedAt = row.integer(5)
+            let event = EventCursor(row, 3, 4, 6), let startedAt = row.integer(5)
         else { return nil }
         let button = ButtonID(buttonText)
         // A run nobody pressed for has none.
@@ -240,10 +253,11 @@ extension StoredRun {
 }
 
 extension EventCursor {
-    fileprivate init?(_ row: DatabaseRow, _ bootID: Int32, _ eventCount: Int32) {
+    fileprivate init?(_ row: DatabaseRow, _ bootID: Int32, _ eventCount: Int32, _ smallEventCount: Int32) {
         guard let bootID = row.integer(bootID).flatMap(UInt32.init(exactly:)),
-            let eventCount = row.integer(eventCount).flatMap(UInt32.init(exactly:))
+            let eventCount = row.integer(eventCount).flatMap(UInt32.init(exactly:)),
+            let smallEventCount = row.integer(smallEventCount).flatMap(UInt32.init(exactly:))
         else { return nil }
-        self.init(bootID: bootID, eventCount: eventCount)
+        self.init(bootID: bootID, eventCount: eventCount, smallEventCount: smallEventCount)
     }
 }

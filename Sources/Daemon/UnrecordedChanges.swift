@@ -54,7 +54,7 @@ extension StoreChange {
         case waiting(RunID)
 
         enum Aspect {
-            case progress, heard, advertising, battery, firmware, nickname, name, triggerMode, settings
+            case progress, heard, advertising, battery, firmware, nickname, name, triggerMode, settings, dials
         }
 
         func makesPointless(_ earlier: Subject) -> Bool {
@@ -77,12 +77,13 @@ extension StoreChange {
         case .rules(.cooldown(let cooldown)): .cooldown(cooldown.rule, cooldown.button)
         case .rules(.waiting(let run, _)): .waiting(run)
         case .advertisingConfigured(let id, _): .aspect(id, .advertising)
-        case .battery(let id, _, _, _): .aspect(id, .battery)
+        case .battery(let id, _, _, _), .batteryPercentage(let id, _, _, _): .aspect(id, .battery)
         case .firmware(let id, _): .aspect(id, .firmware)
         case .nickname(let id, _): .aspect(id, .nickname)
         case .name(let id, _): .aspect(id, .name)
         case .triggerMode(let id, _): .aspect(id, .triggerMode)
         case .settings(let id, _): .aspect(id, .settings)
+        case .dials(let id, _): .aspect(id, .dials)
         }
     }
 }

@@ -81,7 +81,7 @@ struct ButtonRow: Sendable {
             guard steps != 0 else { return }
             for collect in collects {
                 if let place = windows.firstIndex(where: {
-                    $0.collect == collect && $0.latest.part == movement.part && now < $0.endsAt
+                    $0.collect == collect && $0.latest.isOfSameDial(as: movement) && now < $0.endsAt
                 }) {
                     windows[place].add(movement, steps: steps, at: now)
                 } else {

@@ -28,7 +28,7 @@ final class Grammar: Sendable {
     let clickGap: Ticks
     /// Somebody cares how long a press is.
     let tellsLongFromShort: Bool
-    /// A click is all that is wanted.
+    /// A click is all that is wanted, and nothing else can become of a press.
     let firesOnDown: Bool
     /// The button's own verdict in this mode gives the same.
     let verdictMode: TriggerMode?
@@ -49,10 +49,12 @@ final class Grammar: Sendable {
         holdAfter = Ticks(vocabulary.holdAfter, roundedUp: true)
         holdThreshold = holdStages.first.map { min($0, Ticks(vocabulary.holdAfter, roundedUp: true)) }
         clickGap = Ticks(vocabulary.clickGap)
-        verdictMode = takesVerdicts ? vocabulary.mode : nil
         nearestMode = vocabulary.nearestMode
         tellsLongFromShort = hasHold || patterns.contains { $0.contains(.long) }
-        firesOnDown = patterns == [.click] && !hasHold
+        let isClickAlone = patterns == [.click] && !hasHold
+        firesOnDown = isClickAlone && !vocabulary.canSwipe
+        // The button's own click would fire on the `down` of a swipe, too.
+        verdictMode = takesVerdicts && firesOnDown == isClickAlone ? vocabulary.mode : nil
 
         var nodes = [Node()]
         for pattern in patterns where (1...Vocabulary.maximumPresses).contains(pattern.count) {

@@ -23,6 +23,8 @@ import ButtonModel
 /// | holding   | up                                         | released  | `up`, `hold_release` if a stage was reached  |
 /// | spent     | up                                         | released  | `up`                                         |
 /// | undecided | a chord takes the press                    | spent     | what the train was without it                |
+/// | undecided | up, and it was a swipe                     | released  | what the train was without it; `up`, `swipe` |
+/// | long      | the same                                   | released  | the same                                     |
 /// | any down  | down: the `up` was never told              | undecided | what the train was without that press        |
 /// | any       | link lost                                  | the same  | nothing that only our clock would tell       |
 ///
@@ -36,7 +38,8 @@ import ButtonModel
 /// **What becomes of a press.** It is in one gesture (a `hold` and its `hold_release` count as one) or in none; in none
 /// only if no pattern of the tree begins with it where the longest match before it ended, if it was let go before the
 /// first stage of a hold, or if its `up` was never told. In the named modes the button's own verdicts take the place of
-/// all this (`PressMachine+Verdict.swift`): with its times they are the same.
+/// all this (`PressMachine+Verdict.swift`): with its times they are the same. That it was a swipe is known with the `up`:
+/// a press that has been told as a hold by then, or that a chord took, is none.
 struct PressMachine: Sendable {
     enum State: Hashable, Sendable {
         /// The whole train is released.
@@ -109,7 +112,9 @@ struct PressMachine: Sendable {
         if event.isTimeRough { leaveToVerdicts() }
         if event.step != .down { note(event) }
 
-        if takesVerdicts {
+        if let direction = event.swipe, event.step.isUp {
+            endAsSwipe(event, direction, into: &output)
+        } else if takesVerdicts {
             takeVerdict(event, in: grammar.verdictMode ?? grammar.nearestMode, into: &output)
         } else {
             switch event.step {
@@ -178,6 +183,27 @@ extension PressMachine {
         case .spent(let press):
             state = .released
             give(.up, press, heldFor: press.heldFor(at: clock.moment).duration, into: &output)
+        }
+    }
+
+    /// What the button still says of this press, or of those before it, is nothing new.
+    private mutating func endAsSwipe(
+        _ event: ButtonEvent, _ direction: SwipeDirection, into output: inout [Recognised]
+    ) {
+        isHeldBack = false
+        advance(to: clock.moment, into: &output)
+        takesVerdicts = false
+        switch state {
+        case .released, .undecided, .long:
+            var press = state == .released ? nil : train.popLast()
+            press?.up = clock.moment
+            state = .released
+            settle(isOver: true, into: &output)
+            let swiped = press ?? strayPress(event)
+            give(.up, swiped, heldFor: swiped.heldFor(at: clock.moment).duration, into: &output)
+            give(.swipe(direction), swiped, into: &output)
+        case .holding, .spent:
+            end(event, into: &output)
         }
     }
 
@@ -256,4 +282,8 @@ extension PressMachine {
         fireOnDown(into: &output)
         timePassed(at: now, into: &output)
     }
+}
+
+extension PressStep {
+    fileprivate var isUp: Bool { if case .up = self { true } else { false } }
 }

@@ -39,3 +39,10 @@ struct RotationWindow: Hashable, Sendable {
             slot: latest.slot)
     }
 }
+
+extension ButtonMovement {
+    /// Slots of a selector are dials of their own; a dial that is free goes through them all.
+    func isOfSameDial(as other: ButtonMovement) -> Bool {
+        part == other.part && dial == other.dial && (slot == other.slot || dial == .free)
+    }
+}

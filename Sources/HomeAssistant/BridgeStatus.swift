@@ -122,7 +122,7 @@ package struct ListedButton: Hashable, Sendable {
         [
             "id": .string(identity.id.description), "address": .string(identity.address.description),
             "uuid": .string(identity.uuid), "name": .string(name), "nickname": .string(identity.nickname),
-            "serial": .string(identity.serial), "model": .string(ButtonDevice.model),
+            "serial": .string(identity.serial), "model": .string(identity.model.productName),
             "firmware": .integer(Int64(identity.firmwareVersion)),
             "modes": ["trigger_mode": .string(triggerMode), "latency_mode": .string(latencyMode.rawValue)],
             "paired_at": .string(pairedAt.description),

@@ -24,13 +24,18 @@ package struct ButtonStatus: Hashable, Sendable {
     package var offeredVersion: UInt32?
     /// 0…100 while firmware is on its way.
     package var updatePercentage: Int?
+    /// Where its dials stand, 0…100, in their order; empty: it has none.
+    package var positions: [DialPosition]
+    /// Of a Twist.
+    package var ledMode: LEDMode?
 
     package init(
         id: ButtonID, name: String, state: String, batteryMillivolts: Int? = nil, batteryPercentage: Int? = nil,
         isBatteryLow: Bool = false,
         pressCount: Int64 = 0, lastSeen: UTCTime? = nil, rssi: Int? = nil, triggerMode: String = "auto",
         latencyMode: LatencyMode = .normal, nickname: String = "", firmwareVersion: UInt32,
-        offeredVersion: UInt32? = nil, updatePercentage: Int? = nil
+        offeredVersion: UInt32? = nil, updatePercentage: Int? = nil,
+        positions: [DialPosition] = [], ledMode: LEDMode? = nil
     ) {
         self.id = id
         self.name = name
@@ -47,12 +52,21 @@ package struct ButtonStatus: Hashable, Sendable {
         self.firmwareVersion = firmwareVersion
         self.offeredVersion = offeredVersion
         self.updatePercentage = updatePercentage
+        self.positions = positions
+        self.ledMode = ledMode
     }
 
     /// The payload. What is not known is `null`: Home Assistant shows such a reading as unknown. No key may be called as
     /// a method of a Python dictionary (`items`, `update`, …), or templates would find the method.
     package var json: JSONValue {
-        [
+        var members = common
+        if !positions.isEmpty { members.append(.init("positions", positions.json)) }
+        if let ledMode { members.append(.init("led_mode", .string(ledMode.rawValue))) }
+        return .object(members)
+    }
+
+    private var common: [JSONValue.Member] {
+        let members: KeyValuePairs<String, JSONValue> = [
             "id": .string(id.description), "name": .string(name), "state": .string(state),
             "battery": (batteryMillivolts.map(Battery.percentage) ?? batteryPercentage).map { .integer(Int64($0)) }
                 ?? .null,
@@ -62,6 +76,7 @@ package struct ButtonStatus: Hashable, Sendable {
             "rssi": rssi.map { .integer(Int64($0)) } ?? .null, "trigger_mode": .string(triggerMode),
             "latency_mode": .string(latencyMode.rawValue), "nickname": .string(nickname), "firmware": firmware,
         ]
+        return members.map { .init($0, $1) }
     }
 
     /// What an update entity reads. It shows an update wherever the two versions differ, so an older file is not offered.
@@ -79,4 +94,20 @@ package struct ButtonStatus: Hashable, Sendable {
         let (hundredths, rest) = millivolts.quotientAndRemainder(dividingBy: 10)
         return .number(Double(rest < 5 ? hundredths : hundredths + 1) / 100)
     }
+}
+
+package struct DialPosition: Hashable, Sendable {
+    package var dial: Dial
+    /// 0…100.
+    package var percentage: Int
+
+    package init(_ dial: Dial, percentage: Int) {
+        self.dial = dial
+        self.percentage = percentage
+    }
+}
+
+extension [DialPosition] {
+    /// `{"slot_1":40,…}`
+    package var json: JSONValue { .object(map { .init($0.dial.word, .integer(Int64($0.percentage))) }) }
 }

@@ -8,6 +8,7 @@ struct Component {
         case button
         case deviceAutomation = "device_automation"
         case event
+        case number
         case select
         case sensor
         case `switch`
@@ -33,8 +34,9 @@ struct Component {
     /// - Parameters:
     ///   - type: Home Assistant translates its own words (`button_short_press`) and shows others as they are.
     ///   - subtype: which of the device's buttons, `button_1`.
-    init(trigger word: String, type: String, subtype: String, topicName: String) {
-        key = "trigger_" + word
+    ///   - prefix: of the key, where the device has several buttons.
+    init(trigger word: String, type: String, subtype: String, topicName: String, prefix: String = "") {
+        key = "trigger_" + prefix + word
         platform = .deviceAutomation
         members = [
             .init("automation_type", "trigger"), .init("type", .string(type)), .init("subtype", .string(subtype)),

@@ -6,38 +6,47 @@ extension Discovery {
         let node = node(of: device.id)
         var components = events(of: device, node) + triggers(of: device) + readings(of: device, node)
         if takesRequests {
-            components += settings(of: device, node)
+            components += settings(of: device, node) + dials(of: device, node)
             if device.hasFirmwareFile { components.append(firmware(of: device, node)) }
         }
         return components
     }
 
     private func events(of device: ButtonDevice, _ node: String) -> [Component] {
-        let words = Gesture.allCases.map(\.rawValue) + device.clickWords
-        return [
-            Component(
-                "event", .event, of: node,
-                [
-                    "name": "Action", "device_class": "button", "event_types": .array(words.map(JSONValue.string)),
-                    "state_topic": .string(topics.event(of: device.id)),
-                ]),
-            // On its own, for an `up` and its `click` come at the same time, and the state of an event entity is a time.
-            Component(
-                "event_raw", .event, of: node,
-                [
-                    "name": "Press and release", "device_class": "button",
-                    "event_types": .array(RawEvent.allCases.map { .string($0.rawValue) }),
-                    "state_topic": .string(topics.raw(of: device.id)), "enabled_by_default": false,
-                ]),
-        ]
+        let words = Gesture.allCases.map(\.rawValue) + device.clickWords + device.model.movementWords
+        return device.parts.flatMap { part in
+            [
+                Component(
+                    "event" + part.keySuffix, .event, of: node,
+                    [
+                        "name": .string(part == .small ? "Small button" : "Action"), "device_class": "button",
+                        "event_types": .array(words.map(JSONValue.string)),
+                        "state_topic": .string(topics.event(of: device.id, part)),
+                    ]),
+                // On its own, for an `up` and its `click` come at the same time, and the state of an event entity is a
+                // time.
+                Component(
+                    "event_raw" + part.keySuffix, .event, of: node,
+                    [
+                        "name": .string(
+                            part == .small ? "Small button press and release" : "Press and release"),
+                        "device_class": "button", "event_types": .array(RawEvent.allCases.map { .string($0.rawValue) }),
+                        "state_topic": .string(topics.raw(of: device.id, part)), "enabled_by_default": false,
+                    ]),
+            ]
+        }
     }
 
     private func triggers(of device: ButtonDevice) -> [Component] {
         let types =
             Gesture.allCases.map { ($0.rawValue, $0.triggerType) }
-            + device.clickWords.map { ($0, ButtonDevice.triggerTypes[$0] ?? $0) }
-        return types.map { word, type in
-            Component(trigger: word, type: type, subtype: "button_1", topicName: topics.action(of: device.id))
+            + (device.clickWords + device.model.movementWords).map { ($0, ButtonDevice.triggerTypes[$0] ?? $0) }
+        return device.parts.flatMap { part in
+            types.map { word, type in
+                Component(
+                    trigger: word, type: type, subtype: part == .small ? "button_2" : "button_1",
+                    topicName: topics.action(of: device.id, part), prefix: part == .small ? "small_" : "")
+            }
         }
     }
 
@@ -128,6 +137,33 @@ extension Discovery {
         ]
     }
 
+    private func dials(of device: ButtonDevice, _ node: String) -> [Component] {
+        let status = JSONValue.string(topics.status(of: device.id))
+        let set = JSONValue.string(topics.set(of: device.id))
+        let positions = Dial.all(of: device.model).map { dial in
+            Component(
+                "position_" + dial.word, .number, of: node,
+                [
+                    "name": .string(dial.entityName), "min": 0, "max": 100, "step": 1, "mode": "slider",
+                    "unit_of_measurement": "%", "icon": "mdi:knob", "state_topic": status,
+                    "value_template": .string("{{ value_json.positions.\(dial.word) }}"), "command_topic": set,
+                    "command_template": .string("{{ {'positions': {'\(dial.word)': value}} | to_json }}"),
+                    "enabled_by_default": .bool(device.usedDials.contains(dial)),
+                ])
+        }
+        guard device.model == .twist else { return positions }
+        return positions + [
+            Component(
+                "led_mode", .select, of: node,
+                [
+                    "name": "Lights", "options": .array(LEDMode.allCases.map { .string($0.rawValue) }),
+                    "entity_category": "config", "icon": "mdi:led-on", "state_topic": status,
+                    "value_template": "{{ value_json.led_mode }}", "command_topic": set,
+                    "command_template": "{{ {'led_mode': value} | to_json }}",
+                ])
+        ]
+    }
+
     private func firmware(of device: ButtonDevice, _ node: String) -> Component {
         let request: JSONValue = ["id": .string(device.id.description)]
         return Component(
@@ -143,6 +179,9 @@ extension Discovery {
 }
 
 extension ButtonDevice {
+    /// Those that have topics of their own; `nil`: the whole button, or the big one.
+    fileprivate var parts: [ButtonPart?] { model == .duo ? [nil, .small] : [nil] }
+
     /// `clicks_3` … `clicks_8`, as far as they are in use.
     fileprivate var clickWords: [String] {
         clickCounts.filter((3...8).contains).sorted().map { "clicks_\($0)" }
@@ -161,6 +200,21 @@ extension Gesture {
         case .doubleClick: "button_double_press"
         case .hold: "button_long_press"
         case .holdRelease: "button_long_release"
+        }
+    }
+}
+
+extension ButtonPart? {
+    fileprivate var keySuffix: String { self == .small ? "_small" : "" }
+}
+
+extension Dial {
+    fileprivate var entityName: String {
+        switch self {
+        case .part(.small): "Small button position"
+        case .part: "Big button position"
+        case .slot(let number): "Slot \(number) position"
+        case .free: "Position while pressed"
         }
     }
 }

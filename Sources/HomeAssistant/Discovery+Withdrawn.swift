@@ -1,7 +1,7 @@
 import JSON
 
 extension Discovery {
-    /// Octets of an older announcement, at most; ours have 6000.
+    /// Octets of an older announcement, at most; ours have 6000, those of a Twist 12000.
     static let maximumAnnouncementLength = 65_536
     /// Components that are withdrawn at once, at most.
     static let maximumWithdrawn = 64

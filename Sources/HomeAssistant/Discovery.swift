@@ -37,7 +37,7 @@ package struct Discovery: Hashable, Sendable {
                 // Home Assistant compares the text: in lower case this would be another device than its own.
                 "connections": [["bluetooth", .string(device.address.description)]],
                 "name": .string(device.displayName), "manufacturer": .string(ButtonDevice.manufacturer),
-                "model": .string(ButtonDevice.model), "serial_number": .string(device.serial),
+                "model": .string(device.model.productName), "serial_number": .string(device.serial),
                 "sw_version": .string(String(device.firmwareVersion)), "via_device": .string(bridgeNode),
             ], components(of: device), withdrawn)
     }

@@ -13,9 +13,29 @@ package struct PressReport: Hashable, Sendable {
     package var at: UTCTime
     package var wasQueued: Bool
     package var age: Duration
+    /// Of a button that has several.
+    package var part: ButtonPart?
+    package var turn: Turn?
+
+    /// What of a turn is told beside its word.
+    package struct Turn: Hashable, Sendable {
+        /// Positive: clockwise.
+        package var steps: Int
+        /// 0…100.
+        package var position: Int
+        /// 1…12 on a Twist, else 0.
+        package var slot: Int
+
+        package init(steps: Int, position: Int, slot: Int) {
+            self.steps = steps
+            self.position = position
+            self.slot = slot
+        }
+    }
 
     package init(
-        button: ButtonID, name: String, sequence: Int64, pressCount: Int64, at: UTCTime, wasQueued: Bool, age: Duration
+        button: ButtonID, name: String, sequence: Int64, pressCount: Int64, at: UTCTime, wasQueued: Bool, age: Duration,
+        part: ButtonPart? = nil, turn: Turn? = nil
     ) {
         self.button = button
         self.name = name
@@ -24,6 +44,8 @@ package struct PressReport: Hashable, Sendable {
         self.at = at
         self.wasQueued = wasQueued
         self.age = age
+        self.part = part
+        self.turn = turn
     }
 
     /// Octets of a payload besides name and word, where the numbers are small.
@@ -54,6 +76,21 @@ package struct PressReport: Hashable, Sendable {
         output.append(json: age.milliseconds)
         output.append(contentsOf: #","press_count":"#.utf8)
         output.append(json: pressCount)
+        if let part {
+            output.append(contentsOf: #","part":""#.utf8)
+            output.append(contentsOf: part.rawValue.utf8)
+            output.append(UInt8(ascii: "\""))
+        }
+        if let turn {
+            output.append(contentsOf: #","steps":"#.utf8)
+            output.append(json: Int64(turn.steps))
+            output.append(contentsOf: #","position":"#.utf8)
+            output.append(json: Int64(turn.position))
+            if turn.slot != 0 {
+                output.append(contentsOf: #","slot":"#.utf8)
+                output.append(json: Int64(turn.slot))
+            }
+        }
         output.append(UInt8(ascii: "}"))
     }
 }
@@ -63,14 +100,13 @@ extension Topics {
     /// Never retained: a retained event would fire again at every restart of Home Assistant.
     package func messages(_ word: String, _ report: PressReport) -> [MQTTMessage] {
         [
-            MQTTMessage(topicName: action(of: report.button), payload: Array(word.utf8), qos: 1),
-            MQTTMessage(
-                topicName: event(of: report.button), payload: report.payload(word), qos: 1),
+            MQTTMessage(topicName: action(of: report.button, report.part), payload: Array(word.utf8), qos: 1),
+            MQTTMessage(topicName: event(of: report.button, report.part), payload: report.payload(word), qos: 1),
         ]
     }
 
     package func rawMessage(_ word: String, _ report: PressReport) -> MQTTMessage {
-        MQTTMessage(topicName: raw(of: report.button), payload: report.payload(word), qos: 1)
+        MQTTMessage(topicName: raw(of: report.button, report.part), payload: report.payload(word), qos: 1)
     }
 
     /// A gesture that came too late to act on.

@@ -40,9 +40,14 @@ package struct Topics: Hashable, Sendable {
 
     package func status(of button: ButtonID) -> String { "\(base)/\(button)" }
     package func availability(of button: ButtonID) -> String { "\(base)/\(button)/availability" }
-    package func event(of button: ButtonID) -> String { "\(base)/\(button)/event" }
-    package func action(of button: ButtonID) -> String { "\(base)/\(button)/action" }
-    package func raw(of button: ButtonID) -> String { "\(base)/\(button)/raw" }
+    package func event(of button: ButtonID, _ part: ButtonPart? = nil) -> String { level("event", of: button, part) }
+    package func action(of button: ButtonID, _ part: ButtonPart? = nil) -> String { level("action", of: button, part) }
+    package func raw(of button: ButtonID, _ part: ButtonPart? = nil) -> String { level("raw", of: button, part) }
+
+    /// The small button of a Duo has topics of its own; everything else is the button's.
+    private func level(_ word: String, of button: ButtonID, _ part: ButtonPart?) -> String {
+        part == .small ? "\(base)/\(button)/small/\(word)" : "\(base)/\(button)/\(word)"
+    }
 
     func set(of button: ButtonID) -> String { "\(base)/\(button)/set" }
     func request(_ name: String) -> String { "\(base)/bridge/request/\(name)" }

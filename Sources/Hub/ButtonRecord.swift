@@ -22,6 +22,10 @@ struct ButtonRecord: Hashable, Sendable {
     /// What was set at run time; the rules may fix another.
     var triggerMode: TriggerMode?
     var settings: ButtonSettings
+    /// Where its dials stand, 0…`Dial.unitsPerTurn`.
+    var dials: [Dial: Int]
+    /// They have moved since that was written down.
+    var hasUnrecordedDials = false
     var batteryAlarm: BatteryAlarm
     /// The press train that was undecided when the program stopped.
     let restoredTrain: String
@@ -49,6 +53,7 @@ struct ButtonRecord: Hashable, Sendable {
         hearing = Hearing(recorded: min(max(0, stored.heard), stored.sequence))
         triggerMode = stored.triggerMode
         settings = stored.settings
+        dials = stored.dials
         batteryAlarm = BatteryAlarm(isLow: stored.isBatteryLow)
         restoredTrain = stored.recogniser
     }
@@ -58,7 +63,7 @@ struct ButtonRecord: Hashable, Sendable {
         guard let pairing else { return nil }
         return KnownButton(
             identity: identity, pairing: pairing, cursor: cursor, advertisingConfigured: isAdvertisingConfigured,
-            settings: settings)
+            settings: settings, dials: dials)
     }
 
     /// What `rename` set, else the nickname, else the serial. A flicd may know neither: then its id.

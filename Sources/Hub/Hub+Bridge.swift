@@ -34,7 +34,8 @@ extension Hub {
             pressCount: record.pressCount, lastSeen: lastSeen(record), rssi: record.rssi,
             triggerMode: chosenMode(of: record), latencyMode: record.settings.latencyMode,
             nickname: record.identity.nickname, firmwareVersion: record.identity.firmwareVersion,
-            offeredVersion: offeredFirmware(for: record)?.version, updatePercentage: record.updatePercentage)
+            offeredVersion: offeredFirmware(for: record)?.version, updatePercentage: record.updatePercentage,
+            positions: record.positions, ledMode: record.identity.model == .twist ? record.settings.ledMode : nil)
     }
 
     /// A trigger mode when the rules or somebody fixed one.

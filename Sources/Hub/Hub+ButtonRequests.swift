@@ -62,7 +62,12 @@ extension Hub {
         case .options: return setOptions(button, data, at: now)
         case .connect: return setConnectionWanted(true, button, at: now)
         case .disconnect: return setConnectionWanted(false, button, at: now)
-        case .led: return .error("the light of a Flic 2 takes no orders; it only shows what the button does")
+        case .led:
+            return .error(
+                buttons[button]?.identity.model == .twist
+                    ? "the lights of a Flic Twist take no orders; led_mode says what they show of its position"
+                    : "the light of a \(buttons[button]?.identity.model.productName ?? "Flic") takes no orders; "
+                        + "it only shows what the button does")
         case .update: return update(button, data, isLocal: isLocal, at: now)
         case .cancelUpdate:
             advanceButtons(.request(button, .cancelFirmwareUpdate), at: now)
@@ -159,7 +164,9 @@ extension Hub {
         guard let options = data["options"]?.objectValue, !options.isEmpty else {
             return .error(#"button/options takes {"id": …, "options": {"latency_mode": "low"}}"#)
         }
+        let model = buttons[button]?.identity.model ?? .flic2
         var requests: [ButtonRequest] = []
+        var positions: [DialPosition] = []
         var mode: TriggerMode??
         for option in options {
             switch option.name {
@@ -190,13 +197,26 @@ extension Hub {
                 } else {
                     return .error("auto_disconnect_time is 40 to 510 seconds, or null for never")
                 }
+            case "led_mode" where model == .twist:
+                guard let mode = option.value.stringValue.flatMap(LEDMode.init) else {
+                    return .error("led_mode is \(LEDMode.allCases.map(\.rawValue).joined(separator: ", "))")
+                }
+                requests.append(.setLEDMode(mode))
+            case "positions" where !Dial.all(of: model).isEmpty:
+                guard let wanted = DialPosition.all(in: option.value, of: model) else {
+                    let dials = Dial.all(of: model).map(\.word).joined(separator: ", ")
+                    return .error(
+                        #"positions is {"DIAL": 0 to 100}; the dials of a \#(model.productName) are \#(dials)"#)
+                }
+                positions += wanted
             case let other:
                 return .error(
-                    "a button has no option \"\(other)\"; there are trigger_mode, latency_mode, nickname, auto_disconnect_time"
+                    "a \(model.productName) has no option \"\(other)\"; there are \(model.options.joined(separator: ", "))"
                 )
             }
         }
         for request in requests { change(button, by: request, at: now) }
+        for position in positions { setDial(position.dial, of: button, percentage: position.percentage, at: now) }
         if let mode {
             buttons[button]?.triggerMode = mode
             recordAndSync([.triggerMode(button, mode)])
@@ -274,5 +294,27 @@ extension Hub {
         log(.info, "\(label(of: button)) is asked to forget everybody")
         advanceButtons(.request(button, .factoryReset), at: now)
         return answer
+    }
+}
+
+extension FlicModel {
+    fileprivate var options: [String] {
+        ["trigger_mode", "latency_mode", "nickname", "auto_disconnect_time"]
+            + (self == .twist ? ["led_mode"] : []) + (Dial.all(of: self).isEmpty ? [] : ["positions"])
+    }
+}
+
+extension DialPosition {
+    /// `nil` where a member is no dial of the model, or says no position.
+    fileprivate static func all(in value: JSONValue, of model: FlicModel) -> [DialPosition]? {
+        guard let members = value.objectValue, !members.isEmpty else { return nil }
+        let dials = Dial.all(of: model)
+        let positions = members.compactMap { member -> DialPosition? in
+            guard let dial = dials.first(where: { $0.word == member.name }), let percentage = member.value.integerValue,
+                (0...100).contains(percentage)
+            else { return nil }
+            return DialPosition(dial, percentage: Int(percentage))
+        }
+        return positions.count == members.count ? positions : nil
     }
 }

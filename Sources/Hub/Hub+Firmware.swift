@@ -22,7 +22,7 @@ extension Hub {
 
     /// The newest file that fits the button.
     func firmwareFile(for record: ButtonRecord) -> FirmwareFile? {
-        firmwareFiles.filter { $0.model == "flic2" }.max { $0.version < $1.version }
+        firmwareFiles.filter { $0.model == record.identity.model.rawValue }.max { $0.version < $1.version }
     }
 
     /// Begins an update, with the image that came with the request or with the newest file.
@@ -39,7 +39,9 @@ extension Hub {
             return named(button)
         }
         guard let record = buttons[button], let file = firmwareFile(for: record) else {
-            return .error("there is no firmware for it; put flic2-VERSION.bin into firmware/ of the state directory")
+            let model = buttons[button]?.identity.model ?? .flic2
+            return .error(
+                "there is no firmware for it; put \(model.rawValue)-VERSION.bin into firmware/ of the state directory")
         }
         guard file.version > record.identity.firmwareVersion else {
             return .error(

@@ -32,11 +32,24 @@ extension Hub {
         let identity = record.identity
         return ButtonDevice(
             id: identity.id, address: identity.address, name: record.displayName, serial: identity.serial,
-            firmwareVersion: identity.firmwareVersion,
+            firmwareVersion: identity.firmwareVersion, model: identity.model,
             clickCounts: Set(
                 engine.listening(to: identity.id).gestures.filter { !$0.contains(.long) }.map(\.count).filter { $0 > 2 }
             ),
-            hasFirmwareFile: firmwareFile(for: record) != nil)
+            hasFirmwareFile: firmwareFile(for: record) != nil, usedDials: usedDials(of: identity))
+    }
+
+    /// Those of the parts whose turns a rule waits for: with a Twist's dial all its slots.
+    private func usedDials(of identity: ButtonIdentity) -> Set<Dial> {
+        let parts = engine.turnedParts(of: identity.id)
+        return Set(
+            Dial.all(of: identity.model).filter { dial in
+                switch dial {
+                case .part(let part): parts.contains(part)
+                case .slot: parts.contains(.dial)
+                case .free: parts.contains(.push)
+                }
+            })
     }
 
     mutating func announcement(_ topic: RetainedTopic) -> MQTTMessage {

@@ -78,6 +78,8 @@ extension Hub {
         var buttons: Set<ButtonID> = []
         var messages: [Message] = []
         var lines: [JSONValue] = []
+        /// Not turns alone.
+        var hasPresses = false
         var isEmpty: Bool { buttons.isEmpty }
 
         /// Not written out yet: what rules do comes first.
@@ -121,6 +123,12 @@ extension Hub {
 
     private mutating func add(_ recognised: Recognised, to reports: inout Reports, at now: Instant) {
         let button = recognised.button
+        // A turn is told to others in one length of time, whatever lengths the rules have.
+        if case .rotation(_, let collect) = recognised.what {
+            guard collect == TriggerEvent.standardCollect else { return }
+        } else {
+            reports.hasPresses = true
+        }
         reports.buttons.insert(button)
         // Of one press there is one hold, whatever stages the rules have.
         guard let word = recognised.what.word, !recognised.isFurtherStage, buttons[button] != nil else { return }
@@ -139,7 +147,8 @@ extension Hub {
         guard let record = buttons[button] else { return }
         let report = PressReport(
             button: button, name: record.displayName, sequence: record.sequence,
-            pressCount: record.pressCount, at: at, wasQueued: recognised.wasQueued, age: recognised.age)
+            pressCount: record.pressCount, at: at, wasQueued: recognised.wasQueued, age: recognised.age,
+            part: recognised.part, turn: recognised.turn)
         reports.messages.append(
             Reports.Message(
                 kind: kind, word: word, report: report,
@@ -147,12 +156,19 @@ extension Hub {
     }
 
     private func eventLine(_ word: String, _ recognised: Recognised, at: UTCTime) -> JSONValue {
-        [
-            "kind": "event", "button": .string(label(of: recognised.button)),
-            "id": .string(recognised.button.description), "event": .string(word),
-            "queued": .bool(recognised.wasQueued), "age_ms": .integer(recognised.age.milliseconds),
-            "at": .string(at.description),
+        var line: [JSONValue.Member] = [
+            .init("kind", "event"), .init("button", .string(label(of: recognised.button))),
+            .init("id", .string(recognised.button.description)), .init("event", .string(word)),
+            .init("queued", .bool(recognised.wasQueued)), .init("age_ms", .integer(recognised.age.milliseconds)),
+            .init("at", .string(at.description)),
         ]
+        if let part = recognised.part { line.append(.init("part", .string(part.rawValue))) }
+        if let turn = recognised.turn {
+            line.append(.init("steps", .integer(Int64(turn.steps))))
+            line.append(.init("position", .integer(Int64(turn.position))))
+            if turn.slot != 0 { line.append(.init("slot", .integer(Int64(turn.slot)))) }
+        }
+        return .object(line)
     }
 }
 
@@ -175,6 +191,13 @@ extension Recognised.What {
         case .rotation(let steps, _):
             steps > 0 ? RotationDirection.clockwise.rawValue : RotationDirection.counterClockwise.rawValue
         }
+    }
+}
+
+extension Recognised {
+    fileprivate var turn: PressReport.Turn? {
+        guard case .rotation(let steps, _) = what else { return nil }
+        return PressReport.Turn(steps: steps, position: position, slot: slot)
     }
 }
 

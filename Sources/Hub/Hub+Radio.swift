@@ -42,7 +42,7 @@ extension Hub {
             if let progress = progress(of: button) { record([progress]) }
         case .events(let button, let events, let cursor, let needsAcknowledgement):
             pressed(button, events, cursor, needsAcknowledgement: needsAcknowledgement, at: now)
-        case .moved: break
+        case .moved(let button, let movements): moved(button, movements, at: now)
         case .queueDrained: break
         case .advertisingConfigured(let button):
             buttons[button]?.isAdvertisingConfigured = true
@@ -174,7 +174,9 @@ extension Hub {
 
     private mutating func paired(_ button: KnownButton, _ batteryMillivolts: Int, at now: Instant) {
         let identity = button.identity
-        add(StoredButton(identity: identity, pairing: button.pairing, pairedAt: wallClock(at: now)), at: now)
+        let stored = StoredButton(
+            identity: identity, pairing: button.pairing, pairedAt: wallClock(at: now), dials: button.dials)
+        add(stored, at: now)
         batteryMeasured(button.id, batteryMillivolts, at: now)
         announce(button.id, at: now)
         log(.info, "paired \(identity.serial) (\(identity.address)), firmware \(identity.firmwareVersion)")

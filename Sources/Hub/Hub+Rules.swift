@@ -42,11 +42,15 @@ extension Hub {
         while next < ruleInputs.count {
             let ruleEffects = engine.handle(ruleInputs[next], at: now)
             let reports = reports(of: ruleEffects, at: now)
-            let trains = reports.buttons.sorted().compactMap { progress(of: $0) }
+            var changes: [StoreChange] = []
+            for button in reports.buttons.sorted() {
+                if let progress = progress(of: button) { changes.append(progress) }
+                if let dials = movedDials(of: button) { changes.append(dials) }
+            }
+            let token = changes.isEmpty ? nil : takeToken()
+            carryOutOnce(ruleEffects, reports, recordedAs: token, with: changes, at: now)
             // A train that a timer decides was on disk as undecided: after a power cut it would be decided again.
-            let token = trains.isEmpty ? nil : takeToken()
-            carryOutOnce(ruleEffects, reports, recordedAs: token, with: trains, at: now)
-            if let token { effects.append(.sync(token)) }
+            if let token, reports.hasPresses { effects.append(.sync(token)) }
             next += 1
         }
         ruleInputs.removeAll(keepingCapacity: true)

@@ -1,5 +1,6 @@
 import ButtonModel
 import Buttons
+import HomeAssistant
 import JSON
 import Rules
 
@@ -77,13 +78,14 @@ extension Hub {
     func describe(_ record: ButtonRecord) -> JSONValue {
         let identity = record.identity
         let listening = engine.listening(to: identity.id)
-        return [
+        let common: KeyValuePairs<String, JSONValue> = [
             "name": .string(label(of: identity.id)),
             "id": .string(identity.id.description),
             "address": .string(identity.address.description),
             "uuid": .string(identity.uuid),
             "serial": .string(identity.serial),
             "nickname": .string(identity.nickname),
+            "model": .string(identity.model.rawValue),
             "firmware": .integer(Int64(identity.firmwareVersion)),
             "state": .string(record.state.rawValue),
             "waits_for_space": .bool(waitingForSpace.contains(identity.id)),
@@ -106,5 +108,9 @@ extension Hub {
             "press_count": .integer(record.pressCount),
             "last_seen": lastSeen(record).map { .string($0.description) } ?? .null,
         ]
+        var members = common.map { JSONValue.Member($0, $1) }
+        if identity.model == .twist { members.append(.init("led_mode", .string(record.settings.ledMode.rawValue))) }
+        if !record.positions.isEmpty { members.append(.init("positions", record.positions.json)) }
+        return .object(members)
     }
 }

@@ -128,7 +128,8 @@ package struct Hub: Sendable {
 
     /// Of those due at one instant the first is the first: what a button did comes before what a timer decides.
     enum TimerKey: CaseIterable, Hashable, Sendable {
-        case buttons, sources, rules, outbox, transport, join, store, statistics, settling, announce, heard, metrics
+        case buttons, sources, rules, outbox, transport, join, store, statistics, settling, announce, heard, dials
+        case metrics
     }
 
     /// Waits between attempts to open the transport: doubling from the first to the last.
@@ -323,6 +324,7 @@ package struct Hub: Sendable {
         case .settling: retained.addSettled()
         case .announce: announceAgain()
         case .heard: recordHeard()
+        case .dials: recordDials()
         case .metrics: writeMetrics(at: now)
         }
     }
@@ -343,6 +345,7 @@ package struct Hub: Sendable {
         deadlines.cancel(.transport)
         deadlines.cancel(.sources)
         recordHeard()
+        recordDials()
         retained.addSettled()
         sendRetained(at: now)
         if isBrokerConnected {

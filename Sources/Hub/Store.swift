@@ -57,6 +57,8 @@ package struct StoredButton: Hashable, Sendable {
     /// `nil`: derived from the rules.
     package var triggerMode: TriggerMode?
     package var settings: ButtonSettings
+    /// Where its dials stood, 0…`Dial.unitsPerTurn`.
+    package var dials: [Dial: Int]
     /// As `BatteryAlarm` has it.
     package var isBatteryLow: Bool
     /// The press train that is still undecided, in the recogniser's own notation; empty when there is none.
@@ -71,8 +73,7 @@ package struct StoredButton: Hashable, Sendable {
         batteryMillivolts: Int? = nil, batteryPercentage: Int? = nil, batteryMeasuredAt: UTCTime? = nil,
         pressCount: Int64 = 0, sequence: Int64 = 0,
         heard: Int64? = nil, triggerMode: TriggerMode? = nil, settings: ButtonSettings = ButtonSettings(),
-        isBatteryLow: Bool = false,
-        recogniser: String = ""
+        dials: [Dial: Int] = [:], isBatteryLow: Bool = false, recogniser: String = ""
     ) {
         self.identity = identity
         self.name = name
@@ -89,6 +90,7 @@ package struct StoredButton: Hashable, Sendable {
         self.heard = heard ?? sequence
         self.triggerMode = triggerMode
         self.settings = settings
+        self.dials = dials
         self.isBatteryLow = isBatteryLow
         self.recogniser = recogniser
     }
@@ -139,4 +141,6 @@ package enum StoreChange: Hashable, Sendable {
     case name(ButtonID, String?)
     case triggerMode(ButtonID, TriggerMode?)
     case settings(ButtonID, ButtonSettings)
+    /// Of all its dials that ever moved.
+    case dials(ButtonID, [Dial: Int])
 }

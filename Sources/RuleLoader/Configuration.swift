@@ -31,6 +31,11 @@ package struct Configuration: Hashable, Sendable {
         package var host: String
         package var port: Int
 
+        package init(host: String, port: Int) {
+            self.host = host
+            self.port = port
+        }
+
         /// `flicd://host:5551`.
         package var word: String { "flicd://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
     }

@@ -91,8 +91,12 @@ extension RuleReader {
         if let part, let node = fields.node("part") { check((part, node), [selector]) }
         guard let steps = rotation(event.event, fields) else { return nil }
         checkSituation(of: event.event, fields)
+        if let key = fields.key("slot"), set.buttons[index].model != .twist {
+            checker.error("E501", at: key, "a \(set.buttons[index].model.rawValue) has no slots")
+        }
         return SimulatedEvent(
-            button: name, event: event.event, part: part, steps: steps, heldFor: fields.duration("held_for"),
+            button: name, event: event.event, part: part, steps: steps, position: fields.integer("position"),
+            slot: fields.integer("slot"), heldFor: fields.duration("held_for"),
             wasQueued: fields.boolean("queued") ?? false, wasQueuedLast: fields.boolean("last") ?? false,
             age: fields.duration("age") ?? .zero)
     }
@@ -100,9 +104,12 @@ extension RuleReader {
     /// Steps of a rotation, positive clockwise: the event says which way, whatever sign is written for the other.
     private mutating func rotation(_ event: TriggerEvent, _ fields: Fields) -> Int? {
         guard case .rotate(let direction, _) = event else {
-            guard let key = fields.key("steps") else { return 1 }
-            checker.error("E210", at: key, "\"steps\" goes only with rotate events")
-            return nil
+            for name in ["steps", "position", "slot"] {
+                guard let key = fields.key(name) else { continue }
+                checker.error("E210", at: key, "\"\(name)\" goes only with rotate events")
+                return nil
+            }
+            return 1
         }
         guard fields.isWritten("steps") else { return direction == .clockwise ? 1 : -1 }
         guard let steps = fields.integer("steps"), let node = fields.node("steps") else { return nil }

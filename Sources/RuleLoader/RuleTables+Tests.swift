@@ -76,6 +76,8 @@ extension MappingTable {
             Key("pattern", .anything, "a train of short and long presses"),
             Key("part", .word(["big", "small", "dial", "push"]), "of a Duo or a Twist"),
             Key("steps", .integer(-1000...1000), "of a rotation"),
+            Key("position", .integer(0...100), "of a rotation: where the dial stands then"),
+            Key("slot", .integer(1...12), "of a rotation of a Twist"),
             Key("held_for", .duration(.zero ... .longest), "of `hold` and `hold_release`"),
             Key("queued", .boolean, "it comes late"),
             Key("age", .duration(.zero ... .longest), "how late"),

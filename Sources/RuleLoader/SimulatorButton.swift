@@ -4,8 +4,7 @@ import Diagnostics
 /// One button of a simulator file. What is `nil` is derived from the name.
 package struct SimulatorButton: Hashable, Sendable {
     package var name: String
-    /// Only `flic2` so far.
-    package var model: String?
+    package var model: FlicModel?
     package var address: BluetoothAddress?
     package var serial: String?
     /// At most 23 octets of UTF-8.
@@ -23,7 +22,7 @@ extension MappingTable {
     static let simulatorButton = MappingTable(
         name: "a simulated button",
         keys: [
-            Key("model", .word(["flic2"], planned: ["duo", "twist"]), ""),
+            Key("model", .word(["flic2", "duo", "twist"]), ""),
             Key("address", .text(.areText), "`80:E4:DA:00:00:01`"),
             Key("serial", .text(.areText), "`BA00-K00001`"),
             Key("nickname", .text(.areText), "at most 23 octets"),
@@ -70,7 +69,7 @@ enum SimulatorReader {
                 continue
             }
             guard let fields = checker.fields(entry.value, .simulatorButton) else { continue }
-            var button = SimulatorButton(name: key.text, model: fields.string("model"))
+            var button = SimulatorButton(name: key.text, model: fields.string("model").flatMap(FlicModel.init))
             button.serial = fields.string("serial")
             button.nickname = fields.string("nickname")
             button.firmware = fields.integer("firmware").flatMap(UInt32.init(exactly:))

@@ -47,17 +47,45 @@ extension Buttons {
             what = .rotation(steps: event.signedSteps(direction), collect: collect)
         case .connected, .disconnected, .batteryLow: return nil
         }
+        let turn = turned(event, of: button)
         return Recognised(
-            button: id, part: event.part, what: what, wasQueued: event.wasQueued, wasQueuedLast: event.wasQueuedLast,
-            age: event.age, at: now - event.age, heldFor: heldFor)
+            button: id, part: turn?.part ?? event.part ?? button.model.pressedPart, what: what,
+            wasQueued: event.wasQueued, wasQueuedLast: event.wasQueuedLast, age: event.age, at: now - event.age,
+            heldFor: heldFor, position: turn?.position ?? 0, slot: turn?.slot ?? 0)
     }
 
     private func moved(_ id: ButtonID, _ event: SimulatedEvent, _ kind: ButtonMovement.Kind) -> RuleEngine.Input {
-        let isTwist = declared(event.button)?.model == .twist
+        let button = declared(event.button)
+        let turn = button.flatMap { turned(event, of: $0) }
         return .moved(
             ButtonMovement(
-                button: id, part: event.part ?? (isTwist ? .dial : .big), kind: kind, wasQueued: event.wasQueued,
+                button: id, part: turn?.part ?? event.part ?? button?.model.pressedPart ?? .big, kind: kind,
+                position: turn?.position ?? 0, slot: turn?.slot ?? 0, dial: turn?.dial,
+                units: Dial.units(percentage: turn?.position ?? 0), wasQueued: event.wasQueued,
                 wasQueuedLast: event.wasQueuedLast, age: event.age))
+    }
+
+    private struct Turn {
+        var part: ButtonPart
+        var position: Int
+        var slot: Int
+        var dial: Dial
+    }
+
+    /// `nil` for what is no turn.
+    private func turned(_ event: SimulatedEvent, of button: DeclaredButton) -> Turn? {
+        guard case .rotate = event.event else { return nil }
+        let part = event.part ?? button.model.turnedPart
+        let position = event.position ?? 0
+        switch part {
+        case .big, .small: return Turn(part: part, position: position, slot: 0, dial: .part(part))
+        case .dial:
+            let slot = event.slot ?? Dial.slots.lowerBound
+            return Turn(part: part, position: position, slot: slot, dial: .slot(slot))
+        case .push:
+            let slot = event.slot ?? min(1 + Dial.units(percentage: position) * 12 / Dial.unitsPerTurn, 12)
+            return Turn(part: part, position: position, slot: slot, dial: .free)
+        }
     }
 }
 

@@ -33,7 +33,9 @@ struct Buttons {
         case .serial(let text): serial = text
         case .nickname(let text): nickname = text
         }
-        return ButtonIdentity(address: address, uuid: uuid, serial: serial, nickname: nickname, firmwareVersion: 11)
+        return ButtonIdentity(
+            address: address, uuid: uuid, serial: serial, nickname: nickname, firmwareVersion: 11,
+            model: button.model.hardware)
     }
 
     func id(of name: String) -> ButtonID? {
@@ -50,6 +52,15 @@ struct Buttons {
         counters[id, default: 0] &+= 1
         return ButtonEvent(
             button: id, bootID: 1, counter: counters[id] ?? 0, step: isDown ? .down : .up(.open),
-            ticks: UInt64(max(0, now.nanoseconds / 1000)) * 32_768 / 1_000_000)
+            ticks: UInt64(max(0, now.nanoseconds / 1000)) * 32_768 / 1_000_000,
+            part: declared(name)?.model.pressedPart)
     }
+}
+
+extension DeclaredButton.Model {
+    /// Which part a press is of, where nobody says.
+    var pressedPart: ButtonPart? { self == .duo ? .big : nil }
+
+    /// Which part is turned, where nobody says.
+    var turnedPart: ButtonPart { self == .twist ? .dial : .big }
 }

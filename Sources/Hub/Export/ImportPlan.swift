@@ -49,6 +49,7 @@ extension StoredButton {
         button.cursor = known.cursor
         button.isAdvertisingConfigured = known.isAdvertisingConfigured
         button.recogniser = known.recogniser
+        button.dials = known.dials
         return button
     }
 }

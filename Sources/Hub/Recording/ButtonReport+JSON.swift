@@ -183,6 +183,7 @@ extension KnownButton {
         [
             "identity": identity.json(hiding: redaction), "cursor": cursor.json,
             "advertising_configured": .bool(advertisingConfigured), "settings": settings.json,
+            "dials": dials.json,
         ]
     }
 
@@ -191,7 +192,8 @@ extension KnownButton {
             identity: try ButtonIdentity(recorded: try known.member("identity") { $0 }), pairing: .notRecorded,
             cursor: try EventCursor(recorded: try known.member("cursor") { $0 }),
             advertisingConfigured: try known.bool("advertising_configured"),
-            settings: try ButtonSettings(recorded: try known.member("settings") { $0 }))
+            settings: try ButtonSettings(recorded: try known.member("settings") { $0 }),
+            dials: try known.optional("dials", \.dialsValue) ?? [:])
     }
 }
 

@@ -146,7 +146,8 @@ extension StoredButton {
             "press_count": JSONValue(pressCount), "sequence": JSONValue(sequence),
             "heard": JSONValue(heard),
             "trigger_mode": triggerMode.map { .string($0.rawValue) } ?? .null,
-            "settings": settings.json, "battery_low": .bool(isBatteryLow), "recogniser": .string(recogniser),
+            "settings": settings.json, "dials": dials.json, "battery_low": .bool(isBatteryLow),
+            "recogniser": .string(recogniser),
         ]
     }
 
@@ -166,6 +167,7 @@ extension StoredButton {
             heard: try button.optional("heard", \.integerValue),
             triggerMode: try button.optional("trigger_mode") { $0.stringValue.flatMap(TriggerMode.init(rawValue:)) },
             settings: try ButtonSettings(recorded: try button.member("settings") { $0 }),
+            dials: try button.optional("dials", \.dialsValue) ?? [:],
             isBatteryLow: try button.bool("battery_low"), recogniser: try button.string("recogniser"))
     }
 }
@@ -193,6 +195,7 @@ extension ButtonIdentity {
         [
             "address": JSONValue(address), "uuid": .string(uuid), "serial": .string(serial),
             "nickname": .string(redaction(nickname)), "firmware": JSONValue(firmwareVersion),
+            "model": .string(model.rawValue),
         ]
     }
 
@@ -200,7 +203,8 @@ extension ButtonIdentity {
         self.init(
             address: try identity.member("address", \.addressValue), uuid: try identity.string("uuid"),
             serial: try identity.string("serial"), nickname: try identity.string("nickname"),
-            firmwareVersion: try identity.integer("firmware"))
+            firmwareVersion: try identity.integer("firmware"),
+            model: try identity.optional("model") { $0.stringValue.flatMap(FlicModel.init(rawValue:)) } ?? .flic2)
     }
 }
 
@@ -210,7 +214,7 @@ extension ButtonSettings {
             "latency_mode": .string(latencyMode.rawValue),
             "auto_disconnect_s": autoDisconnectTime.map { JSONValue($0) } ?? .null,
             "nickname_chosen_at_ms": nicknameChosenAt.map { JSONValue($0) } ?? .null,
-            "connection_wanted": .bool(isConnectionWanted),
+            "connection_wanted": .bool(isConnectionWanted), "led_mode": .string(ledMode.rawValue),
         ]
     }
 
@@ -223,15 +227,25 @@ extension ButtonSettings {
             nicknameChosenAt: try settings.optional("nickname_chosen_at_ms") {
                 $0.integerValue.flatMap(UInt64.init(exactly:))
             },
-            isConnectionWanted: try settings.bool("connection_wanted"))
+            isConnectionWanted: try settings.bool("connection_wanted"),
+            ledMode: try settings.optional("led_mode") { $0.stringValue.flatMap(LEDMode.init(rawValue:)) } ?? .fill)
     }
 }
 
 extension EventCursor {
-    var json: JSONValue { ["boot_id": JSONValue(bootID), "event_count": JSONValue(eventCount)] }
+    var json: JSONValue {
+        [
+            "boot_id": JSONValue(bootID), "event_count": JSONValue(eventCount),
+            "small_event_count": JSONValue(smallEventCount),
+        ]
+    }
 
     init(recorded cursor: JSONValue) throws(RecordingFailure) {
-        self.init(bootID: try cursor.integer("boot_id"), eventCount: try cursor.integer("event_count"))
+        self.init(
+            bootID: try cursor.integer("boot_id"), eventCount: try cursor.integer("event_count"),
+            smallEventCount: try cursor.optional("small_event_count") {
+                $0.integerValue.flatMap(UInt32.init(exactly:))
+            } ?? 0)
     }
 }
 

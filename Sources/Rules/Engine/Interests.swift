@@ -88,7 +88,8 @@ struct Interests: Sendable {
 
     /// - Parameter button: the declaration whose times count.
     func vocabulary(of interest: Interest, _ button: DeclaredButton? = nil) -> Vocabulary {
-        var vocabulary = Vocabulary(collects: [])
+        // Turns are told to others in this time, whatever rules wait for.
+        var vocabulary = Vocabulary(collects: [TriggerEvent.standardCollect])
         if let button {
             vocabulary.holdAfter = button.holdAfter
             vocabulary.clickGap = button.clickGap
@@ -96,8 +97,6 @@ struct Interests: Sendable {
         }
         for use in interest.uses { vocabulary.add(use.event) }
         for use in any.uses { vocabulary.add(use.event) }
-        // Turns that no rule waits for are told all the same.
-        if vocabulary.collects.isEmpty { vocabulary.collects = [TriggerEvent.standardCollect] }
         return vocabulary
     }
 }

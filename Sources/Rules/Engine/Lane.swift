@@ -7,6 +7,17 @@ struct LaneID: Hashable, Sendable {
     var button: ButtonID?
 }
 
+/// A dial. The slots of a selector are several; one that is pressed goes through them all.
+struct TurnSource: Hashable, Sendable {
+    var source: PressSource
+    var slot: Int64
+
+    init(_ source: PressSource, slot: Int64) {
+        self.source = source
+        self.slot = source.part == .push ? 0 : slot
+    }
+}
+
 /// The runs of a rule, those that wait for their turn, and what holds the next one back.
 struct Lane: Sendable {
     struct Waiting: Sendable {
@@ -28,6 +39,6 @@ struct Lane: Sendable {
     var waiting: [Waiting] = []
     var cooldownEnd: Instant?
     var rate = RateWindow()
-    /// By the part that was turned.
-    var turned: [PressSource: Turned] = [:]
+    /// By what was turned.
+    var turned: [TurnSource: Turned] = [:]
 }

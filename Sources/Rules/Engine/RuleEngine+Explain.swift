@@ -4,7 +4,11 @@ package import Gestures
 extension RuleEngine {
     /// What the rules would do now, performing nothing.
     package func explain(_ event: Recognised, at now: Instant) -> Explanation {
-        explain(self.event(event, at: now), index.matches(event), at: now)
+        var matches = index.matches(event)
+        if case .rotation(let steps, _) = event.what {
+            matches = index.matches(turnedClockwise: steps > 0, of: event.button, part: event.part)
+        }
+        return explain(self.event(event, at: now), matches, at: now)
     }
 
     /// The same for `connected`, `disconnected` and `battery_low`; other events come as what was recognised.

@@ -26,6 +26,11 @@ extension RuleEngine {
     }
 }
 
+extension RuleEngine {
+    /// The parts whose turns some rule waits for.
+    package func turnedParts(of button: ButtonID) -> Set<ButtonPart> { index.turnedParts(of: button) }
+}
+
 extension TriggerEvent {
     /// A pattern that begins with a click and is not over with it.
     fileprivate var goesOnAfterAClick: Bool {

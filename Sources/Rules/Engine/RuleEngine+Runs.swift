@@ -201,7 +201,8 @@ extension RuleEngine {
         guard rule.mode == .single || rule.mode == .queued, let button = event.occurrence.button else { return false }
         let id = lane(of: match.rule, button)
         guard var lane = lanes[id], !lane.running.isEmpty else { return false }
-        let source = PressSource(button: button, part: event.part)
+        let source = TurnSource(
+            PressSource(button: button, part: event.part), slot: event.occurrence.facts.slot)
         var event = event
         let before = lane.turned[source]?.event.occurrence.facts.steps ?? 0
         event.occurrence.facts.steps = event.occurrence.facts.steps.addingSaturating(before)
@@ -221,21 +222,12 @@ extension RuleEngine {
             var event = sum.event
             let steps = event.occurrence.facts.steps
             event.occurrence.facts.event = Recognised.What.wordOfRotation(steps: steps > 0 ? 1 : -1)
-            let match = set.rules[id.rule].trigger(turnedClockwise: steps > 0).map {
-                RuleIndex.Match(rule: id.rule, trigger: $0)
+            // Together they may go the other way, for which the rule may have another trigger.
+            let matches = event.occurrence.button.map {
+                index.matches(turnedClockwise: steps > 0, of: $0, part: event.part)
             }
-            meet(event, [match ?? sum.match], .ofKept, at: now, &effects)
-        }
-    }
-}
-
-extension Rule {
-    /// The first of its triggers that waits for a turn in this direction.
-    fileprivate func trigger(turnedClockwise: Bool) -> Int? {
-        let wanted = turnedClockwise ? RotationDirection.clockwise : .counterClockwise
-        return triggers.firstIndex { trigger in
-            guard case .buttons(_, let events, _) = trigger.source else { return false }
-            return events.contains { if case .rotate(wanted, _) = $0 { true } else { false } }
+            let match = matches?.first { $0.rule == id.rule } ?? sum.match
+            meet(event, [match], .ofKept, at: now, &effects)
         }
     }
 }

@@ -58,8 +58,18 @@ extension RuleIndex {
         return matches([key, .standardHold], place, event.part)
     }
 
-    /// The rules that wait for what is no gesture: `connected`, `disconnected`, `battery_low`.
-    func matches(_ key: EventKey, of button: ButtonID) -> [Match] { matches([key], places[button], nil) }
+    /// The rules that wait for this of one button: without a part for `connected`, `disconnected`, `battery_low`.
+    func matches(_ key: EventKey, of button: ButtonID, part: ButtonPart? = nil) -> [Match] {
+        matches([key], places[button], part)
+    }
+
+    /// The rules that wait for a turn in this direction, however long each collects it.
+    func matches(turnedClockwise isClockwise: Bool, of button: ButtonID, part: ButtonPart?) -> [Match] {
+        let tables = [places[button].map { entries[$0].interest.table }, interests.any.table].compactMap(\.self)
+        let keys = Set(
+            tables.joined().map(\.key).filter { if case .rotate(isClockwise, _) = $0 { true } else { false } })
+        return matches(Array(keys), places[button], part)
+    }
 
     private func matches(_ keys: [EventKey], _ place: Int?, _ part: ButtonPart?) -> [Match] {
         var found: [Match] = []
@@ -88,6 +98,16 @@ extension RuleIndex {
         (places[button].map { entries[$0].interest.uses } ?? []) + interests.any.uses
     }
 
+    func turnedParts(of button: ButtonID) -> Set<ButtonPart> {
+        let tables = [places[button].map { entries[$0].interest.table }, interests.any.table].compactMap(\.self)
+        var parts: Set<ButtonPart> = []
+        for (key, matches) in tables.joined() {
+            guard case .rotate = key else { continue }
+            for match in matches { parts.formUnion(match.parts.isEmpty ? Set(ButtonPart.allCases) : match.parts) }
+        }
+        return parts
+    }
+
     /// The chord that makes this button's gestures wait longest, and its first rule.
     func firstChord(of button: ButtonID) -> (Chord, rule: Int)? {
         chords.indices.filter { chords[$0].members.contains(button) }
@@ -114,6 +134,7 @@ extension RuleIndex {
         for identity in identities {
             var entry = entry(of: identity, in: set)
             for place in entry.declared where meant[place] == nil { meant[place] = identity.id }
+            entry.vocabulary.canSwipe = identity.model == .duo
             if entry.vocabulary.fixedMode == nil { entry.vocabulary.fixedMode = modes[identity.id] }
             places[identity.id] = entries.count
             entries.append(entry)

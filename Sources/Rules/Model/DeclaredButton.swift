@@ -20,6 +20,14 @@ package struct DeclaredButton: Hashable, Sendable {
 
     package enum Model: String, CaseIterable, Hashable, Sendable {
         case flic2, duo, twist
+
+        package var hardware: FlicModel {
+            switch self {
+            case .flic2: .flic2
+            case .duo: .duo
+            case .twist: .twist
+            }
+        }
     }
 
     package static let standardHoldAfter = Duration.seconds(1)

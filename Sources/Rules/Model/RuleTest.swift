@@ -122,19 +122,26 @@ package struct SimulatedEvent: Hashable, Sendable {
     package var part: ButtonPart?
     /// Of a rotation; positive clockwise.
     package var steps: Int
+    /// Of a rotation: where the dial stands then, 0…100; `nil`: at 0.
+    package var position: Int?
+    /// Of a rotation of a Twist, 1…12; `nil`: the first, or while it is pressed the one that the position is in.
+    package var slot: Int?
     package var heldFor: Duration?
     package var wasQueued: Bool
     package var wasQueuedLast: Bool
     package var age: Duration
 
     package init(
-        button: String, event: TriggerEvent, part: ButtonPart? = nil, steps: Int = 1, heldFor: Duration? = nil,
-        wasQueued: Bool = false, wasQueuedLast: Bool = false, age: Duration = .zero
+        button: String, event: TriggerEvent, part: ButtonPart? = nil, steps: Int = 1, position: Int? = nil,
+        slot: Int? = nil, heldFor: Duration? = nil, wasQueued: Bool = false, wasQueuedLast: Bool = false,
+        age: Duration = .zero
     ) {
         self.button = button
         self.event = event
         self.part = part
         self.steps = steps
+        self.position = position
+        self.slot = slot
         self.heldFor = heldFor
         self.wasQueued = wasQueued
         self.wasQueuedLast = wasQueuedLast
