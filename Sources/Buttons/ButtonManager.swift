@@ -10,7 +10,8 @@ import Flic
 /// | link           | on                         | becomes        | and we                          |
 /// |----------------|----------------------------|----------------|---------------------------------|
 /// |                | connected                  | exchangingMTU  | exchange the MTU                |
-/// | exchangingMTU  | MTU known                  | discovering    | look for the Flic service       |
+/// | exchangingMTU  | MTU known                  | discovering    | look for its kind's service     |
+/// | discovering    | not there                  | discovering    | look for the other kind's, once |
 /// | exchangingMTU  | the same, service known    | subscribing    | switch notifications on         |
 /// | discovering    | service found              | subscribing    | switch notifications on         |
 /// | subscribing    | refused, service was known | discovering    | look for the Flic service       |
@@ -114,7 +115,7 @@ package struct ButtonManager: Sendable {
     }
 
     var host: Host
-    let trustRoots: [[UInt8]]
+    private let extraTrustRoots: [[UInt8]]
     var known: [ButtonID: KnownButton] = [:]
     var links: [ConnectionHandle: Link] = [:]
     /// Of buttons that were ready before, in this run.
@@ -135,7 +136,7 @@ package struct ButtonManager: Sendable {
     /// - Parameter extraTrustRoots: the keys that may have signed a button's certificate, besides Flic's own.
     /// - Parameter maximumLinks: `nil`: as many as the controller gives.
     package init(extraTrustRoots: [[UInt8]] = [], maximumLinks: Int? = nil) {
-        trustRoots = [ButtonSession.flicRoot] + extraTrustRoots
+        self.extraTrustRoots = extraTrustRoots
         host = Host(.init(maximumLinks: maximumLinks))
     }
 
@@ -177,6 +178,11 @@ package struct ButtonManager: Sendable {
         }
         defer { effects = [] }
         return effects
+    }
+
+    /// Who may have signed its certificate.
+    func trustRoots(ofTwist isTwist: Bool) -> [[UInt8]] {
+        [isTwist ? ButtonSession.twistRoot : ButtonSession.flicRoot] + extraTrustRoots
     }
 
     /// The buttons that are paired, in no order.

@@ -18,6 +18,8 @@ struct ButtonSearch: Hashable, Sendable {
     }
 
     var candidate: Candidate?
+    /// What the candidate advertised; it may still be of the other kind.
+    var candidateService = FlicService.flic2
     /// Buttons something was said of that is said only once.
     var reported: Set<BluetoothAddress> = []
     /// Known buttons whose signal was told of: one that is let be may go on advertising for as long as we listen.
@@ -82,13 +84,16 @@ extension ButtonManager {
         guard search.candidate == nil, report.kind == .connectable, !search.failed.contains(report.address) else {
             return
         }
-        let isPublic = ADStructure.parse(report.data).serviceUUIDs.contains(FlicService.service)
+        let advertised = ADStructure.parse(report.data).serviceUUIDs
+        let service = FlicService.allCases.first { advertised.contains($0.uuid) }
+        let isPublic = service != nil
         let isFlic = isPublic || report.address.hasFlicPrefix
         guard isFlic, search.reported.count < ButtonManager.maximumReported else { return }
         if known[button] != nil {
             if isPublic { reportOnce(.alreadyPaired(report.address), about: report.address) }
-        } else if isPublic {
+        } else if let service {
             self.search?.candidate = .found(report.address)
+            self.search?.candidateService = service
             effects.append(.pairing(.foundPublic(report.address)))
             deadlines.set(.candidate, at: now + ButtonManager.scanResponseLimit)
         } else {

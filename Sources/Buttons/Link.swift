@@ -18,6 +18,8 @@ struct Link: Sendable {
     var phase = Phase.exchangingMTU
     var attMTU = 23
     var attributes: FlicAttributes?
+    /// The service to look for when the one that was expected is not there.
+    var otherService: FlicService?
     var session: ButtonSession?
     /// This link is there to make a pairing, and has not made it yet.
     var isPairing: Bool
@@ -28,32 +30,54 @@ struct Link: Sendable {
 /// Where in a button's attribute table its service is. Kept from link to link: looking for it takes three round trips,
 /// which a press would have to wait for.
 struct FlicAttributes: Hashable, Sendable {
+    /// Which of the two it is.
+    var service: FlicService
     /// Where the button takes our packets, and where its own come from.
     var write, notify: AttributeHandle
     /// The notifications' switch; `nil` where there is none.
     var configuration: AttributeHandle?
 
-    init?(_ service: RemoteService) {
-        guard let write = service.characteristics.first(where: { $0.uuid == FlicService.write }),
-            let notify = service.characteristics.first(where: { $0.uuid == FlicService.notify })
+    init?(_ remote: RemoteService) {
+        guard let service = FlicService.allCases.first(where: { $0.uuid == remote.uuid }),
+            let write = remote.characteristics.first(where: { $0.uuid == service.write }),
+            let notify = remote.characteristics.first(where: { $0.uuid == service.notify })
         else { return nil }
+        self.service = service
         self.write = write.valueHandle
         self.notify = notify.valueHandle
         configuration = notify.configurationHandle
     }
 }
 
-/// The GATT names of a Flic 2 (protocol notes, "GATT link").
-enum FlicService {
-    static let service = uuid(0)
-    static let write = uuid(1)
-    static let notify = uuid(2)
+/// The GATT names of a Flic (protocol notes, "GATT link").
+enum FlicService: Hashable, Sendable, CaseIterable {
+    /// Of a Duo, too.
+    case flic2
+    case twist
 
-    /// `0042000N-8f59-4420-870d-84f3b617e493` in the order of the wire.
-    private static func uuid(_ number: UInt8) -> UUID {
-        .long([
-            0x93, 0xE4, 0x17, 0xB6, 0xF3, 0x84, 0x0D, 0x87, 0x20, 0x44, 0x59, 0x8F, number, 0x00, 0x42, 0x00,
-        ])
+    var uuid: UUID { uuid(0) }
+    var write: UUID { uuid(1) }
+    var notify: UUID { uuid(2) }
+
+    var other: FlicService {
+        switch self {
+        case .flic2: .twist
+        case .twist: .flic2
+        }
+    }
+
+    /// `0042000N-8f59-4420-870d-84f3b617e493` and `00c9000N-2cbd-4f2a-a725-5ccd960ffb7d` in the order of the wire.
+    private func uuid(_ number: UInt8) -> UUID {
+        switch self {
+        case .flic2:
+            .long([
+                0x93, 0xE4, 0x17, 0xB6, 0xF3, 0x84, 0x0D, 0x87, 0x20, 0x44, 0x59, 0x8F, number, 0x00, 0x42, 0x00,
+            ])
+        case .twist:
+            .long([
+                0x7D, 0xFB, 0x0F, 0x96, 0xCD, 0x5C, 0x25, 0xA7, 0x2A, 0x4F, 0xBD, 0x2C, number, 0x00, 0xC9, 0x00,
+            ])
+        }
     }
 }
 
@@ -85,8 +109,18 @@ extension ButtonManager {
     }
 
     private mutating func discover(_ handle: ConnectionHandle, at now: Instant) {
+        guard let link = links[handle] else { return }
+        let isTwist =
+            link.isPairing
+            ? search?.candidateService == .twist : known[ButtonID(link.connection.peer)]?.identity.model == .twist
+        let expected: FlicService = isTwist ? .twist : .flic2
+        links[handle]?.otherService = expected.other
+        discover(handle, expected, at: now)
+    }
+
+    private mutating func discover(_ handle: ConnectionHandle, _ service: FlicService, at now: Instant) {
         links[handle]?.phase = .discovering
-        perform(.perform(.discoverService(handle, FlicService.service)), at: now)
+        perform(.perform(.discoverService(handle, service.uuid)), at: now)
     }
 
     mutating func serviceDiscovered(_ handle: ConnectionHandle, _ service: RemoteService, at now: Instant) {
@@ -120,13 +154,16 @@ extension ButtonManager {
         } else {
             return close(handle, at: now)
         }
-        links[handle]?.session = ButtonSession(
+        let isTwist = link.attributes?.service == .twist
+        let session = ButtonSession(
             .init(
-                address: link.connection.peer, purpose: purpose, trustRoots: trustRoots,
+                address: link.connection.peer, purpose: purpose, trustRoots: trustRoots(ofTwist: isTwist),
                 latencyMode: known[button]?.settings.latencyMode ?? .normal,
                 firmwareVersion: link.isPairing ? nil : known[button]?.identity.firmwareVersion,
                 pendingNickname: known[button]?.pendingNickname,
-                autoDisconnectTime: known[button]?.settings.autoDisconnectTime))
+                autoDisconnectTime: known[button]?.settings.autoDisconnectTime, isTwist: isTwist,
+                dials: known[button]?.dials ?? [:], ledMode: known[button]?.settings.ledMode ?? .fill))
+        links[handle]?.session = session
         links[handle]?.phase = .inSession(isReady: false)
         advanceSession(handle, .linkReady(attMTU: link.attMTU, entropy), at: now)
     }
@@ -139,6 +176,10 @@ extension ButtonManager {
         {
             // What was known of its attributes is not so any more.
             return discover(handle, at: now)
+        }
+        if link.phase == .discovering, failure == .serviceNotFound, let other = link.otherService {
+            links[handle]?.otherService = nil
+            return discover(handle, other, at: now)
         }
         if link.isPairing { candidateFailed(.couldNotDiscoverServices, at: now) }
         close(handle, at: now)

@@ -35,11 +35,9 @@ struct ImportTests {
     ]
 
     static let daemon: Set<String> = [
-        "Bytes", "ButtonModel", "JSON", "Diagnostics", "BluetoothHost", "Gestures", "Expressions", "Almanac", "Rules",
-        "RuleTesting", "HomeAssistant", "Hub", "RuleLoader", "Simulator", "Reactor", "CBuild", "CLinux", "CBluetooth",
-        "CCurl",
-        "CMosquitto", "CSQLite", "CCrypto", "Logging", "Glibc",
-        "Synchronization",
+        "Bytes", "ButtonModel", "JSON", "Diagnostics", "BluetoothHost", "FlicdProtocol", "Gestures", "Expressions",
+        "Almanac", "Rules", "RuleTesting", "HomeAssistant", "Hub", "RuleLoader", "Simulator", "Reactor", "CBuild",
+        "CLinux", "CBluetooth", "CCurl", "CMosquitto", "CSQLite", "CCrypto", "Logging", "Glibc", "Synchronization",
     ]
 
     /// Modules of the toolchain, which Package.swift does not name.

@@ -54,6 +54,16 @@ struct Room {
         settle()
     }
 
+    mutating func turn(_ button: String, hundredths: Int) {
+        worldInputs.append(.turn(button: button, hundredths: hundredths))
+        settle()
+    }
+
+    mutating func pushTurn(_ button: String, hundredths: Int) {
+        worldInputs.append(.pushTurn(button: button, hundredths: hundredths))
+        settle()
+    }
+
     mutating func reach(_ button: String, _ isReachable: Bool) {
         worldInputs.append(.setReachable(button: button, isReachable))
         settle()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Flic
 
-/// Feeds a recorded log to a session and compares.
+/// Feeds a recorded log to a session and compares. The recorded hosts know of no Duo.
 struct Replay {
     static let address = BluetoothAddress(rawValue: 0x9088_A900_0001)
 
@@ -26,7 +26,8 @@ struct Replay {
             .init(
                 address: address, purpose: purpose,
                 trustRoots: [ButtonSession.flicRoot, try Vectors.load("test-root").octets("ed25519_public_key")],
-                latencyMode: latencyMode, firmwareVersion: firmwareVersion, autoDisconnectTime: autoDisconnectTime))
+                latencyMode: latencyMode, firmwareVersion: firmwareVersion, autoDisconnectTime: autoDisconnectTime,
+                supportsDuo: false))
         privateKey = try secrets?.octets("host_x25519_private") ?? [UInt8](repeating: 0, count: 32)
         random = try secrets?.octets("host_random8") ?? []
     }

@@ -213,7 +213,7 @@ struct Situation {
             channel = Self.quickKey.map { SignedChannel($0, as: .button) }
             sealed = channel?.seal(packet.octets) ?? []
         case (_, .fullVerifyResponse2):
-            channel = Self.master?.sessionKey.map { SignedChannel($0, as: .button) }
+            channel = Self.master()?.sessionKey.map { SignedChannel($0, as: .button) }
             sealed = channel?.seal(packet.octets) ?? []
         case (_, .fullVerifyResponse1):
             header = 0x21
@@ -238,23 +238,25 @@ struct Situation {
 extension Situation {
     private static var quickKey: SessionKey? {
         SessionKey(
-            quickVerify: TestButton.pairing.key, hostRandom: Array(TestButton.entropy.random.prefix(7)), flags: 0,
+            quickVerify: TestButton.pairing.key, hostRandom: Array(TestButton.entropy.random.prefix(7)), flags: 0x40,
             buttonRandom: random)
     }
 
     /// What a genuine button derives.
-    static var master: MasterSecret? {
+    ///
+    /// - Parameter flags: of a doubted pairing 0.
+    static func master(flags: UInt8 = 0x80) -> MasterSecret? {
         guard let publicKey = Curve25519.agreementPublicKey(privateKey: privateKey),
             let hostKey = Curve25519.agreementPublicKey(privateKey: TestButton.entropy.privateKey),
             let issued = Certificate.issue(to: TestButton.address, publicKey: publicKey, rootSeed: rootSeed)
         else { return nil }
         return MasterSecret(
             privateKey: privateKey, publicKey: hostKey, variant: issued.variant, buttonRandom: random,
-            hostRandom: TestButton.entropy.random, flags: 0)
+            hostRandom: TestButton.entropy.random, flags: flags)
     }
 
     static var proof: MasterSecret.UnpairedProof {
-        master?.unpairedProof(of: TestButton.pairing) ?? .init(token: [], exists: [], notExists: [])
+        master(flags: 0)?.unpairedProof(of: TestButton.pairing) ?? .init(token: [], exists: [], notExists: [])
     }
 
     static func certificate(

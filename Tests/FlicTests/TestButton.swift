@@ -20,7 +20,7 @@ struct TestButton {
     static func quickVerify(connectionID: UInt8 = 1) -> (button: TestButton, response: [UInt8])? {
         let random: [UInt8] = [8, 7, 6, 5, 4, 3, 2, 1]
         let key = SessionKey(
-            quickVerify: pairing.key, hostRandom: Array(entropy.random.prefix(7)), flags: 0, buttonRandom: random)
+            quickVerify: pairing.key, hostRandom: Array(entropy.random.prefix(7)), flags: 0x40, buttonRandom: random)
         guard let key else { return nil }
         var button = TestButton(channel: SignedChannel(key, as: .button), connectionID: connectionID)
         let response = ButtonPacket.quickVerifyResponse(.init(random: random, temporaryID: entropy.temporaryID))

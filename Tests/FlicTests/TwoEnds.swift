@@ -14,6 +14,12 @@ struct TwoEnds {
     private(set) var buttonEffects: [FlicPeripheral.Effect] = []
     /// Whether what the host stores reaches the disk at once.
     var syncs = true
+    /// What the host has stored of a Twist's dials.
+    private(set) var dials: [Dial: Int] = [:]
+    /// Packets of the host stay under way, until this is taken back.
+    var holdsBack = false {
+        didSet { deliver() }
+    }
     /// Somebody else answers the host's quick verify, and says that its pairing is not known.
     var forgesNegativeAnswer = false
     /// Somebody changes what the button says to prove whether it knows a pairing. One GATT value each, at MTU 140.
@@ -28,11 +34,13 @@ struct TwoEnds {
     private enum Delivery {
         case toHost(ButtonSession.Input)
         case toButton(FlicPeripheral.Input)
+
+        var isFromHost: Bool { if case .toButton(.received) = self { true } else { false } }
     }
 
     static func makeButton(
         pairings: [Pairing] = [], pingPeriod: Duration? = nil, firmwareVersion: UInt32 = 11,
-        maximumLogicalConnections: Int = 8
+        maximumLogicalConnections: Int = 8, model: FlicModel = .flic2
     ) -> FlicPeripheral {
         FlicPeripheral(
             .init(
@@ -40,18 +48,21 @@ struct TwoEnds {
                 firmwareVersion: firmwareVersion, batteryMillivolts: 3000,
                 privateKey: [UInt8](repeating: 0x17, count: 32),
                 rootSeed: rootSeed, bootID: 4711, pairings: pairings, pingPeriod: pingPeriod,
-                maximumLogicalConnections: maximumLogicalConnections),
+                maximumLogicalConnections: maximumLogicalConnections, model: model),
             at: Instant(sinceBoot: .seconds(10)))
     }
 
-    static func makeSession(_ purpose: ButtonSession.Purpose) -> ButtonSession {
+    static func makeSession(
+        _ purpose: ButtonSession.Purpose, isTwist: Bool = false, dials: [Dial: Int] = [:]
+    ) -> ButtonSession {
         ButtonSession(
             .init(
-                address: address, purpose: purpose, trustRoots: [FlicPeripheral.rootPublicKey(seed: rootSeed)]))
+                address: address, purpose: purpose, trustRoots: [FlicPeripheral.rootPublicKey(seed: rootSeed)],
+                isTwist: isTwist, dials: dials))
     }
 
     init(_ purpose: ButtonSession.Purpose = .pair, button: FlicPeripheral = makeButton()) {
-        session = Self.makeSession(purpose)
+        session = Self.makeSession(purpose, isTwist: button.dialMemory != nil)
         self.button = button
     }
 
@@ -65,7 +76,7 @@ struct TwoEnds {
         tellButton(.linkDown)
         tellHost(.linkLost)
         wait(duration)
-        session = Self.makeSession(purpose)
+        session = Self.makeSession(purpose, isTwist: button.dialMemory != nil, dials: dials)
         hostEffects = []
         connect(attMTU: attMTU)
     }
@@ -84,8 +95,8 @@ struct TwoEnds {
         guard !isDelivering else { return }
         isDelivering = true
         defer { isDelivering = false }
-        while !air.isEmpty {
-            switch air.removeFirst() {
+        while let next = air.indices.first(where: { !holdsBack || !air[$0].isFromHost }) {
+            switch air.remove(at: next) {
             case .toHost(let input): carryOut(session.handle(input, at: now))
             case .toButton(let input): carryOut(button.handle(input, at: now))
             }
@@ -114,6 +125,12 @@ struct TwoEnds {
         tellButton(.released)
     }
 
+    mutating func press(_ part: ButtonPart, for duration: Duration, swipe: SwipeDirection? = nil) {
+        tellButton(.partPressed(part))
+        wait(duration)
+        tellButton(.partReleased(part, swipe: swipe))
+    }
+
     private mutating func nextEntropy() -> SessionEntropy {
         entropyCount &+= 1
         return SessionEntropy(
@@ -133,7 +150,9 @@ struct TwoEnds {
             case .cancelTimer: hostTimer = nil
             case .events(_, let cursor, true): if syncs { tellHost(.synced(cursor)) }
             case .needsEntropy: tellHost(.restart(nextEntropy()))
-            case .paired, .ready, .events, .moved, .queueDrained, .advertisingConfigured, .battery, .firmware,
+            case .moved(let movements):
+                for movement in movements { if let dial = movement.dial { dials[dial] = movement.units } }
+            case .paired, .ready, .events, .queueDrained, .advertisingConfigured, .battery, .firmware,
                 .nickname,
                 .unpaired,
                 .firmwareUpdate, .factoryReset, .unanswered, .failed, .disconnect, .ignored:
@@ -175,6 +194,17 @@ extension TwoEnds {
     }
 
     var pairing: Pairing? { button.pairings.last }
+
+    /// Of the pairing that the host has made.
+    var identity: ButtonIdentity? {
+        hostEffects.lazy.compactMap { if case .paired(let identity, _, _) = $0 { identity } else { nil } }.first
+    }
+
+    var movements: [ButtonMovement] {
+        hostEffects.flatMap { effect -> [ButtonMovement] in
+            if case .moved(let movements) = effect { movements } else { [] }
+        }
+    }
 
     var failures: [SessionFailure] {
         hostEffects.compactMap { if case .failed(let failure) = $0 { failure } else { nil } }

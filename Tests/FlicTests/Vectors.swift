@@ -15,6 +15,7 @@ import Testing
 /// | `full-verify`, `quick-verify`, `test-unpaired`  | `KeyDerivationTests`                            |
 /// | `name`                                          | `MaintenanceReplayTests`                        |
 /// | `queued-events`                                 | `QueuedEventsTests`                             |
+/// | `twist`                                         | `TwistVectorTests`                              |
 /// | `transcript-pair-events`                        | `TranscriptReplayTests`, `PeripheralReplayTests`|
 /// | `transcript-unpaired`, `transcript-failures`    | `TranscriptReplayTests`                         |
 /// | `transcript-maintenance`, `transcript-firmware` | `MaintenanceReplayTests`, `PeripheralReplayTests`|

@@ -17,9 +17,9 @@ extension ButtonPacket {
         case 6: self = .quickVerifyNegativeResponse(temporaryID: try reader.uint32())
         case 8:
             self = .quickVerifyResponse(
-                QuickVerifyResponse(random: try reader.bytes(8), temporaryID: try reader.uint32()))
-            // The flags say nothing that we use, but a packet without them is cut off.
-            try reader.skip(1)
+                QuickVerifyResponse(
+                    random: try reader.bytes(8), temporaryID: try reader.uint32(),
+                    isDuo: try reader.uint8() & Self.duoFlag != 0))
         case 9: self = .disconnectedVerifiedLink(reason: try reader.uint8())
         case 10: self = .initButtonEventsResponse(try InitButtonEventsResponse(&reader, withBootID: true))
         case 11: self = .initButtonEventsResponse(try InitButtonEventsResponse(&reader, withBootID: false))
@@ -38,6 +38,9 @@ extension ButtonPacket {
             self = .getCurrentTimeResponse(ticks: low | UInt64(try reader.uint24()) << 32)
         case 24: self = .getDeviceIDResponse(try reader.bytes(8))
         case 25: self = .setAdvertisingParametersResponse
+        case 30, 31: self = .initButtonEventsDuoResponse(try InitButtonEventsDuoResponse(&reader))
+        case 32: self = .buttonEventDuoNotification(reader.remainder())
+        case 33: self = .pushTwistNotification(try PushTwistNotification(&reader))
         case let opcode: self = .other(opcode: opcode)
         }
     }
@@ -56,12 +59,15 @@ extension ButtonPacket {
         case .quickVerifyResponse(let response):
             writer.bytes(response.random)
             writer.uint32(response.temporaryID)
-            writer.uint8(0)
+            writer.uint8(response.isDuo ? Self.duoFlag : 0)
         case .initButtonEventsResponse(let response):
             writer.uint48(response.ticks << 1 | (response.hasQueuedEvents ? 1 : 0))
             writer.uint32(response.eventCount)
             if let bootID = response.bootID { writer.uint32(bootID) }
         case .buttonEventNotification(let notification): notification.write(to: &writer)
+        case .initButtonEventsDuoResponse(let response): response.write(to: &writer)
+        case .buttonEventDuoNotification(let bits): writer.bytes(bits)
+        case .pushTwistNotification(let notification): notification.write(to: &writer)
         case .apiTimerNotification(let message): writer.uint32(message)
         case .nameUpdatedNotification(let name): writer.bytes(name)
         case .getNameResponse(let stamped), .setNameResponse(let stamped):
@@ -74,10 +80,14 @@ extension ButtonPacket {
             writer.uint32(UInt32(truncatingIfNeeded: ticks))
             writer.uint24(UInt32(truncatingIfNeeded: ticks >> 32))
         case .getDeviceIDResponse(let octets): writer.bytes(octets.padded(to: 8))
+        case .twist(let packet): return packet.octets
         case .pingRequest, .factoryResetResponse, .setAdvertisingParametersResponse, .other: break
         }
         return writer.bytes
     }
+
+    /// Of the flags of both responses that end a verification.
+    fileprivate static let duoFlag: UInt8 = 0b100
 
     var opcode: UInt8 {
         switch self {
@@ -104,6 +114,10 @@ extension ButtonPacket {
         case .getCurrentTimeResponse: 23
         case .getDeviceIDResponse: 24
         case .setAdvertisingParametersResponse: 25
+        case .initButtonEventsDuoResponse(let response): response.bootID == nil ? 31 : 30
+        case .buttonEventDuoNotification: 32
+        case .pushTwistNotification: 33
+        case .twist(let packet): packet.opcode
         case .other(let opcode): opcode
         }
     }
@@ -133,6 +147,7 @@ extension ButtonPacket.FullVerifyResponse2 {
         let flags = try reader.uint8()
         appCredentialsMatch = flags & 0b01 != 0
         caresAboutAppCredentials = flags & 0b10 != 0
+        isDuo = flags & ButtonPacket.duoFlag != 0
         uuid = try reader.bytes(16)
         let nameLength = Int(try reader.uint8())
         name = Array(try reader.bytes(Self.nameLength).prefix(nameLength))
@@ -142,7 +157,9 @@ extension ButtonPacket.FullVerifyResponse2 {
     }
 
     fileprivate func write(to writer: inout ByteWriter) {
-        writer.uint8((appCredentialsMatch ? 0b01 : 0) | (caresAboutAppCredentials ? 0b10 : 0))
+        writer.uint8(
+            (appCredentialsMatch ? 0b01 : 0) | (caresAboutAppCredentials ? 0b10 : 0)
+                | (isDuo ? ButtonPacket.duoFlag : 0))
         writer.bytes(uuid.padded(to: 16))
         writer.uint8(UInt8(min(name.count, Self.nameLength)))
         writer.bytes(name.padded(to: Self.nameLength))

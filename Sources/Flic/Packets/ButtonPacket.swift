@@ -2,7 +2,7 @@
 ///
 /// Multi-octet fields are little endian. Octets after the known fields are ignored: newer firmware may send more.
 ///
-/// - Source: protocol notes, 4.2 to 4.7.
+/// - Source: protocol notes, 4.2 to 4.7 and 8.1.
 enum ButtonPacket: Hashable, Sendable {
     case fullVerifyResponse1(FullVerifyResponse1)
     case fullVerifyResponse2(FullVerifyResponse2)
@@ -17,6 +17,10 @@ enum ButtonPacket: Hashable, Sendable {
     case disconnectedVerifiedLink(reason: UInt8)
     case initButtonEventsResponse(InitButtonEventsResponse)
     case buttonEventNotification(EventNotification)
+    case initButtonEventsDuoResponse(InitButtonEventsDuoResponse)
+    /// Bits that only a `DuoEventStream` can read.
+    case buttonEventDuoNotification([UInt8])
+    case pushTwistNotification(PushTwistNotification)
     case apiTimerNotification(message: UInt32)
     case nameUpdatedNotification(name: [UInt8])
     case pingRequest
@@ -34,6 +38,8 @@ enum ButtonPacket: Hashable, Sendable {
     /// 8 octets.
     case getDeviceIDResponse([UInt8])
     case setAdvertisingParametersResponse
+    /// Only in the dialect of a Twist.
+    case twist(TwistButtonPacket)
     /// A packet we have no use for.
     case other(opcode: UInt8)
 
@@ -52,6 +58,8 @@ enum ButtonPacket: Hashable, Sendable {
     struct FullVerifyResponse2: Hashable, Sendable {
         var appCredentialsMatch: Bool
         var caresAboutAppCredentials: Bool
+        /// Said only to a host that knows of them.
+        var isDuo = false
         /// 16 octets.
         var uuid: [UInt8]
         /// At most 23 octets of UTF-8.
@@ -69,6 +77,8 @@ enum ButtonPacket: Hashable, Sendable {
     struct QuickVerifyResponse: Hashable, Sendable {
         var random: [UInt8]
         var temporaryID: UInt32
+        /// Said only to a host that knows of them.
+        var isDuo = false
     }
 
     /// 48 bits (bit 0 has queued events, the rest ticks), event count and, in opcode 10 only, boot id.

@@ -53,6 +53,12 @@ extension HostPacket {
         case 27: self = .setAdvertisingParametersRequest(try AdvertisingParameters(&reader))
         case 32: self = .executeLEDPattern(try LEDPattern(&reader))
         case 33: self = .abortLEDPattern
+        case 34, 35: self = .initButtonEventsDuoRequest(try InitButtonEventsDuoRequest(&reader))
+        case 36:
+            self = .acknowledgeDuoEvents(eventCount: try reader.uint32(), smallEventCount: try reader.uint32())
+        case 37: self = .enablePushTwist(.init(rawValue: try reader.uint8() & 0b11))
+        case 38: self = .startFirmwareUpdateDuoRequest(try StartFirmwareUpdateDuoRequest(&reader))
+        case 39: self = .firmwareUpdateDataDuo(Array(reader.remainder().prefix(Self.maximumFirmwareOctetCount)))
         case let opcode: self = .other(opcode: opcode)
         }
     }
@@ -100,6 +106,14 @@ extension HostPacket {
         case .setAutoDisconnectTime(let seconds): writer.uint16(seconds & 0x1FF)
         case .setAdvertisingParametersRequest(let parameters): parameters.write(to: &writer)
         case .executeLEDPattern(let pattern): pattern.write(to: &writer)
+        case .initButtonEventsDuoRequest(let request): request.write(to: &writer)
+        case .acknowledgeDuoEvents(let eventCount, let smallEventCount):
+            writer.uint32(eventCount)
+            writer.uint32(smallEventCount)
+        case .enablePushTwist(let parts): writer.uint8(parts.rawValue)
+        case .startFirmwareUpdateDuoRequest(let request): request.write(to: &writer)
+        case .firmwareUpdateDataDuo(let data): writer.bytes(data)
+        case .twist(let packet): return packet.octets
         case .fullVerifyAbort, .getFirmwareVersionRequest, .disconnectVerifiedLink, .getNameRequest, .pingResponse,
             .getBatteryLevelRequest, .factoryResetRequest, .getCurrentTimeRequest, .getDeviceIDRequest,
             .abortLEDPattern, .other:
@@ -136,6 +150,13 @@ extension HostPacket {
         case .setAdvertisingParametersRequest: 27
         case .executeLEDPattern: 32
         case .abortLEDPattern: 33
+        // As with the init of a Flic 2, the "light" one of two.
+        case .initButtonEventsDuoRequest: 35
+        case .acknowledgeDuoEvents: 36
+        case .enablePushTwist: 37
+        case .startFirmwareUpdateDuoRequest: 38
+        case .firmwareUpdateDataDuo: 39
+        case .twist(let packet): packet.opcode
         case .other(let opcode): opcode
         }
     }
@@ -156,7 +177,14 @@ extension HostPacket.FullVerifyRequest2 {
 
 extension HostPacket.InitButtonEventsRequest {
     fileprivate init(_ reader: inout ByteReader) throws(Truncated) {
-        eventCount = try reader.uint32()
+        self.init(
+            eventCount: try reader.uint32(), bootID: 0, autoDisconnectSeconds: 0, maximumQueuedPackets: 0,
+            maximumQueuedAge: 0)
+        try readLimits(&reader)
+    }
+
+    /// Everything after the event counts.
+    mutating func readLimits(_ reader: inout ByteReader) throws(Truncated) {
         bootID = try reader.uint32()
         let bits = try reader.uint40()
         autoDisconnectSeconds = UInt16(bits & 0x1FF)
@@ -166,6 +194,10 @@ extension HostPacket.InitButtonEventsRequest {
 
     fileprivate func write(to writer: inout ByteWriter) {
         writer.uint32(eventCount)
+        writeLimits(to: &writer)
+    }
+
+    func writeLimits(to writer: inout ByteWriter) {
         writer.uint32(bootID)
         writer.uint40(
             UInt64(autoDisconnectSeconds & 0x1FF) | UInt64(maximumQueuedPackets & 0x1F) << 9

@@ -2,7 +2,7 @@
 ///
 /// Multi-octet fields are little endian. Octets after the known fields are ignored: newer software may send more.
 ///
-/// - Source: protocol notes, 4.1.
+/// - Source: protocol notes, 4.1 and 8.1.
 enum HostPacket: Hashable, Sendable {
     case fullVerifyRequest1(temporaryID: UInt32)
     case fullVerifyRequest2(FullVerifyRequest2)
@@ -21,6 +21,14 @@ enum HostPacket: Hashable, Sendable {
     case initButtonEventsRequest(InitButtonEventsRequest)
     /// Everything up to this counter is safe.
     case acknowledgeEvents(eventCount: UInt32)
+    case initButtonEventsDuoRequest(InitButtonEventsDuoRequest)
+    /// Everything up to these counters of its two buttons is safe.
+    case acknowledgeDuoEvents(eventCount: UInt32, smallEventCount: UInt32)
+    /// Which buttons shall tell how the Duo is turned while they are down.
+    case enablePushTwist(ButtonPacket.PushTwistNotification.Parts)
+    case startFirmwareUpdateDuoRequest(StartFirmwareUpdateDuoRequest)
+    /// The next octets of an image, at most `maximumFirmwareOctetCount`.
+    case firmwareUpdateDataDuo([UInt8])
     case startFirmwareUpdateRequest(StartFirmwareUpdateRequest)
     /// The next words of an image, at most `maximumFirmwareWordCount`.
     case firmwareUpdateData([UInt8])
@@ -33,6 +41,8 @@ enum HostPacket: Hashable, Sendable {
     case setAdvertisingParametersRequest(AdvertisingParameters)
     case executeLEDPattern(LEDPattern)
     case abortLEDPattern
+    /// Only in the dialect of a Twist.
+    case twist(TwistHostPacket)
     /// A packet we have no use for.
     case other(opcode: UInt8)
 
@@ -47,6 +57,9 @@ enum HostPacket: Hashable, Sendable {
         /// Empty, or 16 octets.
         var encryptedAppToken: [UInt8] = []
         var verifier: [UInt8]
+
+        /// The host knows what a Duo is.
+        static let supportsDuo: UInt8 = 0x80
     }
 
     /// Public key 32, random 8, pairing identifier, token 16.
@@ -61,6 +74,9 @@ enum HostPacket: Hashable, Sendable {
         var random: [UInt8]
         var flags: UInt8
         var temporaryID, pairingIdentifier: UInt32
+
+        /// The host knows what a Duo is.
+        static let supportsDuo: UInt8 = 0x40
     }
 
     /// The low 47 bits are a time in ms UTC, the 48th forces the name on the button; then the name.

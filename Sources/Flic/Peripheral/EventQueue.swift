@@ -1,3 +1,5 @@
+import ButtonModel
+
 /// The events a button keeps until the host acknowledges them; the oldest are lost first.
 struct EventQueue: Sendable {
     struct Entry: Hashable, Sendable {
@@ -5,14 +7,19 @@ struct EventQueue: Sendable {
         var code: EventCode
         /// 1/32768 s since boot.
         var ticks: UInt64
+        /// The same time, since boot.
+        var milliseconds: UInt64
+        var part = ButtonPart.big
+        var gesture = DuoEvent.Gesture.none
     }
 
     /// That of a Twist; a Flic 2's is not known.
     static let maximumCount = 16
 
     private(set) var entries: [Entry] = []
-    /// The host has everything up to here.
+    /// The host has everything up to here, of each button.
     private(set) var acknowledged: UInt32 = 0
+    private(set) var acknowledgedSmall: UInt32 = 0
 
     mutating func append(_ entry: Entry) {
         if entries.count == Self.maximumCount { entries.removeFirst() }
@@ -20,10 +27,16 @@ struct EventQueue: Sendable {
     }
 
     /// The host has everything up to this counter.
-    mutating func forget(upTo counter: UInt32) {
-        acknowledged = max(acknowledged, counter)
-        entries.removeAll { $0.counter <= counter }
+    mutating func forget(upTo counter: UInt32, of part: ButtonPart = .big) {
+        if part == .small {
+            acknowledgedSmall = max(acknowledgedSmall, counter)
+        } else {
+            acknowledged = max(acknowledged, counter)
+        }
+        entries.removeAll { $0.part == part && $0.counter <= counter }
     }
+
+    mutating func keep(_ part: ButtonPart) { entries.removeAll { $0.part != part } }
 
     /// Keeps what a host wants to hear of.
     ///
@@ -36,9 +49,11 @@ struct EventQueue: Sendable {
     }
 
     /// The entries as the notifications that deliver them.
-    var notifications: [EventNotification] {
-        stride(from: 0, to: entries.count, by: EventNotification.maximumItemCount).map { start in
-            let part = entries[start...].prefix(EventNotification.maximumItemCount)
+    ///
+    /// - Parameter count: as many as fit into one, 1 or more.
+    func notifications(of count: Int = EventNotification.maximumItemCount) -> [EventNotification] {
+        stride(from: 0, to: entries.count, by: count).map { start in
+            let part = entries[start...].prefix(count)
             let items = part.enumerated().map { index, entry in
                 EventNotification.Item(
                     ticks: entry.ticks, code: entry.code, wasQueued: true,

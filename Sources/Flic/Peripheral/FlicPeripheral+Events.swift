@@ -8,38 +8,84 @@ extension FlicPeripheral {
         let isKnownBoot = request.bootID == bootID
         // What this host does not want another one may still be waiting for.
         var wanted = queue
+        wanted.keep(.big)
         if isKnownBoot { wanted.forget(upTo: request.eventCount) }
-        wanted.limit(
-            count: request.maximumQueuedPackets == 31 ? nil : Int(request.maximumQueuedPackets),
-            maximumAge: request.maximumQueuedAge == 0xFFFFF ? nil : request.maximumQueuedAge, now: ticks(at: now))
+        begin(request, wanted: &wanted, on: id, at: now)
         let first = wanted.entries.first
-        lastActivity = now
-        connections[id]?.isPastInit = true
-        connections[id]?.autoDisconnectSeconds = request.autoDisconnectSeconds
-        if let period = configuration.pingPeriod { connections[id]?.nextPing = now + period }
         sendSigned(
             .initButtonEventsResponse(
                 .init(
                     hasQueuedEvents: first != nil, ticks: ticks(at: now),
-                    eventCount: first.map { $0.counter &- 1 } ?? press.counter, bootID: isKnownBoot ? nil : bootID)),
+                    eventCount: first.map { $0.counter &- 1 } ?? press.counter,
+                    bootID: isKnownBoot && dialect == .flic2 ? nil : bootID)),
             on: id, &effects)
         effects.append(.sessionReady)
-        for notification in wanted.notifications {
-            sendSigned(.buttonEventNotification(notification), on: id, &effects)
+        let count = dialect == .twist ? TwistEventNotification.maximumItemCount : EventNotification.maximumItemCount
+        for notification in wanted.notifications(of: count) {
+            sendSigned(packet(notification), on: id, &effects)
         }
     }
 
-    mutating func reportPressSteps(before now: Instant, _ effects: inout [Effect]) {
-        while let deadline = press.deadline, deadline < now, let step = press.timePassed() { report(step, &effects) }
+    /// What every init does, whatever is sent after it.
+    mutating func begin(
+        _ request: HostPacket.InitButtonEventsRequest, wanted: inout EventQueue, on id: UInt8, at now: Instant
+    ) {
+        wanted.limit(
+            count: request.maximumQueuedPackets == 31 ? nil : Int(request.maximumQueuedPackets),
+            maximumAge: request.maximumQueuedAge == 0xFFFFF ? nil : request.maximumQueuedAge, now: ticks(at: now))
+        lastActivity = now
+        connections[id]?.isPastInit = true
+        connections[id]?.autoDisconnectSeconds = request.autoDisconnectSeconds
+        if let period = configuration.pingPeriod, dialect == .flic2 { connections[id]?.nextPing = now + period }
     }
 
-    mutating func report(_ step: PressEncoder.Step, _ effects: inout [Effect]) {
-        let entry = EventQueue.Entry(counter: step.counter, code: step.code, ticks: ticks(at: step.time))
+    mutating func press(_ part: ButtonPart, at now: Instant, _ effects: inout [Effect]) {
+        guard part == .big || part == .small && configuration.model == .duo else { return }
+        // A second press exactly at the end of the window still counts.
+        reportPressSteps(before: now, &effects)
+        lastActivity = now
+        if part == .big { dial.pressed() }
+        gestures[part] = nil
+        toldTurns.remove(part == .small ? .small : .big)
+        let step = part == .small ? smallPress.pressed(at: now) : press.pressed(at: now)
+        if let step { report(step, of: part, &effects) }
+    }
+
+    mutating func release(_ part: ButtonPart, swipe: SwipeDirection?, at now: Instant, _ effects: inout [Effect]) {
+        reportPressSteps(before: now, &effects)
+        lastActivity = now
+        if part == .big { dial.released() }
+        if configuration.model == .duo { gestures[part] = swipe.map(DuoEvent.Gesture.swipe) }
+        let step = part == .small ? smallPress.released(at: now) : press.released(at: now)
+        if let step { report(step, of: part, &effects) }
+    }
+
+    /// In the order of their times.
+    mutating func reportPressSteps(before now: Instant, _ effects: inout [Effect]) {
+        while let deadline = pressDeadline, deadline < now {
+            if press.deadline == deadline, let step = press.timePassed() {
+                report(step, of: .big, &effects)
+            } else if let step = smallPress.timePassed() {
+                report(step, of: .small, &effects)
+            }
+        }
+    }
+
+    var pressDeadline: Instant? { [press.deadline, smallPress.deadline].compactMap(\.self).min() }
+
+    private mutating func report(_ step: PressEncoder.Step, of part: ButtonPart, _ effects: inout [Effect]) {
+        let entry = EventQueue.Entry(
+            counter: step.counter, code: step.code, ticks: ticks(at: step.time),
+            milliseconds: milliseconds(at: step.time), part: part, gesture: gestures[part] ?? .none)
         queue.append(entry)
         let notification = EventNotification(
             eventCount: entry.counter, items: [EventNotification.Item(ticks: entry.ticks, code: entry.code)])
         for (id, session) in connections.sessions where session.isPastInit {
-            sendSigned(.buttonEventNotification(notification), on: id, &effects)
+            if session.duo?.stream != nil {
+                sendDuoEvents([entry.duoEvent(storage: .live)], on: id, &effects)
+            } else if part == .big {
+                sendSigned(packet(notification), on: id, &effects)
+            }
         }
     }
 

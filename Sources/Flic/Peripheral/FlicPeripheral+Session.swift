@@ -14,20 +14,18 @@ extension FlicPeripheral {
         guard let opened = connections[id]?.channel.open(frame.packet) else {
             return endSession(id, reason: .invalidSignature, &effects)
         }
-        guard let packet = try? HostPacket(decoding: opened) else { return }
+        guard let packet = try? HostPacket(decoding: opened, in: dialect) else { return }
         if faults.ignoresRequests, packet.isRequestAfterInit { return }
         switch packet {
         case .initButtonEventsRequest(let request): startEvents(request, on: id, at: now, &effects)
-        case .acknowledgeEvents(let eventCount):
-            if faults.losesAcknowledgement {
-                faults.losesAcknowledgement = false
-            } else {
-                queue.forget(upTo: eventCount)
-            }
+        case .initButtonEventsDuoRequest(let request): startDuoEvents(request, on: id, at: now, &effects)
+        case .acknowledgeEvents(let eventCount): acknowledge(eventCount)
+        case .acknowledgeDuoEvents(let eventCount, let smallEventCount): acknowledge(eventCount, small: smallEventCount)
+        case .enablePushTwist(let parts): connections[id]?.duo?.pushTwist = parts
         case .getFirmwareVersionRequest:
             sendSigned(.getFirmwareVersionResponse(version: firmwareVersion), on: id, &effects)
         case .getBatteryLevelRequest:
-            sendSigned(.getBatteryLevelResponse(raw: Battery.raw(millivolts: batteryMillivolts)), on: id, &effects)
+            sendSigned(.getBatteryLevelResponse(raw: rawBattery), on: id, &effects)
         case .getNameRequest:
             sendSigned(.getNameResponse(.init(timestamp: nameTimestamp, name: name)), on: id, &effects)
         case .setNameRequest(let request): setName(request, on: id, &effects)
@@ -35,9 +33,9 @@ extension FlicPeripheral {
         case .getDeviceIDRequest:
             sendSigned(.getDeviceIDResponse(configuration.uuid.padded(to: 8)), on: id, &effects)
         case .setAdvertisingParametersRequest(let parameters):
-            guard firmwareVersion >= AdvertisingParameters.minimumFirmwareVersion, let session = connections[id] else {
-                break
-            }
+            guard dialect == .twist || firmwareVersion >= AdvertisingParameters.minimumFirmwareVersion,
+                let session = connections[id]
+            else { break }
             advertising.store(parameters, of: session.pairingIdentifier, known: pairings.map(\.identifier))
             sendSigned(.setAdvertisingParametersResponse, on: id, &effects)
         case .startFirmwareUpdateRequest(let request):
@@ -61,10 +59,20 @@ extension FlicPeripheral {
         case .pingResponse: connections[id]?.awaitsPingResponse = false
         case .disconnectVerifiedLink: close(id)
         case .forceDisconnect(let advertiseAgain): disconnect(advertiseAgain: advertiseAgain, &effects)
+        case .twist(let packet): receiveTwist(packet, on: id, at: now, &effects)
         case .fullVerifyRequest1, .fullVerifyRequest2, .fullVerifyAbort, .testIfReallyUnpairedRequest,
-            .quickVerifyRequest, .other:
+            .quickVerifyRequest, .startFirmwareUpdateDuoRequest, .firmwareUpdateDataDuo, .other:
             break
         }
+    }
+
+    private mutating func acknowledge(_ eventCount: UInt32, small smallEventCount: UInt32 = 0) {
+        guard !faults.losesAcknowledgement else {
+            faults.losesAcknowledgement = false
+            return
+        }
+        queue.forget(upTo: eventCount)
+        queue.forget(upTo: smallEventCount, of: .small)
     }
 
     private mutating func setName(
@@ -120,7 +128,9 @@ extension FlicPeripheral {
     }
 
     mutating func sendSigned(_ packet: ButtonPacket, on id: UInt8, _ effects: inout [Effect]) {
-        guard var sealed = connections[id]?.channel.seal(packet.octets) else { return }
+        guard let octets = packet.octets(in: dialect), var sealed = connections[id]?.channel.seal(octets) else {
+            return
+        }
         if faults.hasWrongSignature, let last = sealed.popLast() {
             faults.hasWrongSignature = false
             sealed.append(last ^ 1)
@@ -128,8 +138,14 @@ extension FlicPeripheral {
         send(sealed, FrameHeader(connectionID: id), &effects)
     }
 
+    func send(_ packet: ButtonPacket, _ header: FrameHeader, _ effects: inout [Effect]) {
+        guard let octets = packet.octets(in: dialect) else { return }
+        send(octets, header, &effects)
+    }
+
     func send(_ octets: [UInt8], _ header: FrameHeader, _ effects: inout [Effect]) {
         guard let link else { return }
+        guard dialect == .flic2 else { return effects.append(.send(octets)) }
         effects.append(contentsOf: Frame(header: header, packet: octets).values(attMTU: link.attMTU).map(Effect.send))
     }
 }
@@ -138,13 +154,16 @@ extension HostPacket {
     fileprivate var isRequestAfterInit: Bool {
         switch self {
         case .getFirmwareVersionRequest, .setNameRequest, .getNameRequest, .startFirmwareUpdateRequest,
-            .getBatteryLevelRequest, .factoryResetRequest, .getCurrentTimeRequest, .getDeviceIDRequest,
-            .setAdvertisingParametersRequest:
+            .startFirmwareUpdateDuoRequest, .getBatteryLevelRequest, .factoryResetRequest, .getCurrentTimeRequest,
+            .getDeviceIDRequest, .setAdvertisingParametersRequest, .twist(.startFirmwareUpdateRequest),
+            .twist(.changeConfigurationRequest):
             true
         case .fullVerifyRequest1, .fullVerifyRequest2, .fullVerifyAbort, .testIfReallyUnpairedRequest,
             .quickVerifyRequest, .forceDisconnect, .disconnectVerifiedLink, .setConnectionParameters, .startAPITimer,
-            .pingResponse, .initButtonEventsRequest, .acknowledgeEvents, .firmwareUpdateData, .setAutoDisconnectTime,
-            .executeLEDPattern, .abortLEDPattern, .other:
+            .pingResponse, .initButtonEventsRequest, .acknowledgeEvents, .initButtonEventsDuoRequest,
+            .acknowledgeDuoEvents, .enablePushTwist, .firmwareUpdateData, .firmwareUpdateDataDuo,
+            .setAutoDisconnectTime, .executeLEDPattern, .abortLEDPattern, .twist(.initButtonEventsRequest),
+            .twist(.updatePosition), .other:
             false
         }
     }

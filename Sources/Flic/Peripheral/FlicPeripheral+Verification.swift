@@ -6,7 +6,7 @@ extension FlicPeripheral {
         guard let opcode = frame.packet.first else { return }
         let id = frame.header.connectionID
         guard HostPacket.isUnsigned(opcode: opcode) else { return receiveSigned(frame, at: now, &effects) }
-        guard let packet = try? HostPacket(decoding: frame.packet) else { return }
+        guard let packet = try? HostPacket(decoding: frame.packet, in: dialect) else { return }
         switch packet {
         case .fullVerifyRequest1(let temporaryID):
             close(id)
@@ -26,7 +26,8 @@ extension FlicPeripheral {
             .setConnectionParameters, .startAPITimer, .pingResponse, .initButtonEventsRequest, .acknowledgeEvents,
             .startFirmwareUpdateRequest, .firmwareUpdateData, .setAutoDisconnectTime, .getBatteryLevelRequest,
             .factoryResetRequest, .getCurrentTimeRequest, .getDeviceIDRequest, .setAdvertisingParametersRequest,
-            .executeLEDPattern, .abortLEDPattern, .other:
+            .executeLEDPattern, .abortLEDPattern, .initButtonEventsDuoRequest, .acknowledgeDuoEvents, .enablePushTwist,
+            .startFirmwareUpdateDuoRequest, .firmwareUpdateDataDuo, .twist, .other:
             break
         }
     }
@@ -39,7 +40,7 @@ extension FlicPeripheral {
         let response = ButtonPacket.fullVerifyResponse1(
             .init(
                 temporaryID: temporaryID, certificate: certificate, random: random, isInPublicMode: isInPublicMode))
-        send(response.octets, FrameHeader(connectionID: id, isNewlyAssigned: true), &effects)
+        send(response, FrameHeader(connectionID: id, isNewlyAssigned: true), &effects)
     }
 
     private mutating func pair(
@@ -53,17 +54,19 @@ extension FlicPeripheral {
         guard let master, let verifier = master.verifier(encryptedAppToken: request.encryptedAppToken),
             Digest.isEqualInConstantTime(verifier, request.verifier), let key = master.sessionKey,
             let pairing = master.pairing
-        else { return send(ButtonPacket.fullVerifyFailResponse(reason: 0).octets, header, &effects) }
+        else { return send(ButtonPacket.fullVerifyFailResponse(reason: 0), header, &effects) }
         guard isInPublicMode else {
-            return send(ButtonPacket.fullVerifyFailResponse(reason: 1).octets, header, &effects)
+            return send(ButtonPacket.fullVerifyFailResponse(reason: 1), header, &effects)
         }
         pairingTable.store(pairing)
         connections[id] = .init(SignedChannel(key, as: .button), pairingIdentifier: pairing.identifier)
+        let isDuo = knowsDuo(request.flags & HostPacket.FullVerifyRequest2.supportsDuo)
+        if isDuo { connections[id]?.duo = DuoTalk() }
         sendSigned(
             .fullVerifyResponse2(
                 .init(
-                    appCredentialsMatch: true, caresAboutAppCredentials: false, uuid: configuration.uuid, name: name,
-                    firmwareVersion: firmwareVersion, rawBattery: Battery.raw(millivolts: batteryMillivolts),
+                    appCredentialsMatch: true, caresAboutAppCredentials: false, isDuo: isDuo, uuid: configuration.uuid,
+                    name: name, firmwareVersion: firmwareVersion, rawBattery: rawBattery,
                     serial: Array(configuration.serial.utf8))), on: id, &effects)
         effects.append(.paired)
     }
@@ -76,22 +79,29 @@ extension FlicPeripheral {
                 quickVerify: pairing.key, hostRandom: request.random, flags: request.flags, buttonRandom: random)
         else {
             let response = ButtonPacket.quickVerifyNegativeResponse(temporaryID: request.temporaryID)
-            return send(response.octets, FrameHeader(connectionID: 0), &effects)
+            return send(response, FrameHeader(connectionID: 0), &effects)
         }
         if let former = connections.session(of: pairing.identifier) {
             endSession(former, reason: .newSession, &effects)
         }
         var session = LogicalConnections.Session(
             SignedChannel(key, as: .button), pairingIdentifier: pairing.identifier)
-        let response = ButtonPacket.quickVerifyResponse(.init(random: random, temporaryID: request.temporaryID))
-        let sealed = session.channel.seal(response.octets)
-        guard let id = connections.open(.session(session)) else {
+        let isDuo = knowsDuo(request.flags & HostPacket.QuickVerifyRequest.supportsDuo)
+        if isDuo { session.duo = DuoTalk() }
+        let response = ButtonPacket.quickVerifyResponse(
+            .init(random: random, temporaryID: request.temporaryID, isDuo: isDuo))
+        guard let sealed = response.octets(in: dialect).map({ session.channel.seal($0) }),
+            let id = connections.open(.session(session))
+        else {
             return refuse(request.temporaryID, &effects)
         }
         // The one used last is the last to be evicted.
         pairingTable.store(pairing)
         send(sealed, FrameHeader(connectionID: id, isNewlyAssigned: true), &effects)
     }
+
+    /// - Parameter flag: how the host says that it knows what a Duo is.
+    private func knowsDuo(_ flag: UInt8) -> Bool { configuration.model == .duo && flag != 0 }
 
     private mutating func testIfReallyUnpaired(
         _ request: HostPacket.TestIfReallyUnpairedRequest, connectionID: UInt8, random: [UInt8],
@@ -110,11 +120,11 @@ extension FlicPeripheral {
             }
         guard let result else { return }
         let response = ButtonPacket.testIfReallyUnpairedResponse(result: result)
-        send(response.octets, FrameHeader(connectionID: connectionID), &effects)
+        send(response, FrameHeader(connectionID: connectionID), &effects)
     }
 
     private func refuse(_ temporaryID: UInt32, _ effects: inout [Effect]) {
         let response = ButtonPacket.noLogicalConnectionSlots(temporaryIDs: [temporaryID])
-        send(response.octets, FrameHeader(connectionID: 0), &effects)
+        send(response, FrameHeader(connectionID: 0), &effects)
     }
 }

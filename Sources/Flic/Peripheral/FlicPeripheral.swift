@@ -2,7 +2,7 @@ public import ButtonModel
 
 /// The button's end of the protocol, for simulators: GATT values in, GATT values out.
 ///
-/// It owns everything a Flic 2 keeps (static key, pairings, name, event counter, queue, half an image), one link at a
+/// It owns everything a Flic 2 or a Duo keeps (static key, pairings, name, event counter, queue, half an image), one link at a
 /// time, and the logical connections on it. Each of those lives by itself:
 ///
 /// | logical connection | on                                   | becomes | and it                                        |
@@ -49,11 +49,13 @@ public struct FlicPeripheral: Sendable {
         public var pingPeriod: Duration?
         /// Logical connections on a link, 1…31. How many a real button has is not known.
         public var maximumLogicalConnections: Int
+        /// A Twist has one logical connection, and speaks its own dialect.
+        public var model: FlicModel
 
         public init(
             address: BluetoothAddress, serial: String, uuid: [UInt8], nickname: String, firmwareVersion: UInt32,
             batteryMillivolts: Int, privateKey: [UInt8], rootSeed: [UInt8], bootID: UInt32, pairings: [Pairing] = [],
-            pingPeriod: Duration? = nil, maximumLogicalConnections: Int = 8
+            pingPeriod: Duration? = nil, maximumLogicalConnections: Int = 8, model: FlicModel = .flic2
         ) {
             self.address = address
             self.serial = serial
@@ -67,6 +69,7 @@ public struct FlicPeripheral: Sendable {
             self.pairings = pairings
             self.pingPeriod = pingPeriod
             self.maximumLogicalConnections = maximumLogicalConnections
+            self.model = model
         }
     }
 
@@ -80,6 +83,12 @@ public struct FlicPeripheral: Sendable {
         /// The user's finger.
         case pressed
         case released
+        /// The same of one of a Duo's two buttons; `pressed` is its big one. With a swipe the hand moved meanwhile.
+        case partPressed(ButtonPart)
+        case partReleased(ButtonPart, swipe: SwipeDirection?)
+        /// The user's hand at the dial of a Twist, or at a Duo, in `Dial.unitsPerTurn` to a turn; positive: clockwise. A
+        /// Duo notices only while one of its buttons is down.
+        case turned(units: Int)
         case setPublicMode(Bool)
         case timerFired
         /// The battery was taken out and put back: link, clock, counter, stored events and advertising settings are
@@ -149,7 +158,14 @@ public struct FlicPeripheral: Sendable {
     var advertising = AdvertisingMemory()
     var firmware = FirmwareReceiver()
     var press = PressEncoder()
+    /// Of a Duo: its other button, what the hand did during the last press of each, and those whose turns were told.
+    var smallPress = PressEncoder()
+    var gestures: [ButtonPart: DuoEvent.Gesture] = [:]
+    var toldTurns: ButtonPacket.PushTwistNotification.Parts = []
+    /// In thirds of what it tells: by how much that was more than it was turned.
+    var turnSurplus = 0
     var queue = EventQueue()
+    var dial = TwistDial()
     var lastActivity: Instant
     var link: Link?
     var connections: LogicalConnections
@@ -178,7 +194,8 @@ public struct FlicPeripheral: Sendable {
         batteryMillivolts = configuration.batteryMillivolts
         name = Array(configuration.nickname.utf8.prefix(Nickname.maximumLength))
         pairingTable = PairingTable(configuration.pairings)
-        connections = LogicalConnections(maximumCount: configuration.maximumLogicalConnections)
+        connections = LogicalConnections(
+            maximumCount: configuration.model == .twist ? 1 : configuration.maximumLogicalConnections)
         lastActivity = boot
     }
 
@@ -201,18 +218,14 @@ public struct FlicPeripheral: Sendable {
         case .mtuChanged(let attMTU): link?.attMTU = attMTU
         case .linkDown: endLink(at: now, &effects)
         case .received(let value, let random):
-            for frame in link?.assembler.receive(value) ?? [] where link?.isEnding == false {
+            for frame in frames(in: value) where link?.isEnding == false {
                 receive(frame, random: random.padded(to: 8), at: now, &effects)
             }
-        case .pressed:
-            // A second press exactly at the end of the window still counts.
-            reportPressSteps(before: now, &effects)
-            lastActivity = now
-            if let step = press.pressed(at: now) { report(step, &effects) }
-        case .released:
-            reportPressSteps(before: now, &effects)
-            lastActivity = now
-            if let step = press.released(at: now) { report(step, &effects) }
+        case .pressed: press(.big, at: now, &effects)
+        case .released: release(.big, swipe: nil, at: now, &effects)
+        case .partPressed(let part): press(part, at: now, &effects)
+        case .partReleased(let part, let swipe): release(part, swipe: swipe, at: now, &effects)
+        case .turned(let units): turn(units: units, at: now, &effects)
         case .setPublicMode(let isOn): isInPublicMode = isOn
         case .timerFired:
             timer = nil
@@ -248,7 +261,11 @@ public struct FlicPeripheral: Sendable {
         link = nil
         connections.closeAll()
         press = PressEncoder()
+        smallPress = PressEncoder()
+        gestures = [:]
+        toldTurns = []
         queue = EventQueue()
+        dial = TwistDial()
         advertising = AdvertisingMemory()
         boot = now
         lastActivity = now
@@ -276,7 +293,7 @@ public struct FlicPeripheral: Sendable {
 
     private mutating func setTimer(_ effects: inout [Effect]) {
         let sessions = connections.sessions.flatMap { [$0.session.nextPing, $0.session.apiTimer?.deadline] }
-        let deadline = ([press.deadline, linkDeadline] + sessions).compactMap(\.self).min()
+        let deadline = ([pressDeadline, linkDeadline] + sessions).compactMap(\.self).min()
         guard timer != deadline else { return }
         timer = deadline
         effects.append(deadline.map(Effect.setTimer) ?? .cancelTimer)

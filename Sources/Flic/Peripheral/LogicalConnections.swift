@@ -17,6 +17,8 @@ struct LogicalConnections: Sendable {
         var autoDisconnectSeconds = FlicPeripheral.never
         var nextPing: Instant?
         var awaitsPingResponse = false
+        /// With a host that knows what a Duo is, on one.
+        var duo: FlicPeripheral.DuoTalk?
         /// The one timer a host may have run here, and what it is told when that ends.
         var apiTimer: (deadline: Instant, message: UInt32)?
 
@@ -68,6 +70,9 @@ struct LogicalConnections: Sendable {
             if case .session(let session) = connection { (id, session) } else { nil }
         }.sorted { $0.id < $1.id }
     }
+
+    /// Of a button that has one at most.
+    var onlyID: UInt8? { connections.keys.first }
 
     var hasSession: Bool { !sessions.isEmpty }
 

@@ -35,6 +35,9 @@ struct PressEncoder: Sendable {
     /// Its remainder by 4 is 1 after a down, 2 after a hold, 3 after an up, 0 after a single click timeout.
     private(set) var counter: UInt32 = 0
 
+    /// `nil` while the button is up.
+    var downSince: Instant? { if case .down(let since, _, _) = state { since } else { nil } }
+
     /// When `timePassed` has a step to report.
     var deadline: Instant? {
         switch state {

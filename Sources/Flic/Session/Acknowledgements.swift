@@ -9,17 +9,17 @@ struct Acknowledgements: Sendable {
 
     var isEmpty: Bool { pending.isEmpty }
 
-    /// - Parameter cursor: the boot, and the counter after the last item of the notification.
+    /// - Parameter cursor: the boot, and the counters after the last item of the notification.
     mutating func expect(_ cursor: EventCursor) {
         if pending.count == Self.maximumPendingCount { pending.removeFirst() }
         pending.append(cursor)
     }
 
-    /// The counters to acknowledge now, one a notification, in order.
-    mutating func synced(_ cursor: EventCursor) -> [UInt32] {
-        var ready: [UInt32] = []
+    /// What to acknowledge now, one a notification, in order.
+    mutating func synced(_ cursor: EventCursor) -> [EventCursor] {
+        var ready: [EventCursor] = []
         while let first = pending.first, cursor.covers(first) {
-            ready.append(first.eventCount)
+            ready.append(first)
             pending.removeFirst()
         }
         return ready
@@ -27,5 +27,7 @@ struct Acknowledgements: Sendable {
 }
 
 extension EventCursor {
-    func covers(_ other: EventCursor) -> Bool { bootID == other.bootID && eventCount >= other.eventCount }
+    func covers(_ other: EventCursor) -> Bool {
+        bootID == other.bootID && eventCount >= other.eventCount && smallEventCount >= other.smallEventCount
+    }
 }

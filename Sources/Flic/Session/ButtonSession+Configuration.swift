@@ -26,11 +26,14 @@ extension ButtonSession {
         /// Where its dials stood, 0…`Dial.unitsPerTurn`; those that are missing stand at 0.
         public var dials: [Dial: Int]
         public var ledMode: LEDMode
+        /// Whether a Duo is told that we know of it. To a host that does not say so it is a Flic 2 with one button.
+        public var supportsDuo: Bool
 
         public init(
             address: BluetoothAddress, purpose: Purpose, trustRoots: [[UInt8]] = [ButtonSession.flicRoot],
             latencyMode: LatencyMode = .normal, firmwareVersion: UInt32? = nil, pendingNickname: Nickname? = nil,
-            autoDisconnectTime: UInt16? = nil, isTwist: Bool = false, dials: [Dial: Int] = [:], ledMode: LEDMode = .fill
+            autoDisconnectTime: UInt16? = nil, isTwist: Bool = false, dials: [Dial: Int] = [:],
+            ledMode: LEDMode = .fill, supportsDuo: Bool = true
         ) {
             self.address = address
             self.purpose = purpose
@@ -42,6 +45,7 @@ extension ButtonSession {
             self.isTwist = isTwist
             self.dials = dials
             self.ledMode = ledMode
+            self.supportsDuo = supportsDuo
         }
     }
 
@@ -49,5 +53,11 @@ extension ButtonSession {
     public static let flicRoot: [UInt8] = [
         0xD3, 0x3F, 0x24, 0x40, 0xDD, 0x54, 0xB3, 0x1B, 0x2E, 0x1D, 0xCF, 0x40, 0x13, 0x2E, 0xFA, 0x41,
         0xD8, 0xF8, 0xA7, 0x47, 0x41, 0x68, 0xDF, 0x40, 0x08, 0xF5, 0xA9, 0x5F, 0xB3, 0xB0, 0xD0, 0x22,
+    ]
+
+    /// The key that signs those of a Twist.
+    public static let twistRoot: [UInt8] = [
+        0xA8, 0xB7, 0xDF, 0x10, 0x43, 0x4F, 0x56, 0x50, 0x69, 0xE4, 0x13, 0x1F, 0x5B, 0x13, 0xF1, 0xD9,
+        0x05, 0x6F, 0xAF, 0x2B, 0x61, 0xCF, 0x92, 0x9B, 0x05, 0xD0, 0x2D, 0x63, 0x0B, 0xDA, 0xF4, 0x8B,
     ]
 }

@@ -6,7 +6,7 @@ extension ButtonSession {
         guard let opened else { return rejectSignature(at: now, &effects) }
         let packet: ButtonPacket
         do {
-            packet = try ButtonPacket(decoding: opened)
+            packet = try ButtonPacket(decoding: opened, in: dialect)
         } catch {
             effects.append(.ignored(reason: "packet \(opened.first ?? 0) ends too early"))
             return
@@ -15,8 +15,12 @@ extension ButtonSession {
         case .pingRequest: send(.pingResponse, &effects)
         case .disconnectedVerifiedLink(let reason):
             pause(Self.pauseAfterSessionEnd, .sessionEnded(reason: reason), at: now, &effects)
-        case .initButtonEventsResponse(let response): becomeReady(response, at: now, &effects)
+        case .initButtonEventsResponse(let response) where !isDuo: becomeReady(response, at: now, &effects)
+        case .initButtonEventsDuoResponse(let response) where isDuo:
+            becomeReady(.init(response), ofDuo: response, at: now, &effects)
         case .buttonEventNotification(let notification): receiveEvents(notification, at: now, &effects)
+        case .buttonEventDuoNotification(let bits): receiveDuoEvents(bits, at: now, &effects)
+        case .pushTwistNotification(let notification): receiveTurn(notification, at: now, &effects)
         case .nameUpdatedNotification(let name):
             effects.append(
                 names.updated(name).map(Effect.nickname) ?? .ignored(reason: "another name while ours is on its way"))
@@ -24,7 +28,7 @@ extension ButtonSession {
         case .setNameResponse(let stamped): nameAnswered(stamped, isSet: true, at: now, &effects)
         case .getBatteryLevelResponse(let raw):
             guard isAnswer(to: .getBatteryLevel, &effects) else { break }
-            effects.append(.battery(millivolts: Battery.millivolts(raw: raw)))
+            effects.append(.battery(millivolts: millivolts(raw)))
             sendRequests(at: now, &effects)
         case .getFirmwareVersionResponse(let version):
             guard isAnswer(to: .getFirmwareVersion, &effects) else { break }
@@ -49,26 +53,30 @@ extension ButtonSession {
             guard isAnswer(to: .factoryReset, &effects) else { break }
             close(&effects)
             effects.append(contentsOf: [.factoryReset, .disconnect])
+        case .twist(let packet): receiveTwist(packet, at: now, &effects)
         case .fullVerifyResponse1, .fullVerifyResponse2, .noLogicalConnectionSlots, .fullVerifyFailResponse,
             .testIfReallyUnpairedResponse, .quickVerifyNegativeResponse, .quickVerifyResponse, .apiTimerNotification,
-            .getCurrentTimeResponse, .getDeviceIDResponse, .other:
+            .getCurrentTimeResponse, .getDeviceIDResponse, .initButtonEventsResponse, .initButtonEventsDuoResponse,
+            .other:
             effects.append(.ignored(reason: "packet \(packet.opcode) in a session"))
         }
     }
 
     private mutating func becomeReady(
-        _ response: ButtonPacket.InitButtonEventsResponse, at now: Instant, _ effects: inout [Effect]
+        _ response: ButtonPacket.InitButtonEventsResponse,
+        ofDuo duo: ButtonPacket.InitButtonEventsDuoResponse? = nil, at now: Instant, _ effects: inout [Effect]
     ) {
         guard case .awaitingInitResponse(let channel, let afterPairing, _) = state else {
             effects.append(.ignored(reason: "a second init response"))
             return
         }
-        let rebooted = intake.begin(with: response, at: now)
+        let rebooted = intake.begin(with: response, smallEventCount: duo?.smallEventCount ?? 0, at: now)
         if rebooted { isAdvertisingConfigured = false }
         state = .ready(
             Ready(
                 channel: channel, afterPairing: afterPairing, hasStoredEvents: response.hasQueuedEvents,
-                followUpDeadline: now + Self.followUpPatience, nextBatteryRequest: now + Self.batteryPeriod))
+                followUpDeadline: now + Self.followUpPatience, nextBatteryRequest: now + Self.batteryPeriod,
+                duoStream: duo.map { DuoEventStream($0) }))
         effects.append(
             .ready(
                 intake.cursor, rebooted: rebooted, clock: response.ticks, hasQueuedEvents: response.hasQueuedEvents))
@@ -80,20 +88,32 @@ extension ButtonSession {
         followUpIfSettled(at: now, &effects)
     }
 
-    private mutating func receiveEvents(
+    mutating func receiveEvents(
         _ notification: EventNotification, at now: Instant, _ effects: inout [Effect]
     ) {
-        guard case .ready(var ready) = state else {
+        guard case .ready(let ready) = state else {
             effects.append(.ignored(reason: "events before the init response"))
             return
         }
-        let events = intake.take(notification, at: now)
-        let needsAcknowledgement = notification.needsAcknowledgement
-        let last = EventCursor(bootID: intake.cursor.bootID, eventCount: notification.eventCount)
+        var events = intake.take(notification, at: now)
+        // A Twist cannot be asked to keep to itself what it stored before it was ours.
+        if configuration.isTwist, ready.afterPairing, ready.hasStoredEvents { events.removeAll(where: \.wasQueued) }
+        tell(
+            events, upTo: EventCursor(bootID: intake.cursor.bootID, eventCount: notification.eventCount),
+            needsAcknowledgement: notification.needsAcknowledgement,
+            endsQueue: notification.items.contains(where: \.wasQueuedLast), at: now, &effects)
+    }
+
+    /// - Parameter last: what an acknowledgement would name.
+    mutating func tell(
+        _ events: [ButtonEvent], upTo last: EventCursor, needsAcknowledgement: Bool, endsQueue: Bool, at now: Instant,
+        _ effects: inout [Effect]
+    ) {
+        guard case .ready(var ready) = state else { return }
         // What is sent again after it reached the disk needs no other sync.
         let isSafe = events.isEmpty && syncedCursor?.covers(last) == true
         if needsAcknowledgement { ready.acknowledgements.expect(last) }
-        let isDrained = ready.hasStoredEvents && notification.items.contains(where: \.wasQueuedLast)
+        let isDrained = ready.hasStoredEvents && endsQueue
         if isDrained { ready.hasStoredEvents = false }
         state = .ready(ready)
         if !events.isEmpty || needsAcknowledgement && !isSafe {
@@ -112,9 +132,9 @@ extension ButtonSession {
 
     private mutating func acknowledge(upTo cursor: EventCursor, _ effects: inout [Effect]) {
         guard case .ready(var ready) = state else { return }
-        let counters = ready.acknowledgements.synced(cursor)
+        let cursors = ready.acknowledgements.synced(cursor)
         state = .ready(ready)
-        for counter in counters { send(.acknowledgeEvents(eventCount: counter), &effects) }
+        for cursor in cursors { send(acknowledgement(upTo: cursor), &effects) }
     }
 
     private mutating func nameAnswered(
@@ -136,7 +156,7 @@ extension ButtonSession {
     }
 
     /// Takes a request for answered; an answer that nobody waits for is ignored.
-    private mutating func isAnswer(to request: RequestQueue.Request, _ effects: inout [Effect]) -> Bool {
+    mutating func isAnswer(to request: RequestQueue.Request, _ effects: inout [Effect]) -> Bool {
         guard case .ready(var ready) = state, ready.requests.answered(request) else {
             effects.append(.ignored(reason: Self.unasked))
             return false

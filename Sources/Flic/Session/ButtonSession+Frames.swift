@@ -3,6 +3,10 @@ import ButtonModel
 /// GATT values to packets and back, with the signatures of an established session.
 extension ButtonSession {
     mutating func receive(_ value: [UInt8], at now: Instant, _ effects: inout [Effect]) {
+        guard dialect == .flic2 else {
+            if let frame = Frame(twist: value) { receive(frame, at: now, &effects) }
+            return
+        }
         let ownID = connectionID
         let frames = assembler.receive(value) { Self.accepts($0, ownID: ownID) }
         for frame in frames { receive(frame, at: now, &effects) }
@@ -15,7 +19,7 @@ extension ButtonSession {
         case .awaitingFullVerifyResponse1, .awaitingFullVerifyResponse2, .awaitingQuickVerifyResponse,
             .awaitingUnpairedResponse:
             do {
-                try receiveVerification(frame, ButtonPacket(decoding: frame.packet), at: now, &effects)
+                try receiveVerification(frame, ButtonPacket(decoding: frame.packet, in: dialect), at: now, &effects)
             } catch {
                 effects.append(.ignored(reason: "packet \(frame.packet.first ?? 0) ends too early"))
             }
@@ -47,18 +51,20 @@ extension ButtonSession {
 
     /// Signs what a session sends, and cuts it into values.
     mutating func send(_ packet: HostPacket, _ effects: inout [Effect]) {
+        guard let plain = packet.octets(in: dialect) else { return }
         let octets: [UInt8]
         switch state {
         case .awaitingInitResponse(var channel, let afterPairing, let deadline):
-            octets = channel.seal(packet.octets)
+            octets = channel.seal(plain)
             state = .awaitingInitResponse(channel, afterPairing: afterPairing, deadline: deadline)
         case .ready(var ready):
-            octets = ready.channel.seal(packet.octets)
+            octets = ready.channel.seal(plain)
             state = .ready(ready)
         case .idle, .awaitingFullVerifyResponse1, .awaitingFullVerifyResponse2, .awaitingQuickVerifyResponse,
             .awaitingUnpairedResponse, .pausing, .awaitingEntropy, .closed:
-            octets = packet.octets
+            octets = plain
         }
+        guard dialect == .flic2 else { return effects.append(.send(octets)) }
         let frame = Frame(header: FrameHeader(connectionID: connectionID), packet: octets)
         effects.append(contentsOf: frame.values(attMTU: attMTU).map(Effect.send))
     }

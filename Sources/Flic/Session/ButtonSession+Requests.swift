@@ -35,7 +35,11 @@ extension ButtonSession {
         case .factoryReset:
             wishes.factoryReset = !isSettled
             request(.factoryReset, at: now, &effects)
-        case .setDial, .setLEDMode: break
+        case .setDial(let dial, let units):
+            pushTwist.set(dial, units: units)
+            dials.show(units, on: dial)
+            tellDials(&effects)
+        case .setLEDMode(let mode): setLEDMode(mode, at: now, &effects)
         case .disconnect(let advertiseAgain):
             if case .ready = state {
                 depart(advertiseAgain: advertiseAgain, at: now, &effects)
@@ -46,7 +50,7 @@ extension ButtonSession {
     }
 
     /// The requests after init are on their way, and the link is to stay.
-    private var isSettled: Bool {
+    var isSettled: Bool {
         guard case .ready(let ready) = state else { return false }
         return ready.followUpDeadline == nil && ready.departureDeadline == nil
     }
@@ -70,13 +74,16 @@ extension ButtonSession {
         guard isSettled else { return }
         send(.setConnectionParameters(latencyMode.connectionParameters), &effects)
         if autoDisconnectTime != toldAutoDisconnectTime { tellAutoDisconnectTime(&effects) }
+        if isDuo { send(.enablePushTwist([.big, .small]), &effects) }
         if let packet = wishes.light { send(packet, &effects) }
+        tellDials(&effects)
         addAdvertisingRequest()
         // The responses of a full verify have told the battery and the version.
         if !ready.afterPairing { add(.getBatteryLevel) }
         add(.name)
         if !ready.afterPairing { add(.getFirmwareVersion) }
         if transfer != nil { add(.startFirmwareUpdate) }
+        addConfigurationRequest()
         if wishes.factoryReset { add(.factoryReset) }
         wishes = Wishes()
         sendRequests(at: now, &effects)
@@ -84,7 +91,7 @@ extension ButtonSession {
 
     mutating func addAdvertisingRequest() {
         guard !isAdvertisingConfigured, let firmwareVersion,
-            firmwareVersion >= AdvertisingParameters.minimumFirmwareVersion
+            configuration.isTwist || firmwareVersion >= AdvertisingParameters.minimumFirmwareVersion
         else { return }
         add(.setAdvertisingParameters)
     }
@@ -107,6 +114,7 @@ extension ButtonSession {
             case .getFirmwareVersion: send(.getFirmwareVersionRequest, &effects)
             case .startFirmwareUpdate: advanceTransfer(.mayAsk, at: now, &effects)
             case .factoryReset: send(.factoryResetRequest, &effects)
+            case .changeConfiguration: sendConfiguration(&effects)
             }
         }
     }
@@ -125,6 +133,7 @@ extension ButtonSession {
                 effects.append(.unanswered("StartFirmwareUpdateRequest"))
                 advanceTransfer(.unanswered, at: now, &effects)
             case .factoryReset: effects.append(.unanswered("FactoryResetRequest"))
+            case .changeConfiguration: effects.append(.unanswered("ChangeConfigRequest"))
             }
         }
         sendRequests(at: now, &effects)
@@ -161,7 +170,7 @@ extension ButtonSession {
         sendRequests(at: now, &effects)
     }
 
-    private mutating func add(_ request: RequestQueue.Request) {
+    mutating func add(_ request: RequestQueue.Request) {
         guard case .ready(var ready) = state else { return }
         ready.requests.add(request)
         state = .ready(ready)

@@ -10,7 +10,7 @@ extension ButtonSession {
             send(
                 .quickVerifyRequest(
                     .init(
-                        random: entropy.quickVerifyRandom, flags: 0, temporaryID: entropy.temporaryID,
+                        random: entropy.quickVerifyRandom, flags: quickVerifyFlags, temporaryID: entropy.temporaryID,
                         pairingIdentifier: pairing.identifier)), &effects)
         } else {
             state = .awaitingFullVerifyResponse1(entropy, doubted: nil, deadline: deadline)
@@ -45,11 +45,12 @@ extension ButtonSession {
         where frame.header.isNewlyAssigned && response.temporaryID == entropy.temporaryID:
             connectionID = frame.header.connectionID
             let key = SessionKey(
-                quickVerify: pairing.key, hostRandom: entropy.quickVerifyRandom, flags: 0, buttonRandom: response.random
-            )
+                quickVerify: pairing.key, hostRandom: entropy.quickVerifyRandom, flags: quickVerifyFlags,
+                buttonRandom: response.random)
             guard let key, let channel = SignedChannel(key, as: .host, opening: frame.packet) else {
                 return giveUp(.quickVerifySignatureMismatch, &effects)
             }
+            isDuo = response.isDuo && offersDuo
             askForEvents(channel, afterPairing: false, deadline: deadline, &effects)
 
         case (
@@ -90,10 +91,12 @@ extension ButtonSession {
         _ effects: inout [Effect]
     ) {
         guard response.certificate.names(configuration.address) else { return giveUp(.unexpectedAddress, &effects) }
+        // Of a doubt the flags are 0, whatever the host knows.
+        let flags = doubted == nil ? pairingFlags : 0
         guard let variant = response.certificate.variant(signedBy: configuration.trustRoots),
             let master = MasterSecret(
                 privateKey: entropy.privateKey, publicKey: response.certificate.publicKey, variant: variant,
-                buttonRandom: response.random, hostRandom: entropy.random, flags: 0),
+                buttonRandom: response.random, hostRandom: entropy.random, flags: flags),
             let verifier = master.verifier(),
             let publicKey = Curve25519.agreementPublicKey(privateKey: entropy.privateKey)
         else { return giveUp(.invalidCertificate, &effects) }
@@ -111,7 +114,7 @@ extension ButtonSession {
         state = .awaitingFullVerifyResponse2(master, deadline: deadline)
         // The button itself refuses when it is not in public mode; it is the one that knows.
         send(
-            .fullVerifyRequest2(.init(publicKey: publicKey, random: entropy.random, flags: 0, verifier: verifier)),
+            .fullVerifyRequest2(.init(publicKey: publicKey, random: entropy.random, flags: flags, verifier: verifier)),
             &effects)
     }
 
@@ -140,13 +143,15 @@ extension ButtonSession {
         }
         pairing = newPairing
         firmwareVersion = response.firmwareVersion
+        isDuo = response.isDuo && offersDuo
         effects.append(
             .paired(
                 ButtonIdentity(
                     address: configuration.address, uuid: response.uuid.hex,
                     serial: String(decoding: response.serial, as: UTF8.self),
-                    nickname: String(decoding: response.name, as: UTF8.self), firmwareVersion: response.firmwareVersion),
-                newPairing, batteryMillivolts: Battery.millivolts(raw: response.rawBattery)))
+                    nickname: String(decoding: response.name, as: UTF8.self), firmwareVersion: response.firmwareVersion,
+                    model: model),
+                newPairing, batteryMillivolts: millivolts(response.rawBattery)))
         askForEvents(channel, afterPairing: true, deadline: deadline, &effects)
     }
 
@@ -155,8 +160,9 @@ extension ButtonSession {
     ) {
         state = .awaitingInitResponse(channel, afterPairing: afterPairing, deadline: deadline)
         toldAutoDisconnectTime = autoDisconnectTime
+        guard !configuration.isTwist else { return askTwistForEvents(&effects) }
         send(
-            .initButtonEventsRequest(
+            initRequest(
                 .init(
                     eventCount: intake.cursor.eventCount, bootID: intake.cursor.bootID,
                     autoDisconnectSeconds: autoDisconnectTime,

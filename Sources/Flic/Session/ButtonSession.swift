@@ -1,6 +1,6 @@
 public import ButtonModel
 
-/// One link to one Flic 2, from link-up to link-down: verification, then events.
+/// One link to one button, from link-up to link-down: verification, then events.
 ///
 /// | state                       | on                          | becomes                    | and we                                  |
 /// |-----------------------------|-----------------------------|----------------------------|-----------------------------------------|
@@ -42,7 +42,7 @@ public import ButtonModel
 /// That a button does not know the pairing is said without a signature, so it alone costs nothing: only a proof made
 /// with the key of its certificate does.
 ///
-/// - Source: protocol notes, 3 (frames, counters), 5 (keys), 6 (order of packets), 10 (failures).
+/// - Source: protocol notes, 3 (frames, counters), 5 (keys), 6 (order of packets), 8.1 (Duo), 10 (failures).
 public struct ButtonSession: Sendable {
     public enum Input: Hashable, Sendable {
         /// Notifications are on; the first packet may be sent. `attMTU` 23…517 (used up to 130).
@@ -162,6 +162,8 @@ public struct ButtonSession: Sendable {
         /// When the requests after init are sent at the latest; `nil` once they are.
         var followUpDeadline: Instant?
         var nextBatteryRequest: Instant
+        /// Of a Duo.
+        var duoStream: DuoEventStream?
         /// The button was asked to end the link, and has until then.
         var departureDeadline: Instant?
 
@@ -191,6 +193,12 @@ public struct ButtonSession: Sendable {
     var names: NameExchange
     var wishes = Wishes()
     var transfer: FirmwareTransfer?
+    /// The button has said so.
+    var isDuo = false
+    var pushTwist: PushTwist
+    /// Of a Twist.
+    var dials: TwistDials
+    var toldLEDMode: LEDMode
     private var wrongSignatureCount = 0
 
     public init(_ configuration: Configuration) {
@@ -200,6 +208,8 @@ public struct ButtonSession: Sendable {
         autoDisconnectTime = Self.autoDisconnectTime(configuration.autoDisconnectTime)
         toldAutoDisconnectTime = autoDisconnectTime
         names = NameExchange(pending: configuration.pendingNickname)
+        dials = TwistDials(configuration.dials, ledMode: configuration.ledMode)
+        toldLEDMode = configuration.ledMode
         let cursor: EventCursor
         switch configuration.purpose {
         case .pair:
@@ -210,7 +220,9 @@ public struct ButtonSession: Sendable {
             cursor = last
             isAdvertisingConfigured = advertisingConfigured
         }
-        intake = EventIntake(button: ButtonID(configuration.address), cursor: cursor)
+        let button = ButtonID(configuration.address)
+        intake = EventIntake(button: button, cursor: cursor)
+        pushTwist = PushTwist(button: button, dials: configuration.dials)
     }
 
     public mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
@@ -317,6 +329,7 @@ extension ButtonSession {
     private mutating func end(in next: State, _ effects: inout [Effect]) {
         state = next
         names.sessionEnded()
+        pushTwist.sessionEnded()
         guard transfer != nil else { return }
         transfer = nil
         effects.append(.firmwareUpdate(.failed(.interrupted)))

@@ -9,11 +9,12 @@ import ButtonModel
 /// link is given up. An event that came late by the button's own clock has waited, as a stored one has, and is told as
 /// one.
 struct EventIntake: Sendable {
-    private let button: ButtonID
+    let button: ButtonID
     /// What a new session shows the button, and what is stored. It never runs backwards within one boot id.
     private(set) var cursor: EventCursor
-    /// The last event of this boot that came through here.
-    private var processedCount: UInt32
+    /// The last events of this boot that came through here; of a Duo's small button apart.
+    private(set) var processedCount: UInt32
+    private var processedSmallCount: UInt32
     /// The button's clock when the session began; ages count back from it.
     private var clock: UInt64 = 0
     /// A moment by both clocks: of the quickest packet lately.
@@ -29,34 +30,55 @@ struct EventIntake: Sendable {
         self.button = button
         self.cursor = cursor
         processedCount = cursor.eventCount
+        processedSmallCount = cursor.smallEventCount
     }
 
+    /// - Parameter smallEventCount: of a Duo.
     /// - Returns: whether the button booted since we last knew it.
-    mutating func begin(with response: ButtonPacket.InitButtonEventsResponse, at now: Instant) -> Bool {
+    mutating func begin(
+        with response: ButtonPacket.InitButtonEventsResponse, smallEventCount: UInt32 = 0, at now: Instant
+    ) -> Bool {
         clock = response.ticks
         reference = (clock, now)
         guard let bootID = response.bootID, bootID != cursor.bootID else { return false }
         processedCount = 0
+        processedSmallCount = 0
         // With nothing stored everything up to the count is past; otherwise the stored events may lie below it.
-        cursor = EventCursor(bootID: bootID, eventCount: response.hasQueuedEvents ? 0 : response.eventCount)
+        cursor = EventCursor(bootID: bootID)
+        if !response.hasQueuedEvents {
+            cursor.eventCount = response.eventCount
+            cursor.smallEventCount = smallEventCount
+        }
         return true
     }
 
     /// The new events of a notification, in order.
     mutating func take(_ notification: EventNotification, at now: Instant) -> [ButtonEvent] {
-        var events: [ButtonEvent] = []
-        for (counter, item) in notification.countedItems where counter > processedCount {
-            processedCount = counter
-            let delay = item.wasQueued ? .zero : delay(of: item.ticks, at: now)
-            let stored = item.wasQueued && clock > item.ticks ? Duration(ticks: clock - item.ticks) : .zero
-            events.append(
+        notification.countedItems.compactMap { counter, item in
+            admit(
                 ButtonEvent(
                     button: button, bootID: cursor.bootID, counter: counter, step: item.code.step, ticks: item.ticks,
-                    wasQueued: item.wasQueued || delay > .zero, wasQueuedLast: item.wasQueuedLast,
-                    age: max(stored, delay)))
+                    wasQueued: item.wasQueued, wasQueuedLast: item.wasQueuedLast), at: now)
         }
-        cursor.eventCount = max(cursor.eventCount, processedCount)
-        return events
+    }
+
+    /// An event as its notification tells it, with its age; `nil` if it is not new.
+    mutating func admit(_ told: ButtonEvent, at now: Instant) -> ButtonEvent? {
+        if told.part == .small {
+            guard told.counter > processedSmallCount else { return nil }
+            processedSmallCount = told.counter
+            cursor.smallEventCount = max(cursor.smallEventCount, told.counter)
+        } else {
+            guard told.counter > processedCount else { return nil }
+            processedCount = told.counter
+            cursor.eventCount = max(cursor.eventCount, told.counter)
+        }
+        var event = told
+        let delay = told.wasQueued ? .zero : delay(of: told.ticks, at: now)
+        let stored = told.wasQueued && clock > told.ticks ? Duration(ticks: clock - told.ticks) : .zero
+        event.wasQueued = told.wasQueued || delay > .zero
+        event.age = max(stored, delay)
+        return event
     }
 
     /// How long an event was on its way, at least; zero for what came in time.

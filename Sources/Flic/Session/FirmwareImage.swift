@@ -18,6 +18,9 @@ public struct FirmwareImage: Hashable, Sendable {
     /// What the 16-bit length of the request can say.
     public static let maximumWordCount = 0xFFFF
 
+    /// Vector 8, length 4 and signature 64, before the data of an image of a Duo.
+    static let signedHeaderLength = 76
+
     /// 8 octets.
     public let initializationVector: [UInt8]
     public let data: [UInt8]

@@ -15,12 +15,16 @@ struct RequestQueue: Sendable {
         case getFirmwareVersion
         case startFirmwareUpdate
         case factoryReset
+        /// Of a Twist: what its lights show.
+        case changeConfiguration
 
         /// How long the answer may take. It takes two seconds until an idle button listens; to get ready for an image
         /// it may have to erase another one.
         var patience: Duration {
             switch self {
-            case .setAdvertisingParameters, .getBatteryLevel, .name, .getFirmwareVersion, .factoryReset: .seconds(15)
+            case .setAdvertisingParameters, .getBatteryLevel, .name, .getFirmwareVersion, .factoryReset,
+                .changeConfiguration:
+                .seconds(15)
             case .startFirmwareUpdate: .seconds(30)
             }
         }

@@ -2,21 +2,22 @@ import BluetoothHost
 import ButtonModel
 import Bytes
 
-/// What a Flic 2 shows of itself before any of its own protocol: its service, and what it advertises.
+/// What a button shows of itself before any of its own protocol: its service, and what it advertises.
 enum FlicGATT {
-    static let service = uuid(0x0042_0000)
     /// Write without response.
-    static let toButton = uuid(0x0042_0001)
+    static func toButton(_ model: FlicModel) -> UUID { .long(octets(1, of: model)) }
     /// Notify.
-    static let fromButton = uuid(0x0042_0002)
+    static func fromButton(_ model: FlicModel) -> UUID { .long(octets(2, of: model)) }
 
-    static let services = [
-        LocalService(
-            uuid: service,
-            characteristics: [
-                .init(uuid: toButton, properties: 0x04), .init(uuid: fromButton, properties: 0x10),
-            ])
-    ]
+    static func services(_ model: FlicModel) -> [LocalService] {
+        [
+            LocalService(
+                uuid: .long(octets(0, of: model)),
+                characteristics: [
+                    .init(uuid: toButton(model), properties: 0x04), .init(uuid: fromButton(model), properties: 0x10),
+                ])
+        ]
+    }
 
     /// The ATT_MTU of the button's own stack.
     static let attMTU: UInt16 = 140
@@ -28,25 +29,31 @@ enum FlicGATT {
     ///
     /// The name's true form is not known; nobody may parse it. Ours is `F2`, the firmware's two digits and the
     /// low 16 bits of the address.
-    static func publicData(address: BluetoothAddress, firmwareVersion: UInt32) -> [UInt8] {
+    /// A Twist's is `T0`, the digits, and the low 24 bits of the address in base64url.
+    static func publicData(_ model: FlicModel, address: BluetoothAddress, firmwareVersion: UInt32) -> [UInt8] {
         var writer = ByteWriter(capacity: 31)
         writer.bytes(flags)
-        structure(0x07, octets(0x0042_0000), to: &writer)
+        structure(0x07, octets(0, of: model), to: &writer)
         let firmware = [firmwareVersion / 10 % 10, firmwareVersion % 10]
         let digits = firmware.map { UInt8(ascii: "0") + UInt8(truncatingIfNeeded: $0) }
-        let low = [UInt8](address.wireOctets.prefix(2)).hex
-        structure(0x09, [UInt8]("F2".utf8) + digits + [UInt8](low.utf8), to: &writer)
+        let name: [UInt8] =
+            if model == .twist {
+                Array("T0".utf8) + digits + base64url(address.rawValue & 0xFF_FFFF)
+            } else {
+                Array("F2".utf8) + digits + Array([UInt8](address.wireOctets.prefix(2)).hex.utf8)
+            }
+        structure(0x09, name, to: &writer)
         return writer.bytes
     }
 
     /// Manufacturer data: company 0x030F, product type, the address's upper three octets, flags (bit 0: static
     /// random address; bit 1: connected to another device).
-    static func scanResponse(address: BluetoothAddress, isConnected: Bool) -> [UInt8] {
+    static func scanResponse(_ model: FlicModel, address: BluetoothAddress, isConnected: Bool) -> [UInt8] {
         var writer = ByteWriter(capacity: 31)
         var manufacturer = ByteWriter()
         manufacturer.uint16(0x030F)
-        // Not known for a Flic 2; 2 would be a Twist.
-        manufacturer.uint8(0x01)
+        // Not known but of a Twist.
+        manufacturer.uint8(model == .twist ? 0x02 : 0x01)
         manufacturer.bytes(address.wireOctets.suffix(3))
         manufacturer.uint8(address.kind.rawValue | (isConnected ? 0b10 : 0))
         structure(0xFF, manufacturer.bytes, to: &writer)
@@ -59,13 +66,18 @@ enum FlicGATT {
         writer.bytes(data)
     }
 
-    private static func uuid(_ head: UInt32) -> UUID { .long(octets(head)) }
+    /// Four characters of the low 24 bits.
+    private static func base64url(_ bits: UInt64) -> [UInt8] {
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+        return [18, 12, 6, 0].map { alphabet[Int(bits >> $0 & 0x3F)] }
+    }
 
-    /// `xxxxxxxx-8f59-4420-870d-84f3b617e493` in the order of the wire.
-    private static func octets(_ head: UInt32) -> [UInt8] {
-        var writer = ByteWriter(capacity: 16)
-        writer.bytes([0x93, 0xE4, 0x17, 0xB6, 0xF3, 0x84, 0x0D, 0x87, 0x20, 0x44, 0x59, 0x8F])
-        writer.uint32(head)
-        return writer.bytes
+    /// `0042000N-8f59-4420-870d-84f3b617e493`, of a Twist `00c9000N-2cbd-4f2a-a725-5ccd960ffb7d`, in the order of the wire.
+    private static func octets(_ number: UInt8, of model: FlicModel) -> [UInt8] {
+        if model == .twist {
+            [0x7D, 0xFB, 0x0F, 0x96, 0xCD, 0x5C, 0x25, 0xA7, 0x2A, 0x4F, 0xBD, 0x2C, number, 0x00, 0xC9, 0x00]
+        } else {
+            [0x93, 0xE4, 0x17, 0xB6, 0xF3, 0x84, 0x0D, 0x87, 0x20, 0x44, 0x59, 0x8F, number, 0x00, 0x42, 0x00]
+        }
     }
 }

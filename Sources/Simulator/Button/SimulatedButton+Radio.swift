@@ -32,10 +32,12 @@ extension SimulatedButton {
     ) -> Advertisement {
         Advertisement(
             data: isPublic
-                ? FlicGATT.publicData(address: address, firmwareVersion: peripheral?.firmwareVersion ?? 0)
+                ? FlicGATT.publicData(
+                    description.model, address: address, firmwareVersion: peripheral?.firmwareVersion ?? 0)
                 : FlicGATT.flags,
             scanResponse: isPublic
-                ? FlicGATT.scanResponse(address: address, isConnected: link != nil || description.isTaken) : [],
+                ? FlicGATT.scanResponse(
+                    description.model, address: address, isConnected: link != nil || description.isTaken) : [],
             interval: interval, randomAddress: address.kind == .random ? address : nil)
     }
 }
@@ -76,7 +78,8 @@ extension SimulatedButton {
             guard handle == link?.handle else { return }
             tell(.mtuChanged(attMTU: Int(attMTU)), at: now, &effects)
         case .written(let handle, let attribute, let value):
-            guard handle == link?.handle, attribute == host.valueHandle(of: FlicGATT.toButton) else { return }
+            guard handle == link?.handle, attribute == host.valueHandle(of: FlicGATT.toButton(description.model))
+            else { return }
             tell(.received(value, random: randomness.octets(8)), at: now, &effects)
         case .disconnected(let connection, let reason):
             guard connection.handle == link?.handle else { return }
@@ -104,7 +107,8 @@ extension SimulatedButton {
         for answer in answers {
             switch answer {
             case .send(let value):
-                guard let link, let attribute = host.valueHandle(of: FlicGATT.fromButton) else { continue }
+                guard let link, let attribute = host.valueHandle(of: FlicGATT.fromButton(description.model))
+                else { continue }
                 perform(.perform(.notify(link.handle, attribute, value)), at: now, &effects)
             case .setTimer(let instant): peripheralDeadline = instant
             case .cancelTimer: peripheralDeadline = nil
@@ -118,6 +122,7 @@ extension SimulatedButton {
                 plan.leavePublicMode()
                 effects.append(.note("paired"))
             case .sessionReady:
+                hand.sessionBegan()
                 effects.append(.note("session ready"))
             case .light(let pattern):
                 effects.append(
@@ -140,7 +145,7 @@ extension SimulatedButton {
         isUp = true
         let address = self.address ?? description.address(behind: controllerAddress)
         self.address = address
-        perform(.perform(.setServices(FlicGATT.services)), at: now, &effects)
+        perform(.perform(.setServices(FlicGATT.services(description.model))), at: now, &effects)
         guard peripheral == nil else { return }
         let configuration = description.peripheral(at: address, drawing: &randomness)
         peripheral = FlicPeripheral(configuration, at: now)

@@ -26,6 +26,10 @@ public struct SimulatedButton: Sendable {
         case transportClosed
         /// At most `SimulatedButton.maximumQueuedPresses` wait; one more is refused with a note.
         case press(SimulatedPress)
+        /// The dial of a Twist is turned by so many hundredths of a whole turn; positive: clockwise.
+        case turn(hundredths: Int)
+        /// The same while it is pressed; it is let go `pushTurnTime` later.
+        case pushTurn(hundredths: Int)
         case batteryChanged(millivolts: Int)
         /// Nothing before the controller is set up.
         case fault(SimulatedFault)
@@ -44,6 +48,8 @@ public struct SimulatedButton: Sendable {
 
     public static let maximumQueuedPresses = Finger.maximumQueuedPresses
     static let publicModeHold = Duration.seconds(7)
+    /// Shorter than a hold.
+    static let pushTurnTime = Duration.milliseconds(600)
 
     /// The address it advertises with, once its controller is known.
     public internal(set) var address: BluetoothAddress?
@@ -54,6 +60,9 @@ public struct SimulatedButton: Sendable {
     var peripheral: FlicPeripheral?
     var peripheralDeadline: Instant?
     var finger = Finger()
+    var hand = TurningHand()
+    /// When the dial, turned while it was pressed, is let go.
+    var letGoAt: Instant?
     /// Presses from before there was a peripheral to press.
     var waitingPresses: [SimulatedPress] = []
     /// When the button, held down, becomes public.
@@ -89,6 +98,13 @@ public struct SimulatedButton: Sendable {
             closeTransport(at: now, &effects)
         case .press(let press):
             take(press, at: now, &effects)
+        case .turn(let hundredths):
+            turn(hundredths: hundredths, at: now, &effects)
+        case .pushTurn(let hundredths):
+            take(.down, at: now, &effects)
+            move(at: now, &effects)
+            turn(hundredths: hundredths, at: now, &effects)
+            letGoAt = now + Self.pushTurnTime
         case .batteryChanged(let millivolts):
             tell(.batteryChanged(millivolts: millivolts), at: now, &effects)
         case .fault(let fault):
@@ -109,7 +125,7 @@ public struct SimulatedButton: Sendable {
 
     private func deadline(at now: Instant) -> Instant? {
         let machines = earliest(hostDeadline, peripheralDeadline)
-        let hand = earliest(finger.deadline, publicModeAt)
+        let hand = earliest(earliest(finger.deadline, letGoAt), publicModeAt)
         return earliest(earliest(machines, hand), plan.nextChange(after: now))
     }
 
@@ -121,6 +137,10 @@ public struct SimulatedButton: Sendable {
         if let deadline = peripheralDeadline, deadline <= now {
             peripheralDeadline = nil
             tell(.timerFired, at: now, &effects)
+        }
+        if let letGoAt, letGoAt <= now {
+            self.letGoAt = nil
+            take(.up, at: now, &effects)
         }
     }
 }
@@ -137,6 +157,14 @@ extension SimulatedButton {
             isTaken = finger.enqueue(press, at: now)
         }
         if !isTaken { effects.append(.note("too many presses are waiting; \(press.rawValue) is left out")) }
+    }
+
+    private mutating func turn(hundredths: Int, at now: Instant, _ effects: inout [Effect]) {
+        guard let dial = peripheral?.turnedDial else {
+            return effects.append(.note("there is nothing to turn"))
+        }
+        effects.append(.note("turned \(dial.word) by \(hundredths)"))
+        tell(.turned(units: hand.units(hundredths: hundredths, of: dial)), at: now, &effects)
     }
 
     private mutating func move(at now: Instant, _ effects: inout [Effect]) {

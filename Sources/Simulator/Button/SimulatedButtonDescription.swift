@@ -20,12 +20,13 @@ public struct SimulatedButtonDescription: Hashable, Sendable {
     public var advertisesWhileConnected: Bool
     /// How often it asks whether its host is still there; `nil` for never. A real one's is not known.
     public var pingPeriod: Duration?
+    public var model: FlicModel
 
     public init(
         name: String, address: BluetoothAddress? = nil, serial: String? = nil, nickname: String? = nil,
         firmwareVersion: UInt32? = nil, batteryMillivolts: Int? = nil, isPublic: Bool = true,
         pairings: [Pairing] = [], isTaken: Bool = false, advertisesWhileConnected: Bool = false,
-        pingPeriod: Duration? = nil
+        pingPeriod: Duration? = nil, model: FlicModel = .flic2
     ) {
         self.name = name
         self.address = address
@@ -38,6 +39,7 @@ public struct SimulatedButtonDescription: Hashable, Sendable {
         self.isTaken = isTaken
         self.advertisesWhileConnected = advertisesWhileConnected
         self.pingPeriod = pingPeriod
+        self.model = model
     }
 }
 
@@ -59,12 +61,12 @@ extension SimulatedButtonDescription {
 
     var firmware: UInt32 { firmwareVersion ?? 11 }
 
-    /// `BA00-A00001`: a letter and five digits of the name's hash.
+    /// `BA00-A00001`: a letter and five digits of the name's hash. The first letter says what it is.
     var derivedSerial: String {
         let hash = stableHash(name)
         let letter = Character(UnicodeScalar(UInt8(ascii: "A") + UInt8((hash >> 32) % 26)))
         let digits = String(hash % 100_000)
-        return "BA00-\(letter)" + String(repeating: "0", count: 5 - digits.count) + digits
+        return "\(model.serialLetter)A00-\(letter)" + String(repeating: "0", count: 5 - digits.count) + digits
     }
 
     /// - Parameter randomness: draws the button's static key and its boot id.
@@ -77,6 +79,17 @@ extension SimulatedButtonDescription {
             nickname: Nickname.cut(nickname ?? name), firmwareVersion: firmware,
             batteryMillivolts: batteryMillivolts ?? 3000, privateKey: randomness.octets(32),
             rootSeed: SimulatorRoot.seed, bootID: UInt32(truncatingIfNeeded: randomness.next()), pairings: pairings,
-            pingPeriod: pingPeriod)
+            pingPeriod: pingPeriod, model: model)
+    }
+}
+
+extension FlicModel {
+    /// - Source: protocol notes, 1.
+    fileprivate var serialLetter: Character {
+        switch self {
+        case .flic1, .flic2: "B"
+        case .duo: "D"
+        case .twist: "T"
+        }
     }
 }

@@ -23,6 +23,10 @@ public struct SimulatedWorld: Sendable {
         /// One HCI packet from the host, with its H4 indicator.
         case received([UInt8])
         case press(button: String, SimulatedPress)
+        /// The dial of a Twist is turned by so many hundredths of a whole turn; positive: clockwise.
+        case turn(button: String, hundredths: Int)
+        /// The same while it is pressed; it is let go a little later.
+        case pushTurn(button: String, hundredths: Int)
         /// The button goes out of reach (links end by supervision timeout) or comes back.
         case setReachable(button: String, Bool)
         /// The voltage of its battery, as it is from now on.
@@ -92,6 +96,8 @@ public struct SimulatedWorld: Sendable {
         case .received(let packet):
             steps.append(.air(.received(packet, from: Self.host)))
         case .press(let name, let press): tell(name, .press(press), &effects)
+        case .turn(let name, let hundredths): tell(name, .turn(hundredths: hundredths), &effects)
+        case .pushTurn(let name, let hundredths): tell(name, .pushTurn(hundredths: hundredths), &effects)
         case .setBattery(let name, let millivolts): tell(name, .batteryChanged(millivolts: millivolts), &effects)
         case .fault(let name, let fault): tell(name, .fault(fault), &effects)
         case .setReachable(let name, let isReachable):
@@ -120,6 +126,11 @@ public struct SimulatedWorld: Sendable {
     /// What the button knows of its events; `nil` for an unknown one, and before its controller is set up.
     public func eventMemory(of button: String) -> EventMemory? {
         indices[button].flatMap { buttons[$0].peripheral?.eventMemory }
+    }
+
+    /// Where the dial of a Twist stands; `nil` for other buttons, unknown ones, and before the controller is set up.
+    public func dialMemory(of button: String) -> DialMemory? {
+        indices[button].flatMap { buttons[$0].peripheral?.dialMemory }
     }
 
     private mutating func tell(_ name: String, _ input: SimulatedButton.Input, _ effects: inout [Effect]) {

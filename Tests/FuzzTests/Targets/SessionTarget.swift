@@ -31,7 +31,7 @@ private struct SessionBench {
     init?(isKnown: Bool) {
         guard let pairingKey = PairingKey([UInt8](repeating: 0x5A, count: 16)),
             let key = SessionKey(
-                quickVerify: pairingKey, hostRandom: Array(Self.entropy.random.prefix(7)), flags: 0,
+                quickVerify: pairingKey, hostRandom: Array(Self.entropy.random.prefix(7)), flags: 0x40,
                 buttonRandom: Self.buttonRandom)
         else { return nil }
         fresh = SignedChannel(key, as: .button)

@@ -1,0 +1,61 @@
+import ButtonModel
+
+/// What a session with a Twist does otherwise: its dials, and their lights.
+extension ButtonSession {
+    var dialect: PacketDialect { configuration.isTwist ? .twist : .flic2 }
+
+    /// - Source: protocol notes, 6.7.
+    func millivolts(_ raw: UInt16) -> Int { configuration.isTwist ? Int(raw) : Battery.millivolts(raw: raw) }
+
+    mutating func receiveTwist(_ packet: TwistButtonPacket, at now: Instant, _ effects: inout [Effect]) {
+        switch packet {
+        case .buttonEventNotification(let notification):
+            receiveEvents(notification.common(after: intake.processedCount), at: now, &effects)
+        case .rotationNotification(let rotation):
+            guard case .ready = state else {
+                return effects.append(.ignored(reason: "a turn before the init response"))
+            }
+            if let movement = dials.turned(rotation, of: ButtonID(configuration.address)) {
+                effects.append(.moved([movement]))
+            }
+            tellDials(&effects)
+        case .changeConfigurationResponse:
+            guard isAnswer(to: .changeConfiguration, &effects) else { break }
+            sendRequests(at: now, &effects)
+        }
+    }
+
+    mutating func askTwistForEvents(_ effects: inout [Effect]) {
+        toldLEDMode = dials.ledMode
+        send(
+            .twist(
+                .initButtonEventsRequest(
+                    .init(
+                        eventCount: intake.cursor.eventCount, configurations: dials.begin(),
+                        bootID: intake.cursor.bootID))), &effects)
+    }
+
+    /// Until the session is ready the init request, or what follows its answer, has all of it.
+    mutating func tellDials(_ effects: inout [Effect]) {
+        guard configuration.isTwist, isSettled else { return }
+        for update in dials.updates() { send(.twist(.updatePosition(update)), &effects) }
+    }
+
+    mutating func setLEDMode(_ mode: LEDMode, at now: Instant, _ effects: inout [Effect]) {
+        guard configuration.isTwist else { return }
+        dials.ledMode = mode
+        guard isSettled else { return }
+        addConfigurationRequest()
+        sendRequests(at: now, &effects)
+    }
+
+    mutating func addConfigurationRequest() {
+        guard configuration.isTwist, dials.ledMode != toldLEDMode else { return }
+        add(.changeConfiguration)
+    }
+
+    mutating func sendConfiguration(_ effects: inout [Effect]) {
+        toldLEDMode = dials.ledMode
+        send(.twist(.changeConfigurationRequest(dials.configurations)), &effects)
+    }
+}

@@ -1,0 +1,237 @@
+import ButtonModel
+import TestSupport
+import Testing
+
+@testable import Flic
+
+/// Host and simulated Twist against each other.
+@Suite("A Twist")
+struct TwistTests {
+    private static func paired() -> TwoEnds {
+        var ends = TwoEnds(button: TwoEnds.makeButton(model: .twist))
+        ends.tellButton(.setPublicMode(true))
+        ends.connect(attMTU: 140)
+        return ends
+    }
+
+    private static func steps(_ movements: [ButtonMovement]) -> [Int] {
+        movements.map { if case .rotation(let steps) = $0.kind { steps } else { 0 } }
+    }
+
+    @Test("pair, press, turn, lose the link, press, come back: every step arrives once")
+    func story() throws {
+        var ends = Self.paired()
+        #expect(ends.button.isPaired && ends.failures.isEmpty)
+        let identity = try #require(ends.identity)
+        #expect(identity.model == .twist && identity.serial == "BA00-A00007")
+        #expect(ends.hostEffects.contains(.advertisingConfigured) && ends.hostEffects.contains(.nickname("Küche")))
+
+        ends.press(for: .milliseconds(100))
+        ends.wait(.seconds(2))
+        ends.press(for: .milliseconds(1500))
+        #expect(
+            ends.events.map(\.step) == [
+                .down, .up(.open), .clickTimeout, .down, .hold(ofSecondPress: false), .up(.afterHoldClick),
+            ])
+        #expect(ends.events.map(\.counter) == [1, 3, 4, 5, 6, 7])
+        #expect(ends.events.allSatisfy { $0.part == nil && !$0.wasQueued && $0.age == .zero })
+        #expect(ends.button.eventMemory.stored.isEmpty && ends.button.eventMemory.acknowledged == 7)
+
+        ends.tellButton(.turned(units: 4096))
+        #expect(
+            ends.movements == [
+                ButtonMovement(
+                    button: ButtonID(TwoEnds.address), part: .dial, kind: .rotation(steps: 8), position: 8, slot: 1,
+                    dial: .slot(1), units: 4096)
+            ])
+
+        let pairing = try #require(ends.pairing)
+        let cursor = try #require(ends.cursor)
+        ends.tellButton(.linkDown)
+        ends.tellHost(.linkLost)
+        ends.press(for: .milliseconds(100))
+        ends.wait(.milliseconds(100))
+        ends.press(for: .milliseconds(100))
+        ends.wait(.seconds(30))
+        ends.reconnect(.reconnect(pairing, cursor, advertisingConfigured: true), attMTU: 140, after: .zero)
+        #expect(ends.events.map(\.step) == [.down, .up(.open), .down, .up(.doubleClick)])
+        #expect(ends.events.map(\.wasQueuedLast) == [false, false, false, true])
+        for (age, expected) in zip(ends.events.map { $0.age / .seconds(1) }, [30.3, 30.2, 30.1, 30.0]) {
+            #expect(abs(age - expected) < 0.001)
+        }
+        #expect(ends.hostEffects.contains(.battery(millivolts: 3000)))
+        #expect(ends.hostEffects.contains(.firmware(version: 11)))
+        #expect(ends.button.dialMemory?.positions[.slot(1)] == 4096 && ends.button.eventMemory.stored.isEmpty)
+        #expect(ends.failures.isEmpty)
+    }
+
+    @Test("a Flic's root does not make a Twist genuine, nor the other way round")
+    func roots() {
+        #expect(ButtonSession.flicRoot != ButtonSession.twistRoot && ButtonSession.twistRoot.count == 32)
+    }
+
+    @Test("what is less than a hundredth of a turn goes with the next one, of each mode for itself")
+    func remainders() {
+        var ends = Self.paired()
+        for _ in 0..<5 { ends.tellButton(.turned(units: 100)) }
+        #expect(Self.steps(ends.movements) == [1])
+        ends.tellButton(.pressed)
+        ends.tellButton(.turned(units: 490))
+        #expect(ends.movements.count == 1)
+        ends.tellButton(.turned(units: 2))
+        ends.tellButton(.turned(units: -982))
+        ends.tellButton(.turned(units: -1))
+        #expect(Self.steps(ends.movements) == [1, 1, -1])
+        #expect(ends.movements.map(\.part) == [.dial, .push, .push])
+        for turn in [Dial.unitsPerTurn, -2 * Dial.unitsPerTurn] { ends.tellButton(.turned(units: turn)) }
+        #expect(Self.steps(ends.movements).suffix(2) == [99, -199])
+    }
+
+    @Test("the dial has no end, its position has two")
+    func ends() {
+        var ends = Self.paired()
+        for units in [30_000, 30_000, -10_000, -60_000, 5000] { ends.tellButton(.turned(units: units)) }
+        #expect(ends.movements.map(\.units) == [30_000, 49_152, 39_152, 0, 5000])
+        #expect(ends.movements.map(\.position) == [61, 100, 80, 0, 10])
+        #expect(ends.button.dialMemory?.positions[.slot(1)] == 5000)
+    }
+
+    @Test("pressed and turned it shows the slots, and let go it is the one it stands at")
+    func slots() {
+        var ends = Self.paired()
+        ends.tellButton(.pressed)
+        for _ in 0..<3 { ends.tellButton(.turned(units: 4096)) }
+        ends.tellButton(.released)
+        #expect(ends.movements.map(\.slot) == [2, 3, 4] && ends.movements.allSatisfy { $0.dial == .free })
+        #expect(ends.button.dialMemory?.slot == 4)
+        ends.tellButton(.turned(units: -4096))
+        ends.tellButton(.pressed)
+        ends.tellButton(.turned(units: 49_152))
+        ends.tellButton(.released)
+        ends.tellButton(.turned(units: 4096))
+        #expect(ends.movements.suffix(3).map(\.slot) == [4, 12, 12])
+        #expect(ends.movements.suffix(3).map(\.dial) == [.slot(4), .free, .slot(12)])
+        #expect(ends.movements.suffix(3).map(\.units) == [0, 49_152, 4096])
+        // A press without a turn chooses nothing.
+        ends.press(for: .milliseconds(100))
+        #expect(ends.button.dialMemory?.slot == 12)
+    }
+
+    @Test("a position from outside is where the dial goes on, also with turns on their way")
+    func setDial() {
+        var ends = Self.paired()
+        ends.tellButton(.turned(units: 10_000))
+        ends.tellHost(.perform(.setDial(.slot(1), units: 40_000)))
+        #expect(ends.button.dialMemory?.positions[.slot(1)] == 40_000)
+        ends.tellButton(.turned(units: 20_000))
+        ends.tellButton(.turned(units: -1000))
+        #expect(ends.movements.suffix(2).map(\.units) == [49_152, 48_152])
+
+        ends.holdsBack = true
+        ends.tellHost(.perform(.setDial(.slot(1), units: 0)))
+        for _ in 0..<8 { ends.tellButton(.turned(units: 500)) }
+        #expect(ends.button.dialMemory?.positions[.slot(1)] == 49_152)
+        ends.holdsBack = false
+        #expect(ends.button.dialMemory?.positions[.slot(1)] == 4000 && ends.movements.last?.units == 4000)
+    }
+
+    @Test("a position that comes too late is not taken, and is sent again")
+    func tooOld() {
+        var ends = Self.paired()
+        ends.holdsBack = true
+        ends.tellHost(.perform(.setDial(.slot(1), units: 30_000)))
+        for _ in 0..<9 { ends.tellButton(.turned(units: 500)) }
+        ends.holdsBack = false
+        #expect(ends.button.dialMemory?.positions[.slot(1)] == 4500)
+        ends.tellButton(.turned(units: 500))
+        #expect(ends.movements.last?.units == 35_000)
+        #expect(ends.button.dialMemory?.positions[.slot(1)] == 35_000)
+    }
+
+    @Test("what is set before there is a session goes with its beginning")
+    func setBefore() {
+        var ends = TwoEnds(button: TwoEnds.makeButton(model: .twist))
+        ends.tellButton(.setPublicMode(true))
+        ends.tellHost(.perform(.setDial(.slot(3), units: 7000)))
+        ends.tellHost(.perform(.setDial(.part(.big), units: 7000)))
+        ends.tellHost(.perform(.setLEDMode(.point)))
+        ends.connect(attMTU: 140)
+        let memory = ends.button.dialMemory
+        #expect(memory?.positions[.slot(3)] == 7000 && memory?.positions.values.filter { $0 != 0 } == [7000])
+        #expect(memory?.ledModes[.slot(1)] == .point && memory?.ledModes[.free] == .selector)
+    }
+
+    @Test("what is set while the first answer is awaited follows it")
+    func setMeanwhile() throws {
+        var ends = Self.paired()
+        ends.tellButton(.linkDown)
+        ends.tellHost(.linkLost)
+        let pairing = try #require(ends.pairing)
+        ends.reconnect(.reconnect(pairing, EventCursor(), advertisingConfigured: true), attMTU: 140, after: .seconds(1))
+        #expect(ends.button.dialMemory?.ledModes[.slot(12)] == .fill)
+        ends.holdsBack = true
+        ends.tellHost(.perform(.setLEDMode(.none)))
+        ends.tellHost(.perform(.setDial(.free, units: 8192)))
+        ends.holdsBack = false
+        #expect(ends.button.dialMemory?.ledModes[.slot(12)] == LEDMode.none)
+        #expect(ends.button.dialMemory?.ledModes[.free] == .selector)
+        #expect(ends.button.dialMemory?.positions[.free] == 8192)
+        ends.wait(.seconds(60))
+        #expect(!ends.hostEffects.contains { if case .unanswered = $0 { true } else { false } })
+    }
+
+    @Test("a Twist that forgot us proves it; one that did not lets us in")
+    func unpaired() {
+        var ends = TwoEnds(
+            .reconnect(TestButton.pairing, EventCursor(), advertisingConfigured: false),
+            button: TwoEnds.makeButton(model: .twist))
+        ends.connect(attMTU: 140)
+        #expect(ends.hostEffects.suffix(3) == [.unpaired, .disconnect, .cancelTimer] && ends.failures.isEmpty)
+    }
+
+    @Test("a Twist that was not held refuses")
+    func refusal() {
+        var ends = TwoEnds(button: TwoEnds.makeButton(model: .twist))
+        ends.connect(attMTU: 140)
+        #expect(ends.failures == [.notInPublicMode] && ends.hostEffects.contains(.disconnect))
+    }
+
+    @Test("a wrong signature ends the session, and the next one goes on where the dials were")
+    func wrongSignature() {
+        var ends = Self.paired()
+        ends.tellButton(.turned(units: 5000))
+        ends.tellButton(.fault(.wrongSignature))
+        ends.tellButton(.turned(units: 5000))
+        #expect(ends.failures == [.packetSignatureMismatch])
+        ends.wait(.seconds(10))
+        ends.tellButton(.turned(units: 5000))
+        #expect(ends.movements.map(\.units) == [5000, 10_000])
+    }
+
+    @Test("sixteen stored steps are kept; those from before the pairing are nobody's business, and are acknowledged")
+    func queue() throws {
+        var ends = TwoEnds(button: TwoEnds.makeButton(model: .twist))
+        ends.tellButton(.setPublicMode(true))
+        for _ in 0..<9 {
+            ends.press(for: .milliseconds(700))
+            ends.wait(.seconds(1))
+        }
+        #expect(ends.button.eventMemory.stored.count == 16)
+        ends.connect(attMTU: 140)
+        #expect(ends.events.isEmpty && ends.button.eventMemory.stored.isEmpty)
+        ends.press(for: .milliseconds(700))
+        #expect(ends.events.map(\.step) == [.down, .up(.click)])
+
+        let pairing = try #require(ends.pairing)
+        let cursor = try #require(ends.cursor)
+        ends.tellButton(.linkDown)
+        ends.tellHost(.linkLost)
+        for _ in 0..<9 {
+            ends.press(for: .milliseconds(700))
+            ends.wait(.seconds(1))
+        }
+        ends.reconnect(.reconnect(pairing, cursor, advertisingConfigured: true), attMTU: 140, after: .zero)
+        #expect(ends.events.count == 16 && ends.events.last?.wasQueuedLast == true)
+        #expect(ends.hostEffects.filter { $0 == .queueDrained }.count == 1)
+    }
+}
