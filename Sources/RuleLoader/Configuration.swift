@@ -87,8 +87,8 @@ package struct Configuration: Hashable, Sendable {
     package var stateDirectory: String?
     package var controlSocket: String?
 
-    /// `HOST:PORT`.
-    package var flicdListen: String?
+    /// Where clients of flicd are served; `nil`: nowhere.
+    package var flicdListen: Endpoint?
     package var sources: [String] = []
     package var allowsShell = true
     package var allowsRun = true
