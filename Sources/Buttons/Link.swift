@@ -120,13 +120,14 @@ extension ButtonManager {
         } else {
             return close(handle, at: now)
         }
+        let (latencyMode, autoDisconnectTime) = (latencyMode(of: button), autoDisconnectTime(of: button))
         links[handle]?.session = ButtonSession(
             .init(
                 address: link.connection.peer, purpose: purpose, trustRoots: trustRoots,
-                latencyMode: known[button]?.settings.latencyMode ?? .normal,
+                latencyMode: latencyMode,
                 firmwareVersion: link.isPairing ? nil : known[button]?.identity.firmwareVersion,
                 pendingNickname: known[button]?.pendingNickname,
-                autoDisconnectTime: known[button]?.settings.autoDisconnectTime))
+                autoDisconnectTime: autoDisconnectTime))
         links[handle]?.phase = .inSession(isReady: false)
         advanceSession(handle, .linkReady(attMTU: link.attMTU, entropy), at: now)
     }
@@ -162,6 +163,7 @@ extension ButtonManager {
     private mutating func remove(_ button: ButtonID, at now: Instant) {
         guard let removed = known.removeValue(forKey: button) else { return }
         states[button] = nil
+        linkWishes[button] = nil
         resting.remove(button)
         deadlines.cancel(.retry(button))
         endUpdate(of: button)

@@ -85,7 +85,17 @@ extension Hub {
         case .pause(let client): effects.append(.flicd(.pause(client)))
         case .resume(let client): effects.append(.flicd(.resume(client)))
         case .close(let client, let isWritten): effects.append(.flicd(.close(client, isWritten: isWritten)))
-        case .want, .listen: break
+        case .want(let button, let mode):
+            let wish = mode.map {
+                LinkWish(latencyMode: $0.latencyMode, autoDisconnectTime: $0.autoDisconnectTime)
+            }
+            advanceButtons(.want(button, wish), at: now)
+        case .listen(let listening):
+            advanceButtons(
+                .listen(
+                    ButtonListening(
+                        reportsAll: listening.reportsAll, pairsAny: listening.pairsAny, pairs: listening.pairs)),
+                at: now)
         case .delete(let button):
             log(.info, "\(label(of: button)) is deleted by a client of flicd")
             advanceButtons(.forget(button), at: now)
@@ -129,6 +139,15 @@ extension Hub {
         case .searching, .foundPrivate, .alreadyPaired, .connecting, .verifying, .paired, .failed(_, nil), .ended:
             break
         }
+    }
+}
+
+extension FlicdAdvertisement {
+    /// What is not known of the strength is -127 on the wire.
+    init(_ heard: HeardAdvertisement) {
+        self.init(
+            address: heard.address, name: heard.name, rssi: heard.rssi ?? -127, isPrivate: !heard.isPublic,
+            isAlreadyVerified: false, isConnectedToOtherDevice: heard.isTaken)
     }
 }
 

@@ -59,6 +59,11 @@ extension Hub {
         case .nickname(let button, let nickname): nicknameTold(button, nickname, at: now)
         case .firmwareUpdate(let button, let progress): updateProgressed(button, progress)
         case .waitingForSpace(let waiting): spaceChanged(waiting)
+        case .abandoned(let address): tellFlicd(.pairing(.failed(address, .failedTimeout, nil)), at: now)
+        case .capacity(let acceptListSize, let linkLimit):
+            tellFlicd(.acceptListSize(acceptListSize), at: now)
+            tellFlicd(.linkLimit(linkLimit), at: now)
+        case .advertised(let heard): tellFlicd(.advertised(FlicdAdvertisement(heard)), at: now)
         case .allDisconnected: finish(at: now)
         case .disconnected(let button, let reason):
             tellFlicd(.linkFailed(button, word: reason), at: now)

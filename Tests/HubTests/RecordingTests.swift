@@ -136,6 +136,14 @@ struct RecordingTests {
             }
         case .allDisconnected: [.allDisconnected]
         case .waitingForSpace: [.waitingForSpace([]), .waitingForSpace([button])]
+        case .abandoned: [.abandoned(address)]
+        case .capacity: [.capacity(acceptListSize: 25, linkLimit: nil), .capacity(acceptListSize: 0, linkLimit: 5)]
+        case .advertised:
+            [
+                .advertised(
+                    HeardAdvertisement(address: address, name: "Flic å", rssi: -60, isPublic: true, isTaken: false)),
+                .advertised(HeardAdvertisement(address: address, name: "", rssi: nil, isPublic: false, isTaken: true)),
+            ]
         case .anomaly: [.anomaly("it is odd")]
         }
     }
