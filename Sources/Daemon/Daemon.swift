@@ -33,6 +33,7 @@ final class Daemon {
     var simulator: SimulatorEdge?
     var broker: EmbeddedBroker?
     var mqtt: MQTTEdge?
+    private var flicd: FlicdListener?
     /// As long as a step may be told to wait.
     private static let longestWebRequest = Duration.seconds(7 * 86_400)
     private lazy var firmware = FirmwareEdge(loop: loop, directory: setup.stateDirectory + "/firmware") { [weak self] in
@@ -81,6 +82,11 @@ final class Daemon {
         // The hub has them, and lets go of them when others take their place.
         self.setup.rules = RuleSet()
         self.setup.goodRules = nil
+        flicd = setup.configuration.flicdListen.map {
+            FlicdListener(loop: loop, host: $0.host, port: UInt16(clamping: $0.port)) { [weak self] in
+                self?.deliver(.flicd($0))
+            }
+        }
         timer = loop.timer { [weak self] in self?.deliver(.timerFired) }
     }
 
@@ -183,6 +189,7 @@ final class Daemon {
         case .tell(let clients, let line):
             let octets = line.encoded()
             for client in clients { control.send(octets, to: client) }
+        case .flicd(let order): flicd?.carryOut(order)
         case .pressSimulated(let button, let press): pressSimulated(button, press)
         case .log(let level, let message): log(level, message)
         case .setLogLevel(let level): output.level = Logger.Level(level)
@@ -259,6 +266,7 @@ final class Daemon {
         recorder?.end()
         broker?.stop()
         control.close()
+        flicd?.stop()
         guard isRestart, !isEndWanted else { return loop.stop() }
         logger.info("tryckd executes itself anew")
         let failure = executeAnew()

@@ -92,7 +92,7 @@ package struct Setup: Sendable {
             processEnvironment: names,
             stateDirectory: stateDirectory, builtAt: Version.builtAt, ruleFault: loaded.fault,
             ruleProblems: loaded.problems, capture: capture, hasMetrics: metricsFile != nil,
-            simulatedButtons: simulator.map(\.name))
+            simulatedButtons: simulator.map(\.name), flicdListen: configuration.flicdListen.map { "\($0)" })
     }
 
     /// Where a daemon with these options would keep what it keeps. The configuration is read only where it matters.

@@ -1,5 +1,6 @@
 import ButtonModel
 import Buttons
+import FlicdProtocol
 import HomeAssistant
 import JSON
 import Rules
@@ -54,16 +55,24 @@ extension Hub {
             record([.firmware(button, version: version)])
             say(.status(button))
             sayDevices(at: now)
+            if let identity = buttons[button]?.identity { tellFlicd(.button(identity), at: now) }
         case .nickname(let button, let nickname): nicknameTold(button, nickname, at: now)
         case .firmwareUpdate(let button, let progress): updateProgressed(button, progress)
         case .waitingForSpace(let waiting): spaceChanged(waiting)
+        case .abandoned(let address): tellFlicd(.pairing(.failed(address, .failedTimeout, nil)), at: now)
+        case .capacity(let acceptListSize, let linkLimit):
+            tellFlicd(.acceptListSize(acceptListSize), at: now)
+            tellFlicd(.linkLimit(linkLimit), at: now)
+        case .advertised(let heard): tellFlicd(.advertised(FlicdAdvertisement(heard)), at: now)
         case .allDisconnected: finish(at: now)
         case .disconnected(let button, let reason):
+            tellFlicd(.linkFailed(button, word: reason), at: now)
             tell([
                 "kind": "disconnected", "button": .string(label(of: button)), "id": .string(button.description),
                 "reason": .string(reason),
             ])
         case .sessionFailed(let button, let word, let advice):
+            tellFlicd(.linkFailed(button, word: word), at: now)
             log(.warning, "\(label(of: button)): the session failed (\(word)); the pairing is kept. \(advice)")
             tell([
                 "kind": "session_failed", "button": .string(label(of: button)), "id": .string(button.description),
@@ -76,6 +85,7 @@ extension Hub {
     private mutating func controllerReady(_ address: BluetoothAddress, at now: Instant) {
         adapter = .ready(address)
         adapterHistory.ready(at: now)
+        tellFlicdController(at: now)
         say(.bridgeInfo)
         log(.info, "Bluetooth adapter \(address) on \(configuration.transport) is ready")
         tell(["kind": "adapter", "state": .string(adapter.word), "address": .string(address.description)])
@@ -95,6 +105,7 @@ extension Hub {
         adapter = .down(fault, reason)
         say(.bridgeInfo)
         advanceButtons(.transportClosed, at: now)
+        tellFlicdController(at: now)
         deadlines.set(.transport, at: now + transportWait)
         if isNews || transportWait < Hub.transportRetry.upperBound {
             log(.error, "\(configuration.transport): \(reason) Trying again in \(transportWait.milliseconds / 1000) s.")
@@ -108,6 +119,7 @@ extension Hub {
         let before = buttons[button]?.state
         buttons[button]?.state = state
         saySoon(.status(button), at: now)
+        tellFlicdState(of: button, state, at: now)
         if (before == .ready) != (state == .ready) { say(.availability(button)) }
         if state == .ready { buttons[button]?.lastSeen = now }
         tell([
@@ -134,6 +146,7 @@ extension Hub {
         buttons[button] = record
         saySoon(.status(button), at: now)
         self.record([.battery(button, millivolts: millivolts, measuredAt: time, isLow: record.batteryAlarm.isLow)])
+        tellFlicd(.battery(button, millivolts: millivolts, at: time), at: now)
         advanceRules(.battery(button, Int64(Battery.percentage(millivolts: millivolts))), at: now)
         if becameLow { batteryBecameLow(button, "\(millivolts) mV", time, at: now) }
     }
@@ -186,6 +199,7 @@ extension Hub {
     mutating func add(_ stored: StoredButton, at now: Instant) {
         buttons[stored.id] = ButtonRecord(stored)
         recordAndSync([.putButton(stored)])
+        if stored.source == nil { tellFlicd(.paired(stored.identity), at: now) }
         buttonsChanged(at: now)
     }
 
@@ -217,6 +231,11 @@ extension Hub {
         let name = label(of: button)
         guard let record = buttons.removeValue(forKey: button) else { return }
         recordAndSync([.removeButton(button)])
+        switch departure {
+        case _ where record.source != nil: break
+        case .unpaired: tellFlicd(.unpaired(button), at: now)
+        case .removed: tellFlicd(.deleted(button), at: now)
+        }
         for topic in [RetainedTopic.config(button), .status(button), .availability(button)] { say(topic) }
         switch departure {
         case .unpaired: log(.warning, "\(name) was reset or has forgotten us: pair it again")
@@ -237,6 +256,7 @@ extension Hub {
     }
 
     mutating func pairingProgressed(_ progress: PairingProgress, at now: Instant) {
+        tellFlicdProgress(progress, at: now)
         var data: [JSONValue.Member] = [.init("step", .string(progress.word))]
         if let address = progress.address { data.append(.init("address", .string(address.description))) }
         switch progress {

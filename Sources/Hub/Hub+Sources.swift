@@ -36,12 +36,12 @@ extension Hub {
         }
     }
 
-    private mutating func advanceSource(_ place: Int, _ input: FlicdClient.Input, at now: Instant) {
-        for effect in sources[place].client.handle(input, at: now) { carryOut(effect, from: place, at: now) }
+    private mutating func advanceSource(_ place: Int, _ input: FlicdSource.Input, at now: Instant) {
+        for effect in sources[place].flicd.handle(input, at: now) { carryOut(effect, from: place, at: now) }
         rearmSources()
     }
 
-    private mutating func carryOut(_ effect: FlicdClient.Effect, from place: Int, at now: Instant) {
+    private mutating func carryOut(_ effect: FlicdSource.Effect, from place: Int, at now: Instant) {
         let name = sources[place].name
         switch effect {
         case .connect: effects.append(.source(place, .connect))

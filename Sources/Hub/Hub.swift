@@ -1,5 +1,6 @@
 package import ButtonModel
 import Buttons
+import FlicdProtocol
 import Gestures
 package import HomeAssistant
 package import JSON
@@ -66,6 +67,7 @@ package struct Hub: Sendable {
         /// One line from a client of the control socket.
         case controlLine(ClientID, [UInt8])
         case clientGone(ClientID)
+        case flicd(FlicdReport)
         case timerFired
         /// End cleanly.
         case stop
@@ -107,6 +109,7 @@ package struct Hub: Sendable {
         case respond(ClientID, JSONValue)
         /// One line to each client that watches.
         case tell([ClientID], JSONValue)
+        case flicd(FlicdOrder)
         /// Press a button of the simulator.
         case pressSimulated(button: String, press: String)
         case log(LogLevel, String)
@@ -129,7 +132,7 @@ package struct Hub: Sendable {
     /// Of those due at one instant the first is the first: what a button did comes before what a timer decides.
     enum TimerKey: CaseIterable, Hashable, Sendable {
         case buttons, sources, rules, outbox, transport, join, store, statistics, settling, announce, heard, dials
-        case metrics
+        case flicd, flicdListener, metrics
     }
 
     /// Waits between attempts to open the transport: doubling from the first to the last.
@@ -196,6 +199,8 @@ package struct Hub: Sendable {
     /// When the input came that is being handled.
     private var handledAt = Instant(nanoseconds: 0)
     var watchers: Set<ClientID> = []
+    /// `nil`: flicd's clients are not served.
+    var flicd: FlicdState?
     var startedAt: Instant?
     private var isStopping = false
     private(set) var isFinished = false
@@ -233,6 +238,7 @@ package struct Hub: Sendable {
         redaction = Redaction(rules.confidential)
         let waiting = Set(stored.rules.waiting.map(\.run.rawValue))
         interrupted = stored.runs.filter { !waiting.contains($0.id) }
+        flicd = configuration.flicdListen.map { _ in FlicdState() }
         reload.fault = configuration.ruleFault
         reload.problems = configuration.ruleProblems
         stateTopics = Set(rules.states.map(\.topicName))
@@ -248,6 +254,7 @@ package struct Hub: Sendable {
 
         case .transportOpened:
             adapter = .starting
+            tellFlicdController(at: now)
             advanceButtons(.transportOpened, at: now)
         case .received(let packet): advanceButtons(.received(packet), at: now)
         case .transportClosed(let reason, let fault): if !isFinished { transportClosed(reason, fault, at: now) }
@@ -274,6 +281,7 @@ package struct Hub: Sendable {
 
         case .controlLine(let client, let line): controlLine(line, from: client, at: now)
         case .clientGone(let client): watchers.remove(client)
+        case .flicd(let report): flicdReported(report, at: now)
         case .timerFired:
             let due = deadlines.takeDue(at: now)
             for key in TimerKey.allCases where due.contains(key) { expire(key, at: now) }
@@ -306,6 +314,7 @@ package struct Hub: Sendable {
         }
         buttonsChanged(at: now)
         for button in buttons.keys.sorted() { reportUnheard(of: button, at: now) }
+        startFlicd(at: now)
         if configuration.hasTransport { effects.append(.openTransport) }
         startSources(at: now)
         writeMetrics(at: now)
@@ -325,6 +334,8 @@ package struct Hub: Sendable {
         case .announce: announceAgain()
         case .heard: recordHeard()
         case .dials: recordDials()
+        case .flicd: tellFlicd(.timerFired, at: now)
+        case .flicdListener: effects.append(.flicd(.listen))
         case .metrics: writeMetrics(at: now)
         }
     }
@@ -344,6 +355,7 @@ package struct Hub: Sendable {
         // Nothing is opened any more.
         deadlines.cancel(.transport)
         deadlines.cancel(.sources)
+        deadlines.cancel(.flicdListener)
         recordHeard()
         recordDials()
         retained.addSettled()
@@ -361,6 +373,7 @@ package struct Hub: Sendable {
     private mutating func wallClockWasSet(to utc: UTCTime, at now: Instant) {
         let isFirst = clock == nil
         clock = (utc, now)
+        tellFlicd(.wallClock(utc), at: now)
         advanceRules(.wallClock(utc, isBelievable: utc >= configuration.builtAt), at: now)
         guard !isFirst else { return }
         let undecided = buttons.keys.sorted().filter { !engine.savedTrain(of: $0).isEmpty }

@@ -47,6 +47,8 @@ package struct HubConfiguration: Hashable, Sendable {
     package var hasMetrics: Bool
     /// Names of the simulator's buttons; empty without a simulator.
     package var simulatedButtons: [String]
+    /// Where flicd's clients are served; `nil`: nowhere.
+    package var flicdListen: String?
 
     package init(
         version: String, commit: String = "", baseTopic: String = "tryck", discoveryPrefix: String? = nil,
@@ -57,7 +59,8 @@ package struct HubConfiguration: Hashable, Sendable {
         control: MQTTControl = .settings, logLevel: LogLevel = .info, processEnvironment: [String] = [],
         stateDirectory: String = "/",
         builtAt: UTCTime = UTCTime(milliseconds: 0), ruleFault: String? = nil, ruleProblems: [JSONValue] = [],
-        lostState: String? = nil, capture: String? = nil, hasMetrics: Bool = false, simulatedButtons: [String] = []
+        lostState: String? = nil, capture: String? = nil, hasMetrics: Bool = false, simulatedButtons: [String] = [],
+        flicdListen: String? = nil
     ) {
         self.version = version
         self.commit = commit
@@ -83,6 +86,7 @@ package struct HubConfiguration: Hashable, Sendable {
         self.capture = capture
         self.hasMetrics = hasMetrics
         self.simulatedButtons = simulatedButtons
+        self.flicdListen = flicdListen
     }
 }
 

@@ -24,7 +24,7 @@ package enum SourceEffect: Hashable, Sendable {
 struct Source: Sendable {
     /// As the configuration says it.
     let name: String
-    var client = FlicdClient()
+    var flicd = FlicdSource()
     /// As it told last; `nil`: there is no connection.
     var controller: FlicdControllerState?
     /// Why there is no connection, when there is none; a sentence for people.
@@ -34,9 +34,9 @@ struct Source: Sendable {
 
     init(name: String) { self.name = name }
 
-    var isConnected: Bool { client.isConnected }
+    var isConnected: Bool { flicd.isConnected }
     /// New buttons are looked for there, or will be when it is connected.
-    var isSearching: Bool { client.isSearching }
+    var isSearching: Bool { flicd.isSearching }
 
     var described: JSONValue {
         [

@@ -103,8 +103,8 @@ package struct Configuration: Hashable, Sendable {
     package var stateDirectory: String?
     package var controlSocket: String?
 
-    /// `HOST:PORT`.
-    package var flicdListen: String?
+    /// Where clients of flicd are served; `nil`: nowhere.
+    package var flicdListen: Endpoint?
     /// At most `maximumSources`, no two the same.
     package var sources: [Source] = []
     package var allowsShell = true

@@ -29,11 +29,11 @@ struct ConfigurationReader {
         if let fields = section("flicd", .flicd, of: fields), let text = fields.string("listen"),
             let node = fields.node("listen")
         {
-            if Endpoint(text) == nil {
+            configuration.flicdListen = Endpoint(text)
+            if configuration.flicdListen == nil {
                 checker.error(
                     "E203", at: node, "\"\(checker.shown(text))\" is not HOST:PORT", hint: "write 127.0.0.1:5551")
             }
-            configuration.flicdListen = text
         }
         if let node = fields.node("sources") { readSources(node) }
         if let fields = section("actions", .actions, of: fields) {
@@ -180,9 +180,12 @@ struct ConfigurationReader {
 }
 
 /// A host and a port, `[::1]:5551` included.
-struct Endpoint {
-    var host: String
-    var port: Int
+package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
+    package var host: String
+    /// 1…65535.
+    package var port: Int
+
+    package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
     init?(_ text: some StringProtocol, defaultPort: Int? = nil) {
         var host = Substring(text)

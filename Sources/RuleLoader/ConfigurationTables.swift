@@ -69,7 +69,7 @@ extension MappingTable {
         ])
 
     static let flicd = MappingTable(
-        name: "\"flicd\"", keys: [Key("listen", .text(.areText), inert: true, "`HOST:PORT` to listen at")])
+        name: "\"flicd\"", keys: [Key("listen", .text(.areText), "`HOST:PORT` to listen at")])
 
     static let actions = MappingTable(
         name: "\"actions\"",

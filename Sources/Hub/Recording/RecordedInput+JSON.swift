@@ -53,6 +53,7 @@ extension RecordedInput {
         case synced
         case controlLine = "control_line"
         case clientGone = "client_gone"
+        case flicd
         case timerFired = "timer_fired"
         case stop
     }
@@ -142,6 +143,7 @@ extension RecordedInput {
                 ]
             )
         case .clientGone(let client): (.clientGone, ["client": JSONValue(client.rawValue)])
+        case .flicd(let report): (.flicd, ["report": report.json(hiding: redaction)])
         case .timerFired: (.timerFired, [:])
         case .stop: (.stop, [:])
         }
@@ -215,6 +217,7 @@ extension RecordedInput {
         case .controlLine:
             .controlLine(Hub.ClientID(rawValue: try line.integer("client")), try line.octets("line"))
         case .clientGone: .clientGone(Hub.ClientID(rawValue: try line.integer("client")))
+        case .flicd: .flicd(try FlicdReport(recorded: try line.member("report") { $0 }))
         case .timerFired: .timerFired
         case .stop: .stop
         }

@@ -65,6 +65,7 @@ extension HubConfiguration {
             "lost_state": lostState.map { .string($0) } ?? .null,
             "has_metrics": .bool(hasMetrics),
             "simulated_buttons": .array(simulatedButtons.map(JSONValue.string)),
+            "flicd_listen": flicdListen.map { .string($0) } ?? .null,
         ]
     }
 
@@ -99,7 +100,8 @@ extension HubConfiguration {
             ruleProblems: try configuration.optional("rule_problems", \.arrayValue) ?? [],
             lostState: try configuration.optional("lost_state", \.stringValue),
             hasMetrics: try configuration.optional("has_metrics", \.boolValue) ?? false,
-            simulatedButtons: try strings("simulated_buttons"))
+            simulatedButtons: try strings("simulated_buttons"),
+            flicdListen: try configuration.optional("flicd_listen", \.stringValue))
     }
 }
 
