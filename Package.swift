@@ -148,7 +148,8 @@ let package = Package(
         tests("HomeAssistantTests", "HomeAssistant", "ButtonModel", "JSON", resources: [.copy("Golden")]),
         tests("ButtonsTests", "Buttons", "BluetoothHost", "Flic", "ButtonModel", "Simulator"),
         tests(
-            "HubTests", "Hub", "Buttons", "Flic", "FlicdProtocol", "HomeAssistant", "Expressions", "Rules", "ButtonModel",
+            "HubTests", "Hub", "Buttons", "Flic", "FlicdProtocol", "HomeAssistant", "Expressions", "Rules",
+            "ButtonModel",
             "JSON"),
         tests("SimulatorTests", "Simulator", "BluetoothHost", "Flic", "ButtonModel", "Bytes"),
         tests(

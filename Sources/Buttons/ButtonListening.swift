@@ -94,7 +94,7 @@ extension ButtonManager {
     mutating func tellListeners(of report: AdvertisingReport) {
         guard listening.reportsAll || listening.isForPairing, report.kind == .connectable else { return }
         let structures = ADStructure.parse(report.data)
-        let isPublic = structures.serviceUUIDs.contains(FlicService.service)
+        let isPublic = FlicService.allCases.contains { structures.serviceUUIDs.contains($0.uuid) }
         let isKnown = known[ButtonID(report.address)] != nil
         guard isPublic || isKnown || report.address.hasFlicPrefix, listening.reportsAll || !isKnown else { return }
         effects.append(

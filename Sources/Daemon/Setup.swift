@@ -86,7 +86,7 @@ package struct Setup: Sendable {
             trustRootNames: configuration.trustRoots.map(Setup.fingerprint),
             transport: "\(configuration.transport.word)", hasTransport: configuration.transport != .none,
             maximumConnections: configuration.maximumConnections,
-            sources: configuration.sources.map(\.word),
+            sources: configuration.sources.map(\.sourceWord),
             broker: configuration.broker.word, hasBroker: configuration.broker != .none,
             control: MQTTControl(configuration.control), logLevel: try Setup.logLevel(options, configuration),
             processEnvironment: names,

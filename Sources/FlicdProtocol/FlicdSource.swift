@@ -63,7 +63,7 @@ package struct FlicdSource: Sendable {
         case state(BluetoothAddress, FlicdConnectionStatus?)
         case pressed([ButtonEvent])
         case battery(BluetoothAddress, percentage: Int, measuredAt: UTCTime)
-        case pairing(FlicdPairingStep)
+        case pairing(FlicdWizardStep)
         /// Something misbehaved; worth a line in the log.
         case anomaly(String)
     }
@@ -291,7 +291,7 @@ package struct FlicdWish: Hashable, Sendable {
 }
 
 /// What happens while buttons may be paired.
-package enum FlicdPairingStep: Hashable, Sendable {
+package enum FlicdWizardStep: Hashable, Sendable {
     /// Its address is not told.
     case foundPrivate
     case foundPublic(BluetoothAddress)

@@ -47,7 +47,8 @@ package struct BridgeStatus: Hashable, Sendable {
     package var ruleErrorCount: Int
 
     package init(
-        version: String, commit: String, adapter: Adapter, sources: [Source] = [], permitJoinEnd: UTCTime? = nil, logLevel: String,
+        version: String, commit: String, adapter: Adapter, sources: [Source] = [], permitJoinEnd: UTCTime? = nil,
+        logLevel: String,
         trustRoots: [String] = [], buttonCount: Int, ruleCount: Int, ruleErrorCount: Int = 0
     ) {
         self.version = version

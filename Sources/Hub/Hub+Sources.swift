@@ -207,7 +207,7 @@ extension Hub {
         pairingProgressed(.ended, at: now)
     }
 
-    private mutating func pairingProgressed(_ step: FlicdPairingStep, _ place: Int, at now: Instant) {
+    private mutating func pairingProgressed(_ step: FlicdWizardStep, _ place: Int, at now: Instant) {
         let name = sources[place].name
         var data: [JSONValue.Member] = [.init("step", .string(step.word))]
         if let address = step.address { data.append(.init("address", .string(address.description))) }

@@ -26,20 +26,6 @@ package struct Configuration: Hashable, Sendable {
         case none
     }
 
-    /// A flicd that buttons come from.
-    package struct Source: Hashable, Sendable {
-        package var host: String
-        package var port: Int
-
-        package init(host: String, port: Int) {
-            self.host = host
-            self.port = port
-        }
-
-        /// `flicd://host:5551`.
-        package var word: String { "flicd://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
-    }
-
     package static let maximumSources = 8
 
     /// Where messages go.
@@ -105,8 +91,8 @@ package struct Configuration: Hashable, Sendable {
 
     /// Where clients of flicd are served; `nil`: nowhere.
     package var flicdListen: Endpoint?
-    /// At most `maximumSources`, no two the same.
-    package var sources: [Source] = []
+    /// The flicds that buttons come from: at most `maximumSources`, no two the same.
+    package var sources: [Endpoint] = []
     package var allowsShell = true
     package var allowsRun = true
     package var allowsHTTP = true

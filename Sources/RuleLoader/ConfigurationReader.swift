@@ -90,7 +90,7 @@ struct ConfigurationReader {
     private mutating func readSources(_ node: YAMLNode) {
         for node in checker.oneOrMany(node, empty: "an empty list of sources gives nothing") {
             guard let text = checker.text(node, key: "sources", .areText)?.string else { continue }
-            guard let source = Configuration.Source(text) else {
+            guard let source = Endpoint(source: text) else {
                 checker.error(
                     "E204", at: node, "unknown source \"\(checker.shown(text))\"",
                     hint: "write flicd://HOST or flicd://HOST:PORT")
@@ -187,7 +187,12 @@ package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-    init?(_ text: some StringProtocol, defaultPort: Int? = nil) {
+    package init(host: String, port: Int) {
+        self.host = host
+        self.port = port
+    }
+
+    package init?(_ text: some StringProtocol, defaultPort: Int? = nil) {
         var host = Substring(text)
         var port = defaultPort
         let afterBracket = host.lastIndex(of: "]").map { host.index(after: $0) } ?? host.startIndex
@@ -253,17 +258,17 @@ extension Configuration.Transport {
     }
 }
 
-extension Configuration.Source {
-    private static let defaultPort = 5551
+extension Endpoint {
+    private static let scheme = "flicd://"
 
     /// As written in `sources:`.
-    init?(_ text: String) {
-        let scheme = "flicd://"
-        guard text.hasPrefix(scheme),
-            let endpoint = Endpoint(text.dropFirst(scheme.count), defaultPort: Self.defaultPort)
-        else { return nil }
-        self.init(host: endpoint.host, port: endpoint.port)
+    fileprivate init?(source text: String) {
+        guard text.hasPrefix(Self.scheme) else { return nil }
+        self.init(text.dropFirst(Self.scheme.count), defaultPort: 5551)
     }
+
+    /// A flicd's: `flicd://host:5551`.
+    package var sourceWord: String { Self.scheme + description }
 }
 
 extension Configuration.Broker {

@@ -54,7 +54,8 @@ private struct FlicdHouse {
             verifiedButtons: buttons)
     }
 
-    mutating func ask(_ request: String, _ data: JSONValue = .object([])) -> (answer: JSONValue, effects: [Hub.Effect]) {
+    mutating func ask(_ request: String, _ data: JSONValue = .object([])) -> (answer: JSONValue, effects: [Hub.Effect])
+    {
         let line: JSONValue = ["request": .string(request), "data": data]
         let effects = hub.handle(.controlLine(Hub.ClientID(rawValue: 1), line.encoded()), at: now)
         let answers = effects.compactMap { if case .respond(_, let line) = $0 { line } else { nil } }
@@ -169,7 +170,8 @@ struct SourceTests {
         #expect(FlicdHouse.sent(away.effects) == [.removeConnectionChannel(id: 1)])
         #expect(house.ask("button/rename", ["id": "AA12-C34560", "to": "Stairs"]).answer["status"] == "ok")
         #expect(
-            house.ask("button/options", ["id": "Stairs", "options": ["trigger_mode": "click"]]).answer["status"] == "ok")
+            house.ask("button/options", ["id": "Stairs", "options": ["trigger_mode": "click"]]).answer["status"] == "ok"
+        )
         for (request, data) in [
             ("button/led", ["id": "Stairs"]), ("button/update", ["id": "Stairs"]),
             ("button/factory_reset", ["id": "Stairs", "confirm": true]),
@@ -188,7 +190,8 @@ struct SourceTests {
         let asked = house.ask("button/remove", ["id": "AA12-C34560"])
         #expect(FlicdHouse.sent(asked.effects) == [.deleteButton(FlicdHouse.kitchen)])
         let gone = house.hear(
-            .connectionChannelRemoved(id: 1, .deletedByThisClient), .buttonDeleted(FlicdHouse.kitchen, byThisClient: true))
+            .connectionChannelRemoved(id: 1, .deletedByThisClient),
+            .buttonDeleted(FlicdHouse.kitchen, byThisClient: true))
         #expect(Self.isRemoved(gone))
 
         let stored = StoredButton(
@@ -233,7 +236,10 @@ struct SourceTests {
         let begun = house.ask("permit_join", ["time": 30])
         #expect(FlicdHouse.sent(begun.effects) == [.createScanWizard(id: 1)])
         #expect(Self.steps(begun.effects) == ["searching"])
-        #expect(Self.steps(house.hear(.scanWizardFoundPublicButton(id: 1, FlicdHouse.kitchen, name: ""))) == ["found_public"])
+        #expect(
+            Self.steps(house.hear(.scanWizardFoundPublicButton(id: 1, FlicdHouse.kitchen, name: ""))) == [
+                "found_public"
+            ])
         let paired = house.hear(
             .scanWizardCompleted(id: 1, .success), .newVerifiedButton(FlicdHouse.kitchen),
             .getButtonInfoResponse(FlicdButtonInfo(address: FlicdHouse.kitchen, serial: "AA12-C34560", flicVersion: 1)))

@@ -410,7 +410,7 @@ struct Household {
             give(.transportOpened)
         case .closeTransport: transportIsOpen = false
         // These households have none.
-        case .source: break
+        case .source, .flicd: break
         case .send(let packet):
             journal.append("send")
             worldInputs.append(.received(packet))

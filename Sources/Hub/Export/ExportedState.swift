@@ -56,7 +56,10 @@ extension StoredButton {
             ["identifier": JSONValue($0.identifier), "key": .string($0.key.octets.hex)] as JSONValue
         }
         let members = json(hiding: Redaction([])).objectValue ?? []
-        return .object(members.filter { !["heard", "source", "battery_percent"].contains($0.name) } + [.init("pairing", pairing ?? .null)])
+        return .object(
+            members.filter { !["heard", "source", "battery_percent"].contains($0.name) } + [
+                .init("pairing", pairing ?? .null)
+            ])
     }
 
     fileprivate init(exported json: JSONValue) throws(ExportFailure) {

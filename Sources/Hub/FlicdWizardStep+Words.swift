@@ -2,7 +2,7 @@ import ButtonModel
 import FlicdProtocol
 
 // Pairing by a flicd, in the words of our own.
-extension FlicdPairingStep {
+extension FlicdWizardStep {
     var word: String {
         switch self {
         case .foundPrivate: "found_private"
