@@ -409,6 +409,8 @@ struct Household {
             worldInputs.append(.powerCycled)
             give(.transportOpened)
         case .closeTransport: transportIsOpen = false
+        // These households have none.
+        case .source, .flicd: break
         case .send(let packet):
             journal.append("send")
             worldInputs.append(.received(packet))

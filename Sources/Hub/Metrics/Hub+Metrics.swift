@@ -89,11 +89,11 @@ extension Hub {
                 }
             case .buttonBatteryRatio:
                 for (record, labels) in buttons {
-                    guard let millivolts = record.batteryMillivolts else { continue }
-                    text.add(metric, thousandths: Int64(Battery.percentage(millivolts: millivolts)) * 10, labels)
+                    guard let percentage = record.batteryPercentage else { continue }
+                    text.add(metric, thousandths: Int64(percentage) * 10, labels)
                 }
             case .buttonBatteryLow:
-                for (record, labels) in buttons where record.batteryMillivolts != nil {
+                for (record, labels) in buttons where record.batteryPercentage != nil {
                     text.add(metric, record.batteryAlarm.isLow, labels)
                 }
             case .buttonSignal:

@@ -1,7 +1,7 @@
 import ButtonModel
 import Daemon
 import Glibc
-import JSON
+import Hub
 import Reactor
 import Simulator
 

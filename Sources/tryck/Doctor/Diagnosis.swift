@@ -20,7 +20,7 @@ struct Diagnosis: Hashable, Sendable {
 
     /// One for each check that could be made, in the order in which they are best mended.
     var findings: [Finding] {
-        [clock, configuration, rules, state, space, database, daemon, adapter, broker].compactMap(\.self)
+        [clock, configuration, rules, state, space, database, daemon, adapter, sources, broker].compactMap(\.self)
     }
 
     private var clock: Finding {
@@ -118,6 +118,22 @@ struct Diagnosis: Hashable, Sendable {
         }
     }
 
+    /// Only the daemon knows: whoever else connects to a flicd is another client of it.
+    private var sources: Finding? {
+        guard let sources = status?["sources"]?.arrayValue, !sources.isEmpty else { return nil }
+        if let lost = sources.first(where: { $0["connected"]?.boolValue != true }) {
+            let fault = lost["fault"]?.stringValue ?? "\(lost.text("url")) is not connected yet"
+            let place = lost.text("url").split(separator: "/").last.map(String.init) ?? ""
+            return .problem(.sources, fault.asFinding, mend: "curl -v telnet://\(place)")
+        }
+        if let idle = sources.first(where: { $0.text("adapter") != "powered_on" }) {
+            return .warning(
+                .sources, "\(idle.text("url")) has no adapter that works: \(idle.text("adapter").wordsSpaced)",
+                mend: "tryck status")
+        }
+        return .ok(.sources, sources.map { "\($0.text("url")), connected" }.joined(separator: "; "))
+    }
+
     private var broker: Finding? {
         if let status {
             let broker = status["broker"] ?? .null
@@ -168,7 +184,9 @@ struct Diagnosis: Hashable, Sendable {
 
     /// The daemon lists them in this order, the adapter's when it is down and the broker's when it is away.
     private static func faults(of status: JSONValue) -> (adapter: String?, broker: String?, store: String?) {
-        var faults = (status["faults"]?.arrayValue ?? []).compactMap(\.stringValue)[...]
+        let ofSources = (status["sources"]?.arrayValue ?? []).compactMap { $0["fault"]?.stringValue }
+        var faults = (status["faults"]?.arrayValue ?? []).compactMap(\.stringValue).filter { !ofSources.contains($0) }[
+            ...]
         let isDown = !["powered_on", "unknown"].contains(status["adapter"]?.text("state") ?? "unknown")
         let hasAdapter = status["adapter"]?.text("transport") != "none"
         let isAway = status["broker"]?.text("state") == "disconnected"

@@ -42,6 +42,17 @@ enum StatusText {
                         "last fault \(Quantity.span(seconds: $0)) ago"
                     },
                 ]),
+        ]
+        lines += (status["sources"]?.arrayValue ?? []).map { source in
+            let isConnected = source["connected"]?.boolValue == true
+            return row(
+                "source", !isConnected ? .bad : source.text("adapter") == "powered_on" ? .good : .doubtful,
+                [
+                    source.text("url"), isConnected ? "connected" : "not connected",
+                    isConnected ? source.text("adapter").wordsSpaced : nil,
+                ])
+        }
+        lines += [
             row(
                 "broker", .good(where: broker.text("state") != "disconnected"),
                 [broker.text("url"), broker.text("state") == "none" ? nil : broker.text("state")]),
