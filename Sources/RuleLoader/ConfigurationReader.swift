@@ -171,7 +171,12 @@ package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-    init?(_ text: some StringProtocol, defaultPort: Int? = nil) {
+    package init(host: String, port: Int) {
+        self.host = host
+        self.port = port
+    }
+
+    package init?(_ text: some StringProtocol, defaultPort: Int? = nil) {
         var host = Substring(text)
         var port = defaultPort
         let afterBracket = host.lastIndex(of: "]").map { host.index(after: $0) } ?? host.startIndex

@@ -26,7 +26,7 @@ struct FlicdStrainTests {
         talk.given(1, .createConnectionChannel(id: 7, hall, FlicdChannelMode()))
         talk.when(
             .received(id(1), [0x01, 0x10, 71]),
-            expect: .wants(ButtonID(hall), nil), .closed(1, isWritten: false))
+            expect: .closed(1, isWritten: false), .wants(ButtonID(hall), nil))
         talk.when(.received(id(1), [1, 0, 0]))
         #expect(talk.server.clientCount == 0)
         var other = FlicdTalk()
@@ -119,7 +119,7 @@ struct FlicdStrainTests {
             presses += 1
         }
         #expect(presses == FlicdServer.maximumUnsentCount / 26 + 1)
-        #expect(said == [.wants(ButtonID(hall), nil), .closed(1, isWritten: false)])
+        #expect(said == [.closed(1, isWritten: false), .wants(ButtonID(hall), nil)])
         talk.when(2, .ping(id: 2), expect: .told(2, .pingResponse(id: 2)))
     }
 
@@ -242,7 +242,6 @@ private struct LifeWatch {
     }
 
     private var channels: [Key: FlicdConnectionStatus] = [:]
-    private var isPaused: Set<Int> = []
 
     mutating func gone(_ client: Int) { channels = channels.filter { $0.key.client != client } }
 
