@@ -34,8 +34,8 @@ struct FlicdStrainTests {
         other.when(1, .ping(id: 9), expect: .told(1, .pingResponse(id: 9)))
     }
 
-    @Test("a million commands are executed over many turns, none of which takes long, and all are answered")
-    func million() {
+    @Test("a hundred thousand commands are executed over many turns, none of which takes long, and all are answered")
+    func flood() {
         var talk = FlicdTalk()
         let ping = FlicdCommand.ping(id: 5).encoded()
         let piece = [UInt8]((0..<2340).flatMap { _ in ping })
@@ -55,7 +55,7 @@ struct FlicdStrainTests {
             turns += 1
         }
         var sent = 0
-        while sent < 1_000_000 {
+        while sent < 100_000 {
             count(talk.handle(.received(id(1), piece)))
             sent += 2340
             while isPaused {

@@ -28,8 +28,10 @@ struct FlicdTests {
                 throw Program.Failure(description: line)
             }
             address = found.output.0.lowercased()
-            try daemon.line(containing: "clients of flicd are served at 127.0.0.1:\(port)")
-            try daemon.line(containing: "is ready")
+            // In whichever order.
+            try workshop.wait { [daemon, port] in
+                daemon.text.contains("served at 127.0.0.1:\(port)") && daemon.text.contains("Bluetooth adapter")
+            }
         }
 
         func client() throws -> Program {
@@ -61,7 +63,7 @@ struct FlicdTests {
         try client.line(containing: "wizard: connected \(house.address)")
         try client.line(containing: "wizard: WizardSuccess \(house.address)")
         try client.line(containing: "new: \(house.address)")
-        try house.daemon.line(containing: "is ready")
+        try house.daemon.line(containing: "kitchen is ready")
         client.write("channel \(house.address)")
         try client.line(containing: "channel: NoError Ready")
         client.write("press kitchen click")
