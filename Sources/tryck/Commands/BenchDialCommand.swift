@@ -1,6 +1,7 @@
 import ArgumentParser
 import Daemon
 import Glibc
+import JSON
 import Reactor
 import Synchronization
 
