@@ -122,7 +122,7 @@ struct TwistScenarioTests {
             house.wait(.milliseconds(20))
         }
         house.wait(.seconds(2))
-        #expect(house.journal.count { $0 == "record" } <= 30)
+        #expect(house.journal.count { $0 == "record" } <= 50)
         #expect(!house.journal.contains("sync"))
         #expect(position("slot_1", in: house) == 100)
     }
