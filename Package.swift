@@ -147,7 +147,10 @@ let package = Package(
         tests("RuleTestingTests", "RuleTesting", "RuleLoader", "Rules", "Diagnostics", "ButtonModel", "JSON"),
         tests("HomeAssistantTests", "HomeAssistant", "ButtonModel", "JSON", resources: [.copy("Golden")]),
         tests("ButtonsTests", "Buttons", "BluetoothHost", "Flic", "ButtonModel", "Simulator"),
-        tests("HubTests", "Hub", "Buttons", "Flic", "Expressions", "Rules", "ButtonModel", "JSON"),
+        tests(
+            "HubTests", "Hub", "Buttons", "Flic", "FlicdProtocol", "HomeAssistant", "Expressions", "Rules",
+            "ButtonModel",
+            "JSON"),
         tests("SimulatorTests", "Simulator", "BluetoothHost", "Flic", "ButtonModel", "Bytes"),
         tests(
             "ScenarioTests", "Hub", "Simulator", "Flic", "RuleLoader", "Rules", "Expressions", "Diagnostics",

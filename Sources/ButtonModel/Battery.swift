@@ -23,6 +23,10 @@ public struct BatteryAlarm: Hashable, Sendable {
     /// … and good again above this.
     public static let good = 2750
 
+    /// The same where only the percentage is told.
+    public static let lowPercentage = Battery.percentage(millivolts: low)
+    public static let goodPercentage = Battery.percentage(millivolts: good)
+
     public private(set) var isLow: Bool
 
     public init(isLow: Bool = false) { self.isLow = isLow }
@@ -31,6 +35,13 @@ public struct BatteryAlarm: Hashable, Sendable {
     public mutating func measured(millivolts: Int) -> Bool {
         let wasLow = isLow
         isLow = wasLow ? millivolts <= Self.good : millivolts < Self.low
+        return isLow && !wasLow
+    }
+
+    /// - Returns: whether the battery has become low with this reading.
+    public mutating func measured(percentage: Int) -> Bool {
+        let wasLow = isLow
+        isLow = wasLow ? percentage <= Self.goodPercentage : percentage < Self.lowPercentage
         return isLow && !wasLow
     }
 }

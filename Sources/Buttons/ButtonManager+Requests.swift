@@ -19,10 +19,10 @@ extension ButtonManager {
             tellSession(of: button, .setNickname(nickname), at: now)
         case .setLatencyMode(let mode):
             known[button]?.settings.latencyMode = mode
-            tellSession(of: button, .setLatencyMode(mode), at: now)
+            tellSession(of: button, .setLatencyMode(latencyMode(of: button)), at: now)
         case .setAutoDisconnectTime(let seconds):
             known[button]?.settings.autoDisconnectTime = seconds
-            tellSession(of: button, .setAutoDisconnectTime(seconds), at: now)
+            tellSession(of: button, .setAutoDisconnectTime(autoDisconnectTime(of: button)), at: now)
         case .setDial(let dial, let units):
             guard let identity = known[button]?.identity, Dial.all(of: identity.model).contains(dial) else { break }
             known[button]?.dials[dial] = units
@@ -47,7 +47,7 @@ extension ButtonManager {
         }
     }
 
-    private mutating func tellSession(of button: ButtonID, _ command: ButtonSession.Command, at now: Instant) {
+    mutating func tellSession(of button: ButtonID, _ command: ButtonSession.Command, at now: Instant) {
         guard let handle = link(to: button) else { return }
         advanceSession(handle, .perform(command), at: now)
     }
@@ -70,7 +70,9 @@ extension ButtonManager {
     mutating func shutDown(at now: Instant) {
         guard !isShuttingDown else { return }
         isShuttingDown = true
+        listening = ButtonListening()
         endSearch(isAsked: true, at: now)
+        updateScanning(at: now)
         updateAcceptList(at: now)
         guard !links.isEmpty else { return effects.append(.allDisconnected) }
         deadlines.set(.shutDown, at: now + Self.partingLimit)

@@ -20,6 +20,7 @@ extension ButtonManager {
     mutating func linkFreed(at now: Instant) {
         guard space.linkLimit != nil else { return }
         space.linkLimit = nil
+        capacityChanged { $0.linkLimit = nil }
         deadlines.cancel(.makeRoom)
         reportSpace()
     }

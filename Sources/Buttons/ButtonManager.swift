@@ -38,6 +38,10 @@ package struct ButtonManager: Sendable {
         /// Look for new buttons this long; again while searching: from now this long.
         case permitJoin(Duration)
         case stopJoin
+        /// What is to be heard of the radio until the next of these. A button that failed to be paired may be tried again.
+        case listen(ButtonListening)
+        /// What others wish of a button's link; it counts for what people have not set. `nil`: nothing any more.
+        case want(ButtonID, LinkWish?)
         /// The events up to this cursor are safely on disk.
         case synced(ButtonID, EventCursor)
         /// Give up the pairing. Nothing happens to a button that is not known.
@@ -58,6 +62,8 @@ package struct ButtonManager: Sendable {
         /// `isUnsupported`.
         case controllerFailed(String, isUnsupported: Bool)
         case pairing(PairingProgress)
+        /// A button that was found is not to be paired any more.
+        case abandoned(BluetoothAddress)
         /// A new pairing; to be stored before anything else.
         case paired(KnownButton, batteryMillivolts: Int)
         /// The button has proved that it does not know us any more: it is not known from here on.
@@ -86,6 +92,10 @@ package struct ButtonManager: Sendable {
         case firmwareUpdate(ButtonID, FirmwareProgress)
         /// The buttons that cannot be connected now because the adapter has no room for them; said on each change.
         case waitingForSpace(Set<ButtonID>)
+        /// The entries of the adapter's accept list, and the links there are when it makes no more; said on each change.
+        case capacity(acceptListSize: Int, linkLimit: Int?)
+        /// While somebody listens.
+        case advertised(HeardAdvertisement)
         /// A known button's session failed: the failure's name, and what to do. Its pairing is kept.
         case sessionFailed(ButtonID, word: String, advice: String)
         case needsEntropy
@@ -110,6 +120,8 @@ package struct ButtonManager: Sendable {
         case searchEnds
         case candidate
         case retry(ButtonID)
+        /// A button that failed to be paired may be tried again, where nobody waits for it.
+        case retryCandidates
         /// A button was asked to end its link.
         case parting(ConnectionHandle)
         case makeRoom
@@ -123,6 +135,9 @@ package struct ButtonManager: Sendable {
     /// Of buttons that were ready before, in this run.
     var attributes: [ButtonID: FlicAttributes] = [:]
     var search: ButtonSearch?
+    var listening = ButtonListening()
+    var linkWishes: [ButtonID: LinkWish] = [:]
+    var capacity = Capacity()
     var states: [ButtonID: ButtonState] = [:]
     var resting: Set<ButtonID> = []
     /// Images on their way, at most `maximumUpdates`.
@@ -162,7 +177,9 @@ package struct ButtonManager: Sendable {
         case .permitJoin(let duration):
             startSearch(until: now + duration, at: now)
         case .stopJoin:
-            endSearch(isAsked: true, at: now)
+            if isSearching { endSearch(isAsked: true, at: now) }
+        case .listen(let wish): listen(wish, at: now)
+        case .want(let button, let wish): want(button, wish, at: now)
         case .synced(let button, let cursor):
             guard let handle = link(to: button) else { break }
             advanceSession(handle, .synced(cursor), at: now)
@@ -191,9 +208,9 @@ package struct ButtonManager: Sendable {
     package var knownButtons: [KnownButton] { Array(known.values) }
     package func knownButton(_ button: ButtonID) -> KnownButton? { known[button] }
     package func state(of button: ButtonID) -> ButtonState { states[button] ?? .disconnected }
-    package var isSearching: Bool { search != nil }
+    package var isSearching: Bool { search?.isAsked == true }
     /// When the search for new buttons ends.
-    package var searchEnd: Instant? { search == nil ? nil : deadlines.deadline(of: .searchEnds) }
+    package var searchEnd: Instant? { !isSearching ? nil : deadlines.deadline(of: .searchEnds) }
 
     private mutating func expire(_ key: TimerKey, at now: Instant) {
         switch key {
@@ -206,6 +223,7 @@ package struct ButtonManager: Sendable {
             updateAcceptList(at: now)
         case .parting(let handle):
             perform(.perform(.disconnect(handle, reason: .remoteUserTerminated)), at: now)
+        case .retryCandidates: search?.failed = []
         case .makeRoom: makeRoom(at: now)
         case .shutDown: effects.append(.allDisconnected)
         }
@@ -238,8 +256,9 @@ package struct ButtonManager: Sendable {
         case .ready(let info):
             isControllerReady = true
             effects.append(.controllerReady(info.address))
+            capacityChanged { $0.acceptListSize = info.acceptListSize }
             for button in known.keys.sorted() { updateState(of: button) }
-            if search != nil { perform(.perform(.startScanning(active: true)), at: now) }
+            updateScanning(at: now)
         case .failed(let failure):
             effects.append(.controllerFailed(failure.sentence, isUnsupported: failure == .notLowEnergy))
         case .advertised(let report):
@@ -271,6 +290,7 @@ package struct ButtonManager: Sendable {
             reportSpace()
         case .linkLimitReached(let count):
             space.linkLimit = count
+            capacityChanged { $0.linkLimit = count }
             makeRoom(at: now)
             reportSpace()
         case .connectionUpdateFailed(let handle, let status):

@@ -20,6 +20,8 @@ struct ButtonSearch: Hashable, Sendable {
     var candidate: Candidate?
     /// What the candidate advertised; it may still be of the other kind.
     var candidateService = FlicService.flic2
+    /// Somebody waits for it, and it has an end. Else it goes on for as long as `ButtonListening` says so.
+    var isAsked = true
     /// Buttons something was said of that is said only once.
     var reported: Set<BluetoothAddress> = []
     /// Known buttons whose signal was told of: one that is let be may go on advertising for as long as we listen.
@@ -33,34 +35,39 @@ extension ButtonManager {
     mutating func startSearch(until end: Instant, at now: Instant) {
         guard end > now else { return endSearch(isAsked: true, at: now) }
         deadlines.set(.searchEnds, at: end)
-        if search == nil {
-            search = ButtonSearch()
-            effects.append(.pairing(.searching))
-            if isControllerReady { perform(.perform(.startScanning(active: true)), at: now) }
-        } else {
-            search?.failed = []
-            search?.reported = []
-            search?.measured = []
-        }
+        let isNew = !isSearching
+        if search == nil { search = ButtonSearch() }
+        search?.isAsked = true
+        search?.failed = []
+        search?.reported = []
+        search?.measured = []
+        guard isNew else { return }
+        effects.append(.pairing(.searching))
+        updateScanning(at: now)
     }
 
     /// - Parameter isAsked: somebody has seen enough; that nothing was found is no news then.
     mutating func endSearch(isAsked: Bool, at now: Instant) {
         guard let ended = search else { return }
-        if case .linked(let address) = ended.candidate {
+        let goesOn = ended.isAsked && (ended.candidate.map { isWanted(ButtonID($0.address)) } ?? false)
+        if !goesOn, case .linked(let address) = ended.candidate {
             // Time that is over lets a button finish that is being verified.
             guard isAsked else { return deadlines.set(.searchEnds, at: now + .seconds(5)) }
             abandonPairing(with: address, at: now)
         }
         deadlines.cancel(.searchEnds)
-        deadlines.cancel(.candidate)
-        if !isAsked, !ended.hasPairedOne, ended.failed.isEmpty {
+        if let address = ended.candidate?.address, !goesOn {
+            deadlines.cancel(.candidate)
+            effects.append(.abandoned(address))
+        }
+        if ended.isAsked, !isAsked, !ended.hasPairedOne, ended.failed.isEmpty {
             effects.append(.pairing(.failed(.noNewButtonsFound, nil)))
         }
-        search = nil
-        if isControllerReady { perform(.perform(.stopScanning), at: now) }
+        let candidate = goesOn ? ended.candidate : nil
+        search = listening.isForPairing ? ButtonSearch(candidate: candidate, isAsked: false) : nil
+        updateScanning(at: now)
         updateAcceptList(at: now)
-        effects.append(.pairing(.ended))
+        if ended.isAsked { effects.append(.pairing(.ended)) }
     }
 
     private mutating func abandonPairing(with address: BluetoothAddress, at now: Instant) {
@@ -77,6 +84,7 @@ extension ButtonManager {
         if let rssi = report.rssi, known[button] != nil, search?.measured.insert(button).inserted == true {
             effects.append(.signal(button, rssi: rssi))
         }
+        tellListeners(of: report)
         guard let search else { return }
         if case .found(let address) = search.candidate, address == report.address, report.kind == .scanResponse {
             return tryCandidate(address, isTaken: ADStructure.parse(report.data).saysTaken, at: now)
@@ -89,12 +97,15 @@ extension ButtonManager {
         let isPublic = service != nil
         let isFlic = isPublic || report.address.hasFlicPrefix
         guard isFlic, search.reported.count < ButtonManager.maximumReported else { return }
+        guard search.isAsked || isPublic && known[button] == nil && isWanted(button) else { return }
         if known[button] != nil {
             if isPublic { reportOnce(.alreadyPaired(report.address), about: report.address) }
         } else if let service {
             self.search?.candidate = .found(report.address)
             self.search?.candidateService = service
             effects.append(.pairing(.foundPublic(report.address)))
+            // Whether it is taken is in its scan response.
+            updateScanning(at: now)
             deadlines.set(.candidate, at: now + ButtonManager.scanResponseLimit)
         } else {
             reportOnce(.foundPrivate(report.address), about: report.address)
@@ -109,7 +120,7 @@ extension ButtonManager {
     private mutating func tryCandidate(_ address: BluetoothAddress, isTaken: Bool, at now: Instant) {
         guard !isTaken else { return candidateFailed(.alreadyConnectedToOtherDevice, at: now) }
         search?.candidate = .connecting(address)
-        perform(.perform(.stopScanning), at: now)
+        updateScanning(at: now)
         updateAcceptList(at: now)
         deadlines.set(.candidate, at: now + ButtonManager.connectLimit)
         effects.append(.pairing(.connecting(address)))
@@ -142,6 +153,7 @@ extension ButtonManager {
     mutating func candidateFailed(_ failure: PairingFailure, at now: Instant) {
         guard let address = search?.candidate?.address else { return }
         search?.failed.insert(address)
+        if search?.isAsked == false { deadlines.set(.retryCandidates, at: now + ButtonManager.retryDelay) }
         effects.append(.pairing(.failed(failure, address)))
         if let handle = link(to: ButtonID(address)) {
             links[handle]?.isPairing = false
@@ -155,13 +167,13 @@ extension ButtonManager {
         search?.candidate = nil
         deadlines.cancel(.candidate)
         updateAcceptList(at: now)
-        if isControllerReady { perform(.perform(.startScanning(active: true)), at: now) }
+        updateScanning(at: now)
     }
 }
 
 extension BluetoothAddress {
     /// The prefixes Flic buttons are known to come with. Good for a hint, not for a decision.
-    fileprivate var hasFlicPrefix: Bool {
+    var hasFlicPrefix: Bool {
         let prefix = rawValue >> 24
         return kind == .public && (prefix == 0x80E4DA || prefix == 0x9088A9)
     }
@@ -170,7 +182,7 @@ extension BluetoothAddress {
 extension [ADStructure] {
     /// Whether the manufacturer data say that the button is connected to somebody already: bit 1 of the octet
     /// after the product type and three octets of the address.
-    fileprivate var saysTaken: Bool {
+    var saysTaken: Bool {
         guard let content = manufacturerData, content.company == 0x030F, let flags = content.data.dropFirst(4).first
         else { return false }
         return flags & 0b10 != 0

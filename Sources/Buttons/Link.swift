@@ -155,13 +155,14 @@ extension ButtonManager {
             return close(handle, at: now)
         }
         let isTwist = link.attributes?.service == .twist
+        let (latencyMode, autoDisconnectTime) = (latencyMode(of: button), autoDisconnectTime(of: button))
         let session = ButtonSession(
             .init(
                 address: link.connection.peer, purpose: purpose, trustRoots: trustRoots(ofTwist: isTwist),
-                latencyMode: known[button]?.settings.latencyMode ?? .normal,
+                latencyMode: latencyMode,
                 firmwareVersion: link.isPairing ? nil : known[button]?.identity.firmwareVersion,
                 pendingNickname: known[button]?.pendingNickname,
-                autoDisconnectTime: known[button]?.settings.autoDisconnectTime, isTwist: isTwist,
+                autoDisconnectTime: autoDisconnectTime, isTwist: isTwist,
                 dials: known[button]?.dials ?? [:], ledMode: known[button]?.settings.ledMode ?? .fill))
         links[handle]?.session = session
         links[handle]?.phase = .inSession(isReady: false)
@@ -203,6 +204,7 @@ extension ButtonManager {
     private mutating func remove(_ button: ButtonID, at now: Instant) {
         guard let removed = known.removeValue(forKey: button) else { return }
         states[button] = nil
+        linkWishes[button] = nil
         resting.remove(button)
         deadlines.cancel(.retry(button))
         endUpdate(of: button)

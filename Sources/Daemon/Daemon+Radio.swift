@@ -72,7 +72,7 @@ extension Daemon {
         var buttons = setup.simulator
         for index in buttons.indices {
             let id = ButtonID(buttons[index].wantedAddress)
-            buttons[index].pairings = stored.buttons.filter { $0.id == id }.map(\.pairing)
+            buttons[index].pairings = stored.buttons.filter { $0.id == id }.compactMap(\.pairing)
         }
         return SimulatorEdge(loop: loop, buttons: buttons, seed: Surroundings.randomSeed) { [logger] button, text in
             logger.debug("simulated \(button): \(text)")

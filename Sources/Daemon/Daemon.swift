@@ -33,12 +33,19 @@ final class Daemon {
     var simulator: SimulatorEdge?
     var broker: EmbeddedBroker?
     var mqtt: MQTTEdge?
+    private var flicd: FlicdListener?
     /// As long as a step may be told to wait.
     private static let longestWebRequest = Duration.seconds(7 * 86_400)
     private lazy var firmware = FirmwareEdge(loop: loop, directory: setup.stateDirectory + "/firmware") { [weak self] in
         switch $0 {
         case .files(let files): self?.deliver(.firmwareFiles(files))
         case .notice(let sentence): self?.logger.warning("\(sentence)")
+        }
+    }
+    /// In the order of the configuration.
+    private lazy var sources = setup.configuration.sources.enumerated().map { place, source in
+        FlicdSourceEdge(loop: loop, host: source.host, port: UInt16(clamping: source.port)) { [weak self] in
+            self?.deliver(.source(place, $0))
         }
     }
     private let metrics: MetricsFile?
@@ -75,6 +82,11 @@ final class Daemon {
         // The hub has them, and lets go of them when others take their place.
         self.setup.rules = RuleSet()
         self.setup.goodRules = nil
+        flicd = setup.configuration.flicdListen.map {
+            FlicdListener(loop: loop, host: $0.host, port: UInt16(clamping: $0.port)) { [weak self] in
+                self?.deliver(.flicd($0))
+            }
+        }
         timer = loop.timer { [weak self] in self?.deliver(.timerFired) }
     }
 
@@ -155,6 +167,7 @@ final class Daemon {
         case .send(let packet):
             capture?.add(packet, .sent)
             transport?.send(packet)
+        case .source(let place, let effect): carryOut(effect, of: sources[place])
         case .record(let token, let changes): record(changes, token)
         case .sync(let token): sync(token)
         case .subscribe(let subscriptions): mqtt?.subscribe(subscriptions)
@@ -176,12 +189,21 @@ final class Daemon {
         case .tell(let clients, let line):
             let octets = line.encoded()
             for client in clients { control.send(octets, to: client) }
+        case .flicd(let order): flicd?.carryOut(order)
         case .pressSimulated(let button, let press): pressSimulated(button, press)
         case .log(let level, let message): log(level, message)
         case .setLogLevel(let level): output.level = Logger.Level(level)
         case .status(let text): notifier?.status(text)
         case .writeMetrics(let text): metrics?.write(text)
         case .finish(let isRestart): finish(isRestart: isRestart)
+        }
+    }
+
+    private func carryOut(_ effect: SourceEffect, of source: FlicdSourceEdge) {
+        switch effect {
+        case .connect: source.connect()
+        case .send(let octets): source.send(octets)
+        case .close: source.close()
         }
     }
 
@@ -244,6 +266,7 @@ final class Daemon {
         recorder?.end()
         broker?.stop()
         control.close()
+        flicd?.stop()
         guard isRestart, !isEndWanted else { return loop.stop() }
         logger.info("tryckd executes itself anew")
         let failure = executeAnew()

@@ -114,6 +114,38 @@ struct SocketAddress: Hashable, Sendable {
         return .success(addresses)
     }
 
+    /// Who is at the other end, as people write it: `127.0.0.1:41230`, `[::1]:41230`.
+    static func peer(of descriptor: Int32) -> String {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        var host = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+        var port = [CChar](repeating: 0, count: Int(NI_MAXSERV))
+        let failure = withUnsafeMutableBytes(of: &storage) { octets in
+            guard let address = octets.baseAddress?.assumingMemoryBound(to: sockaddr.self),
+                getpeername(descriptor, address, &length) == 0
+            else { return Int32(EAI_FAIL) }
+            return getnameinfo(
+                address, length, &host, socklen_t(host.count), &port, socklen_t(port.count),
+                NI_NUMERICHOST | NI_NUMERICSERV)
+        }
+        guard failure == 0 else { return "somebody" }
+        let (name, number) = (text(host), text(port))
+        return name.contains(":") ? "[\(name)]:\(number)" : "\(name):\(number)"
+    }
+
+    private static func text(_ characters: [CChar]) -> String {
+        String(decoding: characters.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    /// Whether only programs of this machine reach it.
+    var isLoopback: Bool {
+        switch family {
+        case AF_INET: octets.dropFirst(4).first == 127
+        case AF_INET6: octets.dropFirst(8).prefix(16).elementsEqual([UInt8](repeating: 0, count: 15) + [1])
+        default: true
+        }
+    }
+
     func connect(_ descriptor: Int32) -> Int32 { call(Glibc.connect, descriptor) }
     func bind(_ descriptor: Int32) -> Int32 { call(Glibc.bind, descriptor) }
 

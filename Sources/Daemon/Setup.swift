@@ -86,12 +86,13 @@ package struct Setup: Sendable {
             trustRootNames: configuration.trustRoots.map(Setup.fingerprint),
             transport: "\(configuration.transport.word)", hasTransport: configuration.transport != .none,
             maximumConnections: configuration.maximumConnections,
+            sources: configuration.sources.map(\.sourceWord),
             broker: configuration.broker.word, hasBroker: configuration.broker != .none,
             control: MQTTControl(configuration.control), logLevel: try Setup.logLevel(options, configuration),
             processEnvironment: names,
             stateDirectory: stateDirectory, builtAt: Version.builtAt, ruleFault: loaded.fault,
             ruleProblems: loaded.problems, capture: capture, hasMetrics: metricsFile != nil,
-            simulatedButtons: simulator.map(\.name))
+            simulatedButtons: simulator.map(\.name), flicdListen: configuration.flicdListen.map { "\($0)" })
     }
 
     /// Where a daemon with these options would keep what it keeps. The configuration is read only where it matters.

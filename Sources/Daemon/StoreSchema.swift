@@ -76,6 +76,11 @@ enum StoreSchema {
             "ALTER TABLE buttons ADD COLUMN dials TEXT NOT NULL DEFAULT '{}'",
             "ALTER TABLE runs ADD COLUMN small_event_count INTEGER NOT NULL DEFAULT 0",
         ],
+        // A button of a flicd has no pairing of ours: 0 and no octets.
+        [
+            "ALTER TABLE buttons ADD COLUMN source TEXT",
+            "ALTER TABLE buttons ADD COLUMN battery_percent INTEGER",
+        ],
     ]
 
     /// Why the file is none that we began; `nil` when it may be ours.

@@ -108,6 +108,12 @@ extension Database {
                 .text(id.description), .integer(Int64(millivolts)), .integer(measuredAt.milliseconds),
                 .integer(isLow ? 1 : 0))
 
+        case .batteryPercentage(let id, let percentage, let measuredAt, let isLow):
+            try run(
+                "UPDATE buttons SET battery_percent = ?2, battery_at = ?3, battery_low = ?4 WHERE id = ?1",
+                .text(id.description), .integer(Int64(percentage)), .integer(measuredAt.milliseconds),
+                .integer(isLow ? 1 : 0))
+
         case .firmware(let id, let version):
             try run(
                 "UPDATE buttons SET firmware = ?2 WHERE id = ?1", .text(id.description), .integer(Int64(version)))
@@ -153,13 +159,13 @@ extension Database {
                 (id, address_kind, uuid, serial, nickname, firmware, name, pairing_identifier, pairing_key, paired_at,
                  boot_id, event_count, advertising_configured, battery_mv, battery_at, press_count, seq,
                  trigger_mode, latency_mode, connection_wanted, recogniser, auto_disconnect, nickname_chosen_at,
-                 battery_low, heard, model, small_event_count, led_mode, dials)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                 battery_low, heard, model, small_event_count, led_mode, dials, source, battery_percent)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             .text(button.id.description), .integer(Int64(button.identity.address.kind.rawValue)),
             .text(button.identity.uuid), .text(button.identity.serial), .text(button.identity.nickname),
             .integer(Int64(button.identity.firmwareVersion)), DatabaseValue(button.name),
-            .integer(Int64(button.pairing.identifier)), .blob(button.pairing.key.octets),
+            .integer(Int64(button.pairing?.identifier ?? 0)), .blob(button.pairing?.key.octets ?? []),
             .integer(button.pairedAt.milliseconds),
             .integer(Int64(button.cursor.bootID)), .integer(Int64(button.cursor.eventCount)),
             .integer(button.isAdvertisingConfigured ? 1 : 0),
@@ -172,14 +178,15 @@ extension Database {
             DatabaseValue(button.settings.nicknameChosenAt.map(Int64.init(clamping:))),
             .integer(button.isBatteryLow ? 1 : 0), .integer(button.heard), .text(button.identity.model.rawValue),
             .integer(Int64(button.cursor.smallEventCount)), .text(button.settings.ledMode.rawValue),
-            .text(button.dials.json.description))
+            .text(button.dials.json.description), DatabaseValue(button.source),
+            DatabaseValue(button.batteryPercentage.map(Int64.init)))
     }
 
     private static let selectButtons = """
         SELECT id, address_kind, uuid, serial, nickname, firmware, name, pairing_identifier, pairing_key, paired_at,
             boot_id, event_count, advertising_configured, battery_mv, battery_at, press_count, seq,
             trigger_mode, latency_mode, connection_wanted, recogniser, auto_disconnect, nickname_chosen_at,
-            battery_low, heard, model, small_event_count, led_mode, dials
+            battery_low, heard, model, small_event_count, led_mode, dials, source, battery_percent
         FROM buttons ORDER BY id
         """
 
@@ -196,7 +203,7 @@ extension StoredButton {
             let uuid = row.text(2), let serial = row.text(3), let nickname = row.text(4),
             let firmware = row.integer(5).flatMap(UInt32.init(exactly:)),
             let pairingIdentifier = row.integer(7).flatMap(UInt32.init(exactly:)),
-            let key = row.blob(8).flatMap(PairingKey.init), let pairedAt = row.integer(9),
+            let key = row.blob(8), let pairedAt = row.integer(9),
             let cursor = EventCursor(row, 10, 11, 26), let isAdvertisingConfigured = row.integer(12),
             let pressCount = row.integer(15), let sequence = row.integer(16),
             let latencyMode = row.text(18).flatMap(LatencyMode.init),
@@ -205,6 +212,9 @@ extension StoredButton {
             let model = row.text(25).flatMap(FlicModel.init), let ledMode = row.text(27).flatMap(LEDMode.init),
             let dials = row.text(28).flatMap({ try? JSONValue(parsing: Array($0.utf8)) })?.dialsValue
         else { return nil }
+        let source = row.text(29)
+        let pairing = PairingKey(key).map { Pairing(identifier: pairingIdentifier, key: $0) }
+        guard (pairing == nil) != (source == nil) else { return nil }
         let triggerMode = row.text(17)
         // A word that is no mode is not the same as no word.
         guard triggerMode == nil || triggerMode.flatMap(TriggerMode.init) != nil else { return nil }
@@ -212,10 +222,11 @@ extension StoredButton {
             identity: ButtonIdentity(
                 address: BluetoothAddress(rawValue: id.rawValue, kind: kind), uuid: uuid, serial: serial,
                 nickname: nickname, firmwareVersion: firmware, model: model),
-            name: row.text(6), pairing: Pairing(identifier: pairingIdentifier, key: key),
+            name: row.text(6), pairing: pairing, source: source,
             pairedAt: UTCTime(milliseconds: pairedAt), cursor: cursor,
             isAdvertisingConfigured: isAdvertisingConfigured != 0,
             batteryMillivolts: row.integer(13).flatMap(Int.init(exactly:)),
+            batteryPercentage: row.integer(30).flatMap(Int.init(exactly:)),
             batteryMeasuredAt: row.integer(14).map(UTCTime.init(milliseconds:)),
             pressCount: pressCount, sequence: sequence, heard: heard,
             triggerMode: triggerMode.flatMap(TriggerMode.init),

@@ -77,7 +77,7 @@ extension StoreChange {
         case .rules(.cooldown(let cooldown)): .cooldown(cooldown.rule, cooldown.button)
         case .rules(.waiting(let run, _)): .waiting(run)
         case .advertisingConfigured(let id, _): .aspect(id, .advertising)
-        case .battery(let id, _, _, _): .aspect(id, .battery)
+        case .battery(let id, _, _, _), .batteryPercentage(let id, _, _, _): .aspect(id, .battery)
         case .firmware(let id, _): .aspect(id, .firmware)
         case .nickname(let id, _): .aspect(id, .nickname)
         case .name(let id, _): .aspect(id, .name)

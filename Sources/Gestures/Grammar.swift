@@ -32,6 +32,8 @@ final class Grammar: Sendable {
     let firesOnDown: Bool
     /// The button's own verdict in this mode gives the same.
     let verdictMode: TriggerMode?
+    /// The mode whose gestures are most like those wanted, for presses that only the button can judge.
+    let nearestMode: TriggerMode
     /// By place in `holdStages`, as the vocabulary says them.
     let stageDurations: [Duration]
 
@@ -47,6 +49,7 @@ final class Grammar: Sendable {
         holdAfter = Ticks(vocabulary.holdAfter, roundedUp: true)
         holdThreshold = holdStages.first.map { min($0, Ticks(vocabulary.holdAfter, roundedUp: true)) }
         clickGap = Ticks(vocabulary.clickGap)
+        nearestMode = vocabulary.nearestMode
         tellsLongFromShort = hasHold || patterns.contains { $0.contains(.long) }
         let isClickAlone = patterns == [.click] && !hasHold
         firesOnDown = isClickAlone && !vocabulary.canSwipe

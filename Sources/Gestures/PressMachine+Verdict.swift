@@ -1,7 +1,15 @@
 import ButtonModel
 
-// The named modes: the button says what its presses are, and when.
+// The named modes, and steps whose times nobody knows: the button says what its presses are, and when.
 extension PressMachine {
+    /// Times say nothing of the train under way. What is decided of it stays so.
+    mutating func leaveToVerdicts() {
+        switch state {
+        case .released, .undecided, .long: takesVerdicts = true
+        case .holding, .spent: break
+        }
+    }
+
     /// The train is at most the two presses that the button may still call a double click. A press about which it says
     /// nothing is in no gesture.
     mutating func takeVerdict(_ event: ButtonEvent, in mode: TriggerMode, into output: inout [Recognised]) {

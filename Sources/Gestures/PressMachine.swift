@@ -109,12 +109,13 @@ struct PressMachine: Sendable {
         isCut = false
         if isRestored { ageRestoredPresses(by: event.age, to: clock.moment, clock.instant) }
         if startsOver && event.step == .down { takesVerdicts = grammar.verdictMode != nil && !isInChord }
+        if event.isTimeRough { leaveToVerdicts() }
         if event.step != .down { note(event) }
 
         if let direction = event.swipe, event.step.isUp {
             endAsSwipe(event, direction, into: &output)
-        } else if takesVerdicts, let mode = grammar.verdictMode {
-            takeVerdict(event, in: mode, into: &output)
+        } else if takesVerdicts {
+            takeVerdict(event, in: grammar.verdictMode ?? grammar.nearestMode, into: &output)
         } else {
             switch event.step {
             case .down:

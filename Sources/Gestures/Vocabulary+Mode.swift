@@ -28,9 +28,14 @@ extension Vocabulary {
     /// `nil`: no mode has.
     var gestureMode: TriggerMode? {
         if let fixedMode { return fixedMode }
-        guard patterns.isSubset(of: [.click, .doubleClick]) else { return nil }
+        return patterns.isSubset(of: [.click, .doubleClick]) ? nearestMode : nil
+    }
+
+    /// The same, without the patterns that no mode has.
+    var nearestMode: TriggerMode {
+        if let fixedMode { return fixedMode }
         return switch (patterns.contains(.doubleClick), usesHold) {
-        case (false, false): patterns.isEmpty ? .clickAndDoubleClickAndHold : .click
+        case (false, false): patterns.contains(.click) ? .click : .clickAndDoubleClickAndHold
         case (false, true): .clickAndHold
         case (true, false): .clickAndDoubleClick
         case (true, true): .clickAndDoubleClickAndHold

@@ -19,9 +19,22 @@ package struct BridgeStatus: Hashable, Sendable {
         }
     }
 
+    package struct Source: Hashable, Sendable {
+        /// As the configuration says it: `flicd://host:5551`.
+        package var name: String
+        /// `nil`: there is no connection.
+        package var state: String?
+
+        package init(name: String, state: String?) {
+            self.name = name
+            self.state = state
+        }
+    }
+
     package var version: String
     package var commit: String
     package var adapter: Adapter
+    package var sources: [Source]
     /// Until when new buttons are looked for; `nil`: they are not.
     package var permitJoinEnd: UTCTime?
     /// `info`.
@@ -34,12 +47,14 @@ package struct BridgeStatus: Hashable, Sendable {
     package var ruleErrorCount: Int
 
     package init(
-        version: String, commit: String, adapter: Adapter, permitJoinEnd: UTCTime? = nil, logLevel: String,
+        version: String, commit: String, adapter: Adapter, sources: [Source] = [], permitJoinEnd: UTCTime? = nil,
+        logLevel: String,
         trustRoots: [String] = [], buttonCount: Int, ruleCount: Int, ruleErrorCount: Int = 0
     ) {
         self.version = version
         self.commit = commit
         self.adapter = adapter
+        self.sources = sources
         self.permitJoinEnd = permitJoinEnd
         self.logLevel = logLevel
         self.trustRoots = trustRoots
@@ -51,11 +66,21 @@ package struct BridgeStatus: Hashable, Sendable {
     package var json: JSONValue {
         [
             "version": .string(version), "commit": .string(commit), "adapter": adapter.json,
+            "sources": .array(sources.map(\.json)),
             "permit_join": .bool(permitJoinEnd != nil),
             "permit_join_end": permitJoinEnd.map { .string($0.description) } ?? .null,
             "log_level": .string(logLevel), "trust_roots": .array(trustRoots.map(JSONValue.string)),
             "buttons": .integer(Int64(buttonCount)),
             "rules": ["loaded": .integer(Int64(ruleCount)), "errors": .integer(Int64(ruleErrorCount))],
+        ]
+    }
+}
+
+extension BridgeStatus.Source {
+    fileprivate var json: JSONValue {
+        [
+            "url": .string(name), "connected": .bool(state != nil),
+            "adapter": .string(state ?? "unknown"),
         ]
     }
 }

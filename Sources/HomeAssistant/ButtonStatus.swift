@@ -8,6 +8,8 @@ package struct ButtonStatus: Hashable, Sendable {
     /// `ready`, `disconnected`, …
     package var state: String
     package var batteryMillivolts: Int?
+    /// Where no voltage is known.
+    package var batteryPercentage: Int?
     package var isBatteryLow: Bool
     package var pressCount: Int64
     package var lastSeen: UTCTime?
@@ -28,7 +30,8 @@ package struct ButtonStatus: Hashable, Sendable {
     package var ledMode: LEDMode?
 
     package init(
-        id: ButtonID, name: String, state: String, batteryMillivolts: Int? = nil, isBatteryLow: Bool = false,
+        id: ButtonID, name: String, state: String, batteryMillivolts: Int? = nil, batteryPercentage: Int? = nil,
+        isBatteryLow: Bool = false,
         pressCount: Int64 = 0, lastSeen: UTCTime? = nil, rssi: Int? = nil, triggerMode: String = "auto",
         latencyMode: LatencyMode = .normal, nickname: String = "", firmwareVersion: UInt32,
         offeredVersion: UInt32? = nil, updatePercentage: Int? = nil,
@@ -38,6 +41,7 @@ package struct ButtonStatus: Hashable, Sendable {
         self.name = name
         self.state = state
         self.batteryMillivolts = batteryMillivolts
+        self.batteryPercentage = batteryPercentage
         self.isBatteryLow = isBatteryLow
         self.pressCount = pressCount
         self.lastSeen = lastSeen
@@ -64,7 +68,8 @@ package struct ButtonStatus: Hashable, Sendable {
     private var common: [JSONValue.Member] {
         let members: KeyValuePairs<String, JSONValue> = [
             "id": .string(id.description), "name": .string(name), "state": .string(state),
-            "battery": batteryMillivolts.map { .integer(Int64(Battery.percentage(millivolts: $0))) } ?? .null,
+            "battery": (batteryMillivolts.map(Battery.percentage) ?? batteryPercentage).map { .integer(Int64($0)) }
+                ?? .null,
             "battery_voltage": batteryMillivolts.map(ButtonStatus.volts) ?? .null,
             "battery_low": .bool(isBatteryLow), "press_count": .integer(pressCount),
             "last_seen": lastSeen.map { .string($0.description) } ?? .null,

@@ -5,11 +5,16 @@ import Buttons
 struct ButtonRecord: Hashable, Sendable {
     var identity: ButtonIdentity
     var name: String?
-    var pairing: Pairing
+    /// Ours with the button; of a button that comes from a flicd there is none.
+    var pairing: Pairing?
+    /// As the configuration calls it; `nil`: our own adapter.
+    var source: String?
     var pairedAt: UTCTime
     var cursor: EventCursor
     var isAdvertisingConfigured: Bool
     var batteryMillivolts: Int?
+    /// As a flicd told it.
+    var toldBatteryPercentage: Int?
     var batteryMeasuredAt: UTCTime?
     var pressCount: Int64
     var sequence: Int64
@@ -36,10 +41,12 @@ struct ButtonRecord: Hashable, Sendable {
         identity = stored.identity
         name = stored.name
         pairing = stored.pairing
+        source = stored.source
         pairedAt = stored.pairedAt
         cursor = stored.cursor
         isAdvertisingConfigured = stored.isAdvertisingConfigured
         batteryMillivolts = stored.batteryMillivolts
+        toldBatteryPercentage = stored.batteryPercentage
         batteryMeasuredAt = stored.batteryMeasuredAt
         pressCount = stored.pressCount
         sequence = stored.sequence
@@ -51,15 +58,21 @@ struct ButtonRecord: Hashable, Sendable {
         restoredTrain = stored.recogniser
     }
 
-    /// What `Buttons` needs of it.
-    var known: KnownButton {
-        KnownButton(
+    /// What `Buttons` needs of it; `nil`: it comes from elsewhere.
+    var known: KnownButton? {
+        guard let pairing else { return nil }
+        return KnownButton(
             identity: identity, pairing: pairing, cursor: cursor, advertisingConfigured: isAdvertisingConfigured,
             settings: settings, dials: dials)
     }
 
-    /// What `rename` set, else the nickname, else the serial.
+    /// What `rename` set, else the nickname, else the serial. A flicd may know neither: then its id.
     var displayName: String {
-        name ?? (identity.nickname.isEmpty ? identity.serial : identity.nickname)
+        if let name { return name }
+        if !identity.nickname.isEmpty { return identity.nickname }
+        return identity.serial.isEmpty ? identity.id.description : identity.serial
     }
+
+    /// 0…100.
+    var batteryPercentage: Int? { batteryMillivolts.map(Battery.percentage) ?? toldBatteryPercentage }
 }

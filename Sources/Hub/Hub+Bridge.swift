@@ -12,6 +12,7 @@ extension Hub {
             version: configuration.version, commit: configuration.commit,
             adapter: BridgeStatus.Adapter(
                 transport: configuration.transport, address: address, state: adapter.word, isPowered: address != nil),
+            sources: sources.map { BridgeStatus.Source(name: $0.name, state: $0.controller?.word) },
             permitJoinEnd: joinEnd.map { wallClock(at: $0) }, logLevel: logLevel.rawValue,
             trustRoots: configuration.trustRootNames, buttonCount: buttons.count, ruleCount: engine.set.rules.count,
             ruleErrorCount: reload.fault == nil ? 0 : reload.problems.count { $0["severity"] == "error" })
@@ -28,7 +29,8 @@ extension Hub {
     func status(of record: ButtonRecord) -> ButtonStatus {
         ButtonStatus(
             id: record.identity.id, name: record.displayName, state: record.state.rawValue,
-            batteryMillivolts: record.batteryMillivolts, isBatteryLow: record.batteryAlarm.isLow,
+            batteryMillivolts: record.batteryMillivolts, batteryPercentage: record.toldBatteryPercentage,
+            isBatteryLow: record.batteryAlarm.isLow,
             pressCount: record.pressCount, lastSeen: lastSeen(record), rssi: record.rssi,
             triggerMode: chosenMode(of: record), latencyMode: record.settings.latencyMode,
             nickname: record.identity.nickname, firmwareVersion: record.identity.firmwareVersion,
@@ -74,13 +76,18 @@ extension Hub {
         say(.bridgeInfo)
         guard seconds > 0 else {
             advanceButtons(.stopJoin, at: now)
+            endSourceSearch(isAsked: true, at: now)
             return .ok(["time": 0])
         }
-        guard case .ready = adapter else {
-            return .error(adapterProblem ?? "the Bluetooth adapter is not ready yet; try again in a moment")
+        let isAdapterReady = if case .ready = adapter { true } else { false }
+        guard isAdapterReady || sources.contains(where: \.isConnected) else {
+            let problem = (configuration.hasTransport ? adapterProblem : nil) ?? sources.compactMap(\.fault).first
+            return .error(
+                problem ?? adapterProblem ?? "the Bluetooth adapter is not ready yet; try again in a moment")
         }
         joinEnd = now + .seconds(seconds)
-        advanceButtons(.permitJoin(.seconds(seconds)), at: now)
+        if isAdapterReady { advanceButtons(.permitJoin(.seconds(seconds)), at: now) }
+        searchSources(withAdapter: isAdapterReady, at: now)
         return .ok(["time": .integer(seconds)])
     }
 

@@ -24,6 +24,18 @@ extension Hub {
         case cancelUpdate = "button/update/cancel"
         case factoryReset = "button/factory_reset"
 
+        /// Why a button of a flicd cannot be asked this.
+        func refusal(_ source: String) -> String? {
+            let what: String
+            switch self {
+            case .describe, .remove, .rename, .options, .connect, .disconnect: return nil
+            case .led: what = "its light"
+            case .update, .cancelUpdate: what = "its firmware"
+            case .factoryReset: what = "a reset"
+            }
+            return "the button belongs to \(source), which knows no request for \(what)"
+        }
+
         /// For the control socket alone: it cannot be taken back, or nobody needs it elsewhere.
         var isLocal: Bool {
             switch self {
@@ -42,6 +54,7 @@ extension Hub {
         } catch {
             return .error(error.sentence)
         }
+        if let source = buttons[button]?.source, let refusal = name.refusal(source) { return .error(refusal) }
         switch name {
         case .describe: return .ok(buttons[button].map(describe) ?? .null)
         case .remove: return remove(button, data, at: now)
@@ -108,7 +121,11 @@ extension Hub {
     private mutating func remove(_ button: ButtonID, _ data: JSONValue, at now: Instant) -> RequestAnswer {
         guard data["force"].map({ $0.boolValue != nil }) ?? true else { return .error(#""force" is true or false"#) }
         let answer = named(button)
-        advanceButtons(.forget(button), at: now)
+        if let source = buttons[button]?.source {
+            if let refusal = forget(button, from: source, at: now) { return .error(refusal) }
+        } else {
+            advanceButtons(.forget(button), at: now)
+        }
         return answer
     }
 
@@ -168,6 +185,9 @@ extension Hub {
                 requests.append(.setLatencyMode(mode))
             case "nickname":
                 guard let nickname = option.value.stringValue else { return .error("nickname is a text") }
+                if let source = buttons[button]?.source {
+                    return .error("a button of \(source) keeps its nickname; give it a name with button/rename")
+                }
                 requests.append(.setNickname(nickname, at: wallClock(at: now)))
             case "auto_disconnect_time":
                 if option.value == .null {
@@ -216,6 +236,7 @@ extension Hub {
 
     /// Keeps a setting, and has the button told.
     private mutating func change(_ button: ButtonID, by request: ButtonRequest, at now: Instant) {
+        if let source = buttons[button]?.source { return change(button, of: source, by: request, at: now) }
         advanceButtons(.request(button, request), at: now)
         guard let known = buttonSource.knownButton(button), let before = buttons[button] else { return }
         buttons[button]?.settings = known.settings

@@ -1,5 +1,6 @@
 import ButtonModel
 import Buttons
+import FlicdProtocol
 import Gestures
 import HomeAssistant
 import JSON
@@ -24,6 +25,7 @@ extension Hub {
 
         let token = takeToken()
         carryOut(ruleEffects, reports, recordedAs: token, of: button, at: now)
+        if buttons[button]?.source == nil { tellFlicd(.events(button, events), at: now) }
         effects.append(.sync(token))
         saySoon(.status(button), at: now)
         if needsAcknowledgement { awaitingSync[token] = Acknowledgement(button: button, cursor: cursor) }

@@ -1,5 +1,6 @@
 import ButtonModel
 import Buttons
+import FlicdProtocol
 import HomeAssistant
 import JSON
 import Rules
@@ -54,6 +55,7 @@ extension Hub {
             record([.firmware(button, version: version)])
             say(.status(button))
             sayDevices(at: now)
+            if let identity = buttons[button]?.identity { tellFlicd(.button(identity), at: now) }
         case .model(let button, let model):
             buttons[button]?.identity.model = model
             say(.status(button))
@@ -61,13 +63,20 @@ extension Hub {
         case .nickname(let button, let nickname): nicknameTold(button, nickname, at: now)
         case .firmwareUpdate(let button, let progress): updateProgressed(button, progress)
         case .waitingForSpace(let waiting): spaceChanged(waiting)
+        case .abandoned(let address): tellFlicd(.pairing(.failed(address, .failedTimeout, nil)), at: now)
+        case .capacity(let acceptListSize, let linkLimit):
+            tellFlicd(.acceptListSize(acceptListSize), at: now)
+            tellFlicd(.linkLimit(linkLimit), at: now)
+        case .advertised(let heard): tellFlicd(.advertised(FlicdAdvertisement(heard)), at: now)
         case .allDisconnected: finish(at: now)
         case .disconnected(let button, let reason):
+            tellFlicd(.linkFailed(button, word: reason), at: now)
             tell([
                 "kind": "disconnected", "button": .string(label(of: button)), "id": .string(button.description),
                 "reason": .string(reason),
             ])
         case .sessionFailed(let button, let word, let advice):
+            tellFlicd(.linkFailed(button, word: word), at: now)
             log(.warning, "\(label(of: button)): the session failed (\(word)); the pairing is kept. \(advice)")
             tell([
                 "kind": "session_failed", "button": .string(label(of: button)), "id": .string(button.description),
@@ -80,6 +89,7 @@ extension Hub {
     private mutating func controllerReady(_ address: BluetoothAddress, at now: Instant) {
         adapter = .ready(address)
         adapterHistory.ready(at: now)
+        tellFlicdController(at: now)
         say(.bridgeInfo)
         log(.info, "Bluetooth adapter \(address) on \(configuration.transport) is ready")
         tell(["kind": "adapter", "state": .string(adapter.word), "address": .string(address.description)])
@@ -99,6 +109,7 @@ extension Hub {
         adapter = .down(fault, reason)
         say(.bridgeInfo)
         advanceButtons(.transportClosed, at: now)
+        tellFlicdController(at: now)
         deadlines.set(.transport, at: now + transportWait)
         if isNews || transportWait < Hub.transportRetry.upperBound {
             log(.error, "\(configuration.transport): \(reason) Trying again in \(transportWait.milliseconds / 1000) s.")
@@ -108,10 +119,11 @@ extension Hub {
         sayStatus()
     }
 
-    private mutating func stateChanged(_ button: ButtonID, _ state: ButtonState, at now: Instant) {
+    mutating func stateChanged(_ button: ButtonID, _ state: ButtonState, at now: Instant) {
         let before = buttons[button]?.state
         buttons[button]?.state = state
         saySoon(.status(button), at: now)
+        tellFlicdState(of: button, state, at: now)
         if (before == .ready) != (state == .ready) { say(.availability(button)) }
         if state == .ready { buttons[button]?.lastSeen = now }
         tell([
@@ -138,9 +150,13 @@ extension Hub {
         buttons[button] = record
         saySoon(.status(button), at: now)
         self.record([.battery(button, millivolts: millivolts, measuredAt: time, isLow: record.batteryAlarm.isLow)])
+        tellFlicd(.battery(button, millivolts: millivolts, at: time), at: now)
         advanceRules(.battery(button, Int64(Battery.percentage(millivolts: millivolts))), at: now)
-        guard becameLow else { return }
-        log(.warning, "\(label(of: button)): the battery is low (\(millivolts) mV); change it, a CR2032")
+        if becameLow { batteryBecameLow(button, "\(millivolts) mV", time, at: now) }
+    }
+
+    mutating func batteryBecameLow(_ button: ButtonID, _ reading: String, _ time: UTCTime, at now: Instant) {
+        log(.warning, "\(label(of: button)): the battery is low (\(reading)); change it, a CR2032")
         tell([
             "kind": "event", "button": .string(label(of: button)), "id": .string(button.description),
             "event": "battery_low", "queued": false, "age_ms": 0, "at": .string(time.description),
@@ -174,40 +190,56 @@ extension Hub {
     }
 
     private mutating func paired(_ button: KnownButton, _ batteryMillivolts: Int, at now: Instant) {
-        let time = wallClock(at: now)
-        let stored = StoredButton(
-            identity: button.identity, pairing: button.pairing, pairedAt: time, dials: button.dials)
-        buttons[button.id] = ButtonRecord(stored)
-        recordAndSync([.putButton(stored)])
-        buttonsChanged(at: now)
-        batteryMeasured(button.id, batteryMillivolts, at: now)
-        announced.hidden.remove(.config(button.id))
-        say(.status(button.id))
-        say(.availability(button.id))
-        say(.config(button.id))
         let identity = button.identity
+        let stored = StoredButton(
+            identity: identity, pairing: button.pairing, pairedAt: wallClock(at: now), dials: button.dials)
+        add(stored, at: now)
+        batteryMeasured(button.id, batteryMillivolts, at: now)
+        announce(button.id, at: now)
+        log(.info, "paired \(identity.serial) (\(identity.address)), firmware \(identity.firmwareVersion)")
+    }
+
+    /// A button that was not known, or that is known in another way from here on.
+    mutating func add(_ stored: StoredButton, at now: Instant) {
+        buttons[stored.id] = ButtonRecord(stored)
+        recordAndSync([.putButton(stored)])
+        if stored.source == nil { tellFlicd(.paired(stored.identity), at: now) }
+        buttonsChanged(at: now)
+    }
+
+    /// Tells others of a button that is new.
+    mutating func announce(_ button: ButtonID, at now: Instant) {
+        guard let identity = buttons[button]?.identity else { return }
+        announced.hidden.remove(.config(button))
+        say(.status(button))
+        say(.availability(button))
+        say(.config(button))
         let data: JSONValue = [
-            "id": .string(button.id.description), "button": .string(label(of: button.id)),
+            "id": .string(button.description), "button": .string(label(of: button)),
             "address": .string(identity.address.description), "serial": .string(identity.serial),
         ]
         publish(
             topics.bridgeMessage("button_paired", data), patience: Hub.bridgePatience, mayRepeat: true,
             at: now)
-        log(.info, "paired \(identity.serial) (\(identity.address)), firmware \(identity.firmwareVersion)")
     }
 
     /// Why a button is not known any more. The raw value is the word for those who watch.
-    private enum Departure: String {
+    enum Departure: String {
         /// It has proved that it does not know us.
         case unpaired
         /// Somebody asked for it.
         case removed
     }
 
-    private mutating func gone(_ button: ButtonID, _ departure: Departure, at now: Instant) {
+    mutating func gone(_ button: ButtonID, _ departure: Departure, at now: Instant) {
         let name = label(of: button)
         guard let record = buttons.removeValue(forKey: button) else { return }
         recordAndSync([.removeButton(button)])
+        switch departure {
+        case _ where record.source != nil: break
+        case .unpaired: tellFlicd(.unpaired(button), at: now)
+        case .removed: tellFlicd(.deleted(button), at: now)
+        }
         for topic in [RetainedTopic.config(button), .status(button), .availability(button)] { say(topic) }
         switch departure {
         case .unpaired: log(.warning, "\(name) was reset or has forgotten us: pair it again")
@@ -227,7 +259,8 @@ extension Hub {
         buttonsChanged(at: now)
     }
 
-    private mutating func pairingProgressed(_ progress: PairingProgress, at now: Instant) {
+    mutating func pairingProgressed(_ progress: PairingProgress, at now: Instant) {
+        tellFlicdProgress(progress, at: now)
         var data: [JSONValue.Member] = [.init("step", .string(progress.word))]
         if let address = progress.address { data.append(.init("address", .string(address.description))) }
         switch progress {
@@ -238,6 +271,7 @@ extension Hub {
             data.append(.init("serial", .string(identity.serial)))
             data.append(.init("firmware", .integer(Int64(identity.firmwareVersion))))
             data.append(.init("battery_mv", record?.batteryMillivolts.map { .integer(Int64($0)) } ?? .null))
+            hasPairedOne = true
         case .failed(let failure, _):
             data.append(.init("reason", .string(failure.word)))
             data.append(.init("advice", .string(failure.advice)))
@@ -248,9 +282,14 @@ extension Hub {
         case .ended:
             log(.info, "no longer looking for new buttons")
             joinEnd = nil
+            stopSourceSearch(at: now)
             say(.bridgeInfo)
         case .foundPrivate, .foundPublic, .alreadyPaired, .connecting, .connected, .verifying: break
         }
+        tellPairing(data)
+    }
+
+    mutating func tellPairing(_ data: [JSONValue.Member]) {
         tell(.object([.init("kind", "pairing")] + data))
         publish(topics.bridgeMessage("pairing", .object(data)))
     }

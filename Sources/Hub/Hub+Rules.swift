@@ -249,9 +249,7 @@ extension Hub {
         let id = record.identity.id
         engine.restoreTrain(of: id, record.restoredTrain, at: now)
         if let mode = record.triggerMode { advanceRules(.requested(.setTriggerMode(id, mode)), at: now) }
-        if let millivolts = record.batteryMillivolts {
-            advanceRules(.battery(id, Int64(Battery.percentage(millivolts: millivolts))), at: now)
-        }
+        if let percentage = record.batteryPercentage { advanceRules(.battery(id, Int64(percentage)), at: now) }
     }
 
     private func ruleLine(

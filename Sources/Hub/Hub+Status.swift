@@ -1,5 +1,6 @@
 import ButtonModel
 import Buttons
+import FlicdProtocol
 import HomeAssistant
 import JSON
 import Rules
@@ -19,8 +20,10 @@ extension Hub {
         if configuration.hasBroker, case .disconnected(let reason) = broker { faults.append(reason) }
         if let fault = reload.fault { faults.append(fault) }
         if let storeFault { faults.append(storeFault) }
+        if let fault = flicd?.fault { faults.append(fault) }
         // Until somebody has begun to mend it.
         if let lost = configuration.lostState, buttons.isEmpty { faults.append(lost) }
+        faults += sources.compactMap(\.fault)
         return faults
     }
 
@@ -44,6 +47,7 @@ extension Hub {
                 "no_space_for": .array(waitingForSpace.sorted().map { .string(label(of: $0)) }),
             ],
             "broker": ["url": .string(brokerAddress), "state": brokerState],
+            "sources": .array(sources.map(\.described)),
             "buttons": [
                 "paired": .integer(Int64(buttons.count)),
                 "ready": .integer(Int64(buttons.values.count { $0.state == .ready })),
@@ -53,7 +57,8 @@ extension Hub {
                         .string(label(of: $0))
                     }),
             ],
-            "permit_join": .bool(buttonSource.isSearching),
+            "permit_join": .bool(buttonSource.isSearching || sources.contains(where: \.isSearching)),
+            "flicd": flicdStatus,
             "rules": [
                 "loaded": .integer(Int64(engine.set.rules.count)),
                 "state": .string(reload.fault == nil ? "ok" : "error"), "active": .string(engine.set.fingerprint),
@@ -63,6 +68,17 @@ extension Hub {
             "last_errors": trouble.described(at: now),
             "capture": configuration.capture.map(JSONValue.string) ?? .null,
             "simulated_buttons": .array(configuration.simulatedButtons.map(JSONValue.string)),
+        ]
+    }
+
+    /// Null where its clients are not served.
+    private var flicdStatus: JSONValue {
+        guard let flicd else { return .null }
+        return [
+            "address": .string(configuration.flicdListen ?? ""), "listening": .bool(flicd.address != nil),
+            "fault": flicd.fault.map { .string($0) } ?? .null,
+            "clients": .integer(Int64(flicd.server.clientCount)),
+            "channels": .integer(Int64(flicd.server.channelCount)),
         ]
     }
 
@@ -96,11 +112,12 @@ extension Hub {
             "latency_mode": .string(record.settings.latencyMode.rawValue),
             "auto_disconnect_time": record.settings.autoDisconnectTime.map { .integer(Int64($0)) } ?? .null,
             "nickname_pending": .bool(record.settings.nicknameChosenAt != nil),
-            "battery": record.batteryMillivolts.map { .integer(Int64(Battery.percentage(millivolts: $0))) } ?? .null,
+            "battery": record.batteryPercentage.map { .integer(Int64($0)) } ?? .null,
             "battery_mv": record.batteryMillivolts.map { .integer(Int64($0)) } ?? .null,
             "battery_low": .bool(record.batteryAlarm.isLow),
             "battery_at": record.batteryMeasuredAt.map { .string($0.description) } ?? .null,
             "rssi": record.rssi.map { .integer(Int64($0)) } ?? .null,
+            "source": record.source.map { .string($0) } ?? .null,
             "paired_at": .string(record.pairedAt.description),
             "press_count": .integer(record.pressCount),
             "last_seen": lastSeen(record).map { .string($0.description) } ?? .null,

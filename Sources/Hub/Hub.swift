@@ -1,5 +1,6 @@
 package import ButtonModel
 import Buttons
+import FlicdProtocol
 import Gestures
 package import HomeAssistant
 package import JSON
@@ -33,6 +34,9 @@ package struct Hub: Sendable {
         /// The transport could not be opened, or is gone; a sentence for people.
         case transportClosed(String, AdapterFault = .absent)
 
+        /// Of the source at that place in the configuration.
+        case source(Int, SourceInput)
+
         /// Where a broker of our own listens.
         case brokerAddress(String)
         case brokerConnected
@@ -63,6 +67,7 @@ package struct Hub: Sendable {
         /// One line from a client of the control socket.
         case controlLine(ClientID, [UInt8])
         case clientGone(ClientID)
+        case flicd(FlicdReport)
         case timerFired
         /// End cleanly.
         case stop
@@ -76,6 +81,8 @@ package struct Hub: Sendable {
         case openTransport
         case closeTransport
         case send([UInt8])
+        /// For the source at that place in the configuration.
+        case source(Int, SourceEffect)
 
         /// One transaction, without a sync. What could not be recorded before goes with it.
         case record(UInt64, [StoreChange])
@@ -102,6 +109,7 @@ package struct Hub: Sendable {
         case respond(ClientID, JSONValue)
         /// One line to each client that watches.
         case tell([ClientID], JSONValue)
+        case flicd(FlicdOrder)
         /// Press a button of the simulator.
         case pressSimulated(button: String, press: String)
         case log(LogLevel, String)
@@ -123,7 +131,8 @@ package struct Hub: Sendable {
 
     /// Of those due at one instant the first is the first: what a button did comes before what a timer decides.
     enum TimerKey: CaseIterable, Hashable, Sendable {
-        case buttons, rules, outbox, transport, store, statistics, settling, announce, heard, dials, metrics
+        case buttons, sources, rules, outbox, transport, join, store, statistics, settling, announce, heard, dials
+        case flicd, flicdListener, metrics
     }
 
     /// Waits between attempts to open the transport: doubling from the first to the last.
@@ -149,6 +158,11 @@ package struct Hub: Sendable {
     var adapterHistory = AdapterHistory() { didSet { metrics.isOutdated = true } }
     /// Buttons that the adapter has no room for now.
     var waitingForSpace: Set<ButtonID> = []
+    /// In the order of the configuration.
+    var sources: [Source] { didSet { metrics.isOutdated = true } }
+    var sourceDeadlines = Deadlines<Int>()
+    /// Since the search for new buttons began.
+    var hasPairedOne = false
     var transportWait = Hub.transportRetry.lowerBound
     var broker = BrokerState.disconnected("the broker has not answered yet; if it stays so, check mqtt.broker") {
         didSet { metrics.isOutdated = true }
@@ -185,6 +199,8 @@ package struct Hub: Sendable {
     /// When the input came that is being handled.
     private var handledAt = Instant(nanoseconds: 0)
     var watchers: Set<ClientID> = []
+    /// `nil`: flicd's clients are not served.
+    var flicd: FlicdState?
     var startedAt: Instant?
     private var isStopping = false
     private(set) var isFinished = false
@@ -217,10 +233,12 @@ package struct Hub: Sendable {
         buttonSource = ButtonSource(
             ButtonManager(
                 extraTrustRoots: configuration.extraTrustRoots, maximumLinks: configuration.maximumConnections))
+        sources = configuration.sources.map { Source(name: $0) }
         engine = RuleEngine(rules, state: stored.rules, nextRun: RunID(rawValue: stored.nextRun))
         redaction = Redaction(rules.confidential)
         let waiting = Set(stored.rules.waiting.map(\.run.rawValue))
         interrupted = stored.runs.filter { !waiting.contains($0.id) }
+        flicd = configuration.flicdListen.map { _ in FlicdState() }
         reload.fault = configuration.ruleFault
         reload.problems = configuration.ruleProblems
         stateTopics = Set(rules.states.map(\.topicName))
@@ -236,9 +254,12 @@ package struct Hub: Sendable {
 
         case .transportOpened:
             adapter = .starting
+            tellFlicdController(at: now)
             advanceButtons(.transportOpened, at: now)
         case .received(let packet): advanceButtons(.received(packet), at: now)
         case .transportClosed(let reason, let fault): if !isFinished { transportClosed(reason, fault, at: now) }
+
+        case .source(let place, let input): if !isFinished { sourceHappened(place, input, at: now) }
 
         case .brokerAddress(let address): brokerAddress = address
         case .brokerConnected: brokerConnected(at: now)
@@ -260,6 +281,7 @@ package struct Hub: Sendable {
 
         case .controlLine(let client, let line): controlLine(line, from: client, at: now)
         case .clientGone(let client): watchers.remove(client)
+        case .flicd(let report): flicdReported(report, at: now)
         case .timerFired:
             let due = deadlines.takeDue(at: now)
             for key in TimerKey.allCases where due.contains(key) { expire(key, at: now) }
@@ -286,28 +308,34 @@ package struct Hub: Sendable {
         for name in configuration.trustRootNames {
             log(.warning, "certificates signed by \(name) are trusted besides Flic's own (bluetooth.trust_roots)")
         }
-        advanceButtons(.restored(buttons.values.map(\.known)), at: now)
+        advanceButtons(.restored(buttons.values.compactMap(\.known)), at: now)
         for record in buttons.values.sorted(by: { $0.identity.id < $1.identity.id }) {
             restoreRuleFacts(of: record, at: now)
         }
         buttonsChanged(at: now)
         for button in buttons.keys.sorted() { reportUnheard(of: button, at: now) }
+        startFlicd(at: now)
         if configuration.hasTransport { effects.append(.openTransport) }
+        startSources(at: now)
         writeMetrics(at: now)
     }
 
     private mutating func expire(_ key: TimerKey, at now: Instant) {
         switch key {
         case .buttons: advanceButtons(.timerFired, at: now)
+        case .sources: expireSources(at: now)
         case .rules: advanceRules(.timerFired, at: now)
         case .outbox: expireMessages(at: now)
         case .transport: effects.append(.openTransport)
+        case .join: endSourceSearch(isAsked: false, at: now)
         case .store: recordAndSync([])
         case .statistics: publishStatistics()
         case .settling: retained.addSettled()
         case .announce: announceAgain()
         case .heard: recordHeard()
         case .dials: recordDials()
+        case .flicd: tellFlicd(.timerFired, at: now)
+        case .flicdListener: effects.append(.flicd(.listen))
         case .metrics: writeMetrics(at: now)
         }
     }
@@ -326,6 +354,8 @@ package struct Hub: Sendable {
         isFinished = true
         // Nothing is opened any more.
         deadlines.cancel(.transport)
+        deadlines.cancel(.sources)
+        deadlines.cancel(.flicdListener)
         recordHeard()
         recordDials()
         retained.addSettled()
@@ -334,6 +364,7 @@ package struct Hub: Sendable {
             effects.append(.publish(takeToken(), offlineMessage, expiry: nil))
         }
         effects.append(.closeTransport)
+        for place in sources.indices { effects.append(.source(place, .close)) }
         writeMetrics(at: now)
         effects.append(.finish(isRestart: isRestartWanted))
     }
@@ -342,6 +373,7 @@ package struct Hub: Sendable {
     private mutating func wallClockWasSet(to utc: UTCTime, at now: Instant) {
         let isFirst = clock == nil
         clock = (utc, now)
+        tellFlicd(.wallClock(utc), at: now)
         advanceRules(.wallClock(utc, isBelievable: utc >= configuration.builtAt), at: now)
         guard !isFirst else { return }
         let undecided = buttons.keys.sorted().filter { !engine.savedTrain(of: $0).isEmpty }

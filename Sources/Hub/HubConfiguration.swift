@@ -21,6 +21,8 @@ package struct HubConfiguration: Hashable, Sendable {
     package var hasTransport: Bool
     /// Links at once; `nil`: as many as the adapter has.
     package var maximumConnections: Int?
+    /// The flicds that buttons come from, as the configuration says them: `flicd://host:5551`.
+    package var sources: [String]
     /// As the configuration says it, without credentials.
     package var broker: String
     package var hasBroker: Bool
@@ -45,17 +47,20 @@ package struct HubConfiguration: Hashable, Sendable {
     package var hasMetrics: Bool
     /// Names of the simulator's buttons; empty without a simulator.
     package var simulatedButtons: [String]
+    /// Where flicd's clients are served; `nil`: nowhere.
+    package var flicdListen: String?
 
     package init(
         version: String, commit: String = "", baseTopic: String = "tryck", discoveryPrefix: String? = nil,
         homeAssistantStatusTopic: String = "homeassistant/status", extraTrustRoots: [[UInt8]] = [],
         trustRootNames: [String] = [],
         transport: String = "none", hasTransport: Bool = true, maximumConnections: Int? = nil,
-        broker: String = "none", hasBroker: Bool = true,
+        sources: [String] = [], broker: String = "none", hasBroker: Bool = true,
         control: MQTTControl = .settings, logLevel: LogLevel = .info, processEnvironment: [String] = [],
         stateDirectory: String = "/",
         builtAt: UTCTime = UTCTime(milliseconds: 0), ruleFault: String? = nil, ruleProblems: [JSONValue] = [],
-        lostState: String? = nil, capture: String? = nil, hasMetrics: Bool = false, simulatedButtons: [String] = []
+        lostState: String? = nil, capture: String? = nil, hasMetrics: Bool = false, simulatedButtons: [String] = [],
+        flicdListen: String? = nil
     ) {
         self.version = version
         self.commit = commit
@@ -67,6 +72,7 @@ package struct HubConfiguration: Hashable, Sendable {
         self.transport = transport
         self.hasTransport = hasTransport
         self.maximumConnections = maximumConnections
+        self.sources = sources
         self.broker = broker
         self.hasBroker = hasBroker
         self.control = control
@@ -80,6 +86,7 @@ package struct HubConfiguration: Hashable, Sendable {
         self.capture = capture
         self.hasMetrics = hasMetrics
         self.simulatedButtons = simulatedButtons
+        self.flicdListen = flicdListen
     }
 }
 

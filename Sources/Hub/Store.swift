@@ -34,7 +34,10 @@ package struct StoredButton: Hashable, Sendable {
     package var identity: ButtonIdentity
     /// What `rename` set. `nil`: the nickname, else the serial.
     package var name: String?
-    package var pairing: Pairing
+    /// `nil`: a flicd has it, and keeps it; see `source`.
+    package var pairing: Pairing?
+    /// The flicd that the button comes from, as the configuration calls it; `nil`: our own adapter.
+    package var source: String?
     package var pairedAt: UTCTime
     /// Up to where its events were recorded.
     package var cursor: EventCursor
@@ -42,6 +45,8 @@ package struct StoredButton: Hashable, Sendable {
     package var isAdvertisingConfigured: Bool
     /// As last measured, and when.
     package var batteryMillivolts: Int?
+    /// As a flicd told it, which knows no voltage.
+    package var batteryPercentage: Int?
     package var batteryMeasuredAt: UTCTime?
     /// How often it went down.
     package var pressCount: Int64
@@ -63,19 +68,22 @@ package struct StoredButton: Hashable, Sendable {
 
     /// - Parameter heard: `nil`: all of them.
     package init(
-        identity: ButtonIdentity, name: String? = nil, pairing: Pairing, pairedAt: UTCTime,
+        identity: ButtonIdentity, name: String? = nil, pairing: Pairing?, source: String? = nil, pairedAt: UTCTime,
         cursor: EventCursor = EventCursor(), isAdvertisingConfigured: Bool = false,
-        batteryMillivolts: Int? = nil, batteryMeasuredAt: UTCTime? = nil, pressCount: Int64 = 0, sequence: Int64 = 0,
+        batteryMillivolts: Int? = nil, batteryPercentage: Int? = nil, batteryMeasuredAt: UTCTime? = nil,
+        pressCount: Int64 = 0, sequence: Int64 = 0,
         heard: Int64? = nil, triggerMode: TriggerMode? = nil, settings: ButtonSettings = ButtonSettings(),
         dials: [Dial: Int] = [:], isBatteryLow: Bool = false, recogniser: String = ""
     ) {
         self.identity = identity
         self.name = name
         self.pairing = pairing
+        self.source = source
         self.pairedAt = pairedAt
         self.cursor = cursor
         self.isAdvertisingConfigured = isAdvertisingConfigured
         self.batteryMillivolts = batteryMillivolts
+        self.batteryPercentage = batteryPercentage
         self.batteryMeasuredAt = batteryMeasuredAt
         self.pressCount = pressCount
         self.sequence = sequence
@@ -127,6 +135,7 @@ package enum StoreChange: Hashable, Sendable {
     case rules(RuleStateChange)
     case advertisingConfigured(ButtonID, Bool)
     case battery(ButtonID, millivolts: Int, measuredAt: UTCTime, isLow: Bool)
+    case batteryPercentage(ButtonID, Int, measuredAt: UTCTime, isLow: Bool)
     case firmware(ButtonID, version: UInt32)
     case nickname(ButtonID, String)
     case name(ButtonID, String?)

@@ -26,6 +26,8 @@ package struct Configuration: Hashable, Sendable {
         case none
     }
 
+    package static let maximumSources = 8
+
     /// Where messages go.
     package enum Broker: Hashable, Sendable {
         case tcp(host: String, port: Int, tls: Bool)
@@ -87,9 +89,10 @@ package struct Configuration: Hashable, Sendable {
     package var stateDirectory: String?
     package var controlSocket: String?
 
-    /// `HOST:PORT`.
-    package var flicdListen: String?
-    package var sources: [String] = []
+    /// Where clients of flicd are served; `nil`: nowhere.
+    package var flicdListen: Endpoint?
+    /// The flicds that buttons come from: at most `maximumSources`, no two the same.
+    package var sources: [Endpoint] = []
     package var allowsShell = true
     package var allowsRun = true
     package var allowsHTTP = true

@@ -29,17 +29,13 @@ struct ConfigurationReader {
         if let fields = section("flicd", .flicd, of: fields), let text = fields.string("listen"),
             let node = fields.node("listen")
         {
-            if Endpoint(text) == nil {
+            configuration.flicdListen = Endpoint(text)
+            if configuration.flicdListen == nil {
                 checker.error(
                     "E203", at: node, "\"\(checker.shown(text))\" is not HOST:PORT", hint: "write 127.0.0.1:5551")
             }
-            configuration.flicdListen = text
         }
-        if let node = fields.node("sources") {
-            for node in checker.oneOrMany(node, empty: "an empty list of sources gives nothing") {
-                if let text = checker.text(node, key: "sources", .areText) { configuration.sources.append(text.string) }
-            }
-        }
+        if let node = fields.node("sources") { readSources(node) }
         if let fields = section("actions", .actions, of: fields) {
             configuration.allowsShell = fields.boolean("shell") ?? true
             configuration.allowsRun = fields.boolean("run") ?? true
@@ -87,6 +83,26 @@ struct ConfigurationReader {
             } else {
                 checker.error(
                     "E203", at: node, "an Ed25519 key has 64 hexadecimal digits, not \"\(checker.shown(text))\"")
+            }
+        }
+    }
+
+    private mutating func readSources(_ node: YAMLNode) {
+        for node in checker.oneOrMany(node, empty: "an empty list of sources gives nothing") {
+            guard let text = checker.text(node, key: "sources", .areText)?.string else { continue }
+            guard let source = Endpoint(source: text) else {
+                checker.error(
+                    "E204", at: node, "unknown source \"\(checker.shown(text))\"",
+                    hint: "write flicd://HOST or flicd://HOST:PORT")
+                continue
+            }
+            if configuration.sources.contains(source) {
+                checker.error("E203", at: node, "the source \"\(checker.shown(text))\" is there twice")
+            } else if configuration.sources.count == Configuration.maximumSources {
+                checker.error("E203", at: node, "there are at most \(Configuration.maximumSources) sources")
+                return
+            } else {
+                configuration.sources.append(source)
             }
         }
     }
@@ -164,11 +180,19 @@ struct ConfigurationReader {
 }
 
 /// A host and a port, `[::1]:5551` included.
-struct Endpoint {
-    var host: String
-    var port: Int
+package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
+    package var host: String
+    /// 1…65535.
+    package var port: Int
 
-    init?(_ text: some StringProtocol, defaultPort: Int? = nil) {
+    package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+
+    package init(host: String, port: Int) {
+        self.host = host
+        self.port = port
+    }
+
+    package init?(_ text: some StringProtocol, defaultPort: Int? = nil) {
         var host = Substring(text)
         var port = defaultPort
         let afterBracket = host.lastIndex(of: "]").map { host.index(after: $0) } ?? host.startIndex
@@ -232,6 +256,19 @@ extension Configuration.Transport {
             return nil
         }
     }
+}
+
+extension Endpoint {
+    private static let scheme = "flicd://"
+
+    /// As written in `sources:`.
+    fileprivate init?(source text: String) {
+        guard text.hasPrefix(Self.scheme) else { return nil }
+        self.init(text.dropFirst(Self.scheme.count), defaultPort: 5551)
+    }
+
+    /// A flicd's: `flicd://host:5551`.
+    package var sourceWord: String { Self.scheme + description }
 }
 
 extension Configuration.Broker {

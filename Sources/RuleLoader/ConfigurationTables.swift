@@ -10,7 +10,7 @@ extension MappingTable {
             Key("state_directory", .text(.areText), "where pairings are kept"),
             Key("control_socket", .text(.areText), "how commands reach the daemon"),
             Key("flicd", .anything, "a flicd-compatible server"),
-            Key("sources", .anything, inert: true, "further sources of buttons"),
+            Key("sources", .anything, "flicds whose buttons are taken in"),
             Key("actions", .anything, "which kinds of action rules may use"),
             Key("control", .anything, "what requests may do"),
             Key("log", .anything, "how much is logged, and how"),
@@ -69,7 +69,7 @@ extension MappingTable {
         ])
 
     static let flicd = MappingTable(
-        name: "\"flicd\"", keys: [Key("listen", .text(.areText), inert: true, "`HOST:PORT` to listen at")])
+        name: "\"flicd\"", keys: [Key("listen", .text(.areText), "`HOST:PORT` to listen at")])
 
     static let actions = MappingTable(
         name: "\"actions\"",

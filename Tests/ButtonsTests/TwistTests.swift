@@ -1,9 +1,10 @@
 import ButtonModel
-import Buttons
 import Flic
 import Simulator
 import TestSupport
 import Testing
+
+@testable import Buttons
 
 @Suite("A Twist among other buttons")
 struct TwistTests {
@@ -114,8 +115,18 @@ struct TwistTests {
             #expect(room.manager.state(of: Self.id) == .ready)
             #expect(room.requests.filter { $0 == 0x06 }.count == (model == .twist ? 1 : 2))
             #expect(room.steps == [.down, .up(.open), .clickTimeout])
+            #expect(room.manager.knownButton(Self.id)?.identity.model == .twist)
             #expect(room.world.dialMemory(of: "lamp")?.positions[.slot(2)] == 4096)
         }
+    }
+
+    @Test("a Flic's root does not make a Twist genuine, nor the other way round")
+    func roots() {
+        let manager = ButtonManager(extraTrustRoots: [[1]])
+        #expect(manager.trustRoots(ofTwist: true) == [ButtonSession.twistRoot, [1]])
+        #expect(manager.trustRoots(ofTwist: false) == [ButtonSession.flicRoot, [1]])
+        #expect(
+            ButtonSession.twistRoot.prefix(4) == [0xA8, 0xB7, 0xDF, 0x10] && ButtonSession.twistRoot.count == 32)
     }
 
     @Test("without the simulator's root it is not genuine")

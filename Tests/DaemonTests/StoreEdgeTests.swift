@@ -23,15 +23,16 @@ struct StoreEdgeTests {
             id: 7, rule: "hall/lights", button: full.id,
             event: EventCursor(bootID: .max, eventCount: .max, smallEventCount: .max),
             startedAt: UTCTime(milliseconds: -1))
+        let far = StoredButton.example(3).ofFlicd
         let states = try await withReactor {
             let first = try openStore(directory)
             let fresh = try first.load()
-            try first.apply([.putButton(full), .putButton(bare), .runStarted(run)])
+            try first.apply([.putButton(full), .putButton(bare), .putButton(far), .runStarted(run)])
             return [fresh, try first.load()]
         }
         let reopened = try await withReactor { try openStore(directory, entropy: 0xFFFF).load() }
         #expect(states[0] == StoredState(installationID: "05a1"))
-        #expect(states[1] == StoredState(installationID: "05a1", nextRun: 8, buttons: [full, bare], runs: [run]))
+        #expect(states[1] == StoredState(installationID: "05a1", nextRun: 8, buttons: [full, bare, far], runs: [run]))
         #expect(reopened == states[1])
     }
 
@@ -76,6 +77,10 @@ struct StoreEdgeTests {
                 $0.batteryMillivolts = 2600
                 $0.batteryMeasuredAt = time
                 $0.isBatteryLow = true
+            }
+            try expect(.batteryPercentage(id, 7, measuredAt: time, isLow: false)) {
+                $0.batteryPercentage = 7
+                $0.isBatteryLow = false
             }
             try expect(.firmware(id, version: 11)) { $0.identity.firmwareVersion = 11 }
             try expect(.nickname(id, "Bedside")) { $0.identity.nickname = "Bedside" }
@@ -374,6 +379,15 @@ extension StoredButton {
             batteryMeasuredAt: battery.map { _ in UTCTime(milliseconds: 1_700_000_001_000) },
             pressCount: 2, sequence: 4, triggerMode: triggerMode,
             settings: ButtonSettings(isConnectionWanted: isWanted))
+    }
+}
+
+extension StoredButton {
+    fileprivate var ofFlicd: StoredButton {
+        var button = self
+        (button.pairing, button.source, button.batteryPercentage) = (nil, "flicd://attic:5551", 87)
+        button.identity.model = .flic1
+        return button
     }
 }
 

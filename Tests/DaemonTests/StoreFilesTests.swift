@@ -173,9 +173,9 @@ struct StoreFilesTests {
     }
 
     @Test("no key is in anything that can be printed")
-    func redaction() {
+    func redaction() throws {
         let button = StoredButton.example(1)
-        let key = button.pairing.key.octets
+        let key = try #require(button.pairing?.key.octets)
         var dumped = ""
         dump(StoreChange.putButton(button), to: &dumped)
         dump(DatabaseValue.blob(key), to: &dumped)

@@ -65,9 +65,24 @@ struct TwistTests {
         #expect(ends.failures.isEmpty)
     }
 
-    @Test("a Flic's root does not make a Twist genuine, nor the other way round")
-    func roots() {
-        #expect(ButtonSession.flicRoot != ButtonSession.twistRoot && ButtonSession.twistRoot.count == 32)
+    @Test("nothing has a frame header, and a Twist is not asked whether it is a Duo")
+    func plain() throws {
+        var ends = Self.paired()
+        let pairing = try #require(ends.pairing)
+        func sent(_ opcode: UInt8) -> [UInt8]? {
+            ends.hostEffects.lazy.compactMap {
+                if case .send(let value) = $0, value.first == opcode { value } else { nil }
+            }.first
+        }
+        #expect(sent(0) == [0, 1, 0, 0, 0])
+        #expect(sent(2)?.count == 58 && sent(2)?[41] == 0)
+        #expect(sent(12)?.count == 80 && sent(6) == nil)
+        ends.reconnect(.reconnect(pairing, EventCursor(), advertisingConfigured: true), attMTU: 140, after: .seconds(1))
+        #expect(sent(5)?.count == 17 && sent(5)?[8] == 0)
+        let certificate = ends.buttonEffects.lazy.compactMap {
+            if case .send(let value) = $0, value.first == 0 { value } else { nil }
+        }.first
+        #expect(certificate?.count == 117)
     }
 
     @Test("what is less than a hundredth of a turn goes with the next one, of each mode for itself")

@@ -213,7 +213,7 @@ struct ImportPlanTests {
         #expect(older.entries[0].button.heard == 4)
 
         // Paired anew since, it counts its events for somebody else.
-        known.pairing.identifier ^= 1
+        known.pairing?.identifier ^= 1
         let other = ImportPlan(
             Self.exported, into: StoredState(installationID: "ffff", buttons: [known]), isReplacing: true)
         #expect(other.entries[0].button.cursor == Self.exported.buttons[0].cursor)

@@ -1,5 +1,6 @@
 import ButtonModel
 import Expressions
+import FlicdProtocol
 import JSON
 import Rules
 import TestSupport
@@ -21,6 +22,7 @@ struct RecordingTests {
     /// One of each, and more where there are several forms of one.
     static func inputs(_ word: RecordedInput.Word) -> [Hub.Input] {
         let client = Hub.ClientID(rawValue: 7)
+        let flicdClient = FlicdServer.ClientID(rawValue: 8)
         return switch word {
         case .start: [.start]
         case .wallClock: [.wallClock(UTCTime(milliseconds: -1)), .wallClock(UTCTime(milliseconds: 1_795_000_000_000))]
@@ -29,6 +31,9 @@ struct RecordingTests {
         // Read and never written.
         case .entropy: []
         case .transportClosed: [.transportClosed("it is gone.")]
+        case .sourceConnected: [.source(1, .connected(bootID: .max))]
+        case .sourceReceived: [.source(0, .received([])), .source(0, .received([0xFF, 0x00]))]
+        case .sourceClosed: [.source(7, .closed("it is gone"))]
         case .brokerAddress: [.brokerAddress("mqtt://127.0.0.1:1")]
         case .brokerConnected: [.brokerConnected]
         case .brokerDisconnected: [.brokerDisconnected("\u{0}\n\u{7F}\u{2028}")]
@@ -67,6 +72,14 @@ struct RecordingTests {
         case .synced: [.synced(4, true), .synced(4, false)]
         case .controlLine: [.controlLine(client, Array("{\"request\" : \"status\"}".utf8)), .controlLine(client, [])]
         case .clientGone: [.clientGone(client)]
+        case .flicd:
+            [
+                .flicd(.listening("127.0.0.1:5551", warning: nil)), .flicd(.listening("0.0.0.0:1", warning: "open")),
+                .flicd(.notListening("in use")),
+                .flicd(.connected(flicdClient, peer: "[::1]:4")), .flicd(.received(flicdClient, [1, 0, 0, 255])),
+                .flicd(.finished(flicdClient)), .flicd(.blocked(flicdClient)), .flicd(.drained(flicdClient)),
+                .flicd(.gone(flicdClient)),
+            ]
         case .timerFired: [.timerFired]
         case .stop: [.stop]
         }
@@ -129,6 +142,14 @@ struct RecordingTests {
             }
         case .allDisconnected: [.allDisconnected]
         case .waitingForSpace: [.waitingForSpace([]), .waitingForSpace([button])]
+        case .abandoned: [.abandoned(address)]
+        case .capacity: [.capacity(acceptListSize: 25, linkLimit: nil), .capacity(acceptListSize: 0, linkLimit: 5)]
+        case .advertised:
+            [
+                .advertised(
+                    HeardAdvertisement(address: address, name: "Flic å", rssi: -60, isPublic: true, isTaken: false)),
+                .advertised(HeardAdvertisement(address: address, name: "", rssi: nil, isPublic: false, isTaken: true)),
+            ]
         case .anomaly: [.anomaly("it is odd")]
         }
     }

@@ -87,8 +87,8 @@ struct ConfigurationTests {
         expected.rulesPath = "r.yaml"
         expected.stateDirectory = "state"
         expected.controlSocket = "c.sock"
-        expected.flicdListen = "127.0.0.1:5551"
-        expected.sources = ["flicd://host:5551"]
+        expected.flicdListen = Endpoint(host: "127.0.0.1", port: 5551)
+        expected.sources = [Endpoint(host: "host", port: 5551)]
         expected.allowsShell = false
         expected.allowsRun = false
         expected.allowsHTTP = false
@@ -170,10 +170,35 @@ struct ConfigurationTests {
         #expect(!dumped.contains("hunter2"))
     }
 
-    @Test("what does nothing yet is said once for each key that is written, and only then")
+    @Test("every key does something")
     func inert() {
         #expect(load("flicd: {}\nmetrics: {textfile: a.prom}").diagnostics == [])
-        #expect(load("flicd: {listen: 127.0.0.1:5551}").diagnostics.map(\.code) == ["W801"])
+        #expect(load("flicd: {listen: '[::1]:5551'}").diagnostics == [])
+        #expect(load("sources: [flicd://host:5551]").diagnostics == [])
+    }
+
+    @Test("sources are flicds, by name or address, with a port or the usual one")
+    func sources() {
+        let text = "sources: [flicd://attic, 'flicd://[::1]', 'flicd://[fe80::1%eth0]:7', flicd://10.0.0.1:5552]"
+        let loaded = load(text)
+        #expect(loaded.diagnostics == [])
+        #expect(
+            loaded.value?.sources.map(\.sourceWord) == [
+                "flicd://attic:5551", "flicd://[::1]:5551", "flicd://[fe80::1%eth0]:7", "flicd://10.0.0.1:5552",
+            ])
+        #expect(load("sources: flicd://attic").value?.sources.count == 1)
+    }
+
+    @Test("what is no flicd, the same twice, and a ninth are errors")
+    func wrongSources() {
+        for text in ["attic:5551", "http://attic", "flicd://", "flicd://attic:0", "flicd://::1", "flicd://a b"] {
+            let loaded = load("sources: ['\(text)']")
+            #expect(loaded.diagnostics.map(\.code) == ["E204"], "\(text)")
+            #expect(loaded.diagnostics.first?.hint == "write flicd://HOST or flicd://HOST:PORT")
+        }
+        #expect(load("sources: [flicd://a, 'flicd://a:5551']").diagnostics.map(\.code) == ["E203"])
+        let many = (1...9).map { "flicd://h\($0)" }.joined(separator: ", ")
+        #expect(load("sources: [\(many)]").diagnostics.map(\.message) == ["there are at most 8 sources"])
     }
 
     @Test("a simulated button may leave out everything but its name")

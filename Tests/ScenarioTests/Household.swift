@@ -415,6 +415,8 @@ struct Household {
             worldInputs.append(.powerCycled)
             give(.transportOpened)
         case .closeTransport: transportIsOpen = false
+        // These households have none.
+        case .source, .flicd: break
         case .send(let packet):
             journal.append("send")
             worldInputs.append(.received(packet))
@@ -469,6 +471,7 @@ struct Household {
             give(.processEnded(id, Self.result(.signalled(15))))
         case .respond(_, let line): responses.append(line)
         case .tell(_, let line): told.append(line)
+        case .flicd: break
         case .pressSimulated(let button, let press):
             if let press = SimulatedPress(rawValue: press) { worldInputs.append(.press(button: button, press)) }
         case .log(_, let message): logged.append(message)

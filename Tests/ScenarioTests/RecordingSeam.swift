@@ -13,10 +13,11 @@ enum RecordingSeam: Hashable, Sendable {
 
     func header(_ line: JSONValue, _ header: RecordingHeader) -> JSONValue {
         guard self == .radio, case .object(let members) = line else { return line }
-        let pairings = header.stored.buttons.map { button -> JSONValue in
-            [
-                "button": .string("\(button.id)"), "identifier": .integer(Int64(button.pairing.identifier)),
-                "key": octets(button.pairing.key.octets),
+        let pairings = header.stored.buttons.compactMap { button -> JSONValue? in
+            guard let pairing = button.pairing else { return nil }
+            return [
+                "button": .string("\(button.id)"), "identifier": .integer(Int64(pairing.identifier)),
+                "key": octets(pairing.key.octets),
             ]
         }
         let radio: JSONValue = [

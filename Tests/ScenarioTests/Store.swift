@@ -37,6 +37,12 @@ struct Store {
                     $0.batteryMeasuredAt = at
                     $0.isBatteryLow = isLow
                 }
+            case .batteryPercentage(let id, let percentage, let at, let isLow):
+                update(id) {
+                    $0.batteryPercentage = percentage
+                    $0.batteryMeasuredAt = at
+                    $0.isBatteryLow = isLow
+                }
             case .firmware(let id, let version): update(id) { $0.identity.firmwareVersion = version }
             case .nickname(let id, let nickname): update(id) { $0.identity.nickname = nickname }
             case .name(let id, let name): update(id) { $0.name = name }

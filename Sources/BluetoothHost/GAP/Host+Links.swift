@@ -7,6 +7,8 @@ extension Host {
         switch command {
         case .startScanning(let isActive):
             return carryOut(scanner.want(isActive ? .active : .passive, at: now), at: now)
+        case .startBackgroundScanning:
+            return carryOut(scanner.want(.background, at: now), at: now)
         case .stopScanning:
             return carryOut(scanner.want(nil, at: now), at: now)
         case .setAcceptList(let peers):

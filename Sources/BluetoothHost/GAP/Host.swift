@@ -59,6 +59,8 @@ public struct Host: Sendable {
     public enum Command: Hashable, Sendable {
         // Central
         case startScanning(active: Bool)
+        /// Passively and a tenth of the time, for as long as it takes.
+        case startBackgroundScanning
         case stopScanning
         /// The whole list of peers to connect to whenever they advertise. While it is not empty one
         /// connection through the filter accept list is pending; it is cancelled and armed again on each

@@ -23,6 +23,8 @@ struct Scanner: Hashable, Sendable {
     enum Mode: Hashable, Sendable {
         case passive
         case active
+        /// Passive, and a tenth of the time: connections are hardly held up.
+        case background
     }
 
     enum Effect: Hashable, Sendable {
@@ -36,6 +38,8 @@ struct Scanner: Hashable, Sendable {
 
     /// 60 ms, all of it.
     static let interval: UInt16 = 0x0060
+    /// 600 ms, of which it listens for `interval`.
+    static let backgroundInterval: UInt16 = 0x03C0
     /// Where the radio is for one: how long scanning has it, and how long a pending connection.
     static let turn: Duration = .seconds(3)
     static let othersTurn: Duration = .seconds(2)
@@ -184,7 +188,8 @@ struct Scanner: Hashable, Sendable {
             }
             state = .starting(wanted, answersMissing: 2, status: .success)
             let parameters = LEScanParameters(
-                isActive: wanted == .active, interval: Self.interval, window: Self.interval)
+                isActive: wanted == .active,
+                interval: wanted == .background ? Self.backgroundInterval : Self.interval, window: Self.interval)
             return [
                 .command(.leSetScanParameters(parameters)),
                 .command(.leSetScanEnable(true, filterDuplicates: false)),

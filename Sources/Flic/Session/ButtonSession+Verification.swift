@@ -51,7 +51,7 @@ extension ButtonSession {
                 return giveUp(.quickVerifySignatureMismatch, &effects)
             }
             isDuo = response.isDuo && offersDuo
-            if isDuo { effects.append(.model(.duo)) }
+            if model != .flic2 { effects.append(.model(model)) }
             askForEvents(channel, afterPairing: false, deadline: deadline, &effects)
 
         case (

@@ -5,7 +5,7 @@ import Rules
 
 /// What of a box makes its buttons usable on another one without pairing them anew.
 ///
-/// A press that was under way is not in it, nor which messages nobody heard; rules, their variables and their runs are
+/// Buttons that a flicd keeps are not in it: they come from there. A press that was under way is not in it, nor which messages nobody heard; rules, their variables and their runs are
 /// not either: they belong to the box.
 package struct ExportedState: Hashable, Sendable {
     package var installationID: String
@@ -16,7 +16,7 @@ package struct ExportedState: Hashable, Sendable {
 
     package init(_ state: StoredState) {
         installationID = state.installationID
-        buttons = state.buttons.map { button in
+        buttons = state.buttons.filter { $0.pairing != nil }.map { button in
             var button = button
             button.recogniser = ""
             button.heard = button.sequence
@@ -52,16 +52,20 @@ extension ExportedState {
 
 extension StoredButton {
     fileprivate var exported: JSONValue {
-        let pairing: JSONValue = [
-            "identifier": JSONValue(self.pairing.identifier), "key": .string(self.pairing.key.octets.hex),
-        ]
+        let pairing = self.pairing.map {
+            ["identifier": JSONValue($0.identifier), "key": .string($0.key.octets.hex)] as JSONValue
+        }
         let members = json(hiding: Redaction([])).objectValue ?? []
-        return .object(members.filter { $0.name != "heard" } + [.init("pairing", pairing)])
+        return .object(
+            members.filter { !["heard", "source", "battery_percent"].contains($0.name) } + [
+                .init("pairing", pairing ?? .null)
+            ])
     }
 
     fileprivate init(exported json: JSONValue) throws(ExportFailure) {
         do throws(RecordingFailure) {
             try self.init(recorded: json)
+            source = nil
             let pairing = try json.member("pairing") { $0 }
             self.pairing = Pairing(
                 identifier: try pairing.integer("identifier"),

@@ -50,6 +50,9 @@ extension ButtonReport {
         case disconnected
         case firmwareUpdate = "firmware_update"
         case waitingForSpace = "waiting_for_space"
+        case abandoned
+        case capacity
+        case advertised
         case allDisconnected = "all_disconnected"
     }
 }
@@ -106,6 +109,24 @@ extension ButtonManager.Effect {
         case .sessionFailed(let button, let word, let advice):
             (.sessionFailed, ["button": JSONValue(button), "word": .string(word), "advice": .string(advice)])
         case .allDisconnected: (.allDisconnected, [:])
+        case .abandoned(let address): (.abandoned, ["address": JSONValue(address)])
+        case .capacity(let acceptListSize, let linkLimit):
+            (
+                .capacity,
+                [
+                    "accept_list_size": JSONValue(acceptListSize),
+                    "link_limit": linkLimit.map { JSONValue($0) } ?? .null,
+                ]
+            )
+        case .advertised(let heard):
+            (
+                .advertised,
+                [
+                    "address": JSONValue(heard.address), "name": .string(redaction(heard.name)),
+                    "rssi": heard.rssi.map { JSONValue($0) } ?? .null, "is_public": .bool(heard.isPublic),
+                    "is_taken": .bool(heard.isTaken),
+                ]
+            )
         case .anomaly(let text): (.anomaly, ["text": .string(redaction(text))])
         }
     }
@@ -161,6 +182,17 @@ extension ButtonManager.Effect {
             .sessionFailed(
                 try report.button("button"), word: try report.string("word"), advice: try report.string("advice"))
         case .allDisconnected: .allDisconnected
+        case .abandoned: .abandoned(try report.member("address", \.addressValue))
+        case .capacity:
+            .capacity(
+                acceptListSize: try report.integer("accept_list_size"),
+                linkLimit: try report.optional("link_limit") { $0.integerValue.flatMap(Int.init(exactly:)) })
+        case .advertised:
+            .advertised(
+                HeardAdvertisement(
+                    address: try report.member("address", \.addressValue), name: try report.string("name"),
+                    rssi: try report.optional("rssi") { $0.integerValue.flatMap(Int8.init(exactly:)) },
+                    isPublic: try report.bool("is_public"), isTaken: try report.bool("is_taken")))
         case .anomaly: .anomaly(try report.string("text"))
         }
     }

@@ -1,4 +1,5 @@
 import ButtonModel
+import Bytes
 import JSON
 import Rules
 
@@ -32,6 +33,9 @@ extension RecordedInput {
         case transportOpened = "transport_opened"
         case received
         case transportClosed = "transport_closed"
+        case sourceConnected = "source_connected"
+        case sourceReceived = "source_received"
+        case sourceClosed = "source_closed"
         case brokerAddress = "broker_address"
         case brokerConnected = "broker_connected"
         case brokerDisconnected = "broker_disconnected"
@@ -49,6 +53,7 @@ extension RecordedInput {
         case synced
         case controlLine = "control_line"
         case clientGone = "client_gone"
+        case flicd
         case timerFired = "timer_fired"
         case stop
     }
@@ -61,6 +66,13 @@ extension RecordedInput {
         case .entropy, .received: (.received, [:])
         case .transportClosed(let reason, let fault):
             (.transportClosed, ["reason": .string(redaction(reason)), "fault": .string(fault.rawValue)])
+        case .source(let place, .connected(let bootID)):
+            (.sourceConnected, ["source": JSONValue(place), "boot_id": JSONValue(bootID)])
+        case .source(let place, .received(let octets)):
+            // What is cut would be another stream; one read is at most 16 KiB.
+            (.sourceReceived, ["source": JSONValue(place), "octets": .string(octets.hex)])
+        case .source(let place, .closed(let reason)):
+            (.sourceClosed, ["source": JSONValue(place), "reason": .string(redaction(reason))])
         case .brokerAddress(let address): (.brokerAddress, ["address": .string(redaction(address))])
         case .brokerConnected: (.brokerConnected, [:])
         case .brokerDisconnected(let reason): (.brokerDisconnected, ["reason": .string(redaction(reason))])
@@ -131,6 +143,7 @@ extension RecordedInput {
                 ]
             )
         case .clientGone(let client): (.clientGone, ["client": JSONValue(client.rawValue)])
+        case .flicd(let report): (.flicd, ["report": report.json(hiding: redaction)])
         case .timerFired: (.timerFired, [:])
         case .stop: (.stop, [:])
         }
@@ -147,6 +160,13 @@ extension RecordedInput {
             .transportClosed(
                 try line.string("reason"),
                 try line.member("fault") { $0.stringValue.flatMap(AdapterFault.init(rawValue:)) })
+        case .sourceConnected:
+            .source(try line.integer("source"), .connected(bootID: try line.integer("boot_id")))
+        case .sourceReceived:
+            .source(
+                try line.integer("source"),
+                .received(try line.member("octets") { $0.stringValue.flatMap { [UInt8](hex: $0) } }))
+        case .sourceClosed: .source(try line.integer("source"), .closed(try line.string("reason")))
         case .brokerAddress: .brokerAddress(try line.string("address"))
         case .brokerConnected: .brokerConnected
         case .brokerDisconnected: .brokerDisconnected(try line.string("reason"))
@@ -197,6 +217,7 @@ extension RecordedInput {
         case .controlLine:
             .controlLine(Hub.ClientID(rawValue: try line.integer("client")), try line.octets("line"))
         case .clientGone: .clientGone(Hub.ClientID(rawValue: try line.integer("client")))
+        case .flicd: .flicd(try FlicdReport(recorded: try line.member("report") { $0 }))
         case .timerFired: .timerFired
         case .stop: .stop
         }

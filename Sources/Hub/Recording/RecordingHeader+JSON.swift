@@ -55,6 +55,7 @@ extension HubConfiguration {
             "trust_roots": .array(trustRootNames.map(JSONValue.string)), "transport": .string(transport),
             "has_transport": .bool(hasTransport),
             "maximum_connections": maximumConnections.map { JSONValue($0) } ?? .null,
+            "sources": .array(sources.map(JSONValue.string)),
             "broker": .string(broker), "has_broker": .bool(hasBroker),
             "control": .string(control.rawValue), "log_level": .string(logLevel.rawValue),
             "state_directory": .string(stateDirectory),
@@ -64,6 +65,7 @@ extension HubConfiguration {
             "lost_state": lostState.map { .string($0) } ?? .null,
             "has_metrics": .bool(hasMetrics),
             "simulated_buttons": .array(simulatedButtons.map(JSONValue.string)),
+            "flicd_listen": flicdListen.map { .string($0) } ?? .null,
         ]
     }
 
@@ -86,6 +88,7 @@ extension HubConfiguration {
             maximumConnections: try configuration.optional("maximum_connections") {
                 $0.integerValue.flatMap(Int.init(exactly:))
             },
+            sources: configuration["sources"] == nil ? [] : try strings("sources"),
             broker: try configuration.string("broker"),
             hasBroker: try configuration.bool("has_broker"),
             control: try MQTTControl(recorded: configuration),
@@ -97,7 +100,8 @@ extension HubConfiguration {
             ruleProblems: try configuration.optional("rule_problems", \.arrayValue) ?? [],
             lostState: try configuration.optional("lost_state", \.stringValue),
             hasMetrics: try configuration.optional("has_metrics", \.boolValue) ?? false,
-            simulatedButtons: try strings("simulated_buttons"))
+            simulatedButtons: try strings("simulated_buttons"),
+            flicdListen: try configuration.optional("flicd_listen", \.stringValue))
     }
 }
 
@@ -135,9 +139,11 @@ extension StoredButton {
     func json(hiding redaction: Redaction) -> JSONValue {
         let members: JSONValue = [
             "identity": identity.json(hiding: redaction), "name": name.map { .string(redaction($0)) } ?? .null,
+            "source": source.map { .string($0) } ?? .null,
             "paired_at_ms": JSONValue(pairedAt.milliseconds), "cursor": cursor.json,
             "advertising_configured": .bool(isAdvertisingConfigured),
             "battery_mv": batteryMillivolts.map { JSONValue($0) } ?? .null,
+            "battery_percent": batteryPercentage.map { JSONValue($0) } ?? .null,
             "battery_at_ms": batteryMeasuredAt.map { JSONValue($0.milliseconds) } ?? .null,
             "press_count": JSONValue(pressCount), "sequence": JSONValue(sequence),
             "heard": JSONValue(heard),
@@ -148,13 +154,16 @@ extension StoredButton {
     }
 
     init(recorded button: JSONValue) throws(RecordingFailure) {
+        let source = try button.optional("source", \.stringValue)
         self.init(
             identity: try ButtonIdentity(recorded: try button.member("identity") { $0 }),
-            name: try button.optional("name", \.stringValue), pairing: .notRecorded,
+            name: try button.optional("name", \.stringValue), pairing: source == nil ? .notRecorded : nil,
+            source: source,
             pairedAt: UTCTime(milliseconds: try button.integer("paired_at_ms")),
             cursor: try EventCursor(recorded: try button.member("cursor") { $0 }),
             isAdvertisingConfigured: try button.bool("advertising_configured"),
             batteryMillivolts: try button.optional("battery_mv") { $0.integerValue.flatMap(Int.init(exactly:)) },
+            batteryPercentage: try button.optional("battery_percent") { $0.integerValue.flatMap(Int.init(exactly:)) },
             batteryMeasuredAt: try button.optional("battery_at_ms", \.integerValue).map(UTCTime.init(milliseconds:)),
             pressCount: try button.integer("press_count"), sequence: try button.integer("sequence"),
             heard: try button.optional("heard", \.integerValue),

@@ -12,6 +12,7 @@ import Flic
 /// | a link                      | stop advertising; the peripheral speaks over notifications           |
 /// | a link lost, or ended       | advertise again as `AdvertisingPlan` says, or stay silent            |
 /// | down                        | tell the peripheral; advertise when there is no link                 |
+/// | a turn                      | tell the peripheral, in its units; a button without a dial has none |
 /// | held for 7 s without a link | public mode for 30 s                                                 |
 /// | paired                      | leave public mode                                                    |
 /// | a second link               | end it: one is all this button has                                   |

@@ -20,7 +20,8 @@ struct Diagnosis: Hashable, Sendable {
 
     /// One for each check that could be made, in the order in which they are best mended.
     var findings: [Finding] {
-        [clock, configuration, rules, state, space, database, daemon, adapter, broker].compactMap(\.self)
+        [clock, configuration, rules, state, space, database, daemon, adapter, sources, broker, flicd].compactMap(
+            \.self)
     }
 
     private var clock: Finding {
@@ -118,6 +119,22 @@ struct Diagnosis: Hashable, Sendable {
         }
     }
 
+    /// Only the daemon knows: whoever else connects to a flicd is another client of it.
+    private var sources: Finding? {
+        guard let sources = status?["sources"]?.arrayValue, !sources.isEmpty else { return nil }
+        if let lost = sources.first(where: { $0["connected"]?.boolValue != true }) {
+            let fault = lost["fault"]?.stringValue ?? "\(lost.text("url")) is not connected yet"
+            let place = lost.text("url").split(separator: "/").last.map(String.init) ?? ""
+            return .problem(.sources, fault.asFinding, mend: "curl -v telnet://\(place)")
+        }
+        if let idle = sources.first(where: { $0.text("adapter") != "powered_on" }) {
+            return .warning(
+                .sources, "\(idle.text("url")) has no adapter that works: \(idle.text("adapter").wordsSpaced)",
+                mend: "tryck status")
+        }
+        return .ok(.sources, sources.map { "\($0.text("url")), connected" }.joined(separator: "; "))
+    }
+
     private var broker: Finding? {
         if let status {
             let broker = status["broker"] ?? .null
@@ -140,6 +157,17 @@ struct Diagnosis: Hashable, Sendable {
         case .connected(let endpoint): .ok(.broker, "\(endpoint) lets us in")
         case .failed(let failure): problem(of: failure)
         }
+    }
+
+    /// Said only where its clients are served.
+    private var flicd: Finding? {
+        guard let flicd = status?["flicd"], flicd["address"] != nil else { return nil }
+        guard let fault = flicd["fault"]?.stringValue else {
+            let clients = Quantity.count(flicd["clients"]?.integerValue ?? 0, "client")
+            return .ok(.flicd, "\(flicd.text("address")), \(clients)")
+        }
+        let port = flicd.text("address").split(separator: ":").last ?? ""
+        return .problem(.flicd, fault.asFinding, mend: "sudo ss -ltnp 'sport = :\(port)'")
     }
 
     private func problem(of failure: MQTTFailure) -> Finding {
@@ -168,7 +196,10 @@ struct Diagnosis: Hashable, Sendable {
 
     /// The daemon lists them in this order, the adapter's when it is down and the broker's when it is away.
     private static func faults(of status: JSONValue) -> (adapter: String?, broker: String?, store: String?) {
-        var faults = (status["faults"]?.arrayValue ?? []).compactMap(\.stringValue)[...]
+        let others =
+            (status["sources"]?.arrayValue ?? []).compactMap { $0["fault"]?.stringValue }
+            + [status["flicd"]?["fault"]?.stringValue].compactMap(\.self)
+        var faults = (status["faults"]?.arrayValue ?? []).compactMap(\.stringValue).filter { !others.contains($0) }[...]
         let isDown = !["powered_on", "unknown"].contains(status["adapter"]?.text("state") ?? "unknown")
         let hasAdapter = status["adapter"]?.text("transport") != "none"
         let isAway = status["broker"]?.text("state") == "disconnected"

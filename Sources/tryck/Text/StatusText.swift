@@ -42,6 +42,17 @@ enum StatusText {
                         "last fault \(Quantity.span(seconds: $0)) ago"
                     },
                 ]),
+        ]
+        lines += (status["sources"]?.arrayValue ?? []).map { source in
+            let isConnected = source["connected"]?.boolValue == true
+            return row(
+                "source", !isConnected ? .bad : source.text("adapter") == "powered_on" ? .good : .doubtful,
+                [
+                    source.text("url"), isConnected ? "connected" : "not connected",
+                    isConnected ? source.text("adapter").wordsSpaced : nil,
+                ])
+        }
+        lines += [
             row(
                 "broker", .good(where: broker.text("state") != "disconnected"),
                 [broker.text("url"), broker.text("state") == "none" ? nil : broker.text("state")]),
@@ -64,6 +75,15 @@ enum StatusText {
                     (adapter["no_space_for"]?.arrayValue?.count).flatMap { $0 > 0 ? "no space for \($0)" : nil },
                 ]),
         ]
+        if let flicd = status["flicd"], flicd["address"] != nil {
+            lines.append(
+                row(
+                    "flicd", .good(where: flicd["listening"]?.boolValue == true),
+                    [
+                        flicd.text("address"), Quantity.count(flicd["clients"]?.integerValue ?? 0, "client"),
+                        Quantity.count(flicd["channels"]?.integerValue ?? 0, "channel"),
+                    ]))
+        }
         for fault in status["faults"]?.arrayValue ?? [] {
             lines.append(Line("\(style.cross) ", .bad) + (fault.stringValue ?? "", .bad))
         }

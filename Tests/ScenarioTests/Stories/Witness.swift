@@ -171,9 +171,10 @@ struct Witness {
             if let place = interruptedRules.firstIndex(where: { sentence.hasPrefix("rule \($0) was interrupted") }) {
                 interruptedRules.remove(at: place)
             }
-        case .setTimer, .cancelTimer, .needsEntropy, .openTransport, .closeTransport, .send, .sync, .subscribe,
+        case .setTimer, .cancelTimer, .needsEntropy, .openTransport, .closeTransport, .send, .source, .flicd, .sync,
+            .subscribe,
             .unsubscribe, .cancelProcess, .startWebRequest, .cancelWebRequest, .loadRules, .discard, .readFirmware,
-            .respond, .pressSimulated, .setLogLevel, .status, .writeMetrics, .finish:
+            .respond, .pressSimulated, .setLogLevel, .status, .writeMetrics, .flicd, .finish:
             break
         }
     }

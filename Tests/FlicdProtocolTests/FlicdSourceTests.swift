@@ -3,12 +3,12 @@ import FlicdProtocol
 import TestSupport
 import Testing
 
-extension FlicdClient: StateMachine {}
+extension FlicdSource: StateMachine {}
 
-private typealias Talk = Transcript<FlicdClient>
+private typealias Talk = Transcript<FlicdSource>
 
 @Suite("A flicd as a source")
-struct FlicdClientTests {
+struct FlicdSourceTests {
     private static let bootID: UInt32 = 0xB007
 
     /// The list has come, with this button in it, and its channel is open.
@@ -21,7 +21,7 @@ struct FlicdClientTests {
     }
 
     private static func listening(_ wishes: [BluetoothAddress: FlicdWish] = [:]) -> Talk {
-        var talk = Talk(FlicdClient(), at: Instant(nanoseconds: 7_000_000_000))
+        var talk = Talk(FlicdSource(), at: Instant(nanoseconds: 7_000_000_000))
         talk.given(.start(wishes))
         talk.given(.connected(bootID: bootID))
         talk.given(.received(list([hall])))
@@ -43,12 +43,12 @@ struct FlicdClientTests {
 
     @Test("connected, it asks what there is, then for each button in turn")
     func start() {
-        var talk = Talk(FlicdClient())
+        var talk = Talk(FlicdSource())
         talk.when(.start([hall: FlicdWish(mode: FlicdChannelMode(latencyMode: .low))]), expect: .connect)
         talk.wait(.milliseconds(3))
         talk.when(
             .connected(bootID: 1), expect: .send(FlicdCommand.getInfo.encoded()),
-            .setTimer(talk.now + FlicdClient.answerLimit))
+            .setTimer(talk.now + FlicdSource.answerLimit))
         talk.when(
             .received(Self.list([hall, attic])), expect: .controller(.attached),
             .send(FlicdCommand.getButtonInfo(hall).encoded()),
@@ -57,7 +57,7 @@ struct FlicdClientTests {
             .send(FlicdCommand.getButtonInfo(attic).encoded()),
             .send(FlicdCommand.createConnectionChannel(id: 3, attic, FlicdChannelMode()).encoded()),
             .send(FlicdCommand.createBatteryStatusListener(id: 4, attic).encoded()),
-            .setTimer(talk.now + FlicdClient.pingInterval))
+            .setTimer(talk.now + FlicdSource.pingInterval))
         talk.when(
             .received(FlicdEvent.getButtonInfoResponse(Self.description(of: hall)).encoded()),
             expect: .known(Self.identity(of: hall)))
@@ -91,7 +91,7 @@ struct FlicdClientTests {
 
     @Test("a flicd that cannot be reached is tried again, later each time, for ever")
     func retry() {
-        var talk = Talk(FlicdClient())
+        var talk = Talk(FlicdSource())
         talk.given(.start([:]))
         for seconds in [1, 2, 4, 8, 16, 32, 60, 60, 60] {
             talk.when(
@@ -124,7 +124,7 @@ struct FlicdClientTests {
 
     @Test("one that takes the connection and says nothing is given up, too")
     func silence() {
-        var talk = Talk(FlicdClient())
+        var talk = Talk(FlicdSource())
         talk.given(.start([:]))
         talk.given(.connected(bootID: 1))
         talk.wait(.seconds(10))
@@ -135,7 +135,7 @@ struct FlicdClientTests {
 
     @Test("one that closes at once each time is tried later each time, though it answers")
     func closesAtOnce() {
-        var talk = Talk(FlicdClient())
+        var talk = Talk(FlicdSource())
         talk.given(.start([:]))
         for seconds in [1, 2, 4] {
             talk.given(.connected(bootID: 1))
@@ -189,7 +189,7 @@ struct FlicdClientTests {
                 }
             }
         }
-        #expect(anomalies == FlicdClient.maximumAnomalies)
+        #expect(anomalies == FlicdSource.maximumAnomalies)
         // Ids of old are said nothing of: a removal crosses with what it ends.
         talk.when(.received(FlicdEvent.connectionChannelRemoved(id: 9, .removedByThisClient).encoded()))
         talk.when(
@@ -211,14 +211,14 @@ struct FlicdClientTests {
 
     @Test("of more buttons than it takes the rest is passed over")
     func manyButtons() {
-        var talk = Talk(FlicdClient())
+        var talk = Talk(FlicdSource())
         talk.given(.start([:]))
         talk.given(.connected(bootID: 1))
-        let buttons = (1...(FlicdClient.maximumButtons + 3)).map { BluetoothAddress(rawValue: UInt64($0)) }
+        let buttons = (1...(FlicdSource.maximumButtons + 3)).map { BluetoothAddress(rawValue: UInt64($0)) }
         let sent = talk.given(.received(Self.list(buttons))).count {
             if case .send = $0 { true } else { false }
         }
-        #expect(sent == 3 * FlicdClient.maximumButtons)
+        #expect(sent == 3 * FlicdSource.maximumButtons)
     }
 
     // MARK: Channels
@@ -347,7 +347,7 @@ struct FlicdClientTests {
                 let octets = said.map {
                     FlicdEvent.button(id: 1, $0.0, $0.1, wasQueued: wasQueued, timeDifference: age).encoded()
                 }
-                var effects: [FlicdClient.Effect] = []
+                var effects: [FlicdSource.Effect] = []
                 for part in cuts ? octets : [octets.flatMap(\.self)] {
                     effects += talk.given(.received(part))
                     talk.wait(.milliseconds(5))
@@ -433,8 +433,8 @@ struct FlicdClientTests {
         talk.given(.search)
         talk.when(
             .received(FlicdEvent.scanWizardCompleted(id: 3, .bluetoothUnavailable).encoded()),
-            expect: .pairing(.failed(.bluetoothUnavailable, nil)), .setTimer(talk.now + FlicdClient.wizardWait))
-        talk.wait(FlicdClient.wizardWait)
+            expect: .pairing(.failed(.bluetoothUnavailable, nil)), .setTimer(talk.now + FlicdSource.wizardWait))
+        talk.wait(FlicdSource.wizardWait)
         let effects = talk.given(.timerFired)
         #expect(effects.first == .send(FlicdCommand.createScanWizard(id: 4).encoded()))
     }

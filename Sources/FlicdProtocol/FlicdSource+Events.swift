@@ -1,7 +1,7 @@
 import ButtonModel
 
 // What a flicd says.
-extension FlicdClient {
+extension FlicdSource {
     mutating func happened(_ event: FlicdEvent, at now: Instant) {
         switch event {
         case .getInfoResponse(let info): listed(info, at: now)

@@ -1,0 +1,85 @@
+import CLinux
+import Glibc
+package import Hub
+package import Reactor
+
+/// The connection to a flicd that buttons come from.
+@ReactorActor
+package final class FlicdSourceEdge {
+    /// How long each address of a host is given.
+    private static let connectTimeout: Int64 = 5_000_000_000
+
+    private let loop: EventLoop
+    private let host: String
+    private let port: UInt16
+    private let handler: @ReactorActor (SourceInput) -> Void
+    /// Changes with every `connect` and `close`, so that what was begun before one of them is not taken for ours.
+    private var generation: UInt64 = 0
+    private var dial: Dial?
+    private var connection: StreamConnection?
+
+    /// - Parameter handler: hears `connected` once or `closed` once for each `connect`, and after `connected` what comes
+    ///   until `closed` or `close`. Never from inside a call.
+    package init(
+        loop: EventLoop, host: String, port: UInt16, _ handler: @escaping @ReactorActor (SourceInput) -> Void
+    ) {
+        self.loop = loop
+        self.host = host
+        self.port = port
+        self.handler = handler
+    }
+
+    package func connect() {
+        close()
+        let (generation, host, port) = (generation, host, port)
+        loop.offload {
+            SocketAddress.resolve(host: host, port: port)
+        } then: { [weak self] resolved in
+            guard let self, generation == self.generation else { return }
+            connect(resolved)
+        }
+    }
+
+    package func send(_ octets: [UInt8]) { connection?.send(octets) }
+
+    package func close() {
+        generation += 1
+        dial?.cancel()
+        dial = nil
+        connection?.close()
+        connection = nil
+    }
+
+    private func connect(_ resolved: Result<[SocketAddress], Unresolved>) {
+        switch resolved {
+        case .failure(let unresolved): fail("it cannot be reached: \(unresolved.reason)")
+        case .success(let addresses):
+            dial = Dial(loop, addresses, timeout: Self.connectTimeout) { [unowned self] outcome in
+                dial = nil
+                switch outcome {
+                case .success(let descriptor): connected(descriptor)
+                case .failure(let failure): fail("it cannot be reached: \(describe(failure.errno))")
+                }
+            }
+        }
+    }
+
+    private func connected(_ descriptor: Int32) {
+        var enabled: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &enabled, socklen_t(MemoryLayout<Int32>.size))
+        connection = StreamConnection(loop, descriptor) { [unowned self] event in
+            switch event {
+            case .received(let octets): handler(.received(octets))
+            case .ended(.byPeer): fail("it closed the connection")
+            case .ended(.stalled): fail("it takes no more data")
+            case .ended(.failed(let failure)): fail("the connection broke off: \(describe(failure))")
+            }
+        }
+        handler(.connected(bootID: UInt32(truncatingIfNeeded: Surroundings.randomSeed)))
+    }
+
+    private func fail(_ reason: String) {
+        close()
+        handler(.closed(reason))
+    }
+}

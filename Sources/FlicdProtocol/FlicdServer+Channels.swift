@@ -1,0 +1,183 @@
+import ButtonModel
+
+// Channels: a channel is the wish that a button be connected, and hears of everything the button does.
+extension FlicdServer {
+    mutating func createChannel(
+        _ id: UInt32, to address: BluetoothAddress, _ mode: FlicdChannelMode, for client: ClientID
+    ) {
+        guard let present = clients[client]?.channels, present[id] == nil else {
+            return complain(client, opcode: 3, "is for a channel that is there already")
+        }
+        let button = ButtonID(address)
+        let status = status(of: button)
+        guard present.count < Self.maximumChannels else {
+            return send(
+                .createConnectionChannelResponse(id: id, error: .maxPendingConnectionsReached, status), to: client)
+        }
+        clients[client]?.channels[id] = FlicdClient.Channel(button: button, mode: mode)
+        channels[button, default: []].append(ChannelKey(client: client, id: id))
+        channelsChanged(of: button)
+        send(.createConnectionChannelResponse(id: id, error: .noError, status), to: client)
+    }
+
+    mutating func changeMode(of id: UInt32, _ mode: FlicdChannelMode, for client: ClientID) {
+        guard let button = clients[client]?.channels[id]?.button else { return }
+        clients[client]?.channels[id]?.mode = mode
+        channelsChanged(of: button)
+    }
+
+    mutating func endChannel(_ id: UInt32, of client: ClientID, _ reason: FlicdRemovedReason) {
+        guard clients[client]?.channels[id] != nil else { return }
+        dropChannel(id, of: client)
+        send(.connectionChannelRemoved(id: id, reason), to: client)
+    }
+
+    /// Without a word to its client.
+    mutating func dropChannel(_ id: UInt32, of client: ClientID) {
+        guard let button = clients[client]?.channels.removeValue(forKey: id)?.button else { return }
+        channels[button]?.removeAll { $0 == ChannelKey(client: client, id: id) }
+        if channels[button]?.isEmpty == true { channels[button] = nil }
+        channelsChanged(of: button)
+    }
+
+    mutating func endChannels(
+        of button: ButtonID, for requester: ClientID?, _ reason: FlicdRemovedReason, others: FlicdRemovedReason
+    ) {
+        for channel in channels[button] ?? [] {
+            endChannel(channel.id, of: channel.client, channel.client == requester ? reason : others)
+        }
+    }
+
+    mutating func forceDisconnect(_ button: ButtonID, for client: ClientID) {
+        endChannels(of: button, for: client, .forceDisconnectedByThisClient, others: .forceDisconnectedByOtherClient)
+    }
+
+    private mutating func channelsChanged(of button: ButtonID) {
+        changedModes.insert(button)
+        if buttons[button] == nil { isListeningChanged = true }
+    }
+
+    // MARK: Status
+
+    private func status(of button: ButtonID) -> FlicdConnectionStatus {
+        if let known = buttons[button] { return known.status }
+        guard let attempt, ButtonID(attempt.address) == button else { return .disconnected }
+        return attempt.isConnected ? .connected : .disconnected
+    }
+
+    /// A link comes up, is verified and goes; nothing of that is left out, and nothing is said twice.
+    mutating func statusChanged(_ button: ButtonID, _ status: FlicdConnectionStatus) {
+        guard let known = buttons[button] else { return }
+        switch (known.status, status) {
+        case (.disconnected, .disconnected):
+            buttons[button]?.hasLostSession = false
+            buttons[button]?.disconnectReason = nil
+        case (.connected, .connected), (.ready, .ready): break
+        case (.disconnected, .connected) where known.hasLostSession: break
+        case (.disconnected, .connected), (.connected, .ready): tell(button, status)
+        case (.disconnected, .ready):
+            tell(button, .connected)
+            tell(button, .ready)
+        case (.connected, .disconnected), (.ready, .disconnected): tellDisconnected(button)
+        case (.ready, .connected):
+            // The session has failed. Clients know no such thing: to them the button has gone, until it is ready again.
+            tellDisconnected(button)
+            buttons[button]?.hasLostSession = true
+        }
+        if status == .ready { buttons[button]?.hasLostSession = false }
+        if status != .connected { announce(button) }
+    }
+
+    mutating func linkFailed(_ button: ButtonID, _ reason: FlicdDisconnectReason) {
+        guard buttons[button]?.disconnectReason == nil else { return }
+        buttons[button]?.disconnectReason = reason
+    }
+
+    private mutating func tell(_ button: ButtonID, _ status: FlicdConnectionStatus) {
+        buttons[button]?.status = status
+        buttons[button]?.disconnectReason = nil
+        for channel in channels[button] ?? [] {
+            send(.connectionStatusChanged(id: channel.id, status, reason: .unspecified), to: channel.client)
+        }
+    }
+
+    mutating func tellDisconnected(_ button: ButtonID) {
+        let reason = buttons[button]?.disconnectReason ?? .unspecified
+        buttons[button]?.disconnectReason = nil
+        buttons[button]?.status = .disconnected
+        for channel in channels[button] ?? [] {
+            send(.connectionStatusChanged(id: channel.id, .disconnected, reason: reason), to: channel.client)
+        }
+    }
+
+    // MARK: Presses
+
+    mutating func pressed(_ button: ButtonID, _ events: [ButtonEvent]) {
+        guard let listening = channels[button], buttons[button]?.status == .ready else { return }
+        for event in events where event.part != .small {
+            let age = UInt32(clamping: event.wasQueued ? min(event.age.milliseconds / 1000, Int64(Int32.max)) : 0)
+            for (family, clickType) in FlicdFamily.words(of: event) {
+                for channel in listening {
+                    send(
+                        .button(
+                            id: channel.id, family, clickType, wasQueued: event.wasQueued, timeDifference: age),
+                        to: channel.client)
+                }
+            }
+        }
+    }
+
+    // MARK: Wishes
+
+    /// Says what the radio is to do when that has changed with the input that was handled.
+    mutating func tellWishes() {
+        for button in changedModes.sorted() {
+            let mode = buttons[button] == nil ? nil : wantedMode(of: button)
+            guard mode != toldModes[button] else { continue }
+            toldModes[button] = mode
+            effects.append(.want(button, mode))
+        }
+        changedModes.removeAll(keepingCapacity: true)
+        guard isListeningChanged || isSearchedAnew else { return }
+        let listening = wantedListening()
+        if listening != toldListening || isSearchedAnew {
+            toldListening = listening
+            effects.append(.listen(listening))
+        }
+        isListeningChanged = false
+        isSearchedAnew = false
+    }
+
+    /// The lowest latency wins, and the longest time without a press.
+    private func wantedMode(of button: ButtonID) -> FlicdChannelMode? {
+        let modes = (channels[button] ?? []).compactMap { clients[$0.client]?.channels[$0.id]?.mode }
+        guard var result = modes.first else { return nil }
+        for mode in modes.dropFirst() {
+            if mode.latencyMode.rank < result.latencyMode.rank { result.latencyMode = mode.latencyMode }
+            guard let time = result.autoDisconnectTime, let other = mode.autoDisconnectTime else {
+                result.autoDisconnectTime = nil
+                continue
+            }
+            result.autoDisconnectTime = max(time, other)
+        }
+        return result
+    }
+
+    private func wantedListening() -> FlicdListening {
+        FlicdListening(
+            reportsAll: clients.values.contains { !$0.scanners.isEmpty },
+            pairsAny: clients.values.contains { $0.wizards.values.contains { !$0.hasFailed } },
+            pairs: Set(channels.keys.filter { buttons[$0] == nil }))
+    }
+}
+
+extension LatencyMode {
+    /// Their numbers on the wire are in no order.
+    fileprivate var rank: Int {
+        switch self {
+        case .low: 0
+        case .normal: 1
+        case .high: 2
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import ButtonModel
+
+// What a client sends is executed within bounds, and what it is told waits for its socket within bounds.
+extension FlicdServer {
+    mutating func connected(_ id: ClientID, _ peer: String) {
+        guard clients[id] == nil else { return }
+        guard clients.count < Self.maximumClients else {
+            log(.warning, "flicd: \(peer) was turned away, \(Self.maximumClients) clients are connected")
+            return effects.append(.close(id, isWritten: false))
+        }
+        clients[id] = FlicdClient(peer: peer)
+        log(.debug, "flicd: \(peer) has connected")
+    }
+
+    /// Executes what is complete, up to what one turn may cost.
+    mutating func work(for id: ClientID, at now: Instant) {
+        guard let before = clients[id]?.outgoing.count else { return }
+        touched.insert(id)
+        for _ in 0..<Self.commandsPerTurn {
+            let packet: [UInt8]?
+            do throws(FlicdFrameTooLong) {
+                packet = try clients[id]?.framer.next()
+            } catch {
+                return refuse(id, error)
+            }
+            guard let packet else { return worked(id) }
+            execute(packet, for: id, at: now)
+            guard let count = clients[id]?.outgoing.count else { return }
+            if count - before >= Self.octetsPerTurn { break }
+        }
+        if clients[id]?.isWorking == false {
+            clients[id]?.isWorking = true
+            effects.append(.pause(id))
+        }
+        deadlines.set(.work, at: now)
+    }
+
+    private mutating func worked(_ id: ClientID) {
+        guard let client = clients[id] else { return }
+        if client.hasFinished {
+            dropWishes(of: id)
+            clients[id]?.isEnding = true
+        } else if client.isWorking {
+            effects.append(.resume(id))
+        }
+        clients[id]?.isWorking = false
+    }
+
+    private mutating func refuse(_ id: ClientID, _ frame: FlicdFrameTooLong) {
+        let opcode = frame.opcode.map { ", beginning with \($0)," } ?? ""
+        countIgnored()
+        close(id, because: "sent a frame of \(frame.length) octets\(opcode) and is no flicd client")
+    }
+
+    private mutating func close(_ id: ClientID, because reason: String) {
+        guard let client = clients[id] else { return }
+        log(.warning, "flicd: \(client.peer) \(reason); it is disconnected")
+        forget(id)
+        effects.append(.close(id, isWritten: false))
+    }
+
+    mutating func finished(_ id: ClientID) {
+        clients[id]?.hasFinished = true
+        touched.insert(id)
+        if clients[id]?.isWorking == false { worked(id) }
+    }
+
+    mutating func forget(_ id: ClientID) {
+        guard let client = clients[id] else { return }
+        dropWishes(of: id)
+        clients[id] = nil
+        log(.debug, "flicd: \(client.peer) has gone")
+    }
+
+    /// What a client wished ends with it, and nobody is told.
+    private mutating func dropWishes(of id: ClientID) {
+        guard let client = clients[id] else { return }
+        for channel in client.channels.keys { dropChannel(channel, of: id) }
+        for wizard in client.wizards.keys { deadlines.cancel(.wizard(id, wizard)) }
+        clients[id]?.wizards = [:]
+        clients[id]?.scanners = []
+        clients[id]?.listeners = [:]
+        isListeningChanged = true
+    }
+
+    // MARK: Sending
+
+    mutating func send(_ event: FlicdEvent, to id: ClientID) {
+        guard clients[id]?.isEnding == false else { return }
+        clients[id]?.outgoing += event.encoded()
+        touched.insert(id)
+    }
+
+    mutating func sendToAll(_ event: FlicdEvent) {
+        for id in clients.keys { send(event, to: id) }
+    }
+
+    mutating func drained(_ id: ClientID) {
+        guard let client = clients[id], client.isBlocked else { return }
+        clients[id]?.isBlocked = false
+        clients[id]?.advertisements = [:]
+        touched.insert(id)
+        for (key, advertisement) in client.advertisements.sorted(by: { $0.key < $1.key }) {
+            send(.advertisementPacket(scanID: key.scanner, advertisement), to: id)
+        }
+    }
+
+    mutating func closeStalledClients() {
+        for id in touched.sorted() {
+            guard let client = clients[id], client.isBlocked, client.outgoing.count > Self.maximumUnsentCount else {
+                continue
+            }
+            close(id, because: "does not read what it is sent")
+        }
+    }
+
+    /// Sends what the input that was handled has led to, one piece for each client.
+    mutating func sendWhatWaits() {
+        for id in touched.sorted() {
+            guard let client = clients[id], !client.isBlocked else { continue }
+            if !client.outgoing.isEmpty {
+                effects.append(.send(id, client.outgoing))
+                clients[id]?.outgoing = []
+            }
+            if client.isEnding {
+                clients[id] = nil
+                effects.append(.close(id, isWritten: true))
+            }
+        }
+        touched.removeAll(keepingCapacity: true)
+    }
+}
+
+extension FlicdClient.AdvertisementKey: Comparable {
+    static func < (left: Self, right: Self) -> Bool {
+        (left.scanner, left.address.rawValue) < (right.scanner, right.address.rawValue)
+    }
+}

@@ -1,0 +1,77 @@
+import ButtonModel
+
+// What the house tells: buttons that come and go, the controller, and its space.
+extension FlicdServer {
+    mutating func known(_ identity: ButtonIdentity) {
+        listed = nil
+        if buttons[identity.id] != nil {
+            buttons[identity.id]?.identity = identity
+        } else {
+            buttons[identity.id] = FlicdButton(identity)
+            changedModes.insert(identity.id)
+        }
+    }
+
+    /// Wizards complete before anybody hears of the button; channels that waited for it hear first that it is ready.
+    mutating func paired(_ identity: ButtonIdentity) {
+        guard buttons[identity.id] == nil else { return known(identity) }
+        var isConnected = false
+        if let attempt, ButtonID(attempt.address) == identity.id {
+            isConnected = attempt.isConnected
+            self.attempt = nil
+        }
+        known(identity)
+        isListeningChanged = true
+        buttons[identity.id]?.status = isConnected ? .connected : .disconnected
+        buttons[identity.id]?.isNew = true
+        completeWizards(with: identity.address)
+        if channels[identity.id] == nil { announce(identity.id) }
+    }
+
+    mutating func announce(_ button: ButtonID) {
+        guard let known = buttons[button], known.isNew else { return }
+        buttons[button]?.isNew = false
+        sendToAll(.newVerifiedButton(known.identity.address))
+    }
+
+    mutating func delete(_ address: BluetoothAddress, for client: ClientID) {
+        let button = ButtonID(address)
+        guard buttons[button] != nil else { return send(.buttonDeleted(address, byThisClient: true), to: client) }
+        effects.append(.delete(button))
+        gone(button, .deletedByOtherClient, deletedBy: client)
+    }
+
+    /// Every channel ends before anybody hears that the button is gone.
+    mutating func gone(_ button: ButtonID, _ reason: FlicdRemovedReason, deletedBy client: ClientID?) {
+        guard let known = buttons[button] else { return }
+        endChannels(of: button, for: client, .deletedByThisClient, others: reason)
+        buttons[button] = nil
+        listed = nil
+        changedModes.insert(button)
+        for id in clients.keys {
+            send(.buttonDeleted(known.identity.address, byThisClient: id == client), to: id)
+        }
+    }
+
+    mutating func controllerChanged(_ state: FlicdControllerState, _ address: BluetoothAddress?, at now: Instant) {
+        if let address { controllerAddress = address }
+        guard state != controllerState else { return }
+        controllerState = state
+        if state != .attached {
+            endAttempt(.bluetoothUnavailable, at: now)
+            for button in buttons.keys.sorted() where buttons[button]?.status != .disconnected {
+                tellDisconnected(button)
+            }
+        }
+        sendToAll(.bluetoothControllerStateChange(state))
+        if state != .attached { failWizards(.bluetoothUnavailable, at: now) }
+    }
+
+    mutating func linkLimitChanged(_ limit: Int?) {
+        if let limit { maximumLinks = limit }
+        guard hasNoSpace != (limit != nil) else { return }
+        hasNoSpace = limit != nil
+        let maximum = UInt8(clamping: maximumLinks ?? 0)
+        sendToAll(hasNoSpace ? .noSpaceForNewConnection(maximum: maximum) : .gotSpaceForNewConnection(maximum: maximum))
+    }
+}

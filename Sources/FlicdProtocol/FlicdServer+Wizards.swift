@@ -1,0 +1,189 @@
+import ButtonModel
+
+// Wizards: one search and one attempt at a time serve them all.
+extension FlicdServer {
+    mutating func createWizard(_ id: UInt32, for client: ClientID, at now: Instant) {
+        guard let wizards = clients[client]?.wizards, wizards[id] == nil else { return }
+        // As many again may wait for their failure; beyond that nobody waits.
+        guard wizards.count < 2 * Self.maximumWizards else {
+            return send(.scanWizardCompleted(id: id, .failedTimeout), to: client)
+        }
+        clients[client]?.wizards[id] = FlicdWizard(createdAt: now)
+        guard wizards.count < Self.maximumWizards else { return fail(id, of: client, .failedTimeout, at: now) }
+        guard controllerState == .attached else { return fail(id, of: client, .bluetoothUnavailable, at: now) }
+        enter(.looking, id, of: client, at: now)
+        isSearchedAnew = true
+        guard let attempt else { return }
+        found(attempt.address, id, of: client, at: now)
+        if attempt.isConnected { connected(attempt.address, id, of: client, at: now) }
+    }
+
+    private mutating func enter(_ phase: FlicdWizard.Phase, _ id: UInt32, of client: ClientID, at now: Instant) {
+        clients[client]?.wizards[id]?.phase = phase
+        deadlines.set(.wizard(client, id), at: now + phase.limit)
+    }
+
+    private mutating func found(_ address: BluetoothAddress, _ id: UInt32, of client: ClientID, at now: Instant) {
+        enter(.connecting(address), id, of: client, at: now)
+        send(.scanWizardFoundPublicButton(id: id, address, name: names[address] ?? ""), to: client)
+    }
+
+    private mutating func connected(_ address: BluetoothAddress, _ id: UInt32, of client: ClientID, at now: Instant) {
+        enter(.verifying(address), id, of: client, at: now)
+        send(.scanWizardButtonConnected(id: id), to: client)
+    }
+
+    /// Keeps a failure back until the wizard is old enough.
+    private mutating func fail(
+        _ id: UInt32, of client: ClientID, _ result: FlicdScanWizardResult, at now: Instant
+    ) {
+        guard let wizard = clients[client]?.wizards[id], let failures = clients[client]?.failedWizards else { return }
+        clients[client]?.failedWizards = min(failures + 1, Int(UInt8.max))
+        isListeningChanged = true
+        let due = wizard.createdAt + FlicdWizard.shortestLife(afterFailures: failures)
+        clients[client]?.wizards[id]?.phase = .failed(result)
+        if due > now {
+            deadlines.set(.wizard(client, id), at: due)
+        } else {
+            complete(id, of: client, result)
+        }
+    }
+
+    mutating func complete(_ id: UInt32, of client: ClientID, _ result: FlicdScanWizardResult) {
+        guard let wizard = clients[client]?.wizards.removeValue(forKey: id) else { return }
+        if !wizard.hasFailed { clients[client]?.failedWizards = 0 }
+        deadlines.cancel(.wizard(client, id))
+        isListeningChanged = true
+        send(.scanWizardCompleted(id: id, result), to: client)
+        let peer = clients[client]?.peer ?? ""
+        switch result {
+        // There are clients that look for ever, and some that change their mind.
+        case .failedTimeout where wizard.isLooking, .cancelledByUser:
+            log(.debug, "flicd: \(peer) looked for a new button and found none")
+        case .success, .failedTimeout, .buttonIsPrivate, .bluetoothUnavailable, .internetBackendError, .invalidData,
+            .buttonBelongsToOtherPartner, .buttonAlreadyConnectedToOtherDevice:
+            log(.info, "flicd: \(peer) looked for a new button: \(result.sentence)")
+        }
+    }
+
+    mutating func wizardExpired(_ client: ClientID, _ id: UInt32, at now: Instant) {
+        guard let wizard = clients[client]?.wizards[id] else { return }
+        if case .failed(let result) = wizard.phase {
+            complete(id, of: client, result)
+        } else {
+            complete(id, of: client, .failedTimeout)
+        }
+    }
+
+    // MARK: What happens to them
+
+    private func wizards(where isMeant: (FlicdWizard) -> Bool) -> [(client: ClientID, id: UInt32)] {
+        clients.keys.sorted().flatMap { client in
+            (clients[client]?.wizards ?? [:]).filter { isMeant($0.value) }.keys.sorted().map { (client, $0) }
+        }
+    }
+
+    mutating func pairingProgressed(_ step: FlicdPairingStep, at now: Instant) {
+        switch step {
+        case .found(let address):
+            endAttempt(.failedTimeout, at: now)
+            attempt = PairingAttempt(address: address)
+            for (client, id) in wizards(where: \.isLooking) { found(address, id, of: client, at: now) }
+        case .connected(let address):
+            guard attempt == PairingAttempt(address: address), buttons[ButtonID(address)] == nil else { break }
+            attempt?.isConnected = true
+            for (client, id) in wizards(where: { $0.phase == .connecting(address) }) {
+                connected(address, id, of: client, at: now)
+            }
+            for channel in channels[ButtonID(address)] ?? [] {
+                send(.connectionStatusChanged(id: channel.id, .connected, reason: .unspecified), to: channel.client)
+            }
+        case .failed(let address, let result, let reason):
+            guard attempt?.address == address else { break }
+            endAttempt(result, reason, at: now)
+        }
+    }
+
+    /// Channels that heard of it hear how it ended: they end with it, or the button is disconnected again.
+    mutating func endAttempt(
+        _ result: FlicdScanWizardResult, _ reason: FlicdRemovedReason? = nil, at now: Instant
+    ) {
+        guard let ended = attempt else { return }
+        attempt = nil
+        for (client, id) in wizards(where: { $0.address == ended.address }) { fail(id, of: client, result, at: now) }
+        let button = ButtonID(ended.address)
+        guard ended.isConnected, buttons[button] == nil else { return }
+        if let reason { return endChannels(of: button, for: nil, reason, others: reason) }
+        for channel in channels[button] ?? [] {
+            send(
+                .connectionStatusChanged(id: channel.id, .disconnected, reason: .connectionEstablishmentFailed),
+                to: channel.client)
+        }
+    }
+
+    mutating func completeWizards(with button: BluetoothAddress) {
+        for (client, id) in wizards(where: { $0.address == button }) { complete(id, of: client, .success) }
+    }
+
+    mutating func failWizards(_ result: FlicdScanWizardResult, at now: Instant) {
+        for (client, id) in wizards(where: { !$0.hasFailed }) { fail(id, of: client, result, at: now) }
+    }
+
+    // MARK: Advertisements
+
+    private static let maximumNames = 64
+
+    mutating func createScanner(_ id: UInt32, for client: ClientID) {
+        guard let scanners = clients[client]?.scanners, scanners.count < Self.maximumScanners else { return }
+        clients[client]?.scanners.insert(id)
+        isListeningChanged = true
+    }
+
+    mutating func advertised(_ heard: FlicdAdvertisement, at now: Instant) {
+        let button = buttons[ButtonID(heard.address)]
+        var advertisement = heard
+        advertisement.isAlreadyVerified = button != nil
+        advertisement.isConnectedToThisDevice = button.map { $0.status != .disconnected } ?? false
+        if !heard.name.isEmpty {
+            if names.count >= Self.maximumNames { names = [:] }
+            names[heard.address] = heard.name
+        }
+        for client in clients.keys {
+            for scanner in clients[client]?.scanners.sorted() ?? [] { tell(advertisement, to: scanner, of: client) }
+        }
+        guard heard.isPrivate, button == nil else { return }
+        for (client, id) in wizards(where: { $0.phase == .looking }) {
+            enter(.privateSeen, id, of: client, at: now)
+            send(.scanWizardFoundPrivateButton(id: id), to: client)
+        }
+    }
+
+    /// Of what a client does not read only the newest of each button is kept.
+    private mutating func tell(_ advertisement: FlicdAdvertisement, to scanner: UInt32, of client: ClientID) {
+        guard clients[client]?.isBlocked == true else {
+            return send(.advertisementPacket(scanID: scanner, advertisement), to: client)
+        }
+        let key = FlicdClient.AdvertisementKey(scanner: scanner, address: advertisement.address)
+        guard let waiting = clients[client]?.advertisements,
+            waiting[key] != nil || waiting.count < FlicdClient.maximumAdvertisements
+        else { return }
+        clients[client]?.advertisements[key] = advertisement
+    }
+}
+
+extension FlicdScanWizardResult {
+    /// For people.
+    fileprivate var sentence: String {
+        switch self {
+        case .success: "it is paired."
+        case .cancelledByUser: "given up by the client."
+        case .failedTimeout: "it did not answer in time. Bring it nearer and try again."
+        case .buttonIsPrivate: "the button takes no new pairing. Hold it down for 7 seconds and try again."
+        case .bluetoothUnavailable: "there is no Bluetooth adapter to look with."
+        case .internetBackendError: "a server of the maker could not be reached."
+        case .invalidData: "the button could not prove that it is genuine."
+        case .buttonBelongsToOtherPartner: "the button is bound to another program."
+        case .buttonAlreadyConnectedToOtherDevice: "the button is connected to another device. Disconnect it there first."
+        }
+    }
+}

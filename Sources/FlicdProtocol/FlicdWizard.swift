@@ -1,0 +1,65 @@
+import ButtonModel
+
+/// One scan wizard: it is about the button that is being paired, if there is one, and has a clock of its own.
+///
+/// | phase       | on                        | becomes     | its client hears             | limit         |
+/// |-------------|---------------------------|-------------|------------------------------|---------------|
+/// | looking     | a private button          | privateSeen | FoundPrivateButton           | 20 s          |
+/// | looking, privateSeen | a button is found | connecting | FoundPublicButton            | 20 s          |
+/// | connecting  | the link is up            | verifying   | ButtonConnected              | 10 s          |
+/// | verifying   | paired                    |             | Completed                    | 30 s          |
+/// | any         | failed                    | failed      |                              |               |
+/// | failed      | the wait is over          |             | Completed                    | 2 s to 20 s   |
+/// | any         | its limit                 |             | Completed, timed out         |               |
+/// | any         | cancelled                 |             | Completed, cancelled         |               |
+///
+/// A failure is kept back for a while, for there are clients that begin a new wizard the moment one completes.
+///
+/// - Source: flicd notes, 6.5.
+struct FlicdWizard: Hashable, Sendable {
+    enum Phase: Hashable, Sendable {
+        case looking
+        case privateSeen
+        case connecting(BluetoothAddress)
+        case verifying(BluetoothAddress)
+        case failed(FlicdScanWizardResult)
+
+        var limit: Duration {
+            switch self {
+            case .looking, .privateSeen: .seconds(20)
+            case .connecting: .seconds(10)
+            case .verifying: .seconds(30)
+            case .failed: .zero
+            }
+        }
+    }
+
+    /// How old a wizard is at least when it fails: doubling with each that failed before it.
+    static let shortestLife = Duration.seconds(2)...Duration.seconds(20)
+
+    let createdAt: Instant
+    var phase = Phase.looking
+
+    var hasFailed: Bool { if case .failed = phase { true } else { false } }
+
+    var isLooking: Bool {
+        switch phase {
+        case .looking, .privateSeen: true
+        case .connecting, .verifying, .failed: false
+        }
+    }
+
+    /// The button it is about.
+    var address: BluetoothAddress? {
+        switch phase {
+        case .connecting(let address), .verifying(let address): address
+        case .looking, .privateSeen, .failed: nil
+        }
+    }
+
+    static func shortestLife(afterFailures count: Int) -> Duration {
+        var life = shortestLife.lowerBound
+        for _ in 0..<min(count, 4) { life = life * 2 }
+        return min(life, shortestLife.upperBound)
+    }
+}

@@ -1,0 +1,56 @@
+import ButtonModel
+import FlicdProtocol
+
+// Pairing by a flicd, in the words of our own.
+extension FlicdWizardStep {
+    var word: String {
+        switch self {
+        case .foundPrivate: "found_private"
+        case .foundPublic: "found_public"
+        case .connected: "connected"
+        case .paired: "paired"
+        case .failed: "failed"
+        }
+    }
+
+    var address: BluetoothAddress? {
+        switch self {
+        case .foundPrivate: nil
+        case .foundPublic(let address): address
+        case .connected(let address): address
+        case .paired(let identity): identity.address
+        case .failed(_, let address): address
+        }
+    }
+}
+
+/// Why a wizard paired nothing.
+extension FlicdScanWizardResult {
+    /// The name of the failure of our own that is most like it.
+    var reason: String {
+        switch self {
+        case .success, .cancelledByUser: ""
+        case .failedTimeout: "connection_timeout"
+        case .buttonIsPrivate: "not_in_public_mode"
+        case .bluetoothUnavailable: "connect_failed"
+        case .internetBackendError, .invalidData: "full_verify_failed_unknown"
+        case .buttonBelongsToOtherPartner: "app_credentials_denied_by_button"
+        case .buttonAlreadyConnectedToOtherDevice: "already_connected_to_other_device"
+        }
+    }
+
+    /// What a person can do.
+    var advice: String {
+        switch self {
+        case .success, .cancelledByUser: ""
+        case .failedTimeout: "The button did not answer. Bring it nearer to the flicd and try again."
+        case .buttonIsPrivate: "The button keeps to itself. Hold it down for 7 seconds, then try again."
+        case .bluetoothUnavailable: "The flicd has no Bluetooth adapter that works. Mend that, then try again."
+        case .internetBackendError: "The flicd could not reach its maker's servers. Try again later."
+        case .invalidData: "The button did not prove to the flicd that it is a genuine Flic."
+        case .buttonBelongsToOtherPartner: "The button belongs to another maker's system and does not take this one."
+        case .buttonAlreadyConnectedToOtherDevice:
+            "The button is connected to another device. Disconnect it from the phone or hub first, then try again."
+        }
+    }
+}

@@ -1,0 +1,252 @@
+import ButtonModel
+import Buttons
+import FlicdProtocol
+import JSON
+import Rules
+
+// Buttons that a flicd has. They are buttons like any other, but nobody here is paired with them.
+extension Hub {
+    mutating func startSources(at now: Instant) {
+        for place in sources.indices {
+            let own = buttons.values.filter { $0.source == sources[place].name }
+            let wishes = own.map { ($0.identity.address, FlicdWish($0.settings)) }
+            advanceSource(place, .start(Dictionary(wishes) { first, _ in first }), at: now)
+        }
+    }
+
+    mutating func sourceHappened(_ place: Int, _ input: SourceInput, at now: Instant) {
+        guard sources.indices.contains(place) else { return }
+        switch input {
+        case .connected(let bootID): advanceSource(place, .connected(bootID: bootID), at: now)
+        case .received(let octets): advanceSource(place, .received(octets), at: now)
+        case .closed(let reason): advanceSource(place, .closed(reason), at: now)
+        }
+    }
+
+    mutating func expireSources(at now: Instant) {
+        for place in sourceDeadlines.takeDue(at: now) { advanceSource(place, .timerFired, at: now) }
+        rearmSources()
+    }
+
+    private mutating func rearmSources() {
+        switch sourceDeadlines.rearm() {
+        case .set(let deadline): deadlines.set(.sources, at: deadline)
+        case .cancel: deadlines.cancel(.sources)
+        case nil: break
+        }
+    }
+
+    private mutating func advanceSource(_ place: Int, _ input: FlicdSource.Input, at now: Instant) {
+        for effect in sources[place].flicd.handle(input, at: now) { carryOut(effect, from: place, at: now) }
+        rearmSources()
+    }
+
+    private mutating func carryOut(_ effect: FlicdSource.Effect, from place: Int, at now: Instant) {
+        let name = sources[place].name
+        switch effect {
+        case .connect: effects.append(.source(place, .connect))
+        case .send(let octets): effects.append(.source(place, .send(octets)))
+        case .close: effects.append(.source(place, .close))
+        case .setTimer(let deadline): sourceDeadlines.set(place, at: deadline)
+        case .cancelTimer: sourceDeadlines.cancel(place)
+        case .controller(let state): controllerChanged(place, state)
+        case .lost(let reason, let retryAfter): sourceLost(place, reason, retryAfter)
+        case .known(let identity): describedByFlicd(identity, place, at: now)
+        case .gone(let address, let hasForgotten):
+            guard let button = button(address, of: place) else { break }
+            gone(button, hasForgotten ? .unpaired : .removed, at: now)
+        case .state(let address, let status):
+            guard let button = button(address, of: place) else { break }
+            let state = ButtonState(status)
+            if buttons[button]?.state != state { stateChanged(button, state, at: now) }
+        case .pressed(let events):
+            guard let last = events.last, buttons[last.button]?.source == name else { break }
+            let cursor = EventCursor(bootID: last.bootID, eventCount: last.counter)
+            pressed(last.button, events, cursor, needsAcknowledgement: false, at: now)
+        case .battery(let address, let percentage, let measuredAt):
+            guard let button = button(address, of: place) else { break }
+            batteryTold(button, percentage, measuredAt, at: now)
+        case .pairing(let step): pairingProgressed(step, place, at: now)
+        case .anomaly(let text): log(.debug, "\(name): \(text)")
+        }
+    }
+
+    /// The button with that address, if it is this source's.
+    private func button(_ address: BluetoothAddress, of place: Int) -> ButtonID? {
+        let button = ButtonID(address)
+        return buttons[button]?.source == sources[place].name ? button : nil
+    }
+
+    // MARK: The connection
+
+    private mutating func controllerChanged(_ place: Int, _ state: FlicdControllerState?) {
+        let name = sources[place].name
+        let before = sources[place].controller
+        sources[place].controller = state
+        say(.bridgeInfo)
+        guard let state else { return }
+        sources[place].fault = nil
+        let isWorking = state == .attached
+        if before == nil || (before == .attached) != isWorking {
+            log(
+                isWorking ? .info : .warning,
+                isWorking ? "\(name) is connected" : "\(name) is connected, but has no adapter that works")
+        }
+        tell(["kind": "source", "url": .string(name), "connected": true, "adapter": .string(state.word)])
+    }
+
+    private mutating func sourceLost(_ place: Int, _ reason: String, _ retryAfter: Duration) {
+        let name = sources[place].name
+        let fault = "\(name): \(reason)"
+        sources[place].foreign = []
+        if sources[place].fault != fault {
+            log(.warning, "\(fault); trying again from time to time")
+            tell(["kind": "source", "url": .string(name), "connected": false, "reason": .string(reason)])
+        }
+        sources[place].fault = fault
+    }
+
+    // MARK: Buttons
+
+    private mutating func describedByFlicd(_ identity: ButtonIdentity, _ place: Int, at now: Instant) {
+        let name = sources[place].name
+        let button = identity.id
+        guard let known = buttons[button] else {
+            add(StoredButton(identity: identity, pairing: nil, source: name, pairedAt: wallClock(at: now)), at: now)
+            announce(button, at: now)
+            log(.info, "\(name) has the button \(label(of: button)) (\(identity.address))")
+            return advanceSource(place, .wish(identity.address, FlicdWish()), at: now)
+        }
+        guard known.source == name else {
+            if sources[place].foreign.insert(button).inserted {
+                let other = known.source ?? "our own adapter"
+                log(.info, "\(name) has \(label(of: button)), too; its presses are taken from \(other)")
+            }
+            return advanceSource(place, .wish(identity.address, FlicdWish(isConnectionWanted: false)), at: now)
+        }
+        guard known.identity.firmwareVersion != identity.firmwareVersion else { return }
+        buttons[button]?.identity.firmwareVersion = identity.firmwareVersion
+        record([.firmware(button, version: identity.firmwareVersion)])
+        say(.status(button))
+        sayDevices(at: now)
+    }
+
+    private mutating func batteryTold(_ button: ButtonID, _ percentage: Int, _ measuredAt: UTCTime, at now: Instant) {
+        guard var known = buttons[button],
+            known.toldBatteryPercentage != percentage || known.batteryMeasuredAt != measuredAt
+        else { return }
+        known.toldBatteryPercentage = percentage
+        known.batteryMeasuredAt = measuredAt
+        let becameLow = known.batteryAlarm.measured(percentage: percentage)
+        buttons[button] = known
+        saySoon(.status(button), at: now)
+        record([
+            .batteryPercentage(button, percentage, measuredAt: measuredAt, isLow: known.batteryAlarm.isLow)
+        ])
+        advanceRules(.battery(button, Int64(percentage)), at: now)
+        if becameLow { batteryBecameLow(button, "\(percentage) %", wallClock(at: now), at: now) }
+    }
+
+    /// Keeps a setting, and has the flicd told. Others than these are refused before.
+    mutating func change(_ button: ButtonID, of source: String, by request: ButtonRequest, at now: Instant) {
+        guard var settings = buttons[button]?.settings else { return }
+        switch request {
+        case .setLatencyMode(let mode): settings.latencyMode = mode
+        case .setAutoDisconnectTime(let seconds): settings.autoDisconnectTime = seconds
+        case .setConnectionWanted(let isWanted): settings.isConnectionWanted = isWanted
+        case .setNickname, .measureSignal, .updateFirmware, .cancelFirmwareUpdate, .factoryReset, .setDial,
+            .setLEDMode:
+            return
+        }
+        guard settings != buttons[button]?.settings else { return }
+        buttons[button]?.settings = settings
+        recordAndSync([.settings(button, settings)])
+        guard let place = sources.firstIndex(where: { $0.name == source }), let record = buttons[button] else { return }
+        advanceSource(place, .wish(record.identity.address, FlicdWish(settings)), at: now)
+    }
+
+    /// Has it deleted where it is. One whose flicd the configuration does not name any more is only dropped.
+    ///
+    /// - Returns: why not.
+    mutating func forget(_ button: ButtonID, from source: String, at now: Instant) -> String? {
+        guard let place = sources.firstIndex(where: { $0.name == source }) else {
+            gone(button, .removed, at: now)
+            return nil
+        }
+        guard sources[place].isConnected, let address = buttons[button]?.identity.address else {
+            return "\(source) keeps the button and is not connected; try again when it is, or take it out of sources"
+        }
+        advanceSource(place, .forget(address), at: now)
+        return nil
+    }
+
+    // MARK: Pairing
+
+    mutating func searchSources(withAdapter: Bool, at now: Instant) {
+        guard !sources.isEmpty else { return }
+        let isNew = !sources.contains(where: \.isSearching)
+        if isNew { hasPairedOne = false }
+        if !withAdapter {
+            if isNew { pairingProgressed(.searching, at: now) }
+            if let joinEnd { deadlines.set(.join, at: joinEnd) }
+        }
+        for place in sources.indices { advanceSource(place, .search, at: now) }
+    }
+
+    mutating func stopSourceSearch(at now: Instant) {
+        deadlines.cancel(.join)
+        for place in sources.indices where sources[place].isSearching {
+            advanceSource(place, .stopSearch, at: now)
+        }
+    }
+
+    /// The end of a search that our own adapter has no part in.
+    mutating func endSourceSearch(isAsked: Bool, at now: Instant) {
+        guard joinEnd != nil else { return }
+        if !isAsked, !hasPairedOne { pairingProgressed(.failed(.noNewButtonsFound, nil), at: now) }
+        pairingProgressed(.ended, at: now)
+    }
+
+    private mutating func pairingProgressed(_ step: FlicdWizardStep, _ place: Int, at now: Instant) {
+        let name = sources[place].name
+        var data: [JSONValue.Member] = [.init("step", .string(step.word))]
+        if let address = step.address { data.append(.init("address", .string(address.description))) }
+        data.append(.init("source", .string(name)))
+        switch step {
+        case .paired(let identity):
+            hasPairedOne = true
+            data.append(.init("id", .string(identity.id.description)))
+            data.append(.init("button", .string(label(of: identity.id))))
+            data.append(.init("serial", .string(identity.serial)))
+            data.append(.init("firmware", .integer(Int64(identity.firmwareVersion))))
+        case .failed(let result, _):
+            data.append(.init("reason", .string(result.reason)))
+            data.append(.init("advice", .string(result.advice)))
+            log(.warning, "\(name): pairing failed: \(result.advice)")
+        case .foundPrivate, .foundPublic, .connected: break
+        }
+        tellPairing(data)
+    }
+}
+
+extension FlicdWish {
+    fileprivate init(_ settings: ButtonSettings) {
+        self.init(
+            mode: FlicdChannelMode(
+                latencyMode: settings.latencyMode, autoDisconnectTime: settings.autoDisconnectTime),
+            isConnectionWanted: settings.isConnectionWanted)
+    }
+}
+
+extension ButtonState {
+    /// - Parameter status: of a channel; `nil`: there is none.
+    fileprivate init(_ status: FlicdConnectionStatus?) {
+        self =
+            switch status {
+            case nil: .disconnected
+            case .disconnected: .connecting
+            case .connected: .connected
+            case .ready: .ready
+            }
+    }
+}

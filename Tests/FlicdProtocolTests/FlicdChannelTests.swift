@@ -1,0 +1,301 @@
+import ButtonModel
+import FlicdProtocol
+import TestSupport
+import Testing
+
+@Suite("Channels of flicd's clients")
+struct FlicdChannelTests {
+    private static let button = ButtonID(hall)
+    private static let normal = FlicdChannelMode()
+
+    @Test("a channel says how the button is, then what changes, and ends with Removed")
+    func life() {
+        var talk = FlicdTalk()
+        talk.when(
+            1, .createConnectionChannel(id: 7, hall, Self.normal),
+            expect: .wants(Self.button, Self.normal),
+            .told(1, .createConnectionChannelResponse(id: 7, error: .noError, .disconnected)))
+        talk.when(
+            .status(Self.button, .connected),
+            expect: .told(1, .connectionStatusChanged(id: 7, .connected, reason: .unspecified)))
+        talk.when(.status(Self.button, .connected))
+        talk.when(
+            .status(Self.button, .ready),
+            expect: .told(1, .connectionStatusChanged(id: 7, .ready, reason: .unspecified)))
+        talk.given(.linkFailed(Self.button, .timedOut))
+        talk.when(
+            .status(Self.button, .disconnected),
+            expect: .told(1, .connectionStatusChanged(id: 7, .disconnected, reason: .timedOut)))
+        talk.when(
+            1, .removeConnectionChannel(id: 7),
+            expect: .wants(Self.button, nil), .told(1, .connectionChannelRemoved(id: 7, .removedByThisClient)))
+        talk.when(.status(Self.button, .connected))
+    }
+
+    @Test("ready without having been connected is told as both; a reason is told once")
+    func missedStep() {
+        var talk = FlicdTalk()
+        talk.given(1, .createConnectionChannel(id: 7, hall, Self.normal))
+        talk.given(.linkFailed(Self.button, .timedOut))
+        talk.when(
+            .status(Self.button, .ready),
+            expect: .told(1, .connectionStatusChanged(id: 7, .connected, reason: .unspecified)),
+            .told(1, .connectionStatusChanged(id: 7, .ready, reason: .unspecified)))
+        talk.when(
+            .status(Self.button, .disconnected),
+            expect: .told(1, .connectionStatusChanged(id: 7, .disconnected, reason: .unspecified)))
+    }
+
+    @Test("a session that ends while the link stays is a disconnection, over when the button is ready again")
+    func lostSession() {
+        var talk = FlicdTalk()
+        talk.given(1, .createConnectionChannel(id: 7, hall, Self.normal))
+        talk.given(.status(Self.button, .ready))
+        talk.given(.linkFailed(Self.button, .bondingKeysMismatch))
+        talk.when(
+            .status(Self.button, .connected),
+            expect: .told(1, .connectionStatusChanged(id: 7, .disconnected, reason: .bondingKeysMismatch)))
+        talk.when(.events(Self.button, [event(.down)]))
+        talk.when(
+            .status(Self.button, .ready),
+            expect: .told(1, .connectionStatusChanged(id: 7, .connected, reason: .unspecified)),
+            .told(1, .connectionStatusChanged(id: 7, .ready, reason: .unspecified)))
+        // And one after which the link goes, too.
+        talk.given(.status(Self.button, .connected))
+        talk.given(.linkFailed(Self.button, .timedOut))
+        talk.when(.status(Self.button, .disconnected))
+        talk.when(
+            .status(Self.button, .connected),
+            expect: .told(1, .connectionStatusChanged(id: 7, .connected, reason: .unspecified)))
+    }
+
+    @Test("of several reasons for one end the first counts")
+    func firstReason() {
+        var talk = FlicdTalk()
+        talk.given(1, .createConnectionChannel(id: 7, hall, Self.normal))
+        talk.given(.status(Self.button, .connected))
+        talk.given(.linkFailed(Self.button, .connectionEstablishmentFailed))
+        talk.given(.linkFailed(Self.button, .unspecified))
+        talk.when(
+            .status(Self.button, .disconnected),
+            expect: .told(1, .connectionStatusChanged(id: 7, .disconnected, reason: .connectionEstablishmentFailed)))
+    }
+
+    @Test("each press is told in four families, of which each says what it knows, lowest first")
+    func families() {
+        var talk = FlicdTalk()
+        talk.given(1, .createConnectionChannel(id: 7, hall, Self.normal))
+        talk.given(.status(Self.button, .ready))
+        func said(_ family: FlicdFamily, _ type: FlicdClickType) -> FlicdTalk.Said {
+            .told(1, .button(id: 7, family, type, wasQueued: false, timeDifference: 0))
+        }
+        let steps: [(PressStep, [(FlicdFamily, FlicdClickType)])] = [
+            (.down, [(.upOrDown, .buttonDown)]),
+            (.hold(ofSecondPress: false), [(.clickOrHold, .buttonHold), (.singleOrDoubleClickOrHold, .buttonHold)]),
+            (.hold(ofSecondPress: true), [(.clickOrHold, .buttonHold)]),
+            (
+                .clickTimeout,
+                [(.singleOrDoubleClick, .buttonSingleClick), (.singleOrDoubleClickOrHold, .buttonSingleClick)]
+            ),
+            (.up(.open), [(.upOrDown, .buttonUp), (.clickOrHold, .buttonClick)]),
+            (
+                .up(.click),
+                [
+                    (.upOrDown, .buttonUp), (.clickOrHold, .buttonClick), (.singleOrDoubleClick, .buttonSingleClick),
+                    (.singleOrDoubleClickOrHold, .buttonSingleClick),
+                ]
+            ),
+            (
+                .up(.doubleClick),
+                [
+                    (.upOrDown, .buttonUp), (.clickOrHold, .buttonClick), (.singleOrDoubleClick, .buttonDoubleClick),
+                    (.singleOrDoubleClickOrHold, .buttonDoubleClick),
+                ]
+            ),
+            (.up(.afterHold), [(.upOrDown, .buttonUp)]),
+            (.up(.afterHoldClick), [(.upOrDown, .buttonUp), (.singleOrDoubleClick, .buttonSingleClick)]),
+            (
+                .up(.afterHoldDoubleClick),
+                [
+                    (.upOrDown, .buttonUp), (.singleOrDoubleClick, .buttonDoubleClick),
+                    (.singleOrDoubleClickOrHold, .buttonDoubleClick),
+                ]
+            ),
+        ]
+        for (step, words) in steps {
+            let answers = talk.handle(.events(Self.button, [event(step)]))
+            #expect(answers == words.map { said($0.0, $0.1) }, "\(step)")
+        }
+    }
+
+    @Test("a Duo's big button and a Twist's push are the button; the small one and swipes are nothing flicd knows")
+    func parts() {
+        var talk = FlicdTalk()
+        talk.given(1, .createConnectionChannel(id: 7, hall, Self.normal))
+        talk.given(.status(Self.button, .ready))
+        let down = FlicdTalk.Said.told(1, .button(id: 7, .upOrDown, .buttonDown, wasQueued: false, timeDifference: 0))
+        let up = FlicdTalk.Said.told(1, .button(id: 7, .upOrDown, .buttonUp, wasQueued: false, timeDifference: 0))
+        talk.when(.events(Self.button, [event(.down, part: .big)]), expect: down)
+        talk.when(.events(Self.button, [event(.down, part: .push)]), expect: down)
+        talk.when(.events(Self.button, [event(.down, part: .small), event(.up(.open), part: .small)]))
+        talk.when(.events(Self.button, [event(.up(.click), part: .big, swipe: .left)]), expect: up)
+    }
+
+    @Test("what was stored has its age in whole seconds, downwards; what is live has none")
+    func ages() {
+        var talk = FlicdTalk()
+        talk.given(1, .createConnectionChannel(id: 7, hall, Self.normal))
+        talk.given(.status(Self.button, .ready))
+        talk.when(
+            .events(
+                Self.button,
+                [
+                    event(.down, queued: .milliseconds(4_196_999)), event(.up(.afterHold), queued: .seconds(1 << 40)),
+                    event(.down),
+                ]),
+            expect: .told(1, .button(id: 7, .upOrDown, .buttonDown, wasQueued: true, timeDifference: 4196)),
+            .told(1, .button(id: 7, .upOrDown, .buttonUp, wasQueued: true, timeDifference: 0x7FFF_FFFF)),
+            .told(1, .button(id: 7, .upOrDown, .buttonDown, wasQueued: false, timeDifference: 0)))
+    }
+
+    @Test("every channel of every client hears the same, and ids are each client's own")
+    func several() {
+        var talk = FlicdTalk(clients: 2)
+        talk.given(1, .createConnectionChannel(id: 7, hall, Self.normal))
+        talk.given(1, .createConnectionChannel(id: 0, hall, Self.normal))
+        talk.given(.status(Self.button, .ready))
+        talk.when(
+            2, .createConnectionChannel(id: 7, hall, Self.normal),
+            expect: .told(2, .createConnectionChannelResponse(id: 7, error: .noError, .ready)))
+        talk.when(
+            .events(Self.button, [event(.down)]),
+            expect: .told(1, .button(id: 7, .upOrDown, .buttonDown, wasQueued: false, timeDifference: 0)),
+            .told(1, .button(id: 0, .upOrDown, .buttonDown, wasQueued: false, timeDifference: 0)),
+            .told(2, .button(id: 7, .upOrDown, .buttonDown, wasQueued: false, timeDifference: 0)))
+        talk.when(.clientGone(id(1)))
+        talk.when(
+            .events(Self.button, [event(.down)]),
+            expect: .told(2, .button(id: 7, .upOrDown, .buttonDown, wasQueued: false, timeDifference: 0)))
+    }
+
+    @Test("an id in use is no other channel, and one not in use is none")
+    func ids() {
+        var talk = FlicdTalk(buttons: [hall, attic])
+        talk.given(1, .createConnectionChannel(id: 7, hall, Self.normal))
+        talk.when(1, .createConnectionChannel(id: 7, attic, FlicdChannelMode(latencyMode: .low)))
+        talk.when(.status(ButtonID(attic), .connected))
+        talk.when(
+            1, .removeConnectionChannel(id: 8), .changeModeParameters(id: 8, Self.normal), .removeScanner(id: 7),
+            .cancelScanWizard(id: 7), .removeBatteryStatusListener(id: 7))
+        talk.given(1, .removeConnectionChannel(id: 7))
+        talk.when(1, .removeConnectionChannel(id: 7))
+    }
+
+    @Test("the lowest latency wins and the longest time; nothing is said of what changes nothing")
+    func modes() {
+        var talk = FlicdTalk(clients: 2)
+        func mode(_ latency: LatencyMode, _ time: UInt16?) -> FlicdChannelMode {
+            FlicdChannelMode(latencyMode: latency, autoDisconnectTime: time)
+        }
+        func made(_ client: Int, _ id: UInt32) -> FlicdTalk.Said {
+            .told(client, .createConnectionChannelResponse(id: id, error: .noError, .disconnected))
+        }
+        talk.when(
+            1, .createConnectionChannel(id: 1, hall, mode(.high, 15)),
+            expect: .wants(Self.button, mode(.high, 15)), made(1, 1))
+        talk.when(
+            2, .createConnectionChannel(id: 1, hall, mode(.normal, 60)),
+            expect: .wants(Self.button, mode(.normal, 60)), made(2, 1))
+        talk.when(2, .createConnectionChannel(id: 2, hall, mode(.high, 0)), expect: made(2, 2))
+        talk.when(1, .changeModeParameters(id: 1, mode(.low, nil)), expect: .wants(Self.button, mode(.low, nil)))
+        talk.when(.clientGone(id(1)), expect: .wants(Self.button, mode(.normal, 60)))
+        // A channel that is made and removed at once is no wish.
+        talk.when(
+            2, .createConnectionChannel(id: 3, hall, mode(.low, nil)), .removeConnectionChannel(id: 3),
+            expect: made(2, 3), .told(2, .connectionChannelRemoved(id: 3, .removedByThisClient)))
+    }
+
+    @Test("who forces a button to be disconnected ends everybody's channels, and theirs say so")
+    func forceDisconnect() {
+        var talk = FlicdTalk(clients: 2)
+        talk.given(1, .createConnectionChannel(id: 7, hall, Self.normal))
+        talk.given(2, .createConnectionChannel(id: 9, hall, Self.normal))
+        talk.given(.status(Self.button, .ready))
+        talk.when(
+            2, .forceDisconnect(hall),
+            expect: .wants(Self.button, nil),
+            .told(1, .connectionChannelRemoved(id: 7, .forceDisconnectedByOtherClient)),
+            .told(2, .connectionChannelRemoved(id: 9, .forceDisconnectedByThisClient)))
+        talk.when(2, .forceDisconnect(hall))
+        talk.when(.status(Self.button, .disconnected))
+    }
+
+    @Test("one channel more than there may be is refused, and leaves its id free")
+    func bound() {
+        var talk = FlicdTalk()
+        for id in 0..<UInt32(FlicdServer.maximumChannels) {
+            talk.given(1, .createConnectionChannel(id: id, hall, Self.normal))
+        }
+        talk.when(
+            1, .createConnectionChannel(id: .max, hall, Self.normal),
+            expect: .told(
+                1, .createConnectionChannelResponse(id: .max, error: .maxPendingConnectionsReached, .disconnected)))
+        talk.when(1, .removeConnectionChannel(id: .max))
+        talk.given(1, .removeConnectionChannel(id: 0))
+        talk.when(
+            1, .createConnectionChannel(id: .max, hall, Self.normal),
+            expect: .told(1, .createConnectionChannelResponse(id: .max, error: .noError, .disconnected)))
+        #expect(talk.server.channelCount == FlicdServer.maximumChannels)
+    }
+
+    @Test("a channel to a button that is not paired waits, and is paired with it when it offers itself")
+    func pairing() {
+        var talk = FlicdTalk(clients: 2)
+        let button = ButtonID(attic)
+        talk.when(
+            1, .createConnectionChannel(id: 7, attic, Self.normal),
+            expect: .listens(FlicdListening(pairs: [button])),
+            .told(1, .createConnectionChannelResponse(id: 7, error: .noError, .disconnected)))
+        talk.when(.pairing(.found(attic)))
+        talk.when(
+            .pairing(.connected(attic)),
+            expect: .told(1, .connectionStatusChanged(id: 7, .connected, reason: .unspecified)))
+        talk.when(
+            2, .createConnectionChannel(id: 7, attic, Self.normal),
+            expect: .told(2, .createConnectionChannelResponse(id: 7, error: .noError, .connected)))
+        talk.when(
+            .paired(identity(attic)), expect: .wants(button, Self.normal), .listens(FlicdListening()))
+        talk.when(.status(button, .connected))
+        talk.when(
+            .status(button, .ready),
+            expect: .told(1, .connectionStatusChanged(id: 7, .ready, reason: .unspecified)),
+            .told(1, .newVerifiedButton(attic)),
+            .told(2, .connectionStatusChanged(id: 7, .ready, reason: .unspecified)),
+            .told(2, .newVerifiedButton(attic)))
+        talk.when(
+            .status(button, .disconnected),
+            expect: .told(1, .connectionStatusChanged(id: 7, .disconnected, reason: .unspecified)),
+            .told(2, .connectionStatusChanged(id: 7, .disconnected, reason: .unspecified)))
+    }
+
+    @Test("a pairing that fails ends the channels that waited for it, or lets them wait on")
+    func failedPairing() {
+        var talk = FlicdTalk()
+        talk.given(1, .createConnectionChannel(id: 7, attic, Self.normal))
+        // Nobody heard that it began.
+        talk.given(.pairing(.found(attic)))
+        talk.when(.pairing(.failed(attic, .failedTimeout, .verifyTimeout)))
+        talk.given(.pairing(.found(attic)))
+        talk.given(.pairing(.connected(attic)))
+        talk.when(
+            .pairing(.failed(attic, .failedTimeout, nil)),
+            expect: .told(
+                1, .connectionStatusChanged(id: 7, .disconnected, reason: .connectionEstablishmentFailed)))
+        talk.given(.pairing(.found(attic)))
+        talk.given(.pairing(.connected(attic)))
+        talk.when(
+            .pairing(.failed(attic, .buttonIsPrivate, .buttonIsPrivate)),
+            expect: .listens(FlicdListening()), .told(1, .connectionChannelRemoved(id: 7, .buttonIsPrivate)))
+        talk.when(.status(ButtonID(attic), .ready))
+    }
+}

@@ -1,0 +1,189 @@
+import ButtonModel
+import FlicdProtocol
+import TestSupport
+import Testing
+
+@Suite("Wizards of flicd's clients")
+struct FlicdWizardTests {
+    private static let pairsAny = FlicdListening(pairsAny: true)
+
+    private static func advertisement(_ address: BluetoothAddress, isPrivate: Bool) -> FlicdAdvertisement {
+        FlicdAdvertisement(
+            address: address, name: isPrivate ? "" : "F2AABB", rssi: -60, isPrivate: isPrivate,
+            isAlreadyVerified: false)
+    }
+
+    @Test("a button that is private first and public then is found, connected and paired, and told to all")
+    func success() {
+        var talk = FlicdTalk(clients: 2)
+        talk.when(1, .createScanWizard(id: 3), expect: .listens(Self.pairsAny))
+        // A verified one is nothing to a wizard, in whatever mode.
+        talk.when(.advertised(Self.advertisement(hall, isPrivate: true)))
+        talk.when(
+            .advertised(Self.advertisement(attic, isPrivate: true)),
+            expect: .told(1, .scanWizardFoundPrivateButton(id: 3)))
+        talk.when(.advertised(Self.advertisement(attic, isPrivate: true)))
+        talk.when(.advertised(Self.advertisement(attic, isPrivate: false)))
+        talk.when(
+            .pairing(.found(attic)), expect: .told(1, .scanWizardFoundPublicButton(id: 3, attic, name: "F2AABB")))
+        talk.when(.pairing(.connected(attic)), expect: .told(1, .scanWizardButtonConnected(id: 3)))
+        talk.when(
+            .paired(identity(attic)),
+            expect: .listens(FlicdListening()),
+            .told(1, .scanWizardCompleted(id: 3, .success)), .told(1, .newVerifiedButton(attic)),
+            .told(2, .newVerifiedButton(attic)))
+        #expect(talk.timer == nil)
+        talk.when(1, .cancelScanWizard(id: 3))
+    }
+
+    @Test("each phase has its limit, and the next begins it anew")
+    func limits() {
+        let timedOut = FlicdTalk.Said.told(1, .scanWizardCompleted(id: 3, .failedTimeout))
+        var talk = FlicdTalk()
+        talk.given(1, .createScanWizard(id: 3))
+        talk.wait(.milliseconds(19_999))
+        var looking = talk
+        looking.wait(.milliseconds(1), expect: .listens(FlicdListening()), timedOut)
+
+        talk.given(.advertised(Self.advertisement(attic, isPrivate: true)))
+        talk.wait(.milliseconds(19_999))
+        var privateSeen = talk
+        privateSeen.wait(.milliseconds(1), expect: .listens(FlicdListening()), timedOut)
+
+        talk.given(.pairing(.found(attic)))
+        talk.wait(.milliseconds(9_999))
+        var connecting = talk
+        connecting.wait(.milliseconds(1), expect: .listens(FlicdListening()), timedOut)
+
+        talk.given(.pairing(.connected(attic)))
+        talk.wait(.milliseconds(29_999))
+        talk.wait(.milliseconds(1), expect: .listens(FlicdListening()), timedOut)
+        talk.when(.pairing(.failed(attic, .failedTimeout, nil)))
+    }
+
+    @Test("cancelled in any phase it completes once, and leaves nothing behind")
+    func cancelled() {
+        var talk = FlicdTalk()
+        let steps: [[FlicdServer.Input]] = [
+            [], [.advertised(Self.advertisement(attic, isPrivate: true))], [.pairing(.found(attic))],
+            [.pairing(.found(attic)), .pairing(.connected(attic))],
+        ]
+        for inputs in steps {
+            talk.given(1, .createScanWizard(id: 3))
+            for input in inputs { talk.given(input) }
+            talk.when(
+                1, .cancelScanWizard(id: 3),
+                expect: .listens(FlicdListening()), .told(1, .scanWizardCompleted(id: 3, .cancelledByUser)))
+            talk.when(1, .cancelScanWizard(id: 3))
+            #expect(talk.timer == nil)
+            talk.given(.pairing(.failed(attic, .failedTimeout, nil)))
+        }
+    }
+
+    @Test("every failure is told as itself, when the wizard is two seconds old, then four, then eight, at most twenty")
+    func failures() {
+        var talk = FlicdTalk()
+        let results: [FlicdScanWizardResult] = [
+            .buttonIsPrivate, .invalidData, .buttonBelongsToOtherPartner, .buttonAlreadyConnectedToOtherDevice,
+            .failedTimeout,
+        ]
+        for (result, seconds) in zip(results, [2, 4, 8, 16, 20]) {
+            talk.given(1, .createScanWizard(id: 3))
+            talk.given(.pairing(.found(attic)))
+            talk.given(.pairing(.connected(attic)))
+            talk.when(.pairing(.failed(attic, result, nil)), expect: .listens(FlicdListening()))
+            talk.wait(.milliseconds(seconds * 1000 - 1))
+            talk.wait(.milliseconds(1), expect: .told(1, .scanWizardCompleted(id: 3, result)))
+        }
+        // Whoever looks for as long as it may and finds none has had patience enough.
+        talk.given(1, .createScanWizard(id: 3))
+        talk.wait(
+            .seconds(20), expect: .listens(FlicdListening()), .told(1, .scanWizardCompleted(id: 3, .failedTimeout)))
+        talk.given(1, .createScanWizard(id: 3))
+        talk.given(.pairing(.found(attic)))
+        talk.given(.pairing(.failed(attic, .invalidData, nil)))
+        talk.wait(.seconds(2), expect: .told(1, .scanWizardCompleted(id: 3, .invalidData)))
+    }
+
+    @Test("without an adapter it fails, and so it does when the adapter goes")
+    func noAdapter() {
+        var talk = FlicdTalk(isAttached: false)
+        let unavailable = FlicdTalk.Said.told(1, .scanWizardCompleted(id: 3, .bluetoothUnavailable))
+        talk.when(1, .createScanWizard(id: 3))
+        talk.wait(.seconds(2), expect: unavailable)
+        talk.given(.controller(.attached, address: nil))
+        talk.given(1, .createScanWizard(id: 3))
+        talk.wait(.seconds(10))
+        talk.when(
+            .controller(.resetting, address: nil),
+            expect: .listens(FlicdListening()), .told(1, .bluetoothControllerStateChange(.resetting)), unavailable)
+    }
+
+    @Test("one search serves all; whoever comes later is told what the others know, and each has its own clock")
+    func several() {
+        var talk = FlicdTalk(clients: 2)
+        talk.given(1, .createScanWizard(id: 3))
+        talk.wait(.seconds(15))
+        talk.when(2, .createScanWizard(id: 3), expect: .listens(Self.pairsAny))
+        talk.wait(.seconds(5), expect: .told(1, .scanWizardCompleted(id: 3, .failedTimeout)))
+        talk.given(.pairing(.found(attic)))
+        talk.given(.pairing(.connected(attic)))
+        talk.when(
+            1, .createScanWizard(id: 4),
+            expect: .listens(Self.pairsAny), .told(1, .scanWizardFoundPublicButton(id: 4, attic, name: "")),
+            .told(1, .scanWizardButtonConnected(id: 4)))
+        talk.when(.clientGone(id(2)))
+        talk.when(
+            .paired(identity(attic)),
+            expect: .listens(FlicdListening()), .told(1, .scanWizardCompleted(id: 4, .success)),
+            .told(1, .newVerifiedButton(attic)))
+    }
+
+    @Test("more wizards than there may be fail, late for some and at once for the rest: each completes once")
+    func bound() {
+        var talk = FlicdTalk()
+        let count = UInt32(FlicdServer.maximumWizards)
+        for id in 0..<2 * count { talk.given(1, .createScanWizard(id: id)) }
+        talk.when(
+            1, .createScanWizard(id: 99), expect: .told(1, .scanWizardCompleted(id: 99, .failedTimeout)))
+        talk.when(1, .createScanWizard(id: 0))
+        var completed: [UInt32] = []
+        for case .told(1, .scanWizardCompleted(let id, .failedTimeout)) in talk.pass(.seconds(21)) {
+            completed.append(id)
+        }
+        #expect(completed.sorted() == Array(0..<2 * count))
+    }
+
+    @Test("a button paired by other means is told to all, and to no wizard that was not about it")
+    func pairedElsewhere() {
+        var talk = FlicdTalk()
+        talk.when(.paired(identity(attic)), expect: .told(1, .newVerifiedButton(attic)))
+    }
+
+    @Test("a scanner hears every advertisement, with what we know of the button")
+    func scanner() {
+        var talk = FlicdTalk(clients: 2)
+        talk.when(1, .createScanner(id: 5), expect: .listens(FlicdListening(reportsAll: true)))
+        talk.given(1, .createScanner(id: 6))
+        talk.given(.status(ButtonID(hall), .connected))
+        var known = Self.advertisement(hall, isPrivate: true)
+        known.isAlreadyVerified = true
+        known.isConnectedToThisDevice = true
+        talk.when(
+            .advertised(Self.advertisement(hall, isPrivate: true)),
+            expect: .told(1, .advertisementPacket(scanID: 5, known)), .told(1, .advertisementPacket(scanID: 6, known)))
+        talk.given(1, .removeScanner(id: 5))
+        var other = Self.advertisement(attic, isPrivate: false)
+        other.isConnectedToOtherDevice = true
+        talk.when(.advertised(other), expect: .told(1, .advertisementPacket(scanID: 6, other)))
+        talk.when(1, .removeScanner(id: 6), expect: .listens(FlicdListening()))
+        talk.when(.advertised(other))
+    }
+
+    @Test("more scanners than there may be are ignored")
+    func scannerBound() {
+        var talk = FlicdTalk()
+        for id in 0...UInt32(FlicdServer.maximumScanners) { talk.given(1, .createScanner(id: id)) }
+        #expect(talk.handle(.advertised(Self.advertisement(attic, isPrivate: false))).count == 16)
+    }
+}

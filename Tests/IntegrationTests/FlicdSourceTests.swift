@@ -1,0 +1,117 @@
+import Foundation
+import JSON
+import Testing
+
+/// A house whose buttons are in another one, which serves clients of flicd.
+@Suite("Buttons of a flicd elsewhere", .serialized)
+struct FlicdSourceTests {
+    private static let kitchen = "tryck/80e4da000001"
+    private static let rules = """
+        version: 1
+        buttons: {kitchen: {id: "80:E4:DA:00:00:01"}}
+        rules:
+          - {id: once, triggers: {button: kitchen, event: click}, actions: {log: clicked}}
+          - {id: twice, triggers: {button: kitchen, event: double_click}, actions: {log: doubly}}
+        """
+
+    /// Serves each port in the way its name says.
+    private static let peculiar = """
+        import socket, struct, sys, threading
+        def frame(*octets): return struct.pack("<H", len(octets)) + bytes(octets)
+        info = frame(9, 2, *[0] * 6, 0, 8, 255, 255, 0, 0, 1, 0, 1, 0, 0, 218, 228, 128)
+        def serve(listener, way):
+            while True:
+                peer, _ = listener.accept()
+                try:
+                    if way == "garbage": peer.sendall(b"HTTP/1.1 400 Bad Request\\r\\n\\r\\n" * 900)
+                    if way == "half": peer.sendall(info[:9])
+                    if way == "unasked":
+                        peer.recv(3)
+                        peer.sendall(frame(13, 9, 0, 0, 0) + frame(14, *[7] * 61) + frame(2, 1) + frame(77) + info * 2)
+                        peer.sendall(frame(4, 99, 0, 0, 0, 0, 0, 0, 0, 0, 0) + frame(7, 1, 0, 0, 0, 200, 0, 0, 0, 0, 0))
+                        peer.recv(1)
+                except OSError: pass
+                peer.close()
+        for way in ("garbage", "half", "unasked", "closing"):
+            listener = socket.create_server(("127.0.0.1", 0))
+            threading.Thread(target=serve, args=(listener, way), daemon=True).start()
+            print(way, listener.getsockname()[1], flush=True)
+        sys.stdin.read()
+        """
+
+    @Test("presses travel with their age, the battery, too; a server that was killed is found again")
+    func travels() throws {
+        let port = try Workshop.freePort()
+        let far = try RuleHouse(
+            "version: 1\nrules: []\n", hasBroker: false, hasButton: true,
+            configuration: #"flicd: {listen: "127.0.0.1:\#(port)"}"#)
+        let near = try RuleHouse(Self.rules, configuration: "sources: flicd://127.0.0.1:\(port)")
+        try near.workshop.wait { try near.ask("button", ["id": "kitchen"])["state"] == "ready" }
+        let shown = try near.ask("button", ["id": "kitchen"])
+        #expect(shown["source"] == .string("flicd://127.0.0.1:\(port)"))
+        #expect((shown["battery"]?.integerValue ?? -1) > 0)
+        #expect(try near.tryck("status").contains("flicd://127.0.0.1:\(port), connected"))
+
+        try far.press()
+        #expect(try near.logged() == "clicked")
+        try near.heard(#"\#(Self.kitchen)/event {"event_type":"click""#)
+        try far.press("double_click")
+        #expect(try near.logged() == "doubly")
+
+        // It is pressed where nobody hears it, and tells of it later.
+        try far.ask("button/disconnect", ["id": "kitchen"])
+        try near.workshop.wait { try near.ask("button", ["id": "kitchen"])["state"] != "ready" }
+        try far.ask("simulator/press", ["button": "kitchen", "press": "click"])
+        try far.ask("button/connect", ["id": "kitchen"])
+        let event = try JSONValue(
+            parsing: near.watch.line(containing: #""event":"click","queued":true"#, within: 10))
+        #expect((event["age_ms"]?.integerValue ?? -1) % 1000 == 0)
+        #expect(try near.logged() == "clicked")
+
+        try far.restart(with: SIGKILL) {
+            try near.watch.line(containing: #""kind":"source""#, within: 10)
+            #expect(try near.ask("button", ["id": "kitchen"])["state"] == "disconnected")
+            #expect(try near.ask("status")["ok"] == false)
+        }
+        try near.workshop.wait { try near.ask("button", ["id": "kitchen"])["state"] == "ready" }
+        try far.press()
+        #expect(try near.logged() == "clicked")
+    }
+
+    @Test("what it forgets is forgotten there; what was stored comes back after a restart")
+    func forgets() throws {
+        let port = try Workshop.freePort()
+        let far = try RuleHouse(
+            "version: 1\nrules: []\n", hasBroker: false, hasButton: true,
+            configuration: #"flicd: {listen: "127.0.0.1:\#(port)"}"#)
+        let near = try RuleHouse(Self.rules, hasBroker: false, configuration: "sources: flicd://127.0.0.1:\(port)")
+        try near.workshop.wait { try near.ask("button", ["id": "kitchen"])["state"] == "ready" }
+        try near.ask("button/rename", ["id": "kitchen", "to": "Stairs"])
+        try near.restart()
+        try near.workshop.wait { try near.ask("button", ["id": "kitchen"])["state"] == "ready" }
+        #expect(try near.ask("status")["buttons"]?["paired"] == 1)
+        try near.ask("button/remove", ["id": "kitchen"])
+        try near.watch.line(containing: #""state":"removed""#, within: 10)
+        try far.workshop.wait { try far.ask("status")["buttons"]?["paired"] == 0 }
+        #expect(try near.ask("status")["buttons"]?["paired"] == 0)
+    }
+
+    @Test("servers that misbehave are tried again, and disturb nobody")
+    func misbehaving() throws {
+        let workshop = try Workshop()
+        let peculiar = try workshop.start("/usr/bin/python3", ["-c", Self.peculiar])
+        let ports = try ["garbage", "half", "unasked", "closing"].map { way in
+            try peculiar.line(containing: way).split(separator: " ").last.map(String.init) ?? ""
+        }
+        let house = try RuleHouse(
+            "version: 1\nrules: []\n", hasBroker: false,
+            configuration: "sources: [\(ports.map { "flicd://127.0.0.1:\($0)" }.joined(separator: ", "))]")
+        try house.workshop.wait {
+            let sources = try house.ask("status")["sources"]?.arrayValue ?? []
+            return sources.map { $0["connected"]?.boolValue } == [false, false, true, false]
+                && sources.count { $0["fault"]?.stringValue?.hasSuffix("it closed the connection") == true } == 3
+        }
+        #expect(try house.ask("status")["buttons"]?["paired"] == 0)
+        #expect(try house.tryck("status", status: 1).contains("not connected"))
+    }
+}
