@@ -1,4 +1,5 @@
 import ButtonModel
+import Daemon
 import Simulator
 import TestSupport
 import Testing
@@ -17,9 +18,9 @@ struct DemoKeysTests {
     func tap() {
         var talk = Self.keys()
         let end = talk.now + DemoKeys.tapDuration
-        talk.when(Self.key("k"), expect: .move(button: "kitchen", .down), .setTimer(end))
+        talk.when(Self.key("k"), expect: .act(button: "kitchen", .press(.down)), .setTimer(end))
         talk.wait(DemoKeys.tapDuration)
-        talk.when(.timerFired, expect: .move(button: "kitchen", .up), .cancelTimer)
+        talk.when(.timerFired, expect: .act(button: "kitchen", .press(.up)), .cancelTimer)
     }
 
     @Test("twice quickly is two presses, one after the other")
@@ -27,10 +28,10 @@ struct DemoKeysTests {
         var talk = Self.keys()
         talk.given(Self.key("k"))
         talk.wait(DemoKeys.tapDuration)
-        talk.when(.timerFired, expect: .move(button: "kitchen", .up), .cancelTimer)
+        talk.when(.timerFired, expect: .act(button: "kitchen", .press(.up)), .cancelTimer)
         talk.wait(.milliseconds(60))
         let end = talk.now + DemoKeys.tapDuration
-        talk.when(Self.key("k"), expect: .move(button: "kitchen", .down), .setTimer(end))
+        talk.when(Self.key("k"), expect: .act(button: "kitchen", .press(.down)), .setTimer(end))
     }
 
     @Test("a key that repeats itself keeps the button down")
@@ -44,23 +45,23 @@ struct DemoKeysTests {
         talk.wait(.milliseconds(99))
         talk.when(.timerFired, expect: .setTimer(talk.now + .milliseconds(1)))
         talk.wait(.milliseconds(1))
-        talk.when(.timerFired, expect: .move(button: "kitchen", .up), .cancelTimer)
+        talk.when(.timerFired, expect: .act(button: "kitchen", .press(.up)), .cancelTimer)
     }
 
     @Test("the capital letter holds the button down until it comes again")
     func hold() {
         var talk = Self.keys()
-        talk.when(Self.key("H"), expect: .move(button: "hall", .down), .cancelTimer)
+        talk.when(Self.key("H"), expect: .act(button: "hall", .press(.down)), .cancelTimer)
         talk.wait(.seconds(5))
         talk.when(.timerFired, expect: .cancelTimer)
-        talk.when(Self.key("H"), expect: .move(button: "hall", .up))
+        talk.when(Self.key("H"), expect: .act(button: "hall", .press(.up)))
     }
 
     @Test("the small letter lets go of a held button, too")
     func letGo() {
         var talk = Self.keys()
         talk.given(Self.key("H"))
-        talk.when(Self.key("h"), expect: .move(button: "hall", .up))
+        talk.when(Self.key("h"), expect: .act(button: "hall", .press(.up)))
     }
 
     @Test("two buttons can be down at once, each for its own time")
@@ -69,9 +70,9 @@ struct DemoKeysTests {
         talk.given(Self.key("k"))
         let end = talk.now + DemoKeys.tapDuration
         talk.wait(.milliseconds(50))
-        talk.when(Self.key("h"), expect: .move(button: "hall", .down), .setTimer(end))
+        talk.when(Self.key("h"), expect: .act(button: "hall", .press(.down)), .setTimer(end))
         talk.wait(.milliseconds(50))
-        talk.when(.timerFired, expect: .move(button: "kitchen", .up), .setTimer(talk.now + .milliseconds(50)))
+        talk.when(.timerFired, expect: .act(button: "kitchen", .press(.up)), .setTimer(talk.now + .milliseconds(50)))
     }
 
     @Test("q, Ctrl-C and Ctrl-D quit", arguments: [UInt8(ascii: "q"), 3, 4])
@@ -85,6 +86,42 @@ struct DemoKeysTests {
         var talk = Self.keys()
         for byte in text.utf8 { talk.when(.byte(byte)) }
         #expect(talk.given(Self.key("?")) == [.help])
+    }
+
+    static func dials() -> Transcript<DemoKeys> {
+        Transcript(
+            DemoKeys(
+                DemoKeyMap(
+                    buttons: ["kitchen", "sofa", "desk"], models: ["sofa": .duo, "desk": .twist])))
+    }
+
+    @Test("the arrows swipe over the Duo, the button that was pressed last")
+    func arrows() {
+        var talk = Self.dials()
+        for byte in "\u{1B}[".utf8 { talk.when(.byte(byte)) }
+        talk.when(Self.key("C"), expect: .act(button: "sofa", .swipe(.right)))
+        talk.given(Self.key("m"))
+        for byte in "\u{1B}O".utf8 { talk.when(.byte(byte)) }
+        talk.when(Self.key("A"), expect: .act(button: "sofa", .swipe(.up, part: .small)))
+    }
+
+    @Test("plus and minus turn the Twist, or the Duo while it is held")
+    func turns() {
+        var talk = Self.dials()
+        talk.when(Self.key("+"), expect: .act(button: "desk", .turn(hundredths: DemoKeys.turn)))
+        talk.given(Self.key("S"))
+        talk.when(Self.key("-"), expect: .act(button: "sofa", .turn(hundredths: -DemoKeys.turn)))
+        talk.given(Self.key("s"))
+        talk.when(Self.key("-"), expect: .act(button: "desk", .turn(hundredths: -DemoKeys.turn)))
+    }
+
+    @Test("a Duo has two keys")
+    func smallKey() {
+        var talk = Self.dials()
+        let end = talk.now + DemoKeys.tapDuration
+        talk.when(Self.key("m"), expect: .act(button: "sofa", .press(.down, part: .small)), .setTimer(end))
+        talk.when(
+            Self.key("S"), expect: .act(button: "sofa", .press(.down)), .setTimer(end))
     }
 
     @Test("no byte does more than it should", arguments: UInt8.min ... .max)

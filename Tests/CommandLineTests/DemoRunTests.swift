@@ -103,9 +103,9 @@ struct DemoRunTests {
     @Test("with keys, a move is a press, and nothing ends by itself")
     func keys() throws {
         var talk = try Self.playing(nil)
-        talk.when(.move(button: "hall", .down))
+        talk.when(.act(button: "hall", .press(.down)))
         talk.when(Self.answer("permit_join"), expect: .cancelTimer, Self.ready)
-        talk.when(.move(button: "hall", .down), expect: Self.press("hall", "down"))
+        talk.when(.act(button: "hall", .press(.down)), expect: Self.press("hall", "down"))
         talk.when(Self.answer("simulator/press"))
         let down = Self.line("event", ("id", "2"), ("event", "down"))
         talk.when(.received(down), expect: .show(down))

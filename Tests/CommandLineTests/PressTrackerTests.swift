@@ -1,3 +1,5 @@
+import ButtonModel
+import Daemon
 import JSON
 import Simulator
 import Testing
@@ -16,7 +18,7 @@ struct PressTrackerTests {
 
     static func publish(_ payload: JSONValue) -> JSONValue { ["kind": "publish", "topic": "a", "payload": payload] }
 
-    static func tracker(_ press: SimulatedPress, _ lines: JSONValue...) -> PressTracker {
+    static func tracker(_ press: SimulatedAction, _ lines: JSONValue...) -> PressTracker {
         var tracker = PressTracker()
         tracker.begin(press)
         for line in lines { tracker.received(line) }
@@ -26,18 +28,21 @@ struct PressTrackerTests {
     @Test(
         "a press is over when all of it is part of a gesture, whatever the trigger mode",
         arguments: [
-            (SimulatedPress.click, ["down", "click", "up"]),
-            (.click, ["down", "up", "click"]),
-            (.doubleClick, ["down", "up", "down", "up", "double_click"]),
-            (.doubleClick, ["down", "click", "up", "down", "click", "up"]),
-            (.doubleClick, ["down", "up", "click", "down", "up", "click"]),
-            (.hold, ["down", "hold", "up", "hold_release"]),
-            (.hold, ["down", "up", "click"]),
-            (.makePublic, ["down", "hold", "up", "hold_release"]),
-            (.down, ["down"]),
-            (.up, ["up"]),
+            (SimulatedAction.press(.click), ["down", "click", "up"]),
+            (.press(.click), ["down", "up", "click"]),
+            (.press(.doubleClick), ["down", "up", "down", "up", "double_click"]),
+            (.press(.doubleClick), ["down", "click", "up", "down", "click", "up"]),
+            (.press(.doubleClick), ["down", "up", "click", "down", "up", "click"]),
+            (.press(.hold), ["down", "hold", "up", "hold_release"]),
+            (.press(.hold), ["down", "up", "click"]),
+            (.press(.makePublic), ["down", "hold", "up", "hold_release"]),
+            (.press(.down), ["down"]),
+            (.press(.up), ["up"]),
+            (.swipe(.left), ["down", "up", "swipe_left"]),
+            (.turn(hundredths: 10), ["rotate_clockwise"]),
+            (.pushTurn(hundredths: -10), ["down", "rotate_counter_clockwise", "up", "click"]),
         ])
-    func gestures(press: SimulatedPress, events: [String]) {
+    func gestures(press: SimulatedAction, events: [String]) {
         var tracker = Self.tracker(press)
         for event in events {
             #expect(!tracker.isSettled)
@@ -48,16 +53,16 @@ struct PressTrackerTests {
 
     @Test("another button that is held down does not keep a press from its end")
     func otherButton() {
-        var tracker = Self.tracker(.down, Self.event("down", on: "2"), Self.event("hold", on: "2"))
+        var tracker = Self.tracker(.press(.down), Self.event("down", on: "2"), Self.event("hold", on: "2"))
         #expect(tracker.isSettled)
-        tracker.begin(.click)
+        tracker.begin(.press(.click))
         for event in ["down", "up", "click"] { tracker.received(Self.event(.string(event))) }
         #expect(tracker.isSettled)
     }
 
     @Test("a run counts until it ends")
     func runs() {
-        var tracker = Self.tracker(.up, Self.event("up"), Self.rule("started"), Self.rule("started", run: 2))
+        var tracker = Self.tracker(.press(.up), Self.event("up"), Self.rule("started"), Self.rule("started", run: 2))
         tracker.received(Self.rule("completed"))
         #expect(tracker.awaited == "rule evening to end")
         tracker.received(Self.rule("completed", run: 2))
@@ -67,12 +72,12 @@ struct PressTrackerTests {
     @Test("a rule that a gate stopped is no run")
     func gates() {
         let stopped: JSONValue = ["kind": "rule", "rule": "evening", "outcome": "dropped_busy"]
-        #expect(Self.tracker(.up, Self.event("up"), stopped).isSettled)
+        #expect(Self.tracker(.press(.up), Self.event("up"), stopped).isSettled)
     }
 
     @Test("a message counts until it came back, on whichever road it was first")
     func messages() {
-        var tracker = Self.tracker(.up, Self.event("up"), Self.publish("x"), Self.publish("x"))
+        var tracker = Self.tracker(.press(.up), Self.event("up"), Self.publish("x"), Self.publish("x"))
         tracker.delivered(.init(topicName: "a", payload: "x"))
         #expect(tracker.awaited == "the message on a to come back")
         tracker.delivered(.init(topicName: "a", payload: "x"))
@@ -89,16 +94,16 @@ struct PressTrackerTests {
             "kind": "rule", "rule": "evening", "run": 1, "outcome": "step_failed", "step": 1, "code": "R822",
             "reason": "exit status 1",
         ]
-        let tracker = Self.tracker(.up, Self.event("up"), Self.rule("started"), step, Self.rule("failed"))
+        let tracker = Self.tracker(.press(.up), Self.event("up"), Self.rule("started"), step, Self.rule("failed"))
         #expect(tracker.isSettled)
         #expect(tracker.failure == "Rule evening failed. Its action 2: exit status 1 (R822).")
     }
 
     @Test("after a mere down, the up waits for the gesture of both")
     func downThenUp() {
-        var tracker = Self.tracker(.down, Self.event("down"))
+        var tracker = Self.tracker(.press(.down), Self.event("down"))
         #expect(tracker.isSettled)
-        tracker.begin(.up)
+        tracker.begin(.press(.up))
         tracker.received(Self.event("up"))
         #expect(tracker.awaited == "the press to become a gesture")
         tracker.received(Self.event("click"))
@@ -107,8 +112,8 @@ struct PressTrackerTests {
 
     @Test("what a press that was not waited for began has to end, too")
     func leftOver() {
-        var tracker = Self.tracker(.down, Self.event("down"), Self.event("hold"), Self.rule("started"))
-        tracker.begin(.up)
+        var tracker = Self.tracker(.press(.down), Self.event("down"), Self.event("hold"), Self.rule("started"))
+        tracker.begin(.press(.up))
         tracker.received(Self.event("up"))
         tracker.received(Self.event("hold_release"))
         #expect(tracker.awaited == "rule evening to end")

@@ -1,3 +1,4 @@
+import ButtonModel
 import Daemon
 import JSON
 import Simulator
@@ -24,8 +25,9 @@ struct SimulateTests {
     @Test(
         "a line is a button and a press",
         arguments: [
-            ("kitchen click", SimulateInput.press(button: "kitchen", .click)),
-            ("  hall\tmake_public ", .press(button: "hall", .makePublic)),
+            ("kitchen click", SimulateInput.act(button: "kitchen", .press(.click))),
+            ("kitchen small_swipe_up", .act(button: "kitchen", .swipe(.up, part: .small))),
+            ("  hall\tmake_public ", .act(button: "hall", .press(.makePublic))),
             ("help", .help),
             ("?", .help),
             ("kitchen", .mistake("Write a button and a press, for example: kitchen click")),
@@ -34,7 +36,7 @@ struct SimulateTests {
             (
                 "hall fly",
                 .mistake(
-                    "There is no press \"fly\". The presses are: click, double_click, hold, down, up, make_public.")
+                    "There is no press \"fly\". The presses are: \(SimulatedAction.words).")
             ),
         ])
     func lines(text: String, expected: SimulateInput) {

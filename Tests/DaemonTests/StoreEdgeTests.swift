@@ -11,11 +11,17 @@ struct StoreEdgeTests {
     @Test("everything put in comes out again, after the store was closed and opened")
     func roundTrip() async throws {
         let directory = TemporaryDirectory()
-        let full = StoredButton.example(
+        var changed = StoredButton.example(
             1, name: "Küche \"a\"; DROP TABLE buttons", battery: 2950, triggerMode: .clickAndHold, isWanted: false)
+        changed.identity.model = .twist
+        changed.settings.ledMode = .selector
+        changed.dials = [.slot(1): 0, .slot(12): ButtonModel.Dial.unitsPerTurn, .free: 4096]
+        changed.cursor.smallEventCount = .max
+        let full = changed
         let bare = StoredButton.example(2, nickname: "nul \0 inside")
         let run = StoredRun(
-            id: 7, rule: "hall/lights", button: full.id, event: EventCursor(bootID: .max, eventCount: .max),
+            id: 7, rule: "hall/lights", button: full.id,
+            event: EventCursor(bootID: .max, eventCount: .max, smallEventCount: .max),
             startedAt: UTCTime(milliseconds: -1))
         let far = StoredButton.example(3).ofFlicd
         let states = try await withReactor {
@@ -47,7 +53,7 @@ struct StoreEdgeTests {
                 try store.apply([change])
                 #expect(try store.load().buttons == [expected, other], "twice: \(change)")
             }
-            let sameBoot = EventCursor(bootID: expected.cursor.bootID, eventCount: 90)
+            let sameBoot = EventCursor(bootID: expected.cursor.bootID, eventCount: 90, smallEventCount: 7)
             try expect(.progress(id, sameBoot, recogniser: "d1", pressCount: 5, sequence: 9, heard: 8)) {
                 $0.cursor = sameBoot
                 $0.recogniser = "d1"
@@ -84,9 +90,11 @@ struct StoreEdgeTests {
             try expect(.triggerMode(id, nil)) { $0.triggerMode = nil }
             let settings = ButtonSettings(
                 latencyMode: .low, autoDisconnectTime: 60, nicknameChosenAt: 1_760_000_030_500,
-                isConnectionWanted: false)
+                isConnectionWanted: false, ledMode: .none)
             try expect(.settings(id, settings)) { $0.settings = settings }
             try expect(.settings(id, ButtonSettings())) { $0.settings = ButtonSettings() }
+            try expect(.dials(id, [.part(.small): 1])) { $0.dials = [.part(.small): 1] }
+            try expect(.dials(id, [:])) { $0.dials = [:] }
             try store.apply([.removeButton(id), .name(id, "gone")])
             #expect(try store.load().buttons == [other])
         }

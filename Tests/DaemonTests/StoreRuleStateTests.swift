@@ -153,12 +153,22 @@ struct StoreRuleStateTests {
             try old.run("PRAGMA user_version = 2")
             try old.run("INSERT INTO installation (only_row, id, next_run) VALUES (1, 'beef', 41)")
             try old.run("INSERT INTO runs VALUES (40, 'hall', '80e4da000001', 1, 2, 1700000000000)")
+            try old.run(
+                """
+                INSERT INTO buttons
+                VALUES ('80e4da000001', 0, '00', 'BA00-A00001', '', 10, NULL, 1, zeroblob(16), 1700000000000, 1, 3, 0, NULL,
+                    NULL, 2, 4, NULL, 'normal', 1, '', NULL, NULL, 0)
+                """)
         }
         try await withReactor {
             let store = try openStore(directory)
             let run = StoredRun.example(40, Self.button)
-            #expect(try store.load() == StoredState(installationID: "beef", nextRun: 41, runs: [run]))
-            #expect(try store.database.rows("PRAGMA user_version") { $0.integer(0) } == [4])
+            let state = try store.load()
+            #expect(state.installationID == "beef" && state.nextRun == 41 && state.runs == [run])
+            #expect(state.buttons.map(\.identity.model) == [.flic2])
+            #expect(state.buttons.map(\.cursor) == [EventCursor(bootID: 1, eventCount: 3)])
+            #expect(state.buttons.map(\.settings) == [ButtonSettings()] && state.buttons.map(\.dials) == [[:]])
+            #expect(try store.database.rows("PRAGMA user_version") { $0.integer(0) } == [5])
             try store.apply([.rules(.variable("a", .integer(1)))])
         }
         let again = try await withReactor { try openStore(directory).load() }

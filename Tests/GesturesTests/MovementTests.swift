@@ -47,6 +47,38 @@ struct MovementTests {
         #expect(room.told.map(\.part) == [.dial, .push])
     }
 
+    @Test("each slot of a selector is a dial of its own")
+    func slots() {
+        var room = room([.milliseconds(100)])
+        for slot in [3, 4, 3] {
+            room.handle(
+                .moved(
+                    ButtonMovement(
+                        button: .sofa, part: .dial, kind: .rotation(steps: slot), position: slot * 10, slot: slot,
+                        dial: .slot(slot))))
+        }
+        room.rest()
+        #expect(room.timed == ["turn 6@100", "turn 4@100"])
+        #expect(room.told.map(\.slot) == [3, 4])
+        #expect(room.told.map(\.position) == [30, 40])
+    }
+
+    @Test("a dial that is free goes through all slots, and is told with the last")
+    func free() {
+        var room = room([.milliseconds(100)])
+        for slot in [3, 4, 5] {
+            room.handle(
+                .moved(
+                    ButtonMovement(
+                        button: .sofa, part: .push, kind: .rotation(steps: 8), position: slot * 8, slot: slot,
+                        dial: .free)))
+        }
+        room.rest()
+        #expect(room.timed == ["turn 24@100"])
+        #expect(room.told.map(\.slot) == [5])
+        #expect(room.told.map(\.position) == [40])
+    }
+
     @Test("without a time to collect, each step is told")
     func atOnce() {
         var room = room([.zero])

@@ -18,6 +18,21 @@ struct DiscoveryTests {
         #expect(try JSONValue(parsing: discovery.bridgePayload()) == Examples.golden("bridge"))
     }
 
+    @Test("a Duo is two buttons that can be swiped and turned, a Twist a dial", arguments: ["duo", "twist"])
+    func models(name: String) throws {
+        let device = name == "duo" ? Examples.duo : Examples.twist
+        let payload = discovery.payload(device)
+        #expect(try JSONValue(parsing: payload) == Examples.golden(name))
+    }
+
+    @Test("nothing of them is announced twice under one key")
+    func keys() throws {
+        for device in [Examples.duo, Examples.twist] {
+            let names = try #require(try JSONValue(parsing: discovery.payload(device))["components"]).names
+            #expect(Set(names).count == names.count)
+        }
+    }
+
     @Test("config topics are made of the base topic, and of nothing that can change")
     func configTopics() {
         #expect(discovery.configTopic(of: Examples.button.id) == "homeassistant/device/tryck_80e4da010203/config")

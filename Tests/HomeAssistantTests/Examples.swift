@@ -9,6 +9,12 @@ enum Examples {
     static let button = ButtonDevice(
         id: ButtonID(address), address: address, name: name, serial: "BA00-A00001", firmwareVersion: 10,
         clickCounts: [6, 3], hasFirmwareFile: true)
+    static let duo = ButtonDevice(
+        id: ButtonID(address), address: address, name: "Sofa", serial: "DA01-D00042", firmwareVersion: 5, model: .duo,
+        clickCounts: [3], usedDials: [.part(.small)])
+    static let twist = ButtonDevice(
+        id: ButtonID(address), address: address, name: "Desk", serial: "TA01-T00007", firmwareVersion: 3, model: .twist,
+        usedDials: [.free])
     static let discovery = Discovery(
         topics: Topics(base: "tryck"), prefix: "homeassistant", installationID: "5a1f", version: "0.1.0",
         takesRequests: true)

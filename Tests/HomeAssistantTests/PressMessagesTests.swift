@@ -24,6 +24,38 @@ struct PressMessagesTests {
         #expect(messages.allSatisfy { $0.qos == 1 && !$0.retain })
     }
 
+    @Test("what the small button of a Duo does has topics of its own")
+    func small() {
+        var report = report
+        report.part = .small
+        #expect(
+            (topics.messages("click", report) + [topics.rawMessage("up", report)]).map(\.topicName) == [
+                "home/tryck/80e4da7a1b2c/small/action", "home/tryck/80e4da7a1b2c/small/event",
+                "home/tryck/80e4da7a1b2c/small/raw",
+            ])
+    }
+
+    @Test(
+        "a part, and what a dial did, stand behind all else",
+        arguments: [
+            (ButtonPart.big, nil, #""press_count":412,"part":"big"}"#),
+            (
+                .push, PressReport.Turn(steps: -3, position: 40, slot: 5),
+                #""press_count":412,"part":"push","steps":-3,"position":40,"slot":5}"#
+            ),
+            (
+                .small, PressReport.Turn(steps: 7, position: 0, slot: 0),
+                #""press_count":412,"part":"small","steps":7,"position":0}"#
+            ),
+        ] as [(ButtonPart, PressReport.Turn?, String)])
+    func parts(part: ButtonPart, turn: PressReport.Turn?, end: String) {
+        var report = report
+        report.part = part
+        report.turn = turn
+        let payload = String(decoding: topics.messages("click", report)[1].payload, as: UTF8.self)
+        #expect(payload.hasSuffix(end))
+    }
+
     @Test("the payload is what the same JSON value is written as", arguments: UInt64(0)..<200)
     func sameAsValue(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)

@@ -112,6 +112,16 @@ struct ExportTests {
         }
     }
 
+    @Test("what only a Duo or a Twist has goes along")
+    func models() throws {
+        var state = ExportedState(StoredState(installationID: "05a1", buttons: [.example(1)]))
+        state.buttons[0].identity.model = .twist
+        state.buttons[0].settings.ledMode = .point
+        state.buttons[0].dials = [.slot(3): 12_288, .free: 0]
+        state.buttons[0].cursor.smallEventCount = 7
+        #expect(try ExportFile(decoding: ExportFile.clear(state).encoded()) == .clear(state))
+    }
+
     @Test("the first version is written as it always was, and read by whoever comes later")
     func firstVersion() throws {
         let text = #"""

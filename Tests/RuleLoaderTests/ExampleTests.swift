@@ -13,8 +13,8 @@ struct ExampleTests {
         let loaded = RuleLoader.rules(try Project.file("rules/home.yaml"), in: LoadEnvironment())
         #expect(loaded.diagnostics == [])
         let set = try #require(loaded.value)
-        #expect(set.buttons.map(\.name) == ["kitchen", "hall"])
-        #expect(set.rules.count == 5)
+        #expect(set.buttons.map(\.name) == ["kitchen", "hall", "sofa", "desk"])
+        #expect(set.rules.count == 7)
     }
 
     @Test("the simulated buttons of the demo are the buttons of its rules")

@@ -152,13 +152,13 @@ extension RuleEngine.Input {
     /// - Parameter age: `nil` for a live one.
     static func event(
         _ what: Recognised.What, of button: ButtonID = House.kitchen, part: ButtonPart? = nil,
-        press: UInt64? = nil, age: Duration? = nil, isLast: Bool = false, at now: Instant
+        press: UInt64? = nil, age: Duration? = nil, isLast: Bool = false, slot: Int = 0, at now: Instant
     ) -> RuleEngine.Input {
         .given(
             .recognised(
                 Recognised(
                     button: button, part: part, what: what, presses: press.map { $0...$0 }, wasQueued: age != nil,
-                    wasQueuedLast: isLast, age: age ?? .zero, at: now - (age ?? .zero))))
+                    wasQueuedLast: isLast, age: age ?? .zero, at: now - (age ?? .zero), slot: slot)))
     }
 }
 

@@ -148,6 +148,36 @@ struct TurnTests {
         #expect(talk.done(2, step: 1).prefix(3) == ["completed 2", "started 3 turn", "3 says rotate_clockwise up 4"])
     }
 
+    @Test("so are the slots of a selector")
+    func slots() throws {
+        var talk = try TurnTests.talk()
+        talk.given(.event(TurnTests.turn(1), of: House.desk, part: .dial, slot: 1, at: talk.now))
+        talk.given(.event(TurnTests.turn(2), of: House.desk, part: .dial, slot: 1, at: talk.now))
+        talk.given(.event(TurnTests.turn(4), of: House.desk, part: .dial, slot: 2, at: talk.now))
+        talk.given(.event(TurnTests.turn(8), of: House.desk, part: .dial, slot: 1, at: talk.now))
+        let first = talk.done(1, step: 1)
+        let second = talk.done(2, step: 1)
+        #expect(
+            [first.dropFirst(2).first, second.dropFirst(2).first]
+                == ["2 says rotate_clockwise up 10", "3 says rotate_clockwise up 4"])
+    }
+
+    @Test("what was added up starts the trigger of its own part")
+    func partOfTrigger() throws {
+        let events = RotationDirection.allCases.map { TriggerEvent.rotate($0, collect: TriggerEvent.standardCollect) }
+        var talk = House.talk(
+            Rule(
+                id: "turn",
+                triggers: [
+                    Trigger(buttons: [.declared(2)], events: events, parts: [.dial], id: "volume"),
+                    Trigger(buttons: [.declared(2)], events: events, parts: [.push], id: "balance"),
+                ],
+                steps: [try .tell("{{ trigger.id }} {{ trigger.steps }}"), .work]))
+        talk.given(.event(TurnTests.turn(1), of: House.desk, part: .push, at: talk.now))
+        talk.given(.event(TurnTests.turn(2), of: House.desk, part: .push, at: talk.now))
+        #expect(talk.done(1, step: 1).prefix(3) == ["completed 1", "started 2 turn", "2 says balance 2"])
+    }
+
     @Test("a rule that restarts takes each turn by itself")
     func restart() throws {
         var talk = try TurnTests.talk(mode: .restart)

@@ -27,6 +27,26 @@ extension RuleEngine {
 }
 
 extension RuleEngine {
+    /// Rules are checked against the model they declare; which it is shows with the button.
+    mutating func reportModels(_ effects: inout [Effect]) {
+        let before = contradictions
+        contradictions = []
+        for entry in index.entries {
+            guard let place = entry.declared.first, set.buttons.indices.contains(place) else { continue }
+            let button = set.buttons[place]
+            guard let model = DeclaredButton.Model(hardware: entry.identity.model), model != button.model else {
+                continue
+            }
+            contradictions.insert(entry.identity.id)
+            guard !before.contains(entry.identity.id) else { continue }
+            effects.append(
+                .log(
+                    .warning,
+                    "\"\(button.name)\" is a \(model.rawValue), and the rules say it is a \(button.model.rawValue); "
+                        + "write model: \(model.rawValue) at \(button.place)"))
+        }
+    }
+
     /// The parts whose turns some rule waits for.
     package func turnedParts(of button: ButtonID) -> Set<ButtonPart> { index.turnedParts(of: button) }
 }

@@ -25,6 +25,7 @@ extension RuleEngine {
         world.clockIsBelievable = old.clockIsBelievable
         index = RuleIndex(rules.interests)
         configure(at: now)
+        reportModels(&effects)
         dropModesThatCannotServe(at: now, &effects)
         for identity in identities { showDevice(identity.id) }
         world.refreshAges(at: now)

@@ -216,7 +216,8 @@ extension RuleEngine {
         lanes[id]?.turned = [:]
         // Back and forth by the same is nothing.
         let sums = turned.values.filter { $0.event.occurrence.facts.steps != 0 }.sorted { left, right in
-            (left.event.at, left.event.part?.rawValue ?? "") < (right.event.at, right.event.part?.rawValue ?? "")
+            (left.event.at, left.event.part?.rawValue ?? "", left.event.occurrence.facts.slot)
+                < (right.event.at, right.event.part?.rawValue ?? "", right.event.occurrence.facts.slot)
         }
         for sum in sums {
             var event = sum.event

@@ -139,6 +139,8 @@ package struct RuleEngine: Sendable {
 
     var identities: [ButtonIdentity] = []
     var devices: [ButtonID: Device] = [:]
+    /// Buttons that are another model than the rules say, and have been told of.
+    var contradictions: Set<ButtonID> = []
     /// Set at run time.
     var modes: [ButtonID: TriggerMode] = [:]
     var taken: [PressSource: TakenPresses] = [:]
@@ -261,6 +263,7 @@ package struct RuleEngine: Sendable {
         modes = modes.filter { existing.contains($0.key) }
         world.held = world.held.filter { existing.contains($0.button) }
         configure(at: now)
+        reportModels(&effects)
         dropModesThatCannotServe(at: now, &effects)
         for place in world.buttons.indices where index.meant[place] == nil { world.buttons[place] = ButtonFacts() }
         for button in existing { showDevice(button) }

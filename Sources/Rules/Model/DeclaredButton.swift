@@ -28,6 +28,16 @@ package struct DeclaredButton: Hashable, Sendable {
             case .twist: .twist
             }
         }
+
+        /// `nil` for one that has no word in rules, where it counts as any other does.
+        init?(hardware: FlicModel) {
+            switch hardware {
+            case .flic1: return nil
+            case .flic2: self = .flic2
+            case .duo: self = .duo
+            case .twist: self = .twist
+            }
+        }
     }
 
     package static let standardHoldAfter = Duration.seconds(1)

@@ -1,3 +1,4 @@
+import ButtonModel
 import JSON
 
 /// What the demo shows people: a log that grows downwards and can be scrolled and copied.

@@ -1,6 +1,7 @@
 import ButtonModel
 import Daemon
 import JSON
+import Simulator
 
 /// What one press still has to bring about: movements of the button, gestures, runs of rules, messages that come
 /// back from the broker.

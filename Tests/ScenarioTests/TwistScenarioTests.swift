@@ -1,0 +1,161 @@
+import ButtonModel
+import Hub
+import JSON
+import Simulator
+import Testing
+
+@Suite("A Twist, from the radio to the broker and to rules")
+struct TwistScenarioTests {
+    static let desk = SimulatedButtonDescription(
+        name: "desk", address: BluetoothAddress("80:E4:DA:00:00:04"), serial: "TA01-T00007", isPublic: true,
+        model: .twist)
+    static let id = ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0004))
+    static let topic = "tryck/80e4da000004"
+
+    static let rules: HouseRules = """
+        version: 1
+        buttons:
+          desk: {address: 80:E4:DA:00:00:04, model: twist}
+        rules:
+          - id: desk_volume
+            triggers: {button: desk, event: [rotate_clockwise, rotate_counter_clockwise], part: dial, collect: 300ms}
+            actions:
+              - publish: {topic: volume, payload: "{{ trigger.steps }} {{ trigger.position }} {{ trigger.slot }}"}
+          - id: desk_scene
+            triggers: {button: desk, event: [rotate_clockwise, rotate_counter_clockwise], part: push}
+            actions:
+              - publish: {topic: scene, payload: "{{ trigger.slot }}"}
+          - id: desk_click
+            triggers: {button: desk, event: click}
+            actions:
+              - publish: {topic: lamp, payload: TOGGLE}
+        """
+
+    static func house(seed: UInt64 = 1, prefix: String? = nil) -> Household {
+        var house = Household([desk], rules: rules, seed: seed, discoveryPrefix: prefix)
+        house.pairAll()
+        house.forgetWhatHappened()
+        return house
+    }
+
+    private func position(_ dial: String, in house: Household) -> Int64? {
+        let state = house.retained[Self.topic].flatMap { try? JSONValue(parsing: Array($0.utf8)) }
+        return state?["positions"]?[dial]?.integerValue
+    }
+
+    @Test("it is paired as what it is, and announced with its dials")
+    func pairing() throws {
+        let house = TwistScenarioTests.house(prefix: "homeassistant")
+        #expect(house.store.state.buttons.map(\.identity.model) == [.twist])
+        let config = try #require(house.retained["homeassistant/device/tryck_80e4da000004/config"])
+        let components = try #require(try JSONValue(parsing: Array(config.utf8))["components"])
+        #expect(components["position_free"]?["enabled_by_default"] == true)
+        #expect(components["position_slot_12"]?["platform"] == "number")
+        #expect(
+            components["event"]?["event_types"]?.arrayValue?.suffix(2) == [
+                "rotate_clockwise", "rotate_counter_clockwise",
+            ])
+        #expect(components["event_small"] == nil)
+    }
+
+    @Test("its press is a press, and of no part")
+    func press() {
+        var house = TwistScenarioTests.house()
+        house.press("desk", .click)
+        house.wait(.seconds(2))
+        #expect(house.payloads(on: "lamp") == ["TOGGLE"])
+        #expect(house.payloads(on: Self.topic + "/action") == ["click"])
+        #expect(house.payloads(on: Self.topic + "/event").allSatisfy { !$0.contains("part") })
+    }
+
+    @Test("turned, it is told once to others, and to each rule in its own time")
+    func turn() {
+        var house = TwistScenarioTests.house()
+        house.move(.turn(button: "desk", hundredths: 40))
+        house.wait(.seconds(1))
+        #expect(house.payloads(on: "volume") == ["40 40 1"])
+        #expect(house.payloads(on: Self.topic + "/action") == ["rotate_clockwise"])
+        #expect(house.payloads(on: Self.topic + "/event").count == 1)
+        #expect(
+            house.payloads(on: Self.topic + "/event").first?.hasSuffix(
+                #""part":"dial","steps":40,"position":40,"slot":1}"#) == true)
+        #expect(position("slot_1", in: house) == 40)
+        #expect(house.store.state.buttons.first?.dials[.slot(1)] == Dial.units(percentage: 40))
+    }
+
+    @Test("pressed, it goes through its slots")
+    func push() {
+        var house = TwistScenarioTests.house()
+        house.move(.pushTurn(button: "desk", hundredths: 30))
+        house.wait(.seconds(2))
+        #expect(house.payloads(on: "volume") == [])
+        #expect(house.payloads(on: "scene") == ["4"])
+    }
+
+    @Test("its positions outlive a restart and a lost link, and can be set")
+    func positions() {
+        var house = TwistScenarioTests.house()
+        house.move(.turn(button: "desk", hundredths: 40))
+        house.wait(.seconds(1))
+        house.crash()
+        house.wait(.seconds(10))
+        #expect(position("slot_1", in: house) == 40)
+        house.say(#"{"positions":{"slot_1":75},"led_mode":"point"}"#, on: Self.topic + "/set")
+        house.wait(.seconds(2))
+        #expect(position("slot_1", in: house) == 75)
+        #expect(house.store.state.buttons.map(\.settings.ledMode) == [.point])
+        house.breakButton("desk", .dropLink)
+        house.wait(.seconds(10))
+        house.press("desk", .click)
+        house.wait(.seconds(3))
+        house.forgetWhatHappened()
+        house.move(.turn(button: "desk", hundredths: -10))
+        house.wait(.seconds(1))
+        #expect(house.payloads(on: "volume") == ["-10 65 1"])
+    }
+
+    @Test("somebody who goes on turning has a bounded number of records made, none of them synced")
+    func writes() {
+        var house = TwistScenarioTests.house()
+        for _ in 0..<100 {
+            house.move(.turn(button: "desk", hundredths: 1))
+            house.wait(.milliseconds(20))
+        }
+        house.wait(.seconds(2))
+        #expect(house.journal.count { $0 == "record" } <= 50)
+        #expect(!house.journal.contains("sync"))
+        #expect(position("slot_1", in: house) == 100)
+    }
+
+    @Test(
+        "what it cannot be set to is refused",
+        arguments: [
+            #"{"positions":{"slot_13":1}}"#, #"{"positions":{"big":1}}"#, #"{"positions":{"slot_1":101}}"#,
+            #"{"positions":{"slot_1":"x"}}"#, #"{"positions":{}}"#, #"{"led_mode":"disco"}"#,
+        ])
+    func refused(payload: String) {
+        var house = TwistScenarioTests.house()
+        house.say(payload, on: Self.topic + "/set")
+        house.wait(.seconds(1))
+        #expect(house.logged.contains { $0.contains(Self.topic + "/set") })
+        #expect(position("slot_1", in: house) == 0)
+    }
+
+    @Test("a rule that takes it for a Flic 2 is told about in the log, once")
+    func wrongModel() {
+        let rules: HouseRules = """
+            version: 1
+            buttons:
+              desk: 80:E4:DA:00:00:04
+            rules:
+              - id: desk_click
+                triggers: {button: desk, event: click}
+                actions: {log: a}
+            """
+        var house = Household([Self.desk], rules: rules)
+        house.pairAll()
+        house.ask(#"{"request":"button/rename","data":{"id":"desk","to":"Tisch"}}"#)
+        house.wait(.seconds(1))
+        #expect(house.logged.count { $0.contains("write model: twist") } == 1)
+    }
+}
