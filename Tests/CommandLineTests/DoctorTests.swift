@@ -229,6 +229,7 @@ extension DoctorTests {
         [
             "version": .string(version), "uptime_s": 200, "ok": .bool(faults.isEmpty), "faults": .array(faults),
             "adapter": ["transport": "auto", "state": .string(adapter), "address": "00:1A:7D:DA:71:13"],
+            "sources": [["url": "flicd://attic:5551", "connected": true, "adapter": "powered_on", "fault": nil]],
             "broker": ["url": "mqtt://localhost:1883", "state": .string(broker)], "rules": ["state": .string(rules)],
         ]
     }
@@ -249,6 +250,7 @@ extension DoctorTests {
         case .daemon: 6
         case .adapter: 7
         case .broker: 8
+        case .sources: 10
         }
     }
 }

@@ -20,7 +20,7 @@ struct Diagnosis: Hashable, Sendable {
 
     /// One for each check that could be made, in the order in which they are best mended.
     var findings: [Finding] {
-        [clock, configuration, rules, state, space, database, daemon, adapter, sources, broker].compactMap(\.self)
+        [clock, configuration, rules, state, space, database, daemon, adapter, broker, sources].compactMap(\.self)
     }
 
     private var clock: Finding {
