@@ -108,7 +108,7 @@ extension ButtonManager {
     private mutating func startUpdate(of button: ButtonID, _ octets: [UInt8], at now: Instant) {
         let image: FirmwareImage
         do {
-            image = try FirmwareImage(octets)
+            image = try FirmwareImage(octets, for: known[button]?.identity.model ?? .flic2)
         } catch {
             return effects.append(.firmwareUpdate(button, .failed(error)))
         }
@@ -139,8 +139,8 @@ extension ButtonManager {
     mutating func updateProgressed(_ progress: FirmwareUpdateProgress, of button: ButtonID) {
         guard updates[button] != nil else { return }
         switch progress {
-        case .started(let words, let all), .received(let words, let all):
-            effects.append(.firmwareUpdate(button, .transferring(percentage: all > 0 ? words * 100 / all : 0)))
+        case .started(let units, let all), .received(let units, let all):
+            effects.append(.firmwareUpdate(button, .transferring(percentage: all > 0 ? units * 100 / all : 0)))
         case .finished:
             endUpdate(of: button)
             attributes[button] = nil
@@ -169,8 +169,9 @@ extension FirmwareProgress {
     fileprivate static func failed(_ fault: FirmwareImage.Fault) -> FirmwareProgress {
         let advice =
             switch fault {
-            case .tooShort, .notWords: "The file is no firmware image of a Flic 2, or not all of one. Fetch it again."
-            case .tooLong: "The file is too large for a Flic 2; images are at most 256 KiB."
+            case .tooShort, .notWords:
+                "The file is no firmware image for this button, or not all of one. Fetch it again."
+            case .tooLong: "The file is too large: images for a Flic 2 are at most 256 KiB, others 1 MiB."
             }
         return .failed(word: "invalid_image", advice: advice)
     }

@@ -85,6 +85,8 @@ package struct ButtonManager: Sendable {
         case advertisingConfigured(ButtonID)
         case battery(ButtonID, millivolts: Int)
         case firmware(ButtonID, version: UInt32)
+        /// It is another kind of button than was known.
+        case model(ButtonID, FlicModel)
         /// What the button calls itself; nothing else is on its way to it any more.
         case nickname(ButtonID, String)
         case firmwareUpdate(ButtonID, FirmwareProgress)

@@ -296,6 +296,10 @@ extension ButtonManager {
             case .firmware(let version):
                 known[button]?.identity.firmwareVersion = version
                 effects.append(.firmware(button, version: version))
+            case .model(let model):
+                guard known[button]?.identity.model != model else { break }
+                known[button]?.identity.model = model
+                effects.append(.model(button, model))
             case .nickname(let name):
                 known[button]?.identity.nickname = name
                 known[button]?.settings.nicknameChosenAt = nil

@@ -1,3 +1,4 @@
+import ButtonModel
 import Diagnostics
 import Hub
 import JSON
@@ -148,7 +149,8 @@ package struct ConfigurationFiles: Sendable {
         return buttons.map {
             SimulatedButtonDescription(
                 name: $0.name, address: $0.address, serial: $0.serial, nickname: $0.nickname,
-                firmwareVersion: $0.firmware, batteryMillivolts: $0.batteryMillivolts, isPublic: $0.isPublic ?? true)
+                firmwareVersion: $0.firmware, batteryMillivolts: $0.batteryMillivolts, isPublic: $0.isPublic ?? true,
+                model: $0.model ?? .flic2)
         }
     }
 

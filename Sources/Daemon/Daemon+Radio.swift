@@ -43,10 +43,10 @@ extension Daemon {
     }
 
     func pressSimulated(_ button: String, _ press: String) {
-        guard let press = SimulatedPress(rawValue: press) else {
+        guard let action = SimulatedAction(word: press) else {
             return logger.warning("there is no press called \"\(press)\"")
         }
-        simulator?.press(button, press)
+        simulator?.act(action, on: button)
     }
 
     private func makeTransport() -> (any HCITransport)? {

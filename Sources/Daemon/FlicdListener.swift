@@ -1,12 +1,12 @@
 import CLinux
 import FlicdProtocol
 import Glibc
-import Hub
-import Reactor
+package import Hub
+package import Reactor
 
 /// Where clients of flicd connect. It reports them to the hub, and does for them what the hub says.
 @ReactorActor
-final class FlicdListener {
+package final class FlicdListener {
     private static let backlog: Int32 = 16
     /// How long nobody is accepted after the process ran out of descriptors.
     private static let exhaustionPause: Int64 = 1_000_000_000
@@ -27,7 +27,7 @@ final class FlicdListener {
     private var accepted: UInt64 = 0
     private var isStopped = false
 
-    init(
+    package init(
         loop: EventLoop, host: String, port: UInt16, _ report: @escaping @ReactorActor (FlicdReport) -> Void
     ) {
         self.loop = loop
@@ -37,7 +37,7 @@ final class FlicdListener {
         resume = loop.timer { [unowned self] in for listener in listeners { listener.watch.set(.read) } }
     }
 
-    func carryOut(_ order: FlicdOrder) {
+    package func carryOut(_ order: FlicdOrder) {
         switch order {
         case .listen: listen()
         case .send(let client, let octets): connections[client]?.send(octets)
@@ -48,7 +48,7 @@ final class FlicdListener {
         }
     }
 
-    func stop() {
+    package func stop() {
         isStopped = true
         resume?.cancel()
         for (descriptor, watch) in listeners {

@@ -36,7 +36,7 @@ final class SimulatorEdge: HCITransport {
     /// The world goes on without us; what it sends meanwhile is lost.
     func close() { handler = nil }
 
-    func press(_ button: String, _ press: SimulatedPress) { advance(.press(button: button, press)) }
+    func act(_ action: SimulatedAction, on button: String) { advance(action.input(of: button)) }
 
     private func advance(_ input: SimulatedWorld.Input) {
         for effect in world.handle(input, at: Instant(nanoseconds: loop.nanosecondsSinceBoot)) {

@@ -3,6 +3,7 @@ import ButtonModel
 // What a client sends is executed within bounds, and what it is told waits for its socket within bounds.
 extension FlicdServer {
     mutating func connected(_ id: ClientID, _ peer: String) {
+        guard clients[id] == nil else { return }
         guard clients.count < Self.maximumClients else {
             log(.warning, "flicd: \(peer) was turned away, \(Self.maximumClients) clients are connected")
             return effects.append(.close(id, isWritten: false))

@@ -14,8 +14,12 @@ extension FlicdServer {
 
     /// Wizards complete before anybody hears of the button; channels that waited for it hear first that it is ready.
     mutating func paired(_ identity: ButtonIdentity) {
-        let isConnected = attempt.map { $0.isConnected && ButtonID($0.address) == identity.id } ?? false
-        attempt = nil
+        guard buttons[identity.id] == nil else { return known(identity) }
+        var isConnected = false
+        if let attempt, ButtonID(attempt.address) == identity.id {
+            isConnected = attempt.isConnected
+            self.attempt = nil
+        }
         known(identity)
         isListeningChanged = true
         buttons[identity.id]?.status = isConnected ? .connected : .disconnected
@@ -54,7 +58,7 @@ extension FlicdServer {
         guard state != controllerState else { return }
         controllerState = state
         if state != .attached {
-            attempt = nil
+            endAttempt(.bluetoothUnavailable, at: now)
             for button in buttons.keys.sorted() where buttons[button]?.status != .disconnected {
                 tellDisconnected(button)
             }

@@ -86,10 +86,12 @@ extension FlicdServer {
     mutating func pairingProgressed(_ step: FlicdPairingStep, at now: Instant) {
         switch step {
         case .found(let address):
+            endAttempt(.failedTimeout, at: now)
             attempt = PairingAttempt(address: address)
             for (client, id) in wizards(where: \.isLooking) { found(address, id, of: client, at: now) }
         case .connected(let address):
-            attempt = PairingAttempt(address: address, isConnected: true)
+            guard attempt == PairingAttempt(address: address), buttons[ButtonID(address)] == nil else { break }
+            attempt?.isConnected = true
             for (client, id) in wizards(where: { $0.phase == .connecting(address) }) {
                 connected(address, id, of: client, at: now)
             }
@@ -97,21 +99,25 @@ extension FlicdServer {
                 send(.connectionStatusChanged(id: channel.id, .connected, reason: .unspecified), to: channel.client)
             }
         case .failed(let address, let result, let reason):
-            let wasConnected = attempt?.isConnected == true
-            attempt = nil
-            for (client, id) in wizards(where: { $0.address == address }) { fail(id, of: client, result, at: now) }
-            guard wasConnected else { break }
-            let button = ButtonID(address)
-            if let reason {
-                endChannels(of: button, for: nil, reason, others: reason)
-            } else {
-                for channel in channels[button] ?? [] {
-                    send(
-                        .connectionStatusChanged(
-                            id: channel.id, .disconnected, reason: .connectionEstablishmentFailed),
-                        to: channel.client)
-                }
-            }
+            guard attempt?.address == address else { break }
+            endAttempt(result, reason, at: now)
+        }
+    }
+
+    /// Channels that heard of it hear how it ended: they end with it, or the button is disconnected again.
+    mutating func endAttempt(
+        _ result: FlicdScanWizardResult, _ reason: FlicdRemovedReason? = nil, at now: Instant
+    ) {
+        guard let ended = attempt else { return }
+        attempt = nil
+        for (client, id) in wizards(where: { $0.address == ended.address }) { fail(id, of: client, result, at: now) }
+        let button = ButtonID(ended.address)
+        guard ended.isConnected, buttons[button] == nil else { return }
+        if let reason { return endChannels(of: button, for: nil, reason, others: reason) }
+        for channel in channels[button] ?? [] {
+            send(
+                .connectionStatusChanged(id: channel.id, .disconnected, reason: .connectionEstablishmentFailed),
+                to: channel.client)
         }
     }
 

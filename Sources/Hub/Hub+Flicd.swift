@@ -22,19 +22,16 @@ extension Hub {
     static let flicdRetry = Duration.seconds(1)...Duration.seconds(60)
 
     mutating func flicdReported(_ report: FlicdReport, at now: Instant) {
+        metrics.isOutdated = true
         switch report {
         case .listening(let address, let warning): flicdListens(address, warning)
         case .notListening(let reason): flicdFailed(reason, at: now)
-        case .connected(let client, let peer):
-            metrics.isOutdated = true
-            tellFlicd(.clientConnected(client, peer: peer), at: now)
+        case .connected(let client, let peer): tellFlicd(.clientConnected(client, peer: peer), at: now)
         case .received(let client, let octets): tellFlicd(.received(client, octets), at: now)
         case .finished(let client): tellFlicd(.clientFinished(client), at: now)
         case .blocked(let client): tellFlicd(.clientBlocked(client), at: now)
         case .drained(let client): tellFlicd(.clientDrained(client), at: now)
-        case .gone(let client):
-            metrics.isOutdated = true
-            tellFlicd(.clientGone(client), at: now)
+        case .gone(let client): tellFlicd(.clientGone(client), at: now)
         }
     }
 

@@ -56,6 +56,10 @@ extension Hub {
             say(.status(button))
             sayDevices(at: now)
             if let identity = buttons[button]?.identity { tellFlicd(.button(identity), at: now) }
+        case .model(let button, let model):
+            buttons[button]?.identity.model = model
+            say(.status(button))
+            sayDevices(at: now)
         case .nickname(let button, let nickname): nicknameTold(button, nickname, at: now)
         case .firmwareUpdate(let button, let progress): updateProgressed(button, progress)
         case .waitingForSpace(let waiting): spaceChanged(waiting)

@@ -1,5 +1,6 @@
 import ButtonModel
 import Buttons
+import FlicdProtocol
 import HomeAssistant
 import JSON
 import Rules
@@ -19,6 +20,7 @@ extension Hub {
         if configuration.hasBroker, case .disconnected(let reason) = broker { faults.append(reason) }
         if let fault = reload.fault { faults.append(fault) }
         if let storeFault { faults.append(storeFault) }
+        if let fault = flicd?.fault { faults.append(fault) }
         // Until somebody has begun to mend it.
         if let lost = configuration.lostState, buttons.isEmpty { faults.append(lost) }
         faults += sources.compactMap(\.fault)
@@ -56,6 +58,7 @@ extension Hub {
                     }),
             ],
             "permit_join": .bool(buttonSource.isSearching || sources.contains(where: \.isSearching)),
+            "flicd": flicdStatus,
             "rules": [
                 "loaded": .integer(Int64(engine.set.rules.count)),
                 "state": .string(reload.fault == nil ? "ok" : "error"), "active": .string(engine.set.fingerprint),
@@ -65,6 +68,17 @@ extension Hub {
             "last_errors": trouble.described(at: now),
             "capture": configuration.capture.map(JSONValue.string) ?? .null,
             "simulated_buttons": .array(configuration.simulatedButtons.map(JSONValue.string)),
+        ]
+    }
+
+    /// Null where its clients are not served.
+    private var flicdStatus: JSONValue {
+        guard let flicd else { return .null }
+        return [
+            "address": .string(configuration.flicdListen ?? ""), "listening": .bool(flicd.address != nil),
+            "fault": flicd.fault.map { .string($0) } ?? .null,
+            "clients": .integer(Int64(flicd.server.clientCount)),
+            "channels": .integer(Int64(flicd.server.channelCount)),
         ]
     }
 

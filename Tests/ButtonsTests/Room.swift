@@ -49,8 +49,13 @@ struct Room {
         settle()
     }
 
-    mutating func press(_ button: String, _ press: SimulatedPress) {
-        worldInputs.append(.press(button: button, press))
+    mutating func press(_ button: String, _ press: SimulatedPress, part: ButtonPart = .big) {
+        worldInputs.append(.press(button: button, press, part: part))
+        settle()
+    }
+
+    mutating func swipe(_ button: String, _ direction: SwipeDirection, part: ButtonPart = .big) {
+        worldInputs.append(.swipe(button: button, direction, part: part))
         settle()
     }
 
@@ -59,8 +64,8 @@ struct Room {
         settle()
     }
 
-    mutating func pushTurn(_ button: String, hundredths: Int) {
-        worldInputs.append(.pushTurn(button: button, hundredths: hundredths))
+    mutating func pushTurn(_ button: String, hundredths: Int, part: ButtonPart = .big) {
+        worldInputs.append(.pushTurn(button: button, hundredths: hundredths, part: part))
         settle()
     }
 

@@ -151,6 +151,11 @@ extension DoctorTests {
                         status(
                             adapter: "unauthorized", faults: [.string("\(TransportFailure.notPermitted(index: 0)).")]))
                 },
+                Fault(name: "daemon whose port for clients of flicd somebody else has") {
+                    let fault: JSONValue =
+                        "flicd.listen: nobody can be served at 127.0.0.1:5551: the address is already in use."
+                    $0.daemon = .status(status(flicd: fault, faults: [fault]))
+                },
                 Fault(name: "daemon without a broker, which is there now") {
                     $0.daemon = .status(
                         status(
@@ -224,13 +229,14 @@ extension DoctorTests {
 
     static func status(
         version: String = Version.string, adapter: String = "powered_on", broker: String = "connected",
-        rules: String = "ok", faults: [JSONValue] = []
+        rules: String = "ok", flicd: JSONValue = .null, faults: [JSONValue] = []
     ) -> JSONValue {
         [
             "version": .string(version), "uptime_s": 200, "ok": .bool(faults.isEmpty), "faults": .array(faults),
             "adapter": ["transport": "auto", "state": .string(adapter), "address": "00:1A:7D:DA:71:13"],
             "sources": [["url": "flicd://attic:5551", "connected": true, "adapter": "powered_on", "fault": nil]],
             "broker": ["url": "mqtt://localhost:1883", "state": .string(broker)], "rules": ["state": .string(rules)],
+            "flicd": ["address": "127.0.0.1:5551", "fault": flicd, "clients": 2, "channels": 5],
         ]
     }
 
@@ -249,8 +255,9 @@ extension DoctorTests {
         case .database: 5
         case .daemon: 6
         case .adapter: 7
-        case .broker: 8
-        case .sources: 10
+        case .sources: 8
+        case .broker: 9
+        case .flicd: 10
         }
     }
 }

@@ -15,6 +15,7 @@ struct TablesTests {
                             "resets":2,"last_fault":{"reason":"x","time":"2026-11-21T12:00:00.000Z","age_s":7200}},
                  "broker":{"url":"mqtt://localhost:1883","state":"disconnected"},
                  "buttons":{"paired":2,"ready":1,"presses":1,"battery_low":["hall","attic"]},"permit_join":false,
+                 "flicd":{"address":"127.0.0.1:5551","listening":true,"fault":null,"clients":1,"channels":12},
                  "rules":{"loaded":1,"state":"ok","started":340,"failed":1},
                  "last_errors":[
                     {"level":"warning","message":"0","age_s":86400,"count":1},
@@ -32,6 +33,7 @@ struct TablesTests {
                 "✗ broker   mqtt://localhost:1883, disconnected",
                 "✓ rules    1 rule, ran 340 times, failed 1 time",
                 "! buttons  2 paired, 1 ready, 1 press, low battery: hall and attic",
+                "✓ flicd    127.0.0.1:5551, 1 client, 12 channels",
                 "✗ Connection refused.", "", "lately",
                 "  2 h ago    the battery is low",
                 "  2 h ago    2",

@@ -19,7 +19,7 @@ struct FirmwareTests {
             expect: .send(
                 .startFirmwareUpdateRequest(
                     .init(
-                        wordCount: 1000, initializationVector: image.initializationVector, statusInterval: 60))))
+                        wordCount: 1000, initializationVector: image.header, statusInterval: 60))))
         return talk
     }
 
@@ -33,7 +33,7 @@ struct FirmwareTests {
         let image = try #require(Self.image)
         var talk = try asked()
         var effects = talk.given(.answered(position: 0))
-        #expect(effects.first == .progress(.started(words: 0, of: 1000)))
+        #expect(effects.first == .progress(.started(units: 0, of: 1000)))
         #expect(data(effects).map(\.count) == [Int](repeating: 120, count: 17) + [8])
         var sent = data(effects).flatMap(\.self)
         effects = talk.given(.received(position: 60))
@@ -56,14 +56,14 @@ struct FirmwareTests {
         let image = try #require(Self.image)
         var talk = try asked()
         let effects = talk.given(.answered(position: 777))
-        #expect(effects.first == .progress(.started(words: 777, of: 1000)))
+        #expect(effects.first == .progress(.started(units: 777, of: 1000)))
         #expect(data(effects).flatMap(\.self) == Array(image.data.dropFirst(4 * 777)))
     }
 
     @Test("a button that has all the words already is waited for")
     func nothingLeft() throws {
         var talk = try asked()
-        talk.when(.answered(position: 1000), expect: .progress(.started(words: 1000, of: 1000)))
+        talk.when(.answered(position: 1000), expect: .progress(.started(units: 1000, of: 1000)))
         talk.when(.received(position: 1000), expect: .progress(.finished))
     }
 
@@ -136,8 +136,8 @@ struct FirmwareTests {
     func image() throws {
         #expect(throws: FirmwareImage.Fault.tooShort) { try FirmwareImage([UInt8](repeating: 0, count: 11)) }
         #expect(throws: FirmwareImage.Fault.notWords(octets: 5)) { try FirmwareImage([UInt8](repeating: 0, count: 13)) }
-        let most = 8 + 4 * FirmwareImage.maximumWordCount
-        #expect(try FirmwareImage([UInt8](repeating: 0, count: most)).wordCount == 65_535)
+        let most = 8 + 4 * FirmwareFormat(.flic2).maximumUnitCount
+        #expect(try FirmwareImage([UInt8](repeating: 0, count: most)).unitCount == 65_535)
         #expect(throws: FirmwareImage.Fault.tooLong(octets: most - 4)) {
             try FirmwareImage([UInt8](repeating: 0, count: most + 4))
         }

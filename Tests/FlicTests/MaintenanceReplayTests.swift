@@ -74,10 +74,10 @@ struct MaintenanceReplayTests {
         let progress = talk.effects.compactMap { effect -> FirmwareUpdateProgress? in
             if case .firmwareUpdate(let progress) = effect { progress } else { nil }
         }
-        #expect(progress.first == .started(words: 0, of: 640) && progress.last == .finished)
+        #expect(progress.first == .started(units: 0, of: 640) && progress.last == .finished)
         #expect(
             progress.dropFirst().dropLast()
-                == [60, 120, 180, 240, 300, 360, 420, 480, 542, 602].map { .received(words: $0, of: 640) }[...])
+                == [60, 120, 180, 240, 300, 360, 420, 480, 542, 602].map { .received(units: $0, of: 640) }[...])
     }
 
     @Test("a name is cut where the references cut it, and sent as they send it")

@@ -277,8 +277,9 @@ struct PeripheralFirmwareTests {
     @Test("one program's update makes another one's wait; one without words or interval is none")
     func refusals() throws {
         var receiver = FirmwareReceiver()
-        func request(_ wordCount: UInt16, _ interval: UInt16 = 60) -> HostPacket.StartFirmwareUpdateRequest {
-            .init(wordCount: wordCount, initializationVector: [UInt8](repeating: 0, count: 8), statusInterval: interval)
+        func request(_ wordCount: Int, _ interval: Int = 60) -> FirmwareReceiver.Announcement {
+            .init(
+                model: .flic2, unitCount: wordCount, header: [UInt8](repeating: 0, count: 8), statusInterval: interval)
         }
         #expect(receiver.start(request(0), from: 1) == -1)
         #expect(receiver.start(request(9, 0), from: 1) == -1)
@@ -296,6 +297,6 @@ struct PeripheralFirmwareTests {
     @Test("the smallest image is its signature alone")
     func smallest() throws {
         #expect(FlicPeripheral.firmware(wordCount: 0).count == 12)
-        #expect(try FirmwareImage(FlicPeripheral.firmware(wordCount: 1, filler: [])).wordCount == 1)
+        #expect(try FirmwareImage(FlicPeripheral.firmware(wordCount: 1, filler: [])).unitCount == 1)
     }
 }

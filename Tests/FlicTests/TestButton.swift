@@ -17,13 +17,14 @@ struct TestButton {
 
     /// - Parameter request: the host's QuickVerifyRequest, a whole GATT value.
     /// - Returns: the button's end, and its response.
-    static func quickVerify(connectionID: UInt8 = 1) -> (button: TestButton, response: [UInt8])? {
+    static func quickVerify(connectionID: UInt8 = 1, isDuo: Bool = false) -> (button: TestButton, response: [UInt8])? {
         let random: [UInt8] = [8, 7, 6, 5, 4, 3, 2, 1]
         let key = SessionKey(
             quickVerify: pairing.key, hostRandom: Array(entropy.random.prefix(7)), flags: 0x40, buttonRandom: random)
         guard let key else { return nil }
         var button = TestButton(channel: SignedChannel(key, as: .button), connectionID: connectionID)
-        let response = ButtonPacket.quickVerifyResponse(.init(random: random, temporaryID: entropy.temporaryID))
+        let response = ButtonPacket.quickVerifyResponse(
+            .init(random: random, temporaryID: entropy.temporaryID, isDuo: isDuo))
         let sealed = button.channel.seal(response.octets)
         return (button, [connectionID | 0x20] + sealed)
     }
@@ -55,19 +56,22 @@ struct EstablishedTalk {
 
     init?(
         cursor: EventCursor = EventCursor(bootID: TestButton.bootID, eventCount: 8), advertisingConfigured: Bool = true,
-        latencyMode: LatencyMode = .normal, firmwareVersion: UInt32? = nil, pendingNickname: Nickname? = nil
+        latencyMode: LatencyMode = .normal, firmwareVersion: UInt32? = nil, pendingNickname: Nickname? = nil,
+        isDuo: Bool = false, dials: [Dial: Int] = [:]
     ) {
         talk = Transcript(
             ButtonSession(
                 .init(
                     address: TestButton.address,
                     purpose: .reconnect(TestButton.pairing, cursor, advertisingConfigured: advertisingConfigured),
-                    latencyMode: latencyMode, firmwareVersion: firmwareVersion, pendingNickname: pendingNickname)))
-        guard let (button, response) = TestButton.quickVerify() else { return nil }
+                    latencyMode: latencyMode, firmwareVersion: firmwareVersion, pendingNickname: pendingNickname,
+                    dials: dials)))
+        guard let (button, response) = TestButton.quickVerify(isDuo: isDuo) else { return nil }
         self.button = button
         talk.given(.linkReady(attMTU: 140, TestButton.entropy))
-        guard case .initButtonEventsRequest? = self.button.packets(in: talk.given(.received(response))).first else {
-            return nil
+        switch self.button.packets(in: talk.given(.received(response))).first {
+        case .initButtonEventsRequest where !isDuo, .initButtonEventsDuoRequest where isDuo: break
+        default: return nil
         }
     }
 

@@ -88,13 +88,21 @@ struct TwistPacketTests {
         }
     }
 
-    @Test("random octets and every cut are a packet or too short, and never trap", arguments: 0..<40)
+    @Test(
+        "random octets and every cut are too short or a packet that encodes to itself, and never trap",
+        arguments: 0..<40)
     func hostile(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<300 {
             let octets = generator.bytes(Int.random(in: 0...140, using: &generator))
-            if let packet = try? ButtonPacket(decodingTwist: octets) { _ = packet.twistOctets }
-            if let packet = try? HostPacket(decodingTwist: octets) { _ = packet.twistOctets }
+            if let packet = try? ButtonPacket(decodingTwist: octets) {
+                let again = try #require(packet.twistOctets)
+                #expect(try ButtonPacket(decodingTwist: again) == packet)
+            }
+            if let packet = try? HostPacket(decodingTwist: octets) {
+                let again = try #require(packet.twistOctets)
+                #expect(try HostPacket(decodingTwist: again) == packet)
+            }
         }
         for own in Self.own {
             let octets = try #require(own.twistOctets)

@@ -65,9 +65,24 @@ struct TwistTests {
         #expect(ends.failures.isEmpty)
     }
 
-    @Test("a Flic's root does not make a Twist genuine, nor the other way round")
-    func roots() {
-        #expect(ButtonSession.flicRoot != ButtonSession.twistRoot && ButtonSession.twistRoot.count == 32)
+    @Test("nothing has a frame header, and a Twist is not asked whether it is a Duo")
+    func plain() throws {
+        var ends = Self.paired()
+        let pairing = try #require(ends.pairing)
+        func sent(_ opcode: UInt8) -> [UInt8]? {
+            ends.hostEffects.lazy.compactMap {
+                if case .send(let value) = $0, value.first == opcode { value } else { nil }
+            }.first
+        }
+        #expect(sent(0) == [0, 1, 0, 0, 0])
+        #expect(sent(2)?.count == 58 && sent(2)?[41] == 0)
+        #expect(sent(12)?.count == 80 && sent(6) == nil)
+        ends.reconnect(.reconnect(pairing, EventCursor(), advertisingConfigured: true), attMTU: 140, after: .seconds(1))
+        #expect(sent(5)?.count == 17 && sent(5)?[8] == 0)
+        let certificate = ends.buttonEffects.lazy.compactMap {
+            if case .send(let value) = $0, value.first == 0 { value } else { nil }
+        }.first
+        #expect(certificate?.count == 117)
     }
 
     @Test("what is less than a hundredth of a turn goes with the next one, of each mode for itself")
@@ -233,5 +248,30 @@ struct TwistTests {
         ends.reconnect(.reconnect(pairing, cursor, advertisingConfigured: true), attMTU: 140, after: .zero)
         #expect(ends.events.count == 16 && ends.events.last?.wasQueuedLast == true)
         #expect(ends.hostEffects.filter { $0 == .queueDrained }.count == 1)
+    }
+
+    private static func progress(_ ends: TwoEnds) -> [FirmwareUpdateProgress] {
+        ends.hostEffects.compactMap { if case .firmwareUpdate(let progress) = $0 { progress } else { nil } }
+    }
+
+    @Test("firmware goes in packets of 120 octets, is told of after two of them, and is what it restarts with")
+    func firmware() throws {
+        var ends = Self.paired()
+        let image = try FirmwareImage(FlicPeripheral.signedFirmware(octetCount: 1234), for: .twist)
+        ends.tellHost(.perform(.updateFirmware(image)))
+        #expect(Self.progress(ends).count == 7 && Self.progress(ends).last == .finished)
+        #expect(
+            ends.hostEffects.filter { if case .send(let value) = $0 { value.count == 126 } else { false } }.count == 10)
+        ends.tellButton(.linkDown)
+        #expect(ends.button.firmwareVersion == 12)
+    }
+
+    @Test("forged firmware is not believed")
+    func forgedFirmware() throws {
+        var ends = Self.paired()
+        var octets = FlicPeripheral.signedFirmware(octetCount: 500)
+        octets[30] ^= 1
+        ends.tellHost(.perform(.updateFirmware(try FirmwareImage(octets, for: .twist))))
+        #expect(Self.progress(ends).last == .failed(.signatureInvalid))
     }
 }

@@ -10,6 +10,7 @@ import Testing
 /// | `battery`                                       | `BatteryTests`                                  |
 /// | `chaskey-…`                                     | `ChaskeyTests`                                  |
 /// | `ed25519-variants`, `test-root`                 | `CertificateTests`                              |
+/// | `duo`                                           | `DuoVectorTests`                                |
 /// | `events`                                        | `EventTests`, `FlicPeripheralTests`             |
 /// | `framing`                                       | `FramingTests`                                  |
 /// | `full-verify`, `quick-verify`, `test-unpaired`  | `KeyDerivationTests`                            |

@@ -291,6 +291,7 @@ struct FlicdChannelTests {
             .pairing(.failed(attic, .failedTimeout, nil)),
             expect: .told(
                 1, .connectionStatusChanged(id: 7, .disconnected, reason: .connectionEstablishmentFailed)))
+        talk.given(.pairing(.found(attic)))
         talk.given(.pairing(.connected(attic)))
         talk.when(
             .pairing(.failed(attic, .buttonIsPrivate, .buttonIsPrivate)),

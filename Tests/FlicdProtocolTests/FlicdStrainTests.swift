@@ -26,7 +26,7 @@ struct FlicdStrainTests {
         talk.given(1, .createConnectionChannel(id: 7, hall, FlicdChannelMode()))
         talk.when(
             .received(id(1), [0x01, 0x10, 71]),
-            expect: .wants(ButtonID(hall), nil), .closed(1, isWritten: false))
+            expect: .closed(1, isWritten: false), .wants(ButtonID(hall), nil))
         talk.when(.received(id(1), [1, 0, 0]))
         #expect(talk.server.clientCount == 0)
         var other = FlicdTalk()
@@ -34,8 +34,8 @@ struct FlicdStrainTests {
         other.when(1, .ping(id: 9), expect: .told(1, .pingResponse(id: 9)))
     }
 
-    @Test("a million commands are executed over many turns, none of which takes long, and all are answered")
-    func million() {
+    @Test("a hundred thousand commands are executed over many turns, none of which takes long, and all are answered")
+    func flood() {
         var talk = FlicdTalk()
         let ping = FlicdCommand.ping(id: 5).encoded()
         let piece = [UInt8]((0..<2340).flatMap { _ in ping })
@@ -55,7 +55,7 @@ struct FlicdStrainTests {
             turns += 1
         }
         var sent = 0
-        while sent < 1_000_000 {
+        while sent < 100_000 {
             count(talk.handle(.received(id(1), piece)))
             sent += 2340
             while isPaused {
@@ -119,7 +119,7 @@ struct FlicdStrainTests {
             presses += 1
         }
         #expect(presses == FlicdServer.maximumUnsentCount / 26 + 1)
-        #expect(said == [.wants(ButtonID(hall), nil), .closed(1, isWritten: false)])
+        #expect(said == [.closed(1, isWritten: false), .wants(ButtonID(hall), nil)])
         talk.when(2, .ping(id: 2), expect: .told(2, .pingResponse(id: 2)))
     }
 
@@ -242,7 +242,6 @@ private struct LifeWatch {
     }
 
     private var channels: [Key: FlicdConnectionStatus] = [:]
-    private var isPaused: Set<Int> = []
 
     mutating func gone(_ client: Int) { channels = channels.filter { $0.key.client != client } }
 

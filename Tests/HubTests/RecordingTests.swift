@@ -14,10 +14,10 @@ import Testing
 struct RecordingTests {
     static let address = BluetoothAddress(rawValue: 0x80E4_DA00_0001)
     static let button = ButtonID(address)
-    static let cursor = EventCursor(bootID: 0xDEAD_BEEF, eventCount: .max)
+    static let cursor = EventCursor(bootID: 0xDEAD_BEEF, eventCount: .max, smallEventCount: 7)
     static let identity = ButtonIdentity(
         address: address, uuid: String(repeating: "0f", count: 16), serial: "BA00-K00001", nickname: "Küche \"1\"",
-        firmwareVersion: 11)
+        firmwareVersion: 11, model: .twist)
 
     /// One of each, and more where there are several forms of one.
     static func inputs(_ word: RecordedInput.Word) -> [Hub.Input] {
@@ -92,7 +92,9 @@ struct RecordingTests {
     static let known = KnownButton(
         identity: identity, pairing: .notRecorded, cursor: cursor, advertisingConfigured: true,
         settings: ButtonSettings(
-            latencyMode: .low, autoDisconnectTime: 40, nicknameChosenAt: 1_795_000_000_000, isConnectionWanted: false))
+            latencyMode: .low, autoDisconnectTime: 40, nicknameChosenAt: 1_795_000_000_000, isConnectionWanted: false,
+            ledMode: .selector),
+        dials: [.slot(3): 0, .free: Dial.unitsPerTurn])
 
     static func effects(_ word: ButtonReport.Word) -> [ButtonManager.Effect] {
         switch word {
@@ -130,6 +132,7 @@ struct RecordingTests {
         case .advertisingConfigured: [.advertisingConfigured(button)]
         case .battery: [.battery(button, millivolts: 3000)]
         case .firmware: [.firmware(button, version: .max)]
+        case .model: [.model(button, .duo), .model(button, .twist)]
         case .nickname: [.nickname(button, "")]
         case .sessionFailed: [.sessionFailed(button, word: "verify_timed_out", advice: "Try again.")]
         case .disconnected: [.disconnected(button, reason: "timeout")]
@@ -315,31 +318,32 @@ struct RecordingTests {
         #expect(
             names(RecordingTests.header.configuration) == [
                 "version", "commit", "baseTopic", "discoveryPrefix", "homeAssistantStatusTopic", "extraTrustRoots",
-                "trustRootNames", "transport", "hasTransport", "maximumConnections", "broker", "hasBroker", "control",
-                "logLevel", "processEnvironment", "stateDirectory", "builtAt", "ruleFault", "ruleProblems",
-                "lostState", "capture", "hasMetrics", "simulatedButtons",
+                "trustRootNames", "transport", "hasTransport", "maximumConnections", "sources", "broker", "hasBroker",
+                "control", "logLevel", "processEnvironment", "stateDirectory", "builtAt", "ruleFault", "ruleProblems",
+                "lostState", "capture", "hasMetrics", "simulatedButtons", "flicdListen",
             ])
         #expect(names(stored) == ["installationID", "nextRun", "buttons", "runs", "rules"])
         #expect(
             names(stored.buttons[0]) == [
-                "identity", "name", "pairing", "pairedAt", "cursor", "isAdvertisingConfigured", "batteryMillivolts",
-                "batteryMeasuredAt", "pressCount", "sequence", "heard", "triggerMode", "settings", "isBatteryLow",
-                "recogniser",
+                "identity", "name", "pairing", "source", "pairedAt", "cursor", "isAdvertisingConfigured",
+                "batteryMillivolts", "batteryPercentage", "batteryMeasuredAt", "pressCount", "sequence", "heard", "triggerMode", "settings", "dials",
+                "isBatteryLow", "recogniser",
             ])
         #expect(names(stored.runs[0]) == ["id", "rule", "button", "event", "startedAt"])
         #expect(
             names(KnownButton(identity: RecordingTests.identity, pairing: .notRecorded)) == [
-                "identity", "pairing", "cursor", "advertisingConfigured", "settings",
+                "identity", "pairing", "cursor", "advertisingConfigured", "settings", "dials",
             ])
         #expect(
             names(RecordingTests.known.settings) == [
-                "latencyMode", "autoDisconnectTime", "nicknameChosenAt", "isConnectionWanted",
+                "latencyMode", "autoDisconnectTime", "nicknameChosenAt", "isConnectionWanted", "ledMode",
             ])
         #expect(
-            names(RecordingTests.identity) == ["address", "uuid", "serial", "nickname", "firmwareVersion"])
+            names(RecordingTests.identity) == ["address", "uuid", "serial", "nickname", "firmwareVersion", "model"])
         #expect(
             names(RecordingTests.events[0]) == [
-                "button", "bootID", "counter", "step", "ticks", "wasQueued", "wasQueuedLast", "age", "part",
+                "button", "bootID", "counter", "step", "ticks", "wasQueued", "wasQueuedLast", "age", "part", "swipe",
+                "isTimeRough",
             ])
     }
 

@@ -16,6 +16,7 @@ struct FingerTests {
                     switch step {
                     case .down: "down"
                     case .up: "up"
+                    case .swiped(let direction): direction.rawValue
                     case .finished(let press): press.rawValue
                     }
                 steps.append("\(deadline.nanoseconds / 1_000_000) \(name)")

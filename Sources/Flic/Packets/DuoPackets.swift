@@ -76,13 +76,13 @@ extension HostPacket.InitButtonEventsDuoRequest {
 extension HostPacket.StartFirmwareUpdateDuoRequest {
     init(_ reader: inout ByteReader) throws(Truncated) {
         octetCount = try reader.uint32()
-        header = try reader.bytes(FirmwareImage.signedHeaderLength)
+        header = try reader.bytes(FirmwareFormat.signedHeaderLength)
         statusInterval = try reader.uint16()
     }
 
     func write(to writer: inout ByteWriter) {
         writer.uint32(octetCount)
-        writer.bytes(header.padded(to: FirmwareImage.signedHeaderLength))
+        writer.bytes(header.padded(to: FirmwareFormat.signedHeaderLength))
         writer.uint16(statusInterval)
     }
 }

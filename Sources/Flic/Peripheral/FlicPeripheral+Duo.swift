@@ -31,6 +31,7 @@ extension FlicPeripheral {
             eventCount: wanted.countBefore(.big) ?? press.counter,
             smallEventCount: wanted.countBefore(.small) ?? smallPress.counter, bootID: isKnownBoot ? nil : bootID)
         connections[id]?.duo?.stream = DuoEventStream(response)
+        turnSurplus = [:]
         sendSigned(.initButtonEventsDuoResponse(response), on: id, &effects)
         effects.append(.sessionReady)
         sendDuoEvents(wanted.duoEvents, on: id, &effects)
@@ -75,9 +76,10 @@ extension FlicPeripheral {
 
     /// Four of its units are three of a dial's. What is rounded, away from zero, is missing from the next turn.
     private mutating func angle(of units: Int) -> Int32 {
-        let thirds = 4 * min(max(units, -Self.maximumTurn), Self.maximumTurn) - turnSurplus
+        guard let part = turnedPart else { return 0 }
+        let thirds = 4 * min(max(units, -Self.maximumTurn), Self.maximumTurn) - turnSurplus[part, default: 0]
         let angle = (thirds + 2 * thirds.signum()) / 3
-        turnSurplus = 3 * angle - thirds
+        turnSurplus[part] = 3 * angle - thirds
         return Int32(clamping: angle)
     }
 

@@ -39,11 +39,10 @@ extension FlicPeripheral {
             advertising.store(parameters, of: session.pairingIdentifier, known: pairings.map(\.identifier))
             sendSigned(.setAdvertisingParametersResponse, on: id, &effects)
         case .startFirmwareUpdateRequest(let request):
-            let position = firmware.start(request, from: id)
-            sendSigned(.startFirmwareUpdateResponse(position: position), on: id, &effects)
-        case .firmwareUpdateData(let data):
-            guard let position = firmware.receive(data, from: id) else { break }
-            sendSigned(.firmwareUpdateNotification(position: position), on: id, &effects)
+            startFirmwareUpdate(.init(request), on: id, &effects)
+        case .startFirmwareUpdateDuoRequest(let request):
+            startFirmwareUpdate(.init(request), on: id, &effects)
+        case .firmwareUpdateData(let data), .firmwareUpdateDataDuo(let data): receiveFirmware(data, on: id, &effects)
         case .factoryResetRequest: resetToFactory(askedBy: id, &effects)
         case .setConnectionParameters(let parameters):
             effects.append(
@@ -61,7 +60,7 @@ extension FlicPeripheral {
         case .forceDisconnect(let advertiseAgain): disconnect(advertiseAgain: advertiseAgain, &effects)
         case .twist(let packet): receiveTwist(packet, on: id, at: now, &effects)
         case .fullVerifyRequest1, .fullVerifyRequest2, .fullVerifyAbort, .testIfReallyUnpairedRequest,
-            .quickVerifyRequest, .startFirmwareUpdateDuoRequest, .firmwareUpdateDataDuo, .other:
+            .quickVerifyRequest, .other:
             break
         }
     }

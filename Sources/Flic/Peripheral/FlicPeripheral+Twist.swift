@@ -46,7 +46,7 @@ extension FlicPeripheral {
         case .changeConfigurationRequest(let configurations):
             dial.configure(configurations)
             sendSigned(.twist(.changeConfigurationResponse), on: id, &effects)
-        case .startFirmwareUpdateRequest: break
+        case .startFirmwareUpdateRequest(let request): startFirmwareUpdate(.init(request), on: id, &effects)
         }
     }
 

@@ -23,6 +23,9 @@ public import ButtonModel
 /// | session            | FactoryResetRequest                  | none    | answers, forgets all pairings                 |
 /// | any                | disconnect, link down                | none    |                                               |
 ///
+/// A Duo answers a host that knows of Duos with packets of its own for init, events, acknowledgement and turns; to others
+/// it is a Flic 2 with its big button.
+///
 /// Presses count and are stored in every state; in a session past init each goes out at once as well. What was not
 /// acknowledged is sent again as queued after the next init.
 ///
@@ -163,7 +166,7 @@ public struct FlicPeripheral: Sendable {
     var gestures: [ButtonPart: DuoEvent.Gesture] = [:]
     var toldTurns: ButtonPacket.PushTwistNotification.Parts = []
     /// In thirds of what it tells: by how much that was more than it was turned.
-    var turnSurplus = 0
+    var turnSurplus: [ButtonPart: Int] = [:]
     var queue = EventQueue()
     var dial = TwistDial()
     var lastActivity: Instant

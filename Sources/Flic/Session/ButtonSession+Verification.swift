@@ -51,6 +51,7 @@ extension ButtonSession {
                 return giveUp(.quickVerifySignatureMismatch, &effects)
             }
             isDuo = response.isDuo && offersDuo
+            if model != .flic2 { effects.append(.model(model)) }
             askForEvents(channel, afterPairing: false, deadline: deadline, &effects)
 
         case (

@@ -103,6 +103,8 @@ public struct ButtonSession: Sendable {
         case advertisingConfigured
         case battery(millivolts: Int)
         case firmware(version: UInt32)
+        /// It is no Flic 2. Said in each session that begins without a pairing: one may have been paired as a Flic 2.
+        case model(FlicModel)
         /// What the button holds; no nickname is pending any more.
         case nickname(String)
         case firmwareUpdate(FirmwareUpdateProgress)

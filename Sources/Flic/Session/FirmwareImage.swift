@@ -1,48 +1,55 @@
-/// A firmware image of a Flic 2 as its maker publishes it: encrypted and signed, so nothing here can judge it.
+public import ButtonModel
+
+/// A firmware image as its maker publishes it: encrypted and signed, so nothing here can judge it.
 ///
+/// Of a Flic 2:
 /// ```
 /// octet  0                          8
 ///        initialisation vector, 8   data, a multiple of four octets
+/// ```
+/// Of a Duo and a Twist:
+/// ```
+/// octet  0                          8                  12              76
+///        initialisation vector, 8   unpacked words, 4  signature, 64   data
 /// ```
 ///
 /// - Source: protocol notes, 9.
 public struct FirmwareImage: Hashable, Sendable {
     public enum Fault: Error, Hashable, Sendable {
-        /// Less than the vector and one word.
+        /// Less than what comes before the data and one unit.
         case tooShort
-        /// The data must be a whole number of 32-bit words, at most `maximumWordCount`.
+        /// The data of a Flic 2 must be a whole number of 32-bit words.
         case notWords(octets: Int)
+        /// More than what the length in the request can say, or than any image has.
         case tooLong(octets: Int)
     }
 
-    /// What the 16-bit length of the request can say.
-    public static let maximumWordCount = 0xFFFF
-
-    /// Vector 8, length 4 and signature 64, before the data of an image of a Duo.
-    static let signedHeaderLength = 76
-
-    /// 8 octets.
-    public let initializationVector: [UInt8]
+    /// The kind of button it is for; nothing in it says so.
+    public let model: FlicModel
+    /// What the button is told with the request: 8 octets of a Flic 2, else 76.
+    public let header: [UInt8]
     public let data: [UInt8]
 
-    /// 1…`maximumWordCount`.
-    public var wordCount: Int { data.count / 4 }
+    /// 32-bit words of a Flic 2, else octets; 1 or more.
+    public var unitCount: Int { data.count / format.unitLength }
 
-    public init(_ octets: [UInt8]) throws(Fault) {
-        guard octets.count >= 12 else { throw .tooShort }
-        let dataCount = octets.count - 8
-        guard dataCount.isMultiple(of: 4) else { throw .notWords(octets: dataCount) }
-        guard dataCount / 4 <= Self.maximumWordCount else { throw .tooLong(octets: dataCount) }
-        initializationVector = Array(octets.prefix(8))
-        data = Array(octets.dropFirst(8))
+    public init(_ octets: [UInt8], for model: FlicModel = .flic2) throws(Fault) {
+        let format = FirmwareFormat(model)
+        guard octets.count >= format.headerLength + format.unitLength else { throw .tooShort }
+        let dataCount = octets.count - format.headerLength
+        guard dataCount.isMultiple(of: format.unitLength) else { throw .notWords(octets: dataCount) }
+        guard dataCount / format.unitLength <= format.maximumUnitCount else { throw .tooLong(octets: dataCount) }
+        self.model = model
+        header = Array(octets.prefix(format.headerLength))
+        data = Array(octets.dropFirst(format.headerLength))
     }
 }
 
-/// How far a firmware update is. Words are 32 bits.
+/// How far a firmware update is, in the image's units.
 public enum FirmwareUpdateProgress: Hashable, Sendable {
-    /// The button takes the image; `words` of it it has already, from an update that was cut off.
-    case started(words: Int, of: Int)
-    case received(words: Int, of: Int)
+    /// The button takes the image; `units` of it it has already, from an update that was cut off.
+    case started(units: Int, of: Int)
+    case received(units: Int, of: Int)
     /// All of it is there and its signature is right: the button restarts with it, and connects again.
     case finished
     case failed(FirmwareUpdateFailure)
@@ -80,7 +87,7 @@ public enum FirmwareUpdateFailure: Error, Hashable, Sendable {
     /// What a person can do about it.
     public var advice: String {
         switch self {
-        case .invalidParameters: "The button does not take this image. Make sure that it is one for a Flic 2."
+        case .invalidParameters: "The button does not take this image. Make sure that it is one for its kind."
         case .busy: "Another update of this button is under way. Wait for its end."
         case .waitingForReboot:
             "The button has new firmware already and will use it when its connection ends. Disconnect it and try again."

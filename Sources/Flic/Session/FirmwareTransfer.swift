@@ -4,12 +4,12 @@ import ButtonModel
 ///
 /// | state    | on                                  | becomes | and we                                           |
 /// |----------|-------------------------------------|---------|--------------------------------------------------|
-/// | waiting  | the request may be sent             | asking  | ask with length and initialisation vector        |
+/// | waiting  | the request may be sent             | asking  | ask with length and header                       |
 /// | asking   | a position from 0 to the length     | sending | started; data from there, as much as may be      |
 /// | asking   | a negative position                 | ended   | failed: invalid parameters, busy, for a reboot   |
-/// | sending  | words received, some missing        | sending | received; data to the end of the window          |
-/// | sending  | words received, all of them         | ended   | finished; the button has to be let go now        |
-/// | sending  | 0 words received                    | ended   | failed: its signature is not right               |
+/// | sending  | units received, some missing        | sending | received; data to the end of the window          |
+/// | sending  | units received, all of them         | ended   | finished; the button has to be let go now        |
+/// | sending  | 0 units received                    | ended   | failed: its signature is not right               |
 /// | sending  | nothing for 30 s                    | ended   | failed: timed out                                |
 /// | asking   | no answer                           | ended   | failed: timed out                                |
 /// | not ended| cancel; end of the session          | ended   | failed: cancelled; interrupted                   |
@@ -22,7 +22,7 @@ struct FirmwareTransfer: Sendable {
     enum Input: Hashable, Sendable {
         /// The next request is ours to send.
         case mayAsk
-        /// The answer to it, in words or as a negative code.
+        /// The answer to it, in units or as a negative code.
         case answered(position: Int32)
         case unanswered
         case received(position: Int32)
@@ -36,11 +36,7 @@ struct FirmwareTransfer: Sendable {
         case progress(FirmwareUpdateProgress)
     }
 
-    /// Words sent beyond those the button has told of.
-    static let window = 512
-    /// Words between two notifications of the button.
-    static let statusInterval: UInt16 = 60
-    /// A button that has told nothing of new words for so long will not tell any more.
+    /// A button that has told nothing of new units for so long will not tell any more.
     static let patience = Duration.seconds(30)
 
     private enum State: Sendable {
@@ -68,30 +64,23 @@ struct FirmwareTransfer: Sendable {
         switch (state, input) {
         case (.waiting, .mayAsk):
             state = .asking
-            return [
-                .send(
-                    .startFirmwareUpdateRequest(
-                        .init(
-                            wordCount: UInt16(truncatingIfNeeded: image.wordCount),
-                            initializationVector: image.initializationVector,
-                            statusInterval: Self.statusInterval)))
-            ]
+            return [.send(image.startRequest)]
         case (.asking, .answered(let position)):
-            guard let words = Int(exactly: position), 0...image.wordCount ~= words else {
+            guard let units = Int(exactly: position), 0...image.unitCount ~= units else {
                 return end(.failed(FirmwareUpdateFailure(startCode: position)))
             }
-            return [.progress(.started(words: words, of: image.wordCount))]
-                + send(from: words, received: words, at: now)
+            return [.progress(.started(units: units, of: image.unitCount))]
+                + send(from: units, received: units, at: now)
         case (.asking, .unanswered):
             return end(.failed(.timedOut))
         case (.sending(let sent, let received, _), .received(let position)):
             guard position != 0 else { return end(.failed(.signatureInvalid)) }
-            guard let words = Int(exactly: position), words <= sent else { return [] }
-            guard words < image.wordCount else { return end(.finished) }
-            // Words that it told of before open nothing.
-            guard words > received else { return [] }
-            return [.progress(.received(words: words, of: image.wordCount))]
-                + send(from: sent, received: words, at: now)
+            guard let units = Int(exactly: position), units <= sent else { return [] }
+            guard units < image.unitCount else { return end(.finished) }
+            // Units that it told of before open nothing.
+            guard units > received else { return [] }
+            return [.progress(.received(units: units, of: image.unitCount))]
+                + send(from: sent, received: units, at: now)
         case (.sending(_, _, let deadline), .timerFired) where now >= deadline:
             return end(.failed(.timedOut))
         case (.waiting, .cancel), (.asking, .cancel), (.sending, .cancel):
@@ -111,21 +100,14 @@ struct FirmwareTransfer: Sendable {
     private mutating func send(from start: Int, received: Int, at now: Instant) -> [Effect] {
         var effects: [Effect] = []
         var sent = start
-        let end = min(image.wordCount, received + Self.window)
+        let end = min(image.unitCount, received + image.format.window)
         while sent < end {
-            let count = min(HostPacket.maximumFirmwareWordCount, end - sent)
-            effects.append(.send(.firmwareUpdateData(image.words(sent..<sent + count))))
+            let count = min(image.format.unitsPerPacket, end - sent)
+            effects.append(.send(image.packet(sent..<sent + count)))
             sent += count
         }
         state = .sending(sent: sent, received: received, deadline: now + Self.patience)
         return effects
-    }
-}
-
-extension FirmwareImage {
-    /// - Parameter range: within `0..<wordCount`.
-    fileprivate func words(_ range: Range<Int>) -> [UInt8] {
-        Array(data.dropFirst(4 * range.lowerBound).prefix(4 * range.count))
     }
 }
 

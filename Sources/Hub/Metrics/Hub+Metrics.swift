@@ -1,5 +1,6 @@
 import ButtonModel
 import Buttons
+import FlicdProtocol
 import Rules
 
 /// What the file for Prometheus needs besides what the hub knows anyway.
@@ -67,6 +68,10 @@ extension Hub {
             case .messagesPublished: text.add(metric, metrics.published)
             case .messagesFailed: text.add(metric, metrics.failed)
             case .messagesWaiting: text.add(metric, outbox.waiting.count)
+            case .flicdUp: if let flicd { text.add(metric, flicd.address != nil) }
+            case .flicdClients: if let flicd { text.add(metric, flicd.server.clientCount) }
+            case .flicdChannels: if let flicd { text.add(metric, flicd.server.channelCount) }
+            case .flicdFramesIgnored: if let flicd { text.add(metric, flicd.server.ignoredFrameCount) }
             case .storeFault: text.add(metric, storeFault != nil)
             case .rulesFault: text.add(metric, reload.fault != nil)
             case .rules: text.add(metric, engine.set.rules.count)

@@ -13,6 +13,10 @@ enum Metric: String, CaseIterable {
     case messagesPublished = "messages_published_total"
     case messagesFailed = "messages_failed_total"
     case messagesWaiting = "messages_waiting"
+    case flicdUp = "flicd_up"
+    case flicdClients = "flicd_clients"
+    case flicdChannels = "flicd_channels"
+    case flicdFramesIgnored = "flicd_frames_ignored_total"
     case storeFault = "store_fault"
     case rulesFault = "rules_fault"
     case rules
@@ -63,6 +67,10 @@ enum Metric: String, CaseIterable {
         case .messagesFailed:
             (.counter, .count, [], "Messages given up: too late, too many, refused, or there is no broker")
         case .messagesWaiting: (.gauge, .count, [], "Messages that wait for the broker to come back")
+        case .flicdUp: (.gauge, .truth, [], "Whether clients of flicd are served")
+        case .flicdClients: (.gauge, .count, [], "Clients of flicd that are connected")
+        case .flicdChannels: (.gauge, .count, [], "Buttons that they listen to, each as often as it is listened to")
+        case .flicdFramesIgnored: (.counter, .count, [], "What they sent that is no command")
         case .storeFault: (.gauge, .truth, [], "Whether the state directory cannot be written")
         case .rulesFault: (.gauge, .truth, [], "Whether the rules on disk are not the ones that run")
         case .rules: (.gauge, .count, [], "Rules that are loaded")

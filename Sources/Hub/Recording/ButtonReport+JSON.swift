@@ -43,6 +43,7 @@ extension ButtonReport {
         case advertisingConfigured = "advertising_configured"
         case battery
         case firmware
+        case model
         case nickname
         case sessionFailed = "session_failed"
         case anomaly
@@ -95,6 +96,8 @@ extension ButtonManager.Effect {
             (.battery, ["button": JSONValue(button), "battery_mv": JSONValue(millivolts)])
         case .firmware(let button, let version):
             (.firmware, ["button": JSONValue(button), "version": JSONValue(version)])
+        case .model(let button, let model):
+            (.model, ["button": JSONValue(button), "model": .string(model.rawValue)])
         case .nickname(let button, let nickname):
             (.nickname, ["button": JSONValue(button), "nickname": .string(redaction(nickname))])
         case .firmwareUpdate(let button, let progress):
@@ -161,6 +164,10 @@ extension ButtonManager.Effect {
         case .advertisingConfigured: .advertisingConfigured(try report.button("button"))
         case .battery: .battery(try report.button("button"), millivolts: try report.integer("battery_mv"))
         case .firmware: .firmware(try report.button("button"), version: try report.integer("version"))
+        case .model:
+            .model(
+                try report.button("button"),
+                try report.member("model") { $0.stringValue.flatMap(FlicModel.init(rawValue:)) })
         case .nickname: .nickname(try report.button("button"), try report.string("nickname"))
         case .firmwareUpdate:
             .firmwareUpdate(
@@ -214,8 +221,7 @@ extension KnownButton {
     fileprivate func members(hiding redaction: Redaction) -> KeyValuePairs<String, JSONValue> {
         [
             "identity": identity.json(hiding: redaction), "cursor": cursor.json,
-            "advertising_configured": .bool(advertisingConfigured), "settings": settings.json,
-            "dials": dials.json,
+            "advertising_configured": .bool(advertisingConfigured), "settings": settings.json, "dials": dials.json,
         ]
     }
 

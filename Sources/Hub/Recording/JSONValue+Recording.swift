@@ -38,6 +38,13 @@ extension JSONValue {
 }
 
 extension JSONValue {
+    /// With one more member, unless it is `nil`: what only some buttons have is left out of all others' records, which read
+    /// as they always did.
+    func adding(_ name: String, _ value: JSONValue?) -> JSONValue {
+        guard let value, case .object(let members) = self else { return self }
+        return .object(members + [Member(name, value)])
+    }
+
     /// A member that has to be there.
     func member<Value>(_ name: String, _ read: (JSONValue) -> Value?) throws(RecordingFailure) -> Value {
         guard let value = self[name].flatMap(read) else { throw .badMember(name) }

@@ -137,7 +137,7 @@ extension StoredState {
 extension StoredButton {
     /// Without its pairing.
     func json(hiding redaction: Redaction) -> JSONValue {
-        [
+        let members: JSONValue = [
             "identity": identity.json(hiding: redaction), "name": name.map { .string(redaction($0)) } ?? .null,
             "source": source.map { .string($0) } ?? .null,
             "paired_at_ms": JSONValue(pairedAt.milliseconds), "cursor": cursor.json,
@@ -148,9 +148,9 @@ extension StoredButton {
             "press_count": JSONValue(pressCount), "sequence": JSONValue(sequence),
             "heard": JSONValue(heard),
             "trigger_mode": triggerMode.map { .string($0.rawValue) } ?? .null,
-            "settings": settings.json, "dials": dials.json, "battery_low": .bool(isBatteryLow),
-            "recogniser": .string(recogniser),
+            "settings": settings.json, "battery_low": .bool(isBatteryLow), "recogniser": .string(recogniser),
         ]
+        return members.adding("dials", dials.isEmpty ? nil : dials.json)
     }
 
     init(recorded button: JSONValue) throws(RecordingFailure) {
@@ -194,11 +194,11 @@ extension StoredRun {
 
 extension ButtonIdentity {
     func json(hiding redaction: Redaction) -> JSONValue {
-        [
+        let members: JSONValue = [
             "address": JSONValue(address), "uuid": .string(uuid), "serial": .string(serial),
             "nickname": .string(redaction(nickname)), "firmware": JSONValue(firmwareVersion),
-            "model": .string(model.rawValue),
         ]
+        return members.adding("model", model == .flic2 ? nil : .string(model.rawValue))
     }
 
     init(recorded identity: JSONValue) throws(RecordingFailure) {
@@ -212,12 +212,13 @@ extension ButtonIdentity {
 
 extension ButtonSettings {
     var json: JSONValue {
-        [
+        let members: JSONValue = [
             "latency_mode": .string(latencyMode.rawValue),
             "auto_disconnect_s": autoDisconnectTime.map { JSONValue($0) } ?? .null,
             "nickname_chosen_at_ms": nicknameChosenAt.map { JSONValue($0) } ?? .null,
-            "connection_wanted": .bool(isConnectionWanted), "led_mode": .string(ledMode.rawValue),
+            "connection_wanted": .bool(isConnectionWanted),
         ]
+        return members.adding("led_mode", ledMode == .fill ? nil : .string(ledMode.rawValue))
     }
 
     init(recorded settings: JSONValue) throws(RecordingFailure) {
@@ -236,10 +237,8 @@ extension ButtonSettings {
 
 extension EventCursor {
     var json: JSONValue {
-        [
-            "boot_id": JSONValue(bootID), "event_count": JSONValue(eventCount),
-            "small_event_count": JSONValue(smallEventCount),
-        ]
+        let members: JSONValue = ["boot_id": JSONValue(bootID), "event_count": JSONValue(eventCount)]
+        return members.adding("small_event_count", smallEventCount == 0 ? nil : JSONValue(smallEventCount))
     }
 
     init(recorded cursor: JSONValue) throws(RecordingFailure) {

@@ -1,6 +1,6 @@
 import ButtonModel
 
-/// The finger on a simulated button: press scripts one after another, in time.
+/// The finger on a simulated button: press scripts and swipes one after another, in time.
 ///
 /// | state   | on                       | becomes | and we                                          |
 /// |---------|--------------------------|---------|-------------------------------------------------|
@@ -14,7 +14,15 @@ struct Finger: Hashable, Sendable {
     enum Step: Hashable, Sendable {
         case down
         case up
+        /// An `up` that ends a swipe.
+        case swiped(SwipeDirection)
         case finished(SimulatedPress)
+    }
+
+    enum Script: Hashable, Sendable {
+        case press(SimulatedPress)
+        /// Down, and up 200 ms later.
+        case swipe(SwipeDirection)
     }
 
     static let maximumQueuedPresses = 64
@@ -23,15 +31,18 @@ struct Finger: Hashable, Sendable {
 
     private(set) var isDown = false
     private(set) var deadline: Instant?
-    private var queue: [SimulatedPress] = []
+    private var queue: [Script] = []
     private var movements: [SimulatedPress.Movement] = []
     private var lastUp: Instant?
 
     /// - Returns: false when there are too many waiting; the press is not taken.
-    mutating func enqueue(_ press: SimulatedPress, at now: Instant) -> Bool {
+    mutating func enqueue(_ press: SimulatedPress, at now: Instant) -> Bool { enqueue(.press(press), at: now) }
+
+    /// - Returns: false when there are too many waiting; the script is not taken.
+    mutating func enqueue(_ script: Script, at now: Instant) -> Bool {
         guard queue.count < Finger.maximumQueuedPresses else { return false }
-        queue.append(press)
-        if queue.count == 1 { begin(press, at: now) }
+        queue.append(script)
+        if queue.count == 1 { begin(script, at: now) }
         return true
     }
 
@@ -43,7 +54,7 @@ struct Finger: Hashable, Sendable {
                 movements.removeFirst()
                 if movement.isDown != isDown {
                     isDown = movement.isDown
-                    steps.append(isDown ? .down : .up)
+                    steps.append(isDown ? .down : queue.first?.end ?? .up)
                     if !isDown { lastUp = now }
                 }
             }
@@ -51,24 +62,38 @@ struct Finger: Hashable, Sendable {
                 self.deadline = now + next.pause
             } else {
                 self.deadline = nil
-                if let press = queue.first {
-                    queue.removeFirst()
-                    steps.append(.finished(press))
-                }
-                if let press = queue.first { begin(press, at: now) }
+                if case .press(let press)? = queue.first { steps.append(.finished(press)) }
+                queue = Array(queue.dropFirst())
+                if let script = queue.first { begin(script, at: now) }
             }
         }
         return steps
     }
 
-    private mutating func begin(_ press: SimulatedPress, at now: Instant) {
-        movements = press.movements
+    private mutating func begin(_ script: Script, at now: Instant) {
+        movements = script.movements
         let first = movements.first?.pause ?? .zero
         // Bare movements are somebody's own fingers, and come when they come.
-        guard press != .down, press != .up, !isDown, let lastUp else {
+        guard script != .press(.down), script != .press(.up), !isDown, let lastUp else {
             deadline = now + first
             return
         }
         deadline = max(now, lastUp + Finger.trainGap) + first
+    }
+}
+
+extension Finger.Script {
+    fileprivate var movements: [SimulatedPress.Movement] {
+        switch self {
+        case .press(let press): press.movements
+        case .swipe: [.init(pause: .zero, isDown: true), .init(pause: .milliseconds(200), isDown: false)]
+        }
+    }
+
+    fileprivate var end: Finger.Step {
+        switch self {
+        case .press: .up
+        case .swipe(let direction): .swiped(direction)
+        }
     }
 }

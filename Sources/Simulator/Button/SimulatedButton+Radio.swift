@@ -151,7 +151,7 @@ extension SimulatedButton {
         peripheral = FlicPeripheral(configuration, at: now)
         let root = SimulatorRoot.publicKey.hex
         effects.append(.note("\(address) (\(address.kind)), serial \(configuration.serial), root \(root)"))
-        for press in waitingPresses { _ = finger.enqueue(press, at: now) }
+        for (script, part) in waitingPresses { _ = lay(script, on: part, at: now) }
         waitingPresses.removeAll()
     }
 

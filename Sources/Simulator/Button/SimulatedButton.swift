@@ -12,6 +12,7 @@ import Flic
 /// | a link                      | stop advertising; the peripheral speaks over notifications           |
 /// | a link lost, or ended       | advertise again as `AdvertisingPlan` says, or stay silent            |
 /// | down                        | tell the peripheral; advertise when there is no link                 |
+/// | a turn                      | tell the peripheral, in its units; a button without a dial has none |
 /// | held for 7 s without a link | public mode for 30 s                                                 |
 /// | paired                      | leave public mode                                                    |
 /// | a second link               | end it: one is all this button has                                   |
@@ -25,11 +26,15 @@ public struct SimulatedButton: Sendable {
         case received([UInt8])
         case transportClosed
         /// At most `SimulatedButton.maximumQueuedPresses` wait; one more is refused with a note.
-        case press(SimulatedPress)
-        /// The dial of a Twist is turned by so many hundredths of a whole turn; positive: clockwise.
+        /// Only a Duo has a small button, too.
+        case press(SimulatedPress, part: ButtonPart = .big)
+        /// A press during which the hand moves. Only a Duo notices that.
+        case swipe(SwipeDirection, part: ButtonPart = .big)
+        /// The dial of a Twist is turned by so many hundredths of a whole turn, or a Duo of which a button is down;
+        /// positive: clockwise.
         case turn(hundredths: Int)
-        /// The same while it is pressed; it is let go `pushTurnTime` later.
-        case pushTurn(hundredths: Int)
+        /// The same while it is pressed, a Duo `quietTime` after that; it is let go `pushTurnTime` later.
+        case pushTurn(hundredths: Int, part: ButtonPart = .big)
         case batteryChanged(millivolts: Int)
         /// Nothing before the controller is set up.
         case fault(SimulatedFault)
@@ -50,6 +55,8 @@ public struct SimulatedButton: Sendable {
     static let publicModeHold = Duration.seconds(7)
     /// Shorter than a hold.
     static let pushTurnTime = Duration.milliseconds(600)
+    /// A host does not believe a Duo that it is turned before.
+    static let quietTime = Duration.milliseconds(300)
 
     /// The address it advertises with, once its controller is known.
     public internal(set) var address: BluetoothAddress?
@@ -60,11 +67,15 @@ public struct SimulatedButton: Sendable {
     var peripheral: FlicPeripheral?
     var peripheralDeadline: Instant?
     var finger = Finger()
+    /// Of a Duo: the finger on its small button.
+    var smallFinger = Finger()
     var hand = TurningHand()
-    /// When the dial, turned while it was pressed, is let go.
-    var letGoAt: Instant?
+    /// When the button that was pressed for it is turned, and by how much.
+    var nextTurn: (at: Instant, hundredths: Int)?
+    /// When what was turned while it was pressed is let go.
+    var letGo: (at: Instant, part: ButtonPart)?
     /// Presses from before there was a peripheral to press.
-    var waitingPresses: [SimulatedPress] = []
+    var waitingPresses: [(Finger.Script, ButtonPart)] = []
     /// When the button, held down, becomes public.
     var publicModeAt: Instant?
     var plan: AdvertisingPlan
@@ -96,15 +107,18 @@ public struct SimulatedButton: Sendable {
             perform(.received(packet), at: now, &effects)
         case .transportClosed:
             closeTransport(at: now, &effects)
-        case .press(let press):
-            take(press, at: now, &effects)
+        case .press(let press, let part):
+            take(.press(press), part, at: now, &effects)
+        case .swipe(let direction, let part):
+            take(.swipe(direction), part, at: now, &effects)
         case .turn(let hundredths):
             turn(hundredths: hundredths, at: now, &effects)
-        case .pushTurn(let hundredths):
-            take(.down, at: now, &effects)
+        case .pushTurn(let hundredths, let part):
+            take(.press(.down), part, at: now, &effects)
             move(at: now, &effects)
-            turn(hundredths: hundredths, at: now, &effects)
-            letGoAt = now + Self.pushTurnTime
+            nextTurn = (description.model == .duo ? now + Self.quietTime : now, hundredths)
+            letGo = (now + Self.pushTurnTime, part)
+            turnIfDue(at: now, &effects)
         case .batteryChanged(let millivolts):
             tell(.batteryChanged(millivolts: millivolts), at: now, &effects)
         case .fault(let fault):
@@ -125,7 +139,8 @@ public struct SimulatedButton: Sendable {
 
     private func deadline(at now: Instant) -> Instant? {
         let machines = earliest(hostDeadline, peripheralDeadline)
-        let hand = earliest(earliest(finger.deadline, letGoAt), publicModeAt)
+        let fingers = earliest(finger.deadline, smallFinger.deadline)
+        let hand = earliest(earliest(nextTurn?.at, letGo?.at), earliest(fingers, publicModeAt))
         return earliest(earliest(machines, hand), plan.nextChange(after: now))
     }
 
@@ -138,9 +153,10 @@ public struct SimulatedButton: Sendable {
             peripheralDeadline = nil
             tell(.timerFired, at: now, &effects)
         }
-        if let letGoAt, letGoAt <= now {
-            self.letGoAt = nil
-            take(.up, at: now, &effects)
+        turnIfDue(at: now, &effects)
+        if let (instant, part) = letGo, instant <= now {
+            letGo = nil
+            take(.press(.up), part, at: now, &effects)
         }
     }
 }
@@ -148,15 +164,31 @@ public struct SimulatedButton: Sendable {
 // MARK: - The finger
 
 extension SimulatedButton {
-    private mutating func take(_ press: SimulatedPress, at now: Instant, _ effects: inout [Effect]) {
+    private mutating func take(
+        _ script: Finger.Script, _ part: ButtonPart, at now: Instant, _ effects: inout [Effect]
+    ) {
+        guard part == .big || part == .small && description.model == .duo else {
+            return effects.append(.note("it has no \(part.rawValue) button"))
+        }
         let isTaken: Bool
         if peripheral == nil {
             isTaken = waitingPresses.count < Self.maximumQueuedPresses
-            if isTaken { waitingPresses.append(press) }
+            if isTaken { waitingPresses.append((script, part)) }
         } else {
-            isTaken = finger.enqueue(press, at: now)
+            isTaken = lay(script, on: part, at: now)
         }
-        if !isTaken { effects.append(.note("too many presses are waiting; \(press.rawValue) is left out")) }
+        if !isTaken { effects.append(.note("too many presses are waiting; \(script.word) is left out")) }
+    }
+
+    /// - Returns: whether the finger can do one more.
+    mutating func lay(_ script: Finger.Script, on part: ButtonPart, at now: Instant) -> Bool {
+        part == .small ? smallFinger.enqueue(script, at: now) : finger.enqueue(script, at: now)
+    }
+
+    private mutating func turnIfDue(at now: Instant, _ effects: inout [Effect]) {
+        guard let (instant, hundredths) = nextTurn, instant <= now else { return }
+        nextTurn = nil
+        turn(hundredths: hundredths, at: now, &effects)
     }
 
     private mutating func turn(hundredths: Int, at now: Instant, _ effects: inout [Effect]) {
@@ -170,22 +202,45 @@ extension SimulatedButton {
     private mutating func move(at now: Instant, _ effects: inout [Effect]) {
         for step in finger.advance(to: now) {
             switch step {
-            case .down:
-                effects.append(.note("down"))
-                publicModeAt = now + Self.publicModeHold
-                if link == nil { plan.pressed(at: now) }
-                tell(.pressed, at: now, &effects)
-            case .up:
-                effects.append(.note("up"))
-                publicModeAt = nil
-                tell(.released, at: now, &effects)
-            case .finished(let press):
-                effects.append(.pressFinished(press))
+            case .down: publicModeAt = now + Self.publicModeHold
+            case .up, .swiped: publicModeAt = nil
+            case .finished: break
             }
+            take(step, of: .big, at: now, &effects)
         }
+        for step in smallFinger.advance(to: now) { take(step, of: .small, at: now, &effects) }
         if let instant = publicModeAt, instant <= now {
             publicModeAt = nil
             if link == nil || description.advertisesWhileConnected { plan.enterPublicMode(at: now) }
+        }
+    }
+}
+
+extension SimulatedButton {
+    private mutating func take(_ step: Finger.Step, of part: ButtonPart, at now: Instant, _ effects: inout [Effect]) {
+        let name = part == .small ? "small " : ""
+        switch step {
+        case .down:
+            effects.append(.note(name + "down"))
+            if link == nil { plan.pressed(at: now) }
+            tell(.partPressed(part), at: now, &effects)
+        case .up:
+            effects.append(.note(name + "up"))
+            tell(.partReleased(part, swipe: nil), at: now, &effects)
+        case .swiped(let direction):
+            effects.append(.note(name + "up, " + direction.rawValue))
+            tell(.partReleased(part, swipe: direction), at: now, &effects)
+        case .finished(let press):
+            effects.append(.pressFinished(press))
+        }
+    }
+}
+
+extension Finger.Script {
+    fileprivate var word: String {
+        switch self {
+        case .press(let press): press.rawValue
+        case .swipe(let direction): direction.rawValue
         }
     }
 }

@@ -22,11 +22,15 @@ public struct SimulatedWorld: Sendable {
     public enum Input: Hashable, Sendable {
         /// One HCI packet from the host, with its H4 indicator.
         case received([UInt8])
-        case press(button: String, SimulatedPress)
-        /// The dial of a Twist is turned by so many hundredths of a whole turn; positive: clockwise.
+        /// Only a Duo has a small button, too.
+        case press(button: String, SimulatedPress, part: ButtonPart = .big)
+        /// A press during which the hand moves. Only a Duo notices that.
+        case swipe(button: String, SwipeDirection, part: ButtonPart = .big)
+        /// The dial of a Twist is turned by so many hundredths of a whole turn, or a Duo of which a button is down;
+        /// positive: clockwise.
         case turn(button: String, hundredths: Int)
         /// The same while it is pressed; it is let go a little later.
-        case pushTurn(button: String, hundredths: Int)
+        case pushTurn(button: String, hundredths: Int, part: ButtonPart = .big)
         /// The button goes out of reach (links end by supervision timeout) or comes back.
         case setReachable(button: String, Bool)
         /// The voltage of its battery, as it is from now on.
@@ -95,9 +99,11 @@ public struct SimulatedWorld: Sendable {
         switch input {
         case .received(let packet):
             steps.append(.air(.received(packet, from: Self.host)))
-        case .press(let name, let press): tell(name, .press(press), &effects)
+        case .press(let name, let press, let part): tell(name, .press(press, part: part), &effects)
+        case .swipe(let name, let direction, let part): tell(name, .swipe(direction, part: part), &effects)
         case .turn(let name, let hundredths): tell(name, .turn(hundredths: hundredths), &effects)
-        case .pushTurn(let name, let hundredths): tell(name, .pushTurn(hundredths: hundredths), &effects)
+        case .pushTurn(let name, let hundredths, let part):
+            tell(name, .pushTurn(hundredths: hundredths, part: part), &effects)
         case .setBattery(let name, let millivolts): tell(name, .batteryChanged(millivolts: millivolts), &effects)
         case .fault(let name, let fault): tell(name, .fault(fault), &effects)
         case .setReachable(let name, let isReachable):

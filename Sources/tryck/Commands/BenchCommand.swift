@@ -7,7 +7,10 @@ struct BenchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
         abstract: "Measure how long things take on this machine.",
-        subcommands: [Press.self, Rules.self, MQTT.self, Reconnect.self, Pair.self, Scale.self, Relay.self, Load.self])
+        subcommands: [
+            Press.self, Dial.self, Rules.self, MQTT.self, Reconnect.self, Pair.self, Scale.self, Flicd.self, Relay.self,
+            Load.self,
+        ])
 
     struct Press: ParsableCommand {
         static let configuration = CommandConfiguration(
@@ -113,6 +116,47 @@ struct BenchCommand: ParsableCommand {
 
         func run() throws {
             Output.standardOutput.write(text: try BenchScale.run(connected: connected, known: known))
+        }
+    }
+
+    struct Flicd: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "flicd",
+            abstract: "Measure many clients of flicd.",
+            discussion: """
+                Fifty clients, each with a channel to each of a hundred buttons, over TCP: how long a click takes to all \
+                of them, and how many packets go out.
+
+                  tryck bench flicd
+                """)
+
+        @Option(help: "How many presses.")
+        var presses = 1000
+
+        func validate() throws {
+            guard (10...100_000).contains(presses) else { throw ValidationError("--presses takes 10 to 100000") }
+        }
+
+        func run() throws {
+            let presses = presses
+            let status = EventLoop.run { @ReactorActor in
+                let loop = EventLoop.shared
+                let bench = BenchFlicd(loop: loop, presses: presses) { result in
+                    switch result {
+                    case .success(let text):
+                        Output.standardOutput.write(text: text)
+                        loop.stop(status: ExitStatus.done.rawValue)
+                    case .failure(let failure):
+                        Output.standardError.write(line: "tryck: \(failure.sentence)")
+                        loop.stop(status: failure.status.rawValue)
+                    }
+                }
+                loop.onSignals([SIGINT, SIGTERM]) { [bench] _ in
+                    withExtendedLifetime(bench) { loop.stop(status: ExitStatus.unavailable.rawValue) }
+                }
+                bench.start()
+            }
+            guard status == 0 else { throw Failure.silent(ExitStatus(rawValue: status) ?? .unavailable) }
         }
     }
 

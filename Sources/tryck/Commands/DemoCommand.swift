@@ -1,7 +1,9 @@
 import ArgumentParser
+import ButtonModel
 import Daemon
 import Diagnostics
 import Glibc
+import Simulator
 
 struct DemoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -15,13 +17,15 @@ struct DemoCommand: ParsableCommand {
               tryck demo
               tryck demo --rules rules/home.yaml --simulator rules/simulator.yaml
               tryck demo --press kitchen:click,kitchen:double_click,hall:hold --json
+              tryck demo --press sofa:swipe_left,desk:turn_10
             """)
 
     @Option(
         help: ArgumentHelp(
             """
             Press these, one after another, and end when the last effect is done. The presses: click, double_click, \
-            hold, down, up, make_public.
+            hold, down, up, make_public; of a Duo also swipe_left, _right, _up, _down, push_turn_10, and small_ before \
+            any of them; of a Twist turn_10, turn_-10, push_turn_10, in hundredths of a whole turn.
             """, valueName: "button:press,..."))
     var press: String?
 
@@ -53,13 +57,26 @@ struct DemoCommand: ParsableCommand {
         }
         let program = try DaemonProgram.locate()
         let files = try DemoFiles(rules: rules, simulator: simulator)
+        let models: [String: FlicModel]
         do {
             try check(files)
+            models = try self.models(files)
         } catch {
             files.remove()
             throw error
         }
-        try DemoSession.run(.init(program: program, files: files, script: script, isJSON: json, capture: capture))
+        try DemoSession.run(
+            .init(
+                program: program, files: files, models: models, script: script, isJSON: json, capture: capture))
+    }
+
+    private func models(_ files: DemoFiles) throws(Failure) -> [String: FlicModel] {
+        do throws(Setup.Failure) {
+            let buttons = try ConfigurationFiles(environment: Surroundings.environment).simulator(at: files.simulator)
+            return Dictionary(buttons.map { ($0.name, $0.model) }) { first, _ in first }
+        } catch {
+            throw Failure(error.status, error.text)
+        }
     }
 
     /// A daemon runs without rules where they have errors; here that would be a puzzle.

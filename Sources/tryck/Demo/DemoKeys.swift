@@ -1,4 +1,5 @@
 import ButtonModel
+import Daemon
 import Simulator
 
 /// Which key presses which button.
@@ -7,23 +8,34 @@ struct DemoKeyMap: Hashable, Sendable {
         /// A lower-case letter.
         var key: Character
         var button: String
+        var model = FlicModel.flic2
+        /// `small` for the second key of a Duo.
+        var part = ButtonPart.big
     }
 
     private(set) var entries: [Entry] = []
 
-    /// Each button gets the first letter of its name that is still free, else any free letter; `q` is never one.
-    /// Buttons beyond the last letter get none.
-    init(buttons: [String]) {
+    /// Each button gets the first letter of its name that is still free, else any free letter, and the small button of a
+    /// Duo one more; `q` is never one. Buttons beyond the last letter get none.
+    init(buttons: [String], models: [String: FlicModel] = [:]) {
         let letters = (UInt8(ascii: "a")...UInt8(ascii: "z")).map { Character(UnicodeScalar($0)) }
         var free = Set(letters).subtracting(["q"])
-        for button in buttons {
-            guard let key = (button.lowercased() + letters).first(where: free.contains) else { return }
+        func take(_ wanted: String) -> Character? {
+            guard let key = (wanted.lowercased() + letters).first(where: free.contains) else { return nil }
             free.remove(key)
-            entries.append(Entry(key: key, button: button))
+            return key
+        }
+        for button in buttons {
+            guard let key = take(button) else { return }
+            entries.append(Entry(key: key, button: button, model: models[button] ?? .flic2))
+        }
+        for duo in entries where duo.model == .duo {
+            guard let key = take("small") else { return }
+            entries.append(Entry(key: key, button: duo.button, model: .duo, part: .small))
         }
     }
 
-    func button(for key: Character) -> String? { entries.first { $0.key == key }?.button }
+    func entry(for key: Character) -> Entry? { entries.first { $0.key == key } }
 }
 
 /// What the keys of the demo do.
@@ -34,6 +46,9 @@ struct DemoKeyMap: Hashable, Sendable {
 /// | its capital letter          | down               | held down           | up        |
 /// | q, Ctrl-C, Ctrl-D           | quit               | quit                | quit      |
 /// | any other, escape sequences | nothing            | nothing             | nothing   |
+///
+/// The arrows swipe over a Duo, plus and minus turn a Twist: the one whose key was pressed last, else the first. Plus and
+/// minus turn whatever of both is held down before that.
 struct DemoKeys: Hashable, Sendable {
     enum Input: Hashable, Sendable {
         case byte(UInt8)
@@ -41,8 +56,7 @@ struct DemoKeys: Hashable, Sendable {
     }
 
     enum Effect: Hashable, Sendable {
-        /// `.down` or `.up`.
-        case move(button: String, SimulatedPress)
+        case act(button: String, SimulatedAction)
         case setTimer(Instant)
         case cancelTimer
         /// Say again which key does what.
@@ -57,9 +71,13 @@ struct DemoKeys: Hashable, Sendable {
 
     /// A terminal that repeats a key does so faster than this, so a key held down stays down.
     static let tapDuration = Duration.milliseconds(100)
+    /// Hundredths of a whole turn.
+    static let turn = 5
 
     private let map: DemoKeyMap
-    private var fingers: [String: Finger] = [:]
+    /// By key.
+    private var fingers: [Character: Finger] = [:]
+    private var latestKey: Character?
     private var escape = EscapeSequence()
 
     init(_ map: DemoKeyMap) { self.map = map }
@@ -67,18 +85,24 @@ struct DemoKeys: Hashable, Sendable {
     mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
         switch input {
         case .byte(let byte):
-            guard !escape.swallows(byte) else { return [] }
+            switch escape.read(byte) {
+            case .swallowed: return []
+            case .arrow(let direction): return swiped(direction)
+            case .text: break
+            }
             switch byte {
             case 0x03, 0x04, UInt8(ascii: "q"): return [.quit]
             case UInt8(ascii: "?"): return [.help]
+            case UInt8(ascii: "+"): return turned(by: DemoKeys.turn)
+            case UInt8(ascii: "-"): return turned(by: -DemoKeys.turn)
             default: return pressed(Character(UnicodeScalar(byte)), at: now)
             }
         case .timerFired:
             var effects: [Effect] = []
-            for (button, finger) in fingers.sorted(by: { $0.key < $1.key }) {
-                guard case .tapping(let end) = finger, end <= now else { continue }
-                fingers[button] = nil
-                effects.append(.move(button: button, .up))
+            for (key, finger) in fingers.sorted(by: { $0.key < $1.key }) {
+                guard case .tapping(let end) = finger, end <= now, let entry = map.entry(for: key) else { continue }
+                fingers[key] = nil
+                effects.append(entry.move(.up))
             }
             return effects + timer
         }
@@ -86,15 +110,32 @@ struct DemoKeys: Hashable, Sendable {
 
     private mutating func pressed(_ key: Character, at now: Instant) -> [Effect] {
         let lowercased = Character(key.lowercased())
-        guard let button = map.button(for: lowercased) else { return [] }
+        guard let entry = map.entry(for: lowercased) else { return [] }
+        latestKey = lowercased
         let isCapital = key != lowercased
-        let before = fingers[button]
+        let before = fingers[lowercased]
         if before == .holding {
-            fingers[button] = nil
-            return [.move(button: button, .up)]
+            fingers[lowercased] = nil
+            return [entry.move(.up)]
         }
-        fingers[button] = isCapital ? .holding : .tapping(until: now + Self.tapDuration)
-        return (before == nil ? [.move(button: button, .down)] : []) + timer
+        fingers[lowercased] = isCapital ? .holding : .tapping(until: now + Self.tapDuration)
+        return (before == nil ? [entry.move(.down)] : []) + timer
+    }
+
+    private func swiped(_ direction: SwipeDirection) -> [Effect] {
+        guard let duo = meant(.duo) else { return [] }
+        return [.act(button: duo.button, .swipe(direction, part: duo.part))]
+    }
+
+    private func turned(by hundredths: Int) -> [Effect] {
+        let held = map.entries.first { fingers[$0.key] == .holding && ($0.model == .duo || $0.model == .twist) }
+        guard let dial = held ?? meant(.twist) else { return [] }
+        return [.act(button: dial.button, .turn(hundredths: hundredths))]
+    }
+
+    private func meant(_ model: FlicModel) -> DemoKeyMap.Entry? {
+        let latest = latestKey.flatMap { map.entry(for: $0) }
+        return latest?.model == model ? latest : map.entries.first { $0.model == model }
     }
 
     private var timer: [Effect] {
@@ -103,8 +144,20 @@ struct DemoKeys: Hashable, Sendable {
     }
 }
 
+extension DemoKeyMap.Entry {
+    fileprivate func move(_ press: SimulatedPress) -> DemoKeys.Effect {
+        .act(button: button, .press(press, part: part))
+    }
+}
+
 /// Keys such as the arrows send several bytes, letters among them, that are not meant as letters.
 private struct EscapeSequence: Hashable {
+    enum Meaning: Hashable {
+        case text
+        case swallowed
+        case arrow(SwipeDirection)
+    }
+
     private enum State: Hashable {
         case text, escape, control
     }
@@ -112,15 +165,21 @@ private struct EscapeSequence: Hashable {
     private var state = State.text
 
     /// - Source: ECMA-48, 5.4: CSI, parameters, and a final byte from 0x40 to 0x7E.
-    mutating func swallows(_ byte: UInt8) -> Bool {
+    mutating func read(_ byte: UInt8) -> Meaning {
         switch (state, byte) {
         case (_, 0x1B): state = .escape
-        case (.text, _): return false
+        case (.text, _): return .text
         case (.escape, UInt8(ascii: "[")), (.escape, UInt8(ascii: "O")): state = .control
         case (.escape, _): state = .text
-        case (.control, 0x40...0x7E): state = .text
+        case (.control, 0x40...0x7E):
+            state = .text
+            if let direction = EscapeSequence.arrows[byte] { return .arrow(direction) }
         case (.control, _): break
         }
-        return true
+        return .swallowed
     }
+
+    private static let arrows: [UInt8: SwipeDirection] = [
+        UInt8(ascii: "A"): .up, UInt8(ascii: "B"): .down, UInt8(ascii: "C"): .right, UInt8(ascii: "D"): .left,
+    ]
 }

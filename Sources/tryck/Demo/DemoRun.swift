@@ -1,7 +1,6 @@
 import ButtonModel
 import Daemon
 import JSON
-import Simulator
 
 /// The demo from the moment its daemon can be reached: wait until the parts are ready, listen at the broker, pair
 /// the buttons, then play.
@@ -30,7 +29,7 @@ struct DemoRun: Hashable, Sendable {
         /// The broker brought a message that was published after we subscribed.
         case delivered(PressTracker.Message, qos: Int)
         /// A key was pressed.
-        case move(button: String, SimulatedPress)
+        case act(button: String, SimulatedAction)
         case timerFired
     }
 
@@ -87,9 +86,9 @@ struct DemoRun: Hashable, Sendable {
             return [request("permit_join", ["time": .integer(seconds)]), .setTimer(now + Self.patience)]
         case .delivered(let message, let qos):
             return delivered(message, qos: qos)
-        case .move(let button, let press):
+        case .act(let button, let action):
             guard state == .playing, script == nil else { return [] }
-            return [request("simulator/press", ["button": .string(button), "press": .string(press.rawValue)])]
+            return [request("simulator/press", ["button": .string(button), "press": .string(action.word)])]
         case .timerFired: return patienceEnded()
         }
     }
@@ -196,8 +195,8 @@ struct DemoRun: Hashable, Sendable {
             state = .done
             return [.finish]
         }
-        tracker.begin(step.press)
-        let data: JSONValue = ["button": .string(step.button), "press": .string(step.press.rawValue)]
+        tracker.begin(step.action)
+        let data: JSONValue = ["button": .string(step.button), "press": .string(step.action.word)]
         return [request("simulator/press", data), .setTimer(now + Self.patience)]
     }
 

@@ -47,15 +47,22 @@ struct DemoScreen: Hashable, Sendable {
 
     /// Which key does what.
     static func help(_ map: DemoKeyMap) -> [Line] {
-        let width = map.entries.map(\.button.columns).max() ?? 0
+        let width = map.entries.map(\.title.columns).max() ?? 0
         let keys = map.entries.map { entry in
             let key = String(entry.key)
-            return Line("  \(entry.button.padded(to: width))  ", .strong) + (" \(key) ", .press) + " click   "
+            return Line("  \(entry.title.padded(to: width))  ", .strong) + (" \(key) ", .press) + " click   "
                 + ("\(key) \(key)", .press) + " double click   " + (key.uppercased(), .press)
                 + " hold, again to let go"
         }
-        return [""] + keys
-            + [Line("  \("".padded(to: width))  ") + (" q ", .press) + " quit    " + ("?", .press) + " this help", ""]
+        var more: [Line] = []
+        let indent = Line("  \("".padded(to: width))  ")
+        if map.entries.contains(where: { $0.model == .duo }) {
+            more.append(indent + (" ← → ↑ ↓ ", .press) + " swipe over the Duo, whichever button was pressed last")
+        }
+        if map.entries.contains(where: { $0.model == .duo || $0.model == .twist }) {
+            more.append(indent + (" + - ", .press) + " turn the Twist, or what is held down")
+        }
+        return [""] + keys + more + [indent + (" q ", .press) + " quit    " + ("?", .press) + " this help", ""]
     }
 
     /// How to look at the same things from another terminal.
@@ -67,4 +74,8 @@ struct DemoScreen: Hashable, Sendable {
             Line("    tryck watch --control-socket \(controlSocket)", .faint),
         ]
     }
+}
+
+extension DemoKeyMap.Entry {
+    fileprivate var title: String { part == .small ? "\(button), small" : button }
 }

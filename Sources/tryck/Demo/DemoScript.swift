@@ -1,16 +1,15 @@
 import Daemon
-import Simulator
 
 /// What `--press` says: presses of simulated buttons, one after another.
 struct DemoScript: Hashable, Sendable {
     struct Step: Hashable, Sendable {
         var button: String
-        var press: SimulatedPress
+        var action: SimulatedAction
     }
 
     var steps: [Step]
 
-    /// Reads `kitchen:click,hall:hold`.
+    /// Reads `kitchen:click,sofa:swipe_left,desk:turn_10`.
     ///
     /// - Throws: `Failure` with status 64.
     init(parsing text: String) throws(Failure) {
@@ -21,11 +20,11 @@ struct DemoScript: Hashable, Sendable {
                 throw Failure(
                     .usage, "\"\(item)\" is not BUTTON:PRESS. Write for example --press kitchen:click,hall:hold")
             }
-            guard let press = SimulatedPress(rawValue: parts[1]) else {
-                let words = SimulatedPress.allCases.map(\.rawValue).joined(separator: ", ")
-                throw Failure(.usage, "There is no press \"\(parts[1])\". The presses are: \(words).")
+            guard let action = SimulatedAction(word: parts[1]) else {
+                throw Failure(
+                    .usage, "There is no press \"\(parts[1])\". The presses are: \(SimulatedAction.words).")
             }
-            steps.append(Step(button: parts[0], press: press))
+            steps.append(Step(button: parts[0], action: action))
         }
     }
 

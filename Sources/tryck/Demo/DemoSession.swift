@@ -12,6 +12,8 @@ final class DemoSession {
     struct Settings: Sendable {
         var program: String
         var files: DemoFiles
+        /// Of the simulated buttons.
+        var models: [String: FlicModel]
         /// `nil`: keys on the terminal.
         var script: DemoScript?
         var isJSON: Bool
@@ -180,7 +182,7 @@ final class DemoSession {
     private func ready(_ buttons: [String], _ broker: String) {
         guard settings.script == nil else { return }
         terminal = RawTerminal.take(STDIN_FILENO)
-        keyMap = DemoKeyMap(buttons: buttons)
+        keyMap = DemoKeyMap(buttons: buttons, models: settings.models)
         keys = DemoKeys(keyMap)
         output.write(DemoScreen.help(keyMap))
         output.write(DemoScreen.hints(broker: broker, controlSocket: settings.files.controlSocket) + [""])
@@ -199,7 +201,7 @@ final class DemoSession {
     private func take(key: DemoKeys.Input) {
         for effect in keys?.handle(key, at: now) ?? [] where !isEnding {
             switch effect {
-            case .move(let button, let press): take(.move(button: button, press))
+            case .act(let button, let action): take(.act(button: button, action))
             case .setTimer(let deadline): keyTimer?.set(at: deadline.nanoseconds)
             case .cancelTimer: keyTimer?.cancel()
             case .help: output.write(DemoScreen.help(keyMap))

@@ -1,10 +1,12 @@
+import ButtonModel
+import Daemon
 import JSON
-import Simulator
 
 /// What one press still has to bring about: movements of the button, gestures, runs of rules, messages that come
 /// back from the broker.
 ///
-/// Every press of a button becomes part of exactly one gesture: a click takes one, a double click two, a hold one.
+/// Every press of a button becomes part of exactly one gesture: a click takes one, a double click two, a hold or a swipe
+/// one.
 /// So as long as a button that moved has a press left over, or its hold is not released, something is to come,
 /// whatever its trigger mode.
 ///
@@ -23,6 +25,7 @@ struct PressTracker: Hashable, Sendable {
 
     private var awaitedDowns = 0
     private var awaitedUps = 0
+    private var awaitedTurns = 0
     /// After a mere `down` the gesture is the business of a later `up`.
     private var waitsForGestures = true
     /// By the button's id.
@@ -38,17 +41,22 @@ struct PressTracker: Hashable, Sendable {
     private(set) var failure: String?
 
     /// A press is asked for. What those before it led to is done, or was not waited for and counts on.
-    mutating func begin(_ press: SimulatedPress) {
-        (awaitedDowns, awaitedUps) = (0, 0)
+    mutating func begin(_ action: SimulatedAction) {
+        (awaitedDowns, awaitedUps, awaitedTurns) = (0, 0, 0)
         waitsForGestures = true
         movedButtons = []
-        switch press {
-        case .click, .hold, .makePublic: (awaitedDowns, awaitedUps) = (1, 1)
-        case .doubleClick: (awaitedDowns, awaitedUps) = (2, 2)
-        case .down:
+        switch action {
+        case .press(.click, _), .press(.hold, _), .press(.makePublic, _), .swipe: (awaitedDowns, awaitedUps) = (1, 1)
+        case .press(.doubleClick, _): (awaitedDowns, awaitedUps) = (2, 2)
+        case .press(.down, _):
             awaitedDowns = 1
             waitsForGestures = false
-        case .up: awaitedUps = 1
+        case .press(.up, _): awaitedUps = 1
+        case .turn:
+            awaitedTurns = 1
+            // A button that is turned may be down all the while.
+            waitsForGestures = false
+        case .pushTurn: (awaitedDowns, awaitedUps, awaitedTurns) = (1, 1, 1)
         }
     }
 
@@ -70,7 +78,7 @@ struct PressTracker: Hashable, Sendable {
 
     /// What is awaited first, for people; `nil` when nothing is.
     var awaited: String? {
-        if awaitedDowns > 0 || awaitedUps > 0 { return "the button to move" }
+        if awaitedDowns > 0 || awaitedUps > 0 || awaitedTurns > 0 { return "the button to move" }
         let moved = movedButtons.compactMap { trains[$0] }
         if waitsForGestures, moved.contains(where: { $0.undecidedPresses > 0 || $0.isHeld }) {
             return "the press to become a gesture"
@@ -92,12 +100,16 @@ struct PressTracker: Hashable, Sendable {
         case "up":
             movedButtons.insert(button)
             awaitedUps = max(0, awaitedUps - 1)
-        case "click": train.undecidedPresses = max(0, train.undecidedPresses - 1)
+        case "click", SwipeDirection.left.rawValue, SwipeDirection.right.rawValue, SwipeDirection.up.rawValue,
+            SwipeDirection.down.rawValue:
+            train.undecidedPresses = max(0, train.undecidedPresses - 1)
         case "double_click": train.undecidedPresses = max(0, train.undecidedPresses - 2)
         case "hold":
             train.undecidedPresses = max(0, train.undecidedPresses - 1)
             train.isHeld = true
         case "hold_release": train.isHeld = false
+        case RotationDirection.clockwise.rawValue, RotationDirection.counterClockwise.rawValue:
+            awaitedTurns = max(0, awaitedTurns - 1)
         default: return
         }
         trains[button] = train

@@ -20,7 +20,8 @@ struct Diagnosis: Hashable, Sendable {
 
     /// One for each check that could be made, in the order in which they are best mended.
     var findings: [Finding] {
-        [clock, configuration, rules, state, space, database, daemon, adapter, broker, sources].compactMap(\.self)
+        [clock, configuration, rules, state, space, database, daemon, adapter, sources, broker, flicd].compactMap(
+            \.self)
     }
 
     private var clock: Finding {
@@ -158,6 +159,17 @@ struct Diagnosis: Hashable, Sendable {
         }
     }
 
+    /// Said only where its clients are served.
+    private var flicd: Finding? {
+        guard let flicd = status?["flicd"], flicd["address"] != nil else { return nil }
+        guard let fault = flicd["fault"]?.stringValue else {
+            let clients = Quantity.count(flicd["clients"]?.integerValue ?? 0, "client")
+            return .ok(.flicd, "\(flicd.text("address")), \(clients)")
+        }
+        let port = flicd.text("address").split(separator: ":").last ?? ""
+        return .problem(.flicd, fault.asFinding, mend: "sudo ss -ltnp 'sport = :\(port)'")
+    }
+
     private func problem(of failure: MQTTFailure) -> Finding {
         let mend =
             switch failure {
@@ -184,9 +196,10 @@ struct Diagnosis: Hashable, Sendable {
 
     /// The daemon lists them in this order, the adapter's when it is down and the broker's when it is away.
     private static func faults(of status: JSONValue) -> (adapter: String?, broker: String?, store: String?) {
-        let ofSources = (status["sources"]?.arrayValue ?? []).compactMap { $0["fault"]?.stringValue }
-        var faults = (status["faults"]?.arrayValue ?? []).compactMap(\.stringValue).filter { !ofSources.contains($0) }[
-            ...]
+        let others =
+            (status["sources"]?.arrayValue ?? []).compactMap { $0["fault"]?.stringValue }
+            + [status["flicd"]?["fault"]?.stringValue].compactMap(\.self)
+        var faults = (status["faults"]?.arrayValue ?? []).compactMap(\.stringValue).filter { !others.contains($0) }[...]
         let isDown = !["powered_on", "unknown"].contains(status["adapter"]?.text("state") ?? "unknown")
         let hasAdapter = status["adapter"]?.text("transport") != "none"
         let isAway = status["broker"]?.text("state") == "disconnected"

@@ -3,7 +3,7 @@ import JSON
 /// What one check has come to.
 struct Finding: Hashable, Sendable {
     enum Check: String, CaseIterable, Hashable, Sendable {
-        case clock, configuration, rules, daemon, adapter, broker, sources, state, space, database
+        case clock, configuration, rules, daemon, adapter, sources, broker, flicd, state, space, database
     }
 
     enum State: String, Hashable, Sendable {

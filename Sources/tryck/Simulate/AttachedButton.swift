@@ -42,7 +42,7 @@ final class AttachedButton {
         }
     }
 
-    func press(_ press: SimulatedPress) { advance(.press(press)) }
+    func act(_ action: SimulatedAction) { advance(action.input) }
 
     func close() {
         timer?.cancel()

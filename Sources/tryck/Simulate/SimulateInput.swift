@@ -1,5 +1,4 @@
 import Daemon
-import Simulator
 
 /// Where a controller of somebody else's making listens: `h4:tcp:HOST:PORT` or `h4:unix:PATH`.
 enum Attachment {
@@ -21,7 +20,7 @@ enum Attachment {
 
 /// One line of standard input of `tryck simulate`.
 enum SimulateInput: Hashable, Sendable {
-    case press(button: String, SimulatedPress)
+    case act(button: String, SimulatedAction)
     case help
     /// A sentence for people.
     case mistake(String)
@@ -42,12 +41,10 @@ enum SimulateInput: Hashable, Sendable {
             self = .mistake("There is no button \"\(first)\". The buttons are: \(buttons.joined(separator: ", ")).")
             return
         }
-        guard let press = SimulatedPress(rawValue: words[1]) else {
-            self = .mistake("There is no press \"\(words[1])\". The presses are: \(SimulateInput.presses).")
+        guard let action = SimulatedAction(word: words[1]) else {
+            self = .mistake("There is no press \"\(words[1])\". The presses are: \(SimulatedAction.words).")
             return
         }
-        self = .press(button: first, press)
+        self = .act(button: first, action)
     }
-
-    static var presses: String { SimulatedPress.allCases.map(\.rawValue).joined(separator: ", ") }
 }

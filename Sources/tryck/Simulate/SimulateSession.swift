@@ -10,6 +10,8 @@ import Simulator
 final class SimulateSession {
     /// Lines of standard input are short; a longer one ends the program.
     private static let maximumLineLength = 4096
+    /// Longer than any swipe or turn takes, and the message about it.
+    private static let movementTime: Int64 = 2_000_000_000
 
     private let conversation: Conversation<Void>
     private let isJSON: Bool
@@ -19,6 +21,9 @@ final class SimulateSession {
     private var inputWatch: Watch?
     private var hasInputEnded = false
     private var pendingPresses = 0
+    /// Of swipes and turns nobody says when they are done.
+    private var movesUntil: Int64 = 0
+    private var movementTimer: Timer?
 
     private var names: [String] { buttons.map(\.name) }
 
@@ -38,6 +43,7 @@ final class SimulateSession {
             }
         }
         if isatty(STDIN_FILENO) == 1, !isJSON { output.write(SimulateText.help(buttons: names)) }
+        movementTimer = loop.timer { [unowned self] in endIfDone() }
         inputWatch = loop.watch(STDIN_FILENO, .read) { [unowned self] _ in read() }
     }
 
@@ -47,7 +53,7 @@ final class SimulateSession {
             show(SimulateText.attached(name, address: address.description))
         case .note(let note): show(SimulateText.note(name, note))
         case .pressFinished(let press):
-            pendingPresses -= 1
+            pendingPresses = max(0, pendingPresses - 1)
             show(SimulateText.pressed(name, press.rawValue))
             endIfDone()
         case .failed(let sentence):
@@ -87,9 +93,13 @@ final class SimulateSession {
 
     private func obey(_ line: String) {
         switch SimulateInput(parsing: line, buttons: names) {
-        case .press(let name, let press):
-            pendingPresses += 1
-            buttons.first { $0.name == name }?.press(press)
+        case .act(let name, let action):
+            if case .press = action {
+                pendingPresses += 1
+            } else {
+                movesUntil = EventLoop.shared.nanosecondsSinceBoot + Self.movementTime
+            }
+            buttons.first { $0.name == name }?.act(action)
         case .help: output.write(SimulateText.help(buttons: names))
         case .mistake(let sentence): Output.standardError.write(Line(sentence, .bad))
         case nil: break
@@ -99,7 +109,9 @@ final class SimulateSession {
     // MARK: End
 
     private func endIfDone() {
-        if hasInputEnded, pendingPresses <= 0 { end(nil) }
+        guard hasInputEnded, pendingPresses <= 0 else { return }
+        guard EventLoop.shared.nanosecondsSinceBoot < movesUntil else { return end(nil) }
+        movementTimer?.set(at: movesUntil)
     }
 
     private func end(_ failure: Failure?) {

@@ -1,3 +1,4 @@
+import Daemon
 import JSON
 
 /// What `tryck simulate` says, as JSON lines; people see the same in words, where a note does not say it anyway.
@@ -34,7 +35,7 @@ enum SimulateText {
         [
             Line("Type a button and a press, for example: ") + ("\(buttons.first ?? "kitchen") click", .strong),
             Line("Buttons: \(buttons.joined(separator: ", "))", .faint),
-            Line("Presses: \(SimulateInput.presses). Ctrl-D ends.", .faint),
+            Line("Presses: \(SimulatedAction.words). Ctrl-D ends.", .faint),
         ]
     }
 }

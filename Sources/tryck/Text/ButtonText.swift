@@ -18,6 +18,7 @@ enum ButtonText {
         for (title, key) in [("serial", "serial"), ("address", "address"), ("uuid", "uuid"), ("paired", "paired_at")] {
             lines.append(titled(title) + (button.text(key), .plain))
         }
+        lines.append(titled("model") + (button.text("model"), .plain))
         lines.append(titled("firmware") + ("\(button["firmware"]?.integerValue ?? 0)", .plain))
         return lines
     }
@@ -26,13 +27,19 @@ enum ButtonText {
     static func settings(_ button: JSONValue) -> [Line] {
         let isPending = button["nickname_pending"]?.boolValue == true
         let time = button["auto_disconnect_time"]?.integerValue
-        return [
+        var lines = [
             titled("trigger mode") + (button.text("trigger_mode"), .plain),
             titled("latency mode") + (button.text("latency_mode"), .plain),
             titled("nickname") + (button.text("nickname"), .plain)
                 + (isPending ? "  (the button is told when it connects)" : "", .faint),
             titled("auto disconnect") + (time.map { "after \($0) s without a press" } ?? "never", .plain),
         ]
+        if let mode = button["led_mode"]?.stringValue { lines.append(titled("lights") + (mode, .plain)) }
+        if let positions = button["positions"]?.objectValue {
+            let words = positions.map { "\($0.name) \($0.value)" }
+            lines.append(titled("positions") + (words.joined(separator: ", "), .plain))
+        }
+        return lines
     }
 
     private static func state(_ button: JSONValue) -> Line {

@@ -75,6 +75,15 @@ enum StatusText {
                     (adapter["no_space_for"]?.arrayValue?.count).flatMap { $0 > 0 ? "no space for \($0)" : nil },
                 ]),
         ]
+        if let flicd = status["flicd"], flicd["address"] != nil {
+            lines.append(
+                row(
+                    "flicd", .good(where: flicd["listening"]?.boolValue == true),
+                    [
+                        flicd.text("address"), Quantity.count(flicd["clients"]?.integerValue ?? 0, "client"),
+                        Quantity.count(flicd["channels"]?.integerValue ?? 0, "channel"),
+                    ]))
+        }
         for fault in status["faults"]?.arrayValue ?? [] {
             lines.append(Line("\(style.cross) ", .bad) + (fault.stringValue ?? "", .bad))
         }

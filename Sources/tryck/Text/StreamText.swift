@@ -62,6 +62,11 @@ enum StreamText {
         text.append(line.text("button"), isRaw ? .faint : .strong)
         text.append("  ")
         text.append(event, isRaw ? .faint : .press)
+        if let part = line["part"]?.stringValue { text.append("  \(part)", .faint) }
+        if let steps = line["steps"]?.integerValue {
+            text.append("  by \(steps) to \(line["position"] ?? 0)", .press)
+            if let slot = line["slot"] { text.append(", slot \(slot)", .press) }
+        }
         if line["queued"]?.boolValue == true, let age = line["age_ms"]?.integerValue {
             text.append("  stored by the button, \(Quantity.seconds(milliseconds: age)) old", .doubtful)
         }

@@ -27,5 +27,13 @@ extension FuzzTarget {
             let again = try? HostPacket(decoding: packet.octets)
             try promise("a host's packet is the same after a round trip", again == packet)
         }
+        if let packet = try? ButtonPacket(decodingTwist: octets) {
+            let again = packet.twistOctets.flatMap { try? ButtonPacket(decodingTwist: $0) }
+            try promise("a Twist's packet is the same after a round trip", again == packet)
+        }
+        if let packet = try? HostPacket(decodingTwist: octets) {
+            let again = packet.twistOctets.flatMap { try? HostPacket(decodingTwist: $0) }
+            try promise("a packet to a Twist is the same after a round trip", again == packet)
+        }
     }
 }

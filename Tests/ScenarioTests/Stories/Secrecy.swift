@@ -29,11 +29,10 @@ struct Secrecy {
             if line["topic"] == "did/kitchen_vault" { sent += line.encoded() } else { shown += line.encoded() }
         case .log(_, let sentence), .status(let sentence): shown += sentence.utf8
         case .writeMetrics(let text): shown += text
+        case .flicd(.send(_, let octets)): shown += octets
         case .setTimer, .cancelTimer, .needsEntropy, .openTransport, .closeTransport, .send, .source, .flicd, .record,
-            .sync,
-            .subscribe, .unsubscribe, .cancelProcess, .cancelWebRequest, .loadRules, .discard, .readFirmware,
-            .pressSimulated,
-            .setLogLevel, .finish:
+            .sync, .subscribe, .unsubscribe, .cancelProcess, .cancelWebRequest, .loadRules, .discard, .readFirmware,
+            .pressSimulated, .setLogLevel, .finish:
             break
         }
         shown.append(0x0A)

@@ -174,7 +174,7 @@ struct Witness {
         case .setTimer, .cancelTimer, .needsEntropy, .openTransport, .closeTransport, .send, .source, .flicd, .sync,
             .subscribe,
             .unsubscribe, .cancelProcess, .startWebRequest, .cancelWebRequest, .loadRules, .discard, .readFirmware,
-            .respond, .pressSimulated, .setLogLevel, .status, .writeMetrics, .finish:
+            .respond, .pressSimulated, .setLogLevel, .status, .writeMetrics, .flicd, .finish:
             break
         }
     }

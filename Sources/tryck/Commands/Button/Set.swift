@@ -13,6 +13,7 @@ extension ButtonCommand {
 
                   tryck button kitchen set --trigger-mode click_and_hold
                   tryck button kitchen set --latency-mode low --nickname Kitchen
+                  tryck button desk set --led-mode point --position slot_3=75
                 """)
 
         @ParentCommand var button: ButtonCommand
@@ -36,6 +37,18 @@ extension ButtonCommand {
                 valueName: "seconds"))
         var autoDisconnect: String?
 
+        @Option(
+            help: ArgumentHelp(
+                "What the lights of a Twist show: \(LEDMode.allCases.map(\.rawValue).joined(separator: ", ")).",
+                valueName: "mode"))
+        var ledMode: String?
+
+        @Option(
+            help: ArgumentHelp(
+                "Where a dial stands from now on, 0 to 100. Of a Duo: big, small; of a Twist: slot_1 … slot_12, free.",
+                valueName: "dial=percent"))
+        var position: [String] = []
+
         @OptionGroup var control: ControlOptions
         @OptionGroup var output: OutputOptions
 
@@ -43,6 +56,9 @@ extension ButtonCommand {
             guard !options.isEmpty else { throw ValidationError("Say what to change, such as --latency-mode low.") }
             if let text = autoDisconnect, text != "never", Int64(text) == nil {
                 throw ValidationError("--auto-disconnect takes 40 to 510 seconds, or never.")
+            }
+            guard positions.count == position.count else {
+                throw ValidationError("--position takes a dial and 0 to 100, such as slot_3=75.")
             }
         }
 
@@ -65,7 +81,17 @@ extension ButtonCommand {
                 options.append(
                     .init("auto_disconnect_time", Int64(autoDisconnect).map(JSONValue.integer) ?? .null))
             }
+            if let ledMode { options.append(.init("led_mode", .string(ledMode))) }
+            if !position.isEmpty { options.append(.init("positions", .object(positions))) }
             return options
+        }
+
+        private var positions: [JSONValue.Member] {
+            position.compactMap { text in
+                let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                guard parts.count == 2, let percentage = Int64(parts[1]) else { return nil }
+                return .init(String(parts[0]), .integer(percentage))
+            }
         }
     }
 }

@@ -19,6 +19,7 @@ struct ExplainCommand: ParsableCommand {
               tryck explain kitchen click
               tryck explain hall click --at 23:15 --state hall_light=OFF --state lux=3
               tryck explain garage clicks_3 --queued 2s
+              tryck explain desk rotate_clockwise --steps 5 --position 40 --slot 3
             """)
 
     @Argument(help: "A button's name in the rules.")
@@ -43,11 +44,34 @@ struct ExplainCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The button had stored it for so long.", valueName: "age"))
     var queued: String?
 
+    @Option(help: "Of a Duo: big or small. Of a Twist that is turned: dial, or push while it is pressed.")
+    var part: String?
+
+    @Option(help: "By how many hundredths of a whole turn.")
+    var steps: Int = 1
+
+    @Option(help: "Where the dial stands then, 0 to 100.")
+    var position: Int?
+
+    @Option(help: "Of a Twist, 1 to 12.")
+    var slot: Int?
+
     @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard part == nil || part.flatMap(ButtonPart.init) != nil else {
+            throw ValidationError("--part takes \(ButtonPart.allCases.map(\.rawValue).joined(separator: ", ")).")
+        }
+        guard (1...1000).contains(steps) else { throw ValidationError("--steps takes 1 to 1000.") }
+        guard position.map((0...100).contains) ?? true else { throw ValidationError("--position takes 0 to 100.") }
+        guard slot.map(Dial.slots.contains) ?? true else { throw ValidationError("--slot takes 1 to 12.") }
+    }
 
     func run() throws {
         let set = try FileChecker.here.rules(rules)
-        let event = try EventWord.event(event, of: button, queued: queued, in: set)
+        var event = try EventWord.event(event, of: button, queued: queued, in: set)
+        event.part = part.flatMap(ButtonPart.init)
+        (event.steps, event.position, event.slot) = (steps, position, slot)
         let given = try GivenValues.given(at: at, states: state, variables: variable, in: set)
         guard let explanation = RuleExplainer(set, given: given).explain(event) else {
             throw Failure(.usage, "explain knows gestures, turns and swipes; \(self.event) is none of them")

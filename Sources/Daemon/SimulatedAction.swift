@@ -1,0 +1,82 @@
+package import ButtonModel
+package import Simulator
+
+/// What somebody does to a simulated button, as a command line says it: `click`, `swipe_left`, `turn_10`, `push_turn_-25`.
+/// With `small_` before it, it is done to the small button of a Duo.
+package enum SimulatedAction: Hashable, Sendable {
+    case press(SimulatedPress, part: ButtonPart = .big)
+    case swipe(SwipeDirection, part: ButtonPart = .big)
+    /// Hundredths of a whole turn; positive: clockwise.
+    case turn(hundredths: Int)
+    /// The same while it is pressed.
+    case pushTurn(hundredths: Int, part: ButtonPart = .big)
+
+    /// Ten whole turns.
+    package static let maximumTurn = 1000
+    private static let small = "small_"
+    private static let turn = "turn_"
+    private static let pushTurn = "push_turn_"
+
+    /// What there is, for people.
+    package static let words =
+        (SimulatedPress.allCases.map(\.rawValue) + SwipeDirection.allCases.map(\.rawValue)
+        + ["turn_10", "turn_-10", "push_turn_10"]).joined(separator: ", ")
+
+    package init?(word: String) {
+        if word.hasPrefix(Self.turn) {
+            guard let hundredths = Self.hundredths(word.dropFirst(Self.turn.count)) else { return nil }
+            self = .turn(hundredths: hundredths)
+            return
+        }
+        let part = word.hasPrefix(Self.small) ? ButtonPart.small : .big
+        let word = part == .small ? String(word.dropFirst(Self.small.count)) : word
+        if let press = SimulatedPress(rawValue: word) {
+            self = .press(press, part: part)
+        } else if let direction = SwipeDirection(rawValue: word) {
+            self = .swipe(direction, part: part)
+        } else if word.hasPrefix(Self.pushTurn),
+            let hundredths = Self.hundredths(word.dropFirst(Self.pushTurn.count))
+        {
+            self = .pushTurn(hundredths: hundredths, part: part)
+        } else {
+            return nil
+        }
+    }
+
+    package var word: String {
+        switch self {
+        case .press(let press, let part): Self.prefix(part) + press.rawValue
+        case .swipe(let direction, let part): Self.prefix(part) + direction.rawValue
+        case .turn(let hundredths): "\(Self.turn)\(hundredths)"
+        case .pushTurn(let hundredths, let part): "\(Self.prefix(part))\(Self.pushTurn)\(hundredths)"
+        }
+    }
+
+    private static func prefix(_ part: ButtonPart) -> String { part == .small ? small : "" }
+
+    private static func hundredths(_ text: Substring) -> Int? {
+        guard let number = Int(text), number != 0, (-maximumTurn...maximumTurn).contains(number) else { return nil }
+        return number
+    }
+}
+
+extension SimulatedAction {
+    func input(of button: String) -> SimulatedWorld.Input {
+        switch self {
+        case .press(let press, let part): .press(button: button, press, part: part)
+        case .swipe(let direction, let part): .swipe(button: button, direction, part: part)
+        case .turn(let hundredths): .turn(button: button, hundredths: hundredths)
+        case .pushTurn(let hundredths, let part): .pushTurn(button: button, hundredths: hundredths, part: part)
+        }
+    }
+
+    /// The same for a button behind a controller of its own.
+    package var input: SimulatedButton.Input {
+        switch self {
+        case .press(let press, let part): .press(press, part: part)
+        case .swipe(let direction, let part): .swipe(direction, part: part)
+        case .turn(let hundredths): .turn(hundredths: hundredths)
+        case .pushTurn(let hundredths, let part): .pushTurn(hundredths: hundredths, part: part)
+        }
+    }
+}

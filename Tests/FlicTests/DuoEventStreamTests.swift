@@ -1,0 +1,127 @@
+import ButtonModel
+import TestSupport
+import Testing
+
+@testable import Flic
+
+@Suite("Duo: the stream of events")
+struct DuoEventStreamTests {
+    /// Presses of both buttons that a Duo could tell, and what it knew before them.
+    private struct Story {
+        var stream: DuoEventStream
+        var events: [DuoEvent]
+
+        init(_ generator: inout SeededGenerator) {
+            func draw(_ bound: UInt64) -> UInt64 { generator.next() % bound }
+            let isDrained = draw(2) == 0
+            stream = DuoEventStream(
+                bigCount: UInt32(draw(1 << draw(32))), smallCount: UInt32(draw(1 << draw(32))), isDrained: isDrained)
+            var counts = [ButtonPart.big: stream.bigCount, .small: stream.smallCount]
+            var milliseconds: UInt64 = 0
+            events = []
+            let queued = isDrained ? 0 : Int(draw(6))
+            let count = queued + Int(draw(6))
+            for index in 0..<count {
+                let part: ButtonPart = draw(2) == 0 ? .big : .small
+                let kind = DuoEvent.Kind(rawValue: UInt8(draw(8)), isMarked: draw(2) == 0)
+                // Some counters are missing: those of events that were lost.
+                var counter = (counts[part] ?? 0) &+ (draw(4) == 0 ? UInt32(draw(1 << draw(32))) : 0) &+ 1
+                if kind.isOdd, counter.isMultiple(of: 2) { counter &+= 1 }
+                counts[part] = counter
+                milliseconds = min(milliseconds + draw(1 << draw(46)), 1 << 47 - 1)
+                var event = DuoEvent(part: part, counter: counter, milliseconds: milliseconds, kind: kind)
+                if kind.hasGesture {
+                    let gestures: [DuoEvent.Gesture] =
+                        [.none, .unrecognised] + SwipeDirection.allCases.map { .swipe($0) }
+                    event.gesture = gestures[Int(draw(6))]
+                }
+                if index < queued { event.storage = index == queued - 1 && draw(2) == 0 ? .queuedLast : .queued }
+                let octets = generator.bytes(3).map { Int8(bitPattern: $0) }
+                event.acceleration = .init(x: octets[0], y: octets[1], z: octets[2])
+                events.append(event)
+            }
+        }
+    }
+
+    @Test("what a Duo tells in however many notifications is what a host reads", arguments: 0..<300 as Range<UInt64>)
+    func roundTrip(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        let story = Story(&generator)
+        var (writer, reader) = (story.stream, story.stream)
+        var rest = story.events[...]
+        var read: [DuoEvent] = []
+        while !rest.isEmpty {
+            let (octets, count) = writer.encode(rest, room: 120)
+            #expect(count > 0 && octets.count <= 120)
+            read += reader.decode(octets)
+            #expect(reader == writer)
+            guard count > 0 else { break }
+            rest = rest.dropFirst(count)
+        }
+        #expect(read == story.events)
+    }
+
+    @Test("cut anywhere, the items before the cut are there, and nothing else", arguments: 0..<60 as Range<UInt64>)
+    func cuts(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        let story = Story(&generator)
+        var writer = story.stream
+        let (octets, count) = writer.encode(story.events, room: .max)
+        let whole = story.events.prefix(count)
+        for length in 0...octets.count {
+            var reader = story.stream
+            let events = reader.decode(Array(octets.prefix(length)))
+            #expect(events == Array(whole.prefix(events.count)))
+            if length == octets.count { #expect(events.count == count) }
+            // As if the notification had never been cut: the state is that after its last whole item.
+            var again = story.stream
+            _ = again.encode(whole.prefix(events.count), room: .max)
+            #expect(reader == again)
+        }
+    }
+
+    @Test(
+        "random octets never trap, and are no more items than they have room for", arguments: 0..<300 as Range<UInt64>)
+    func randomOctets(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var stream = DuoEventStream(
+            bigCount: .max - 2, smallCount: UInt32(truncatingIfNeeded: generator.next()), isDrained: seed % 2 == 0)
+        for _ in 0..<20 {
+            let octets = generator.bytes(Int(generator.next() % 130))
+            let events = stream.decode(octets)
+            #expect(events.count <= 8 * octets.count / DuoEventStream.minimumItemLength)
+            #expect(events.allSatisfy { $0.milliseconds < 1 << 47 })
+        }
+    }
+
+    @Test("an item may have 39 bits; what is less is the rest of the last octet")
+    func shortest() {
+        let events = [
+            DuoEvent(part: .big, counter: 3, milliseconds: 0, kind: .init(rawValue: 0)),
+            DuoEvent(part: .big, counter: 5, milliseconds: 0, kind: .init(rawValue: 5)),
+        ]
+        let before = DuoEventStream(bigCount: 1, smallCount: 0, isDrained: true)
+        var (writer, reader) = (before, before)
+        let octets = writer.encode(events, room: .max).octets
+        // 41 bits and 39.
+        #expect(octets.count == 10)
+        #expect(reader.decode(octets) == events)
+        reader = before
+        #expect(reader.decode(octets.dropLast()) == [events[0]])
+    }
+
+    @Test("each kind is a step that a Flic 2 has, and back")
+    func kinds() {
+        let codes: [UInt8] = [8, 10, 14, 11, 11, 1, 2, 3]
+        for rawValue in 0..<8 as Range<UInt8> {
+            let kind = DuoEvent.Kind(rawValue: rawValue)
+            #expect(kind.code.rawValue == codes[Int(rawValue)])
+        }
+        #expect(DuoEvent.Kind(rawValue: 4, isMarked: true).code.rawValue == 15)
+        #expect(DuoEvent.Kind(rawValue: 7, isMarked: true).code.rawValue == 7)
+        #expect(!DuoEvent.Kind(rawValue: 5, isMarked: true).isMarked)
+        for rawValue in [1, 2, 3, 7, 8, 10, 11, 14, 15] as [UInt8] {
+            #expect(DuoEvent.Kind(EventCode(rawValue: rawValue)).code.rawValue == rawValue)
+        }
+    }
+}

@@ -1,0 +1,235 @@
+import ButtonModel
+import TestSupport
+import Testing
+
+@testable import Flic
+
+/// A session's end of it, packet by packet.
+@Suite("A Duo that is turned, and acknowledged")
+struct DuoTurnTests {
+    private static let button = ButtonID(TestButton.address)
+
+    private struct Talk {
+        var established: EstablishedTalk
+        private var stream: DuoEventStream
+
+        /// Past init.
+        init(
+            dials: [Dial: Int] = [:], hasQueuedEvents: Bool = false,
+            cursor: EventCursor = EventCursor(bootID: TestButton.bootID, eventCount: 8, smallEventCount: 4)
+        ) throws {
+            established = try #require(EstablishedTalk(cursor: cursor, isDuo: true, dials: dials))
+            let response = ButtonPacket.InitButtonEventsDuoResponse(
+                hasQueuedEvents: hasQueuedEvents, milliseconds: 100_000, eventCount: 8, smallEventCount: 4, bootID: nil)
+            stream = DuoEventStream(response)
+            let effects = established.receive(.initButtonEventsDuoResponse(response))
+            if !hasQueuedEvents {
+                let packets = established.sent(effects)
+                #expect(packets.contains(.enablePushTwist([.big, .small])))
+            }
+        }
+
+        mutating func turn(
+            _ angle: Int32, _ pressed: ButtonPacket.PushTwistNotification.Parts = .big,
+            isFirst: ButtonPacket.PushTwistNotification.Parts = [],
+            isLong: ButtonPacket.PushTwistNotification.Parts = []
+        ) -> [ButtonMovement] {
+            let effects = established.receive(
+                .pushTwistNotification(.init(pressed: pressed, isFirst: isFirst, isPressedLong: isLong, angle: angle)))
+            return effects.flatMap { effect -> [ButtonMovement] in
+                if case .moved(let movements) = effect { movements } else { [] }
+            }
+        }
+
+        /// One notification.
+        mutating func tell(_ events: DuoEvent...) -> [ButtonSession.Effect] {
+            established.receive(.buttonEventDuoNotification(stream.encode(events, room: .max).octets))
+        }
+
+        func event(_ part: ButtonPart, _ counter: UInt32, _ kind: UInt8, _ gesture: DuoEvent.Gesture = .none)
+            -> DuoEvent
+        {
+            DuoEvent(
+                part: part, counter: counter,
+                milliseconds: 100_000 + UInt64(established.talk.now.nanoseconds / 1_000_000),
+                kind: .init(rawValue: kind), gesture: gesture)
+        }
+    }
+
+    private static func steps(_ movements: [ButtonMovement]) -> [Int] {
+        movements.map { if case .rotation(let steps) = $0.kind { steps } else { 0 } }
+    }
+
+    @Test("65536 are a turn; what is less than a hundredth goes with the next one, of each button for itself")
+    func remainders() throws {
+        var talk = try Talk()
+        #expect(Self.steps(talk.turn(65_536)) == [100])
+        #expect(talk.turn(655).isEmpty)
+        #expect(talk.turn(-655).isEmpty)
+        #expect(talk.turn(655).isEmpty)
+        #expect(talk.turn(655, .small).isEmpty)
+        #expect(Self.steps(talk.turn(1)) == [1])
+        #expect(Self.steps(talk.turn(1, .small)) == [1])
+        #expect(Self.steps(talk.turn(-1312)) == [-2])
+        #expect(Self.steps(talk.turn(.max)) == [3_276_799] && Self.steps(talk.turn(.min)) == [-3_276_799])
+    }
+
+    @Test("it has no end, its positions have two; they go on where they were")
+    func positions() throws {
+        var talk = try Talk(dials: [.part(.big): 40_000, .part(.small): 3, .slot(1): 7])
+        #expect(talk.turn(-656).map(\.units) == [39_508])
+        #expect(talk.turn(65_536).map(\.units) == [Dial.unitsPerTurn])
+        let movement = try #require(talk.turn(-32_768).first)
+        #expect(movement.units == Dial.unitsPerTurn / 2 && movement.position == 50)
+        #expect(movement.dial == .part(.big) && movement.part == .big && movement.button == Self.button)
+        #expect(talk.turn(-2000, .small).map(\.units) == [0])
+        talk.established.talk.given(.perform(.setDial(.part(.small), units: 20_000)))
+        talk.established.talk.given(.perform(.setDial(.slot(3), units: 1)))
+        #expect(talk.turn(4000, .small).map(\.units) == [23_000])
+        #expect(talk.turn(4000).map(\.units) == [Dial.unitsPerTurn / 2 + 3000])
+    }
+
+    @Test("with both buttons down both are turned; with none, none")
+    func parts() throws {
+        var talk = try Talk()
+        #expect(talk.turn(6554, [.big, .small]).map(\.part) == [.big, .small])
+        #expect(talk.turn(6554, []).isEmpty)
+    }
+
+    @Test("in the first quarter of a second of a press it is not turned, for the other button it is")
+    func quietAfterDown() throws {
+        var talk = try Talk()
+        _ = talk.tell(talk.event(.big, 9, 5))
+        talk.established.talk.wait(.milliseconds(249))
+        #expect(talk.turn(6554).isEmpty)
+        #expect(talk.turn(6554, .small).count == 1)
+        talk.established.talk.wait(.milliseconds(1))
+        #expect(Self.steps(talk.turn(6554)) == [10])
+        _ = talk.tell(talk.event(.big, 11, 0))
+        // Its word that the press is a new one comes before the press itself.
+        #expect(talk.turn(6554, isFirst: .big).isEmpty)
+        talk.established.talk.wait(.milliseconds(250))
+        #expect(Self.steps(talk.turn(6554)) == [10])
+    }
+
+    @Test("a press that the button calls long is no new one, however late it was told")
+    func late() throws {
+        var talk = try Talk()
+        _ = talk.tell(talk.event(.small, 5, 5))
+        #expect(talk.turn(6554, .small, isLong: .small).count == 1)
+    }
+
+    @Test("for 300 ms after a swipe nothing is turned")
+    func quietAfterSwipe() throws {
+        var talk = try Talk()
+        _ = talk.tell(talk.event(.small, 5, 5))
+        talk.established.talk.wait(.milliseconds(400))
+        let effects = talk.tell(talk.event(.small, 7, 0, .swipe(.down)))
+        guard case .events(let events, _, false)? = effects.first else {
+            Issue.record("no event")
+            return
+        }
+        #expect(events.map(\.swipe) == [.down])
+        talk.established.talk.wait(.milliseconds(299))
+        #expect(talk.turn(6554).isEmpty)
+        talk.established.talk.wait(.milliseconds(1))
+        #expect(talk.turn(6554).count == 1)
+    }
+
+    @Test("the button hears of both counts, and not before both are on disk")
+    func acknowledgement() throws {
+        var talk = try Talk()
+        let effects = talk.tell(
+            talk.event(.small, 5, 5), talk.event(.small, 7, 1), talk.event(.big, 9, 5), talk.event(.big, 11, 3))
+        let cursor = EventCursor(bootID: TestButton.bootID, eventCount: 11, smallEventCount: 7)
+        guard case .events(let events, cursor, true)? = effects.first else {
+            Issue.record("no events")
+            return
+        }
+        #expect(events.map(\.counter) == [5, 7, 9, 11])
+        for early in [
+            EventCursor(bootID: TestButton.bootID, eventCount: 11, smallEventCount: 5),
+            EventCursor(bootID: TestButton.bootID, eventCount: 9, smallEventCount: 7),
+            EventCursor(bootID: 1, eventCount: 11, smallEventCount: 7),
+        ] {
+            #expect(talk.established.sent(talk.established.talk.given(.synced(early))).isEmpty)
+        }
+        #expect(
+            talk.established.sent(talk.established.talk.given(.synced(cursor)))
+                == [.acknowledgeDuoEvents(eventCount: 11, smallEventCount: 7)])
+    }
+
+    @Test("a count of the button's that is above what ever came holds no acknowledgement back")
+    func foreignCount() throws {
+        var talk = try Talk(cursor: EventCursor(bootID: TestButton.bootID, eventCount: 8, smallEventCount: 1))
+        _ = talk.tell(talk.event(.big, 9, 5), talk.event(.big, 11, 1))
+        let cursor = EventCursor(bootID: TestButton.bootID, eventCount: 11, smallEventCount: 1)
+        #expect(
+            talk.established.sent(talk.established.talk.given(.synced(cursor)))
+                == [.acknowledgeDuoEvents(eventCount: 11, smallEventCount: 1)])
+    }
+
+    @Test("the end of the queue may be told by the first live event")
+    func discardedEnd() throws {
+        var talk = try Talk(hasQueuedEvents: true)
+        #expect(
+            !talk.tell(
+                DuoEvent(part: .big, counter: 9, milliseconds: 90_000, kind: .init(rawValue: 5), storage: .queued)
+            )
+            .contains(.queueDrained))
+        let effects = talk.tell(talk.event(.small, 5, 5))
+        guard case .events(let events, _, _)? = effects.first else {
+            Issue.record("no event")
+            return
+        }
+        #expect(events.map(\.wasQueued) == [false] && effects.contains(.queueDrained))
+        #expect(talk.established.sent(effects).contains(.enablePushTwist([.big, .small])))
+    }
+
+    @Test("what a Duo never says changes nothing")
+    func nonsense() throws {
+        var talk = try Talk()
+        #expect(
+            talk.established.receive(.buttonEventDuoNotification([]))
+                == [.ignored(reason: "events that end too early")])
+        let response = ButtonPacket.InitButtonEventsDuoResponse(
+            hasQueuedEvents: false, milliseconds: 1, eventCount: 1, smallEventCount: 1, bootID: 5)
+        #expect(
+            talk.established.receive(.initButtonEventsDuoResponse(response))
+                == [.ignored(reason: "a second init response")])
+        #expect(talk.established.initialise() == [.ignored(reason: "packet 11 in a session")])
+        var flic2 = try #require(EstablishedTalk())
+        #expect(
+            flic2.receive(.initButtonEventsDuoResponse(response)) == [.ignored(reason: "packet 30 in a session")])
+        #expect(
+            flic2.receive(.buttonEventDuoNotification([0]))
+                == [.ignored(reason: "events before the init response")])
+        #expect(
+            flic2.receive(.pushTwistNotification(.init(pressed: .big, isFirst: [], isPressedLong: [], angle: 9000)))
+                == [.ignored(reason: "a turn before the init response")])
+    }
+
+    @Test("whatever a genuine Duo sends, nothing traps and no count runs backwards", arguments: 0..<40 as Range<UInt64>)
+    func hostile(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        var talk = try Talk(hasQueuedEvents: seed % 2 == 0)
+        var last = EventCursor(bootID: TestButton.bootID, eventCount: 8, smallEventCount: 4)
+        for _ in 0..<60 {
+            let octets = [UInt8(30 + generator.next() % 4)] + generator.bytes(Int(generator.next() % 121))
+            let value = talk.established.button.value(octets: octets)
+            for effect in talk.established.talk.given(.received(value)) {
+                switch effect {
+                case .events(let events, let cursor, _):
+                    #expect(events.count <= 24)
+                    #expect(cursor.covers(last))
+                    last = cursor
+                    talk.established.talk.given(.synced(cursor))
+                case .moved(let movements):
+                    #expect(movements.allSatisfy { 0...Dial.unitsPerTurn ~= $0.units && 0...100 ~= $0.position })
+                default: break
+                }
+            }
+            talk.established.talk.wait(.milliseconds(Int(generator.next() % 500)))
+        }
+    }
+}

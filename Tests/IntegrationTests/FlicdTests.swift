@@ -1,0 +1,211 @@
+import Foundation
+import Testing
+
+/// The daemon with a simulated button, and the clients of flicd that people have.
+@Suite("With flicd's clients", .serialized)
+struct FlicdTests {
+    private final class House {
+        let workshop: Workshop
+        let port: Int
+        let daemon: Program
+        let address: String
+
+        init(_ button: String = "{}", more: String = "") throws {
+            workshop = try Workshop()
+            port = try Workshop.freePort()
+            try workshop.write("simulator.yaml", "buttons: {kitchen: \(button)}\n")
+            try workshop.write(
+                "tryck.yaml",
+                """
+                bluetooth: {transport: "simulated:simulator.yaml"}
+                mqtt: {broker: none}
+                flicd: {listen: "127.0.0.1:\(port)"}
+                \(more)
+                """)
+            daemon = try workshop.daemon()
+            let line = try daemon.line(containing: "simulated kitchen: ")
+            guard let found = line.firstMatch(of: /([0-9A-F]{2}:){5}[0-9A-F]{2}/) else {
+                throw Program.Failure(description: line)
+            }
+            address = found.output.0.lowercased()
+            // In whichever order.
+            try workshop.wait { [daemon, port] in
+                daemon.text.contains("served at 127.0.0.1:\(port)") && daemon.text.contains("Bluetooth adapter")
+            }
+        }
+
+        func client() throws -> Program {
+            let program = try script("flicd_client.py", [workshop.path("control.sock")])
+            try program.line(containing: "connected")
+            return program
+        }
+
+        func script(_ name: String, _ arguments: [String] = []) throws -> Program {
+            let path = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "support/\(name)").path
+            return try workshop.start(try Workshop.python(), [path, "\(port)"] + arguments)
+        }
+
+        func pair() throws {
+            #expect(try workshop.tryck(["pair", "--time", "60"]).status() == 0)
+        }
+    }
+
+    @Test("pyflic pairs a button, hears it in four families, and has it forgotten")
+    func pyflic() throws {
+        let house = try House()
+        let client = try house.client()
+        client.write("info")
+        try client.line(containing: "info: Attached 00:00:5e:00:53:01")
+        client.write("button \(house.address)")
+        try client.line(containing: "button: \(house.address) None None None 0 0")
+        client.write("wizard")
+        try client.line(containing: "wizard: public \(house.address) ")
+        try client.line(containing: "wizard: connected \(house.address)")
+        try client.line(containing: "wizard: WizardSuccess \(house.address)")
+        try client.line(containing: "new: \(house.address)")
+        try house.daemon.line(containing: "kitchen is ready")
+        client.write("channel \(house.address)")
+        try client.line(containing: "channel: NoError Ready")
+        client.write("press kitchen click")
+        try client.line(containing: "press: 7 ButtonSingleClick live 0")
+        client.write("press kitchen double_click")
+        try client.line(containing: "press: 7 ButtonDoubleClick live 0")
+        client.write("press kitchen hold")
+        try client.line(containing: "press: 4 ButtonUp live 0")
+        let presses = client.lines.filter { $0.hasPrefix("press: ") }.map { String($0.dropFirst(7).dropLast(7)) }
+        let expected = [
+            "4 ButtonDown", "4 ButtonUp", "5 ButtonClick", "6 ButtonSingleClick", "7 ButtonSingleClick",
+            "4 ButtonDown", "4 ButtonUp", "5 ButtonClick", "4 ButtonDown", "4 ButtonUp", "5 ButtonClick",
+            "6 ButtonDoubleClick", "7 ButtonDoubleClick", "4 ButtonDown", "5 ButtonHold", "7 ButtonHold", "4 ButtonUp",
+        ]
+        #expect(Array(presses.prefix(expected.count)) == expected)
+        client.write("battery \(house.address)")
+        try client.line(containing: "battery: 100 True")
+        client.write("button \(house.address)")
+        try client.line(containing: " None BA00-")
+        client.write("remove \(house.address)")
+        try client.line(containing: "removed: RemovedByThisClient")
+        client.write("channel \(house.address)")
+        try client.line(containing: "channel: NoError Ready")
+        client.write("delete \(house.address)")
+        try client.line(containing: "removed: DeletedByThisClient")
+        try client.line(containing: "deleted: \(house.address) True")
+        client.write("info")
+        try client.line(containing: "info: Attached")
+        #expect(client.lines.last?.contains(house.address) == false)
+        client.write("close")
+        try client.line(containing: "closed")
+        #expect(try client.status() == 0)
+        #expect(try !house.workshop.tryck(["buttons"]).text.contains("kitchen"))
+    }
+
+    @Test("two libraries hear the same press; one ends the channels of both; what was stored comes as stored")
+    func several() throws {
+        let house = try House()
+        try house.pair()
+        let client = try house.client()
+        let other = try house.script("flicd_asyncio.py")
+        try other.line(containing: "info: Attached \(house.address)")
+        try other.line(containing: "button: \(house.address)")
+        try other.line(containing: "channel: NoError Ready")
+        client.write("channel \(house.address)")
+        try client.line(containing: "channel: NoError Ready")
+        client.write("press kitchen click")
+        try client.line(containing: "press: 7 ButtonSingleClick live 0")
+        try other.line(containing: "press: ButtonSingleClick")
+
+        // Somebody of the house lets the button be for a while; it is pressed meanwhile.
+        #expect(try house.workshop.tryck(["button", "kitchen", "disconnect"]).status() == 0)
+        try client.line(containing: "status: Disconnected")
+        client.write("press kitchen click")
+        try house.daemon.line(containing: "simulated kitchen: up")
+        #expect(try house.workshop.tryck(["button", "kitchen", "connect"]).status() == 0)
+        try client.line(containing: "status: Connected")
+        try client.line(containing: "status: Ready")
+        try client.line(containing: "press: 4 ButtonDown queued")
+        try client.line(containing: "press: 7 ButtonSingleClick queued")
+
+        client.write("force \(house.address)")
+        try client.line(containing: "removed: ForceDisconnectedByThisClient")
+        try other.line(containing: "removed: ForceDisconnectedByOtherClient")
+        // Our own rules keep the button all the same.
+        #expect(try house.workshop.tryck(["buttons"]).line(containing: "kitchen").contains("ready"))
+        house.daemon.signal(SIGTERM)
+        #expect(try house.daemon.status() == 0)
+        try other.line(containing: "closed")
+    }
+
+    @Test("a client that vanishes takes its wishes along; garbage ends nobody else's connection")
+    func rough() throws {
+        let house = try House()
+        try house.pair()
+        let client = try house.client()
+        client.write("channel \(house.address)")
+        try client.line(containing: "channel: NoError Ready")
+        let rude = try house.client()
+        rude.write("channel \(house.address)")
+        try rude.line(containing: "channel: NoError Ready")
+        rude.signal(SIGKILL)
+        _ = try rude.status()
+        try house.daemon.line(containing: "has gone")
+        let garbage = try house.workshop.start(
+            try Workshop.python(),
+            [
+                "-c",
+                """
+                import socket
+                stream = socket.create_connection(("127.0.0.1", \(house.port)))
+                stream.sendall(b"GET / HTTP/1.1\\r\\n\\r\\n")
+                print("ended", stream.recv(100))
+                half = socket.create_connection(("127.0.0.1", \(house.port)))
+                half.sendall(bytes([5, 0, 7, 1, 2, 3, 4, 5]))
+                half.shutdown(socket.SHUT_WR)
+                answer = b""
+                while octets := half.recv(100):
+                    answer += octets
+                print("answered", answer.hex())
+                """,
+            ])
+        try garbage.line(containing: "ended b''")
+        try garbage.line(containing: "answered 05000d01020304")
+        client.write("press kitchen click")
+        try client.line(containing: "press: 7 ButtonSingleClick live 0")
+        let status = try house.workshop.tryck(["status", "--json"])
+        _ = try status.status()
+        let flicd = try JSONSerialization.jsonObject(with: Data(status.text.utf8)) as? [String: Any]
+        let shown = flicd?["flicd"] as? [String: Any]
+        #expect(shown?["address"] as? String == "127.0.0.1:\(house.port)")
+        #expect(shown?["clients"] as? Int == 1)
+        #expect(shown?["channels"] as? Int == 1)
+    }
+
+    @Test("a port that somebody has is said, shown, tried again, and no reason to end")
+    func taken() throws {
+        let workshop = try Workshop()
+        let squatter = try workshop.start(
+            try Workshop.python(),
+            [
+                "-c",
+                """
+                import socket, sys
+                stream = socket.create_server(("127.0.0.1", 0))
+                print("port", stream.getsockname()[1], flush=True)
+                sys.stdin.readline()
+                """,
+            ])
+        let port = try squatter.line(containing: "port").dropFirst(5)
+        try workshop.write(
+            "tryck.yaml",
+            "bluetooth: {transport: none}\nmqtt: {broker: none}\nflicd: {listen: \"127.0.0.1:\(port)\"}\n")
+        let daemon = try workshop.daemon()
+        try daemon.line(containing: "flicd.listen: nobody can be served at 127.0.0.1:\(port)")
+        let status = try workshop.tryck(["status"])
+        #expect(try status.status() == 1)
+        #expect(status.text.contains("nobody can be served at 127.0.0.1:\(port)"))
+        squatter.write("go")
+        try daemon.line(containing: "clients of flicd are served at 127.0.0.1:\(port)")
+        #expect(try workshop.tryck(["status"]).status() == 0)
+        daemon.signal(SIGTERM)
+        #expect(try daemon.status() == 0)
+    }
+}
