@@ -16,7 +16,7 @@ extension FlicdSource {
         case .newVerifiedButton(let address):
             if isSearching { newlyPaired.insert(address) }
             add(address, at: now)
-        case .buttonDeleted(let address, _): drop(address, hasForgotten: false)
+        case .buttonDeleted(let address, _): deleted(address)
         case .createConnectionChannelResponse(let id, .noError, let status):
             guard let address = channels[id] else { return noteAnomaly("an answer to no channel") }
             effects.append(.state(address, status))
@@ -99,6 +99,13 @@ extension FlicdSource {
         buttons[address]?.identity = identity
         effects.append(.known(identity))
         if newlyPaired.remove(address) != nil { effects.append(.pairing(.paired(identity))) }
+    }
+
+    /// Also one that was there before, and that the list has not any more.
+    private mutating func deleted(_ address: BluetoothAddress) {
+        guard buttons[address] == nil else { return drop(address, hasForgotten: false) }
+        guard wishes.removeValue(forKey: address) != nil else { return }
+        effects.append(.gone(address, hasForgotten: false))
     }
 
     private mutating func drop(_ address: BluetoothAddress, hasForgotten: Bool) {

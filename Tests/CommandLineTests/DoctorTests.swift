@@ -234,6 +234,7 @@ extension DoctorTests {
         [
             "version": .string(version), "uptime_s": 200, "ok": .bool(faults.isEmpty), "faults": .array(faults),
             "adapter": ["transport": "auto", "state": .string(adapter), "address": "00:1A:7D:DA:71:13"],
+            "sources": [["url": "flicd://attic:5551", "connected": true, "adapter": "powered_on", "fault": nil]],
             "broker": ["url": "mqtt://localhost:1883", "state": .string(broker)], "rules": ["state": .string(rules)],
             "flicd": ["address": "127.0.0.1:5551", "fault": flicd, "clients": 2, "channels": 5],
         ]
@@ -254,8 +255,9 @@ extension DoctorTests {
         case .database: 5
         case .daemon: 6
         case .adapter: 7
-        case .broker: 8
-        case .flicd: 9
+        case .sources: 8
+        case .broker: 9
+        case .flicd: 10
         }
     }
 }

@@ -318,15 +318,15 @@ struct RecordingTests {
         #expect(
             names(RecordingTests.header.configuration) == [
                 "version", "commit", "baseTopic", "discoveryPrefix", "homeAssistantStatusTopic", "extraTrustRoots",
-                "trustRootNames", "transport", "hasTransport", "maximumConnections", "broker", "hasBroker", "control",
-                "logLevel", "processEnvironment", "stateDirectory", "builtAt", "ruleFault", "ruleProblems",
-                "lostState", "capture", "hasMetrics", "simulatedButtons",
+                "trustRootNames", "transport", "hasTransport", "maximumConnections", "sources", "broker", "hasBroker",
+                "control", "logLevel", "processEnvironment", "stateDirectory", "builtAt", "ruleFault", "ruleProblems",
+                "lostState", "capture", "hasMetrics", "simulatedButtons", "flicdListen",
             ])
         #expect(names(stored) == ["installationID", "nextRun", "buttons", "runs", "rules"])
         #expect(
             names(stored.buttons[0]) == [
-                "identity", "name", "pairing", "pairedAt", "cursor", "isAdvertisingConfigured", "batteryMillivolts",
-                "batteryMeasuredAt", "pressCount", "sequence", "heard", "triggerMode", "settings", "dials",
+                "identity", "name", "pairing", "source", "pairedAt", "cursor", "isAdvertisingConfigured",
+                "batteryMillivolts", "batteryPercentage", "batteryMeasuredAt", "pressCount", "sequence", "heard", "triggerMode", "settings", "dials",
                 "isBatteryLow", "recogniser",
             ])
         #expect(names(stored.runs[0]) == ["id", "rule", "button", "event", "startedAt"])
@@ -343,6 +343,7 @@ struct RecordingTests {
         #expect(
             names(RecordingTests.events[0]) == [
                 "button", "bootID", "counter", "step", "ticks", "wasQueued", "wasQueuedLast", "age", "part", "swipe",
+                "isTimeRough",
             ])
     }
 

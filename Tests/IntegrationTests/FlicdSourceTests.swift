@@ -73,7 +73,8 @@ struct FlicdSourceTests {
             #expect(try near.ask("button", ["id": "kitchen"])["state"] == "disconnected")
             #expect(try near.ask("status")["ok"] == false)
         }
-        try near.workshop.wait { try near.ask("button", ["id": "kitchen"])["state"] == "ready" }
+        // It does not advertise before it is pressed, and tells of that as stored.
+        try near.workshop.wait { try near.ask("button", ["id": "kitchen"])["state"] == "connecting" }
         try far.press()
         #expect(try near.logged() == "clicked")
     }

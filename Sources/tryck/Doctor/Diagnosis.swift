@@ -196,10 +196,11 @@ struct Diagnosis: Hashable, Sendable {
 
     /// The daemon lists them in this order, the adapter's when it is down and the broker's when it is away.
     private static func faults(of status: JSONValue) -> (adapter: String?, broker: String?, store: String?) {
-        let others =
+        let elsewhere =
             (status["sources"]?.arrayValue ?? []).compactMap { $0["fault"]?.stringValue }
             + [status["flicd"]?["fault"]?.stringValue].compactMap(\.self)
-        var faults = (status["faults"]?.arrayValue ?? []).compactMap(\.stringValue).filter { !others.contains($0) }[...]
+        let told = (status["faults"]?.arrayValue ?? []).compactMap(\.stringValue)
+        var faults = told.filter { !elsewhere.contains($0) }[...]
         let isDown = !["powered_on", "unknown"].contains(status["adapter"]?.text("state") ?? "unknown")
         let hasAdapter = status["adapter"]?.text("transport") != "none"
         let isAway = status["broker"]?.text("state") == "disconnected"
