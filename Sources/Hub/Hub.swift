@@ -126,7 +126,8 @@ package struct Hub: Sendable {
 
     /// Of those due at one instant the first is the first: what a button did comes before what a timer decides.
     enum TimerKey: CaseIterable, Hashable, Sendable {
-        case buttons, rules, outbox, transport, store, statistics, settling, announce, heard, flicd, flicdListener, metrics
+        case buttons, rules, outbox, transport, store, statistics, settling, announce, heard, flicd, flicdListener,
+            metrics
     }
 
     /// Waits between attempts to open the transport: doubling from the first to the last.

@@ -7,7 +7,9 @@ struct BenchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
         abstract: "Measure how long things take on this machine.",
-        subcommands: [Press.self, Rules.self, MQTT.self, Reconnect.self, Pair.self, Scale.self, Flicd.self, Relay.self, Load.self])
+        subcommands: [
+            Press.self, Rules.self, MQTT.self, Reconnect.self, Pair.self, Scale.self, Flicd.self, Relay.self, Load.self,
+        ])
 
     struct Press: ParsableCommand {
         static let configuration = CommandConfiguration(
