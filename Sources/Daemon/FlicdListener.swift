@@ -7,7 +7,7 @@ package import Reactor
 /// Where clients of flicd connect. It reports them to the hub, and does for them what the hub says.
 @ReactorActor
 package final class FlicdListener {
-    private static let backlog: Int32 = 16
+    private static let backlog: Int32 = 64
     /// How long nobody is accepted after the process ran out of descriptors.
     private static let exhaustionPause: Int64 = 1_000_000_000
     /// A client that vanished without a word keeps buttons connected: after so many seconds of silence it is asked, so
@@ -106,7 +106,9 @@ package final class FlicdListener {
 
     private var endpoint: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-    private func sentence(_ reason: String) -> String { "flicd.listen: nobody can be served at \(endpoint): \(reason)." }
+    private func sentence(_ reason: String) -> String {
+        "flicd.listen: nobody can be served at \(endpoint): \(reason)."
+    }
 
     private struct SystemFailure: Error {
         var errno: Int32

@@ -124,6 +124,7 @@ extension FlicdServer {
             }
             if client.isEnding {
                 clients[id] = nil
+                log(.debug, "flicd: \(client.peer) has gone")
                 effects.append(.close(id, isWritten: true))
             }
         }

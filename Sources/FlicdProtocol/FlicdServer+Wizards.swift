@@ -183,7 +183,8 @@ extension FlicdScanWizardResult {
         case .internetBackendError: "a server of the maker could not be reached."
         case .invalidData: "the button could not prove that it is genuine."
         case .buttonBelongsToOtherPartner: "the button is bound to another program."
-        case .buttonAlreadyConnectedToOtherDevice: "the button is connected to another device. Disconnect it there first."
+        case .buttonAlreadyConnectedToOtherDevice:
+            "the button is connected to another device. Disconnect it there first."
         }
     }
 }

@@ -185,7 +185,8 @@ struct FlicdStrainTests {
             let client = Int.random(in: 1...4, using: &generator)
             let said: [FlicdTalk.Said]
             switch Int.random(in: 0..<24, using: &generator) {
-            case 0: said = talk.handle(.received(id(client), generator.bytes(Int.random(in: 0...40, using: &generator))))
+            case 0:
+                said = talk.handle(.received(id(client), generator.bytes(Int.random(in: 0...40, using: &generator))))
             case 1:
                 said = talk.handle(.clientGone(id(client)))
                 watch.gone(client)

@@ -80,7 +80,7 @@ struct FlicdTests {
         ]
         #expect(Array(presses.prefix(expected.count)) == expected)
         client.write("battery \(house.address)")
-        try client.line(containing: "battery: 100 True")
+        #expect(try client.line(containing: "battery: ").hasSuffix(" True"))
         client.write("button \(house.address)")
         try client.line(containing: " None BA00-")
         client.write("remove \(house.address)")
@@ -113,6 +113,7 @@ struct FlicdTests {
         client.write("press kitchen click")
         try client.line(containing: "press: 7 ButtonSingleClick live 0")
         try other.line(containing: "press: ButtonSingleClick")
+        try house.daemon.line(containing: "simulated kitchen: up")
 
         // Somebody of the house lets the button be for a while; it is pressed meanwhile.
         #expect(try house.workshop.tryck(["button", "kitchen", "disconnect"]).status() == 0)

@@ -97,7 +97,15 @@ final class BenchFlicd {
                 id: UInt32(number), Self.button(number).address, FlicdChannelMode())
             commands += command.encoded()
         }
-        guard let readers = BenchFlicdReaders(port: port, count: Self.clients, commands) else {
+        loop.offload { [commands] in
+            BenchFlicdReaders(port: port, count: Self.clients, commands)
+        } then: { [weak self] in
+            self?.connected($0, port)
+        }
+    }
+
+    private func connected(_ readers: BenchFlicdReaders?, _ port: UInt16) {
+        guard let readers else {
             return done(.failure(Failure(.unavailable, "The clients could not connect to 127.0.0.1:\(port).")))
         }
         self.readers = readers
@@ -210,7 +218,9 @@ private final class BenchFlicdReaders: Sendable {
             var time = timespec()
             clock_gettime(CLOCK_BOOTTIME, &time)
             return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-        } then: { arrived($0) }
+        } then: {
+            arrived($0)
+        }
     }
 
     deinit { for descriptor in descriptors { close(descriptor) } }
