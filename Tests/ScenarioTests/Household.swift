@@ -228,6 +228,12 @@ struct Household {
         settle()
     }
 
+    /// Swipes and turns.
+    mutating func move(_ input: SimulatedWorld.Input) {
+        worldInputs.append(input)
+        settle()
+    }
+
     mutating func reach(_ button: String, _ isReachable: Bool) {
         worldInputs.append(.setReachable(button: button, isReachable))
         settle()
