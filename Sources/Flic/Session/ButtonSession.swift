@@ -15,6 +15,7 @@ public import ButtonModel
 /// | awaitingUnpairedResponse    | proof that it did not       | closed                     | failed, disconnect                      |
 /// | awaitingInitResponse        | the response                | ready                      | ready; what is stored comes first       |
 /// | ready                       | events                      | ready                      | events; acknowledge when they are synced|
+/// | ready                       | a turn of a Duo or a Twist  | ready                      | moved                                   |
 /// | ready                       | a command                   | ready                      | ask, two requests at a time             |
 /// | ready                       | disconnect, firmware taken  | ready, leaving             | tell it to end the link; ask no more    |
 /// | ready                       | no answer in time           | ready                      | unanswered, and on with the next request|

@@ -51,8 +51,15 @@ private struct SessionBench {
         case 5:
             channel = fresh
             let response = ButtonPacket.quickVerifyResponse(
-                .init(random: Self.buttonRandom, temporaryID: Self.entropy.temporaryID))
+                .init(
+                    random: Self.buttonRandom, temporaryID: Self.entropy.temporaryID, isDuo: step & 0x10 != 0))
             try give(.received([0x21] + channel.seal(response.octets)))
+        case 6 where step & 0x40 != 0:
+            let response = ButtonPacket.initButtonEventsDuoResponse(
+                .init(
+                    hasQueuedEvents: step & 0x10 != 0, milliseconds: 30_000, eventCount: UInt32(input.octet()),
+                    smallEventCount: UInt32(input.octet()), bootID: step & 0x20 == 0 ? nil : UInt32(input.octet())))
+            try give(.received([1] + channel.seal(response.octets)))
         case 6:
             let response = ButtonPacket.initButtonEventsResponse(
                 .init(

@@ -6,7 +6,8 @@ extension FuzzTarget {
     /// A host and a button, and somebody between them who drops, repeats, cuts and changes what they say: what they
     /// agree on is the same on both sides, and no event comes twice or out of order.
     static let twoEnds = FuzzTarget(name: "two-ends") { octets throws(BrokenPromise) in
-        var bench = TwoEndsBench(FuzzInput(octets))
+        // Half of the inputs are about a Duo.
+        var bench = TwoEndsBench(FuzzInput(octets), isDuo: !octets.count.isMultiple(of: 2))
         try bench.run()
     }
 }
@@ -17,11 +18,18 @@ private struct TwoEndsBench {
     /// Of one run; a longer script is cut.
     private static let maximumDeliveries = 200
     /// Its certificate takes longer to make than a run does.
-    private static let unused = FlicPeripheral(
-        .init(
-            address: address, serial: "BA00-A00007", uuid: [UInt8](repeating: 0xAB, count: 16), nickname: "Küche",
-            firmwareVersion: 11, batteryMillivolts: 3000, privateKey: [UInt8](repeating: 0x17, count: 32),
-            rootSeed: rootSeed, bootID: 4711, pairings: [], pingPeriod: nil), at: Instant(sinceBoot: .seconds(10)))
+    private static let unused = button(.flic2)
+    private static let unusedDuo = button(.duo)
+
+    private static func button(_ model: FlicModel) -> FlicPeripheral {
+        FlicPeripheral(
+            .init(
+                address: address, serial: "BA00-A00007", uuid: [UInt8](repeating: 0xAB, count: 16), nickname: "Küche",
+                firmwareVersion: 11, batteryMillivolts: 3000, privateKey: [UInt8](repeating: 0x17, count: 32),
+                rootSeed: rootSeed, bootID: 4711, pairings: [], pingPeriod: nil, model: model),
+            at: Instant(sinceBoot: .seconds(10)))
+    }
+
     private static let root = FlicPeripheral.rootPublicKey(seed: rootSeed)
 
     private enum Delivery {
@@ -32,12 +40,15 @@ private struct TwoEndsBench {
     private var input: FuzzInput
     private var now = Instant(sinceBoot: .seconds(100))
     private var session = ButtonSession(.init(address: address, purpose: .pair, trustRoots: [root]))
-    private var button = unused
+    private var button: FlicPeripheral
     private var air: [Delivery] = []
     private var deliveries = 0
     private var lastEvent: EventCursor?
 
-    init(_ input: FuzzInput) { self.input = input }
+    init(_ input: FuzzInput, isDuo: Bool) {
+        self.input = input
+        button = isDuo ? Self.unusedDuo : Self.unused
+    }
 
     mutating func run() throws(BrokenPromise) {
         _ = button.handle(.setPublicMode(true), at: now)
@@ -46,7 +57,10 @@ private struct TwoEndsBench {
         try deliver()
         while let step = input.step(), deliveries < Self.maximumDeliveries {
             switch step & 3 {
-            case 0: tell(button.handle(step & 4 == 0 ? .pressed : .released, at: now))
+            case 0 where step & 0x10 != 0: tell(button.handle(.turned(units: Int(step) * 200), at: now))
+            case 0:
+                let part: ButtonPart = step & 8 == 0 ? .big : .small
+                tell(button.handle(step & 4 == 0 ? .partPressed(part) : .partReleased(part, swipe: nil), at: now))
             case 1: now = now + input.pause()
             case 2: try tell(session.handle(.timerFired, at: now))
             default: tell(button.handle(.timerFired, at: now))
@@ -97,6 +111,7 @@ private struct TwoEndsBench {
             case .events(_, let cursor, let needsAcknowledgement):
                 if let lastEvent, lastEvent.bootID == cursor.bootID {
                     try promise("events count upward", cursor.eventCount >= lastEvent.eventCount)
+                    try promise("of both buttons", cursor.smallEventCount >= lastEvent.smallEventCount)
                 }
                 lastEvent = cursor
                 if needsAcknowledgement { try tell(session.handle(.synced(cursor), at: now)) }
