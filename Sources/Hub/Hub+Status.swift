@@ -71,14 +71,13 @@ extension Hub {
         ]
     }
 
-    /// Null where its clients are not served.
+    /// Without an address where its clients are not served.
     private var flicdStatus: JSONValue {
-        guard let flicd else { return .null }
-        return [
-            "address": .string(configuration.flicdListen ?? ""), "listening": .bool(flicd.address != nil),
-            "fault": flicd.fault.map { .string($0) } ?? .null,
-            "clients": .integer(Int64(flicd.server.clientCount)),
-            "channels": .integer(Int64(flicd.server.channelCount)),
+        [
+            "address": configuration.flicdListen.map { .string($0) } ?? .null,
+            "listening": .bool(flicd?.address != nil), "fault": flicd?.fault.map { .string($0) } ?? .null,
+            "clients": .integer(Int64(flicd?.server.clientCount ?? 0)),
+            "channels": .integer(Int64(flicd?.server.channelCount ?? 0)),
         ]
     }
 

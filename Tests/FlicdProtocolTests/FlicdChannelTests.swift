@@ -56,6 +56,7 @@ struct FlicdChannelTests {
             .status(Self.button, .connected),
             expect: .told(1, .connectionStatusChanged(id: 7, .disconnected, reason: .bondingKeysMismatch)))
         talk.when(.events(Self.button, [event(.down)]))
+        talk.when(.status(Self.button, .connected))
         talk.when(
             .status(Self.button, .ready),
             expect: .told(1, .connectionStatusChanged(id: 7, .connected, reason: .unspecified)),

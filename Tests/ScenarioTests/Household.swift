@@ -471,7 +471,6 @@ struct Household {
             give(.processEnded(id, Self.result(.signalled(15))))
         case .respond(_, let line): responses.append(line)
         case .tell(_, let line): told.append(line)
-        case .flicd: break
         case .pressSimulated(let button, let press):
             if let press = SimulatedPress(rawValue: press) { worldInputs.append(.press(button: button, press)) }
         case .log(_, let message): logged.append(message)

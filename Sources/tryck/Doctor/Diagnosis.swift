@@ -161,7 +161,7 @@ struct Diagnosis: Hashable, Sendable {
 
     /// Said only where its clients are served.
     private var flicd: Finding? {
-        guard let flicd = status?["flicd"], flicd["address"] != nil else { return nil }
+        guard let flicd = status?["flicd"], flicd["address"]?.stringValue != nil else { return nil }
         guard let fault = flicd["fault"]?.stringValue else {
             let clients = Quantity.count(flicd["clients"]?.integerValue ?? 0, "client")
             return .ok(.flicd, "\(flicd.text("address")), \(clients)")

@@ -75,7 +75,7 @@ enum StatusText {
                     (adapter["no_space_for"]?.arrayValue?.count).flatMap { $0 > 0 ? "no space for \($0)" : nil },
                 ]),
         ]
-        if let flicd = status["flicd"], flicd["address"] != nil {
+        if let flicd = status["flicd"], flicd["address"]?.stringValue != nil {
             lines.append(
                 row(
                     "flicd", .good(where: flicd["listening"]?.boolValue == true),

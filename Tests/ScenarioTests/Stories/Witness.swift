@@ -172,9 +172,8 @@ struct Witness {
                 interruptedRules.remove(at: place)
             }
         case .setTimer, .cancelTimer, .needsEntropy, .openTransport, .closeTransport, .send, .source, .flicd, .sync,
-            .subscribe,
-            .unsubscribe, .cancelProcess, .startWebRequest, .cancelWebRequest, .loadRules, .discard, .readFirmware,
-            .respond, .pressSimulated, .setLogLevel, .status, .writeMetrics, .flicd, .finish:
+            .subscribe, .unsubscribe, .cancelProcess, .startWebRequest, .cancelWebRequest, .loadRules, .discard,
+            .readFirmware, .respond, .pressSimulated, .setLogLevel, .status, .writeMetrics, .finish:
             break
         }
     }
