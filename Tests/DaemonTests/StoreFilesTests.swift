@@ -128,7 +128,7 @@ struct StoreFilesTests {
         }
         let failure = StoreFailure.newerSchema(path: file, found: 7, known: StoreSchema.version)
         try await withReactor { #expect(throws: failure) { try openStore(directory) } }
-        #expect(failure.description.contains("written by a newer version (schema 7, this version knows 5)"))
+        #expect(failure.description.contains("written by a newer version (schema 7, this version knows 6)"))
         try await withReactor {
             let database = try Database(path: file, busyTimeout: .zero)
             #expect(try database.rows("SELECT count(*) FROM buttons") { $0.integer(0) } == [1])

@@ -139,18 +139,18 @@ extension StoredButton {
     func json(hiding redaction: Redaction) -> JSONValue {
         let members: JSONValue = [
             "identity": identity.json(hiding: redaction), "name": name.map { .string(redaction($0)) } ?? .null,
-            "source": source.map { .string($0) } ?? .null,
             "paired_at_ms": JSONValue(pairedAt.milliseconds), "cursor": cursor.json,
             "advertising_configured": .bool(isAdvertisingConfigured),
             "battery_mv": batteryMillivolts.map { JSONValue($0) } ?? .null,
-            "battery_percent": batteryPercentage.map { JSONValue($0) } ?? .null,
             "battery_at_ms": batteryMeasuredAt.map { JSONValue($0.milliseconds) } ?? .null,
             "press_count": JSONValue(pressCount), "sequence": JSONValue(sequence),
             "heard": JSONValue(heard),
             "trigger_mode": triggerMode.map { .string($0.rawValue) } ?? .null,
             "settings": settings.json, "battery_low": .bool(isBatteryLow), "recogniser": .string(recogniser),
         ]
-        return members.adding("dials", dials.isEmpty ? nil : dials.json)
+        return members.adding("source", source.map { .string($0) })
+            .adding("battery_percent", batteryPercentage.map { JSONValue($0) })
+            .adding("dials", dials.isEmpty ? nil : dials.json)
     }
 
     init(recorded button: JSONValue) throws(RecordingFailure) {
