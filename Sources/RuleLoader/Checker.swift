@@ -71,11 +71,6 @@ struct Checker {
                 value = self.value(entry.value, key.type, key: key.name)
             }
             fields.add(place, value)
-            if key.isInert, value != nil {
-                warning(
-                    "W801", at: entry.key,
-                    "\"\(key.name)\" in \(table.name) is accepted but does nothing in this version")
-            }
         }
         for key in table.keys where key.isRequired && !fields.isWritten(key.name) {
             missing(key.name, in: fields, owner: owner.map { description(of: $0) } ?? table.name)

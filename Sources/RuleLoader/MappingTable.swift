@@ -35,16 +35,13 @@ struct MappingTable: Sendable {
         var name: String
         var type: ValueType
         var isRequired = false
-        /// Accepted, checked, and without effect so far (W801).
-        var isInert = false
         /// For the reference: what it means.
         var text: String
 
-        init(_ name: String, _ type: ValueType, required: Bool = false, inert: Bool = false, _ text: String) {
+        init(_ name: String, _ type: ValueType, required: Bool = false, _ text: String) {
             self.name = name
             self.type = type
             isRequired = required
-            isInert = inert
             self.text = text
         }
     }

@@ -5,7 +5,7 @@ import Bytes
 /// A Twist has opcodes of its own in both directions, and one GATT value is one packet: no frame header, so no logical
 /// connections, and no pieces. What one dialect has no opcode for cannot be said in it.
 ///
-/// - Source: protocol notes, 4.0 and 8.2.
+/// - Source: protocol notes, 4 and 8.2.
 enum PacketDialect: Hashable, Sendable {
     /// Of a Flic 2 and a Duo.
     case flic2
