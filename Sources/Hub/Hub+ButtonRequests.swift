@@ -211,7 +211,7 @@ extension Hub {
                 positions += wanted
             case let other:
                 return .error(
-                    "a \(model.productName) has no option \"\(other)\"; there are \(model.options.joined(separator: ", "))"
+                    "a button has no option \"\(other)\"; a \(model.productName) has \(model.options.joined(separator: ", "))"
                 )
             }
         }

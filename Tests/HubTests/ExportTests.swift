@@ -135,7 +135,8 @@ struct ExportTests {
 
             """#
         let state = ExportedState(StoredState(installationID: "05a1", buttons: [.example(1, name: "Küche")]))
-        #expect(String(decoding: try ExportFile.clear(state).encoded(), as: UTF8.self) == text)
+        let written = String(decoding: try ExportFile.clear(state).encoded(), as: UTF8.self)
+        #expect(written == text)
         #expect(try ExportFile(decoding: Array(text.utf8)) == .clear(state))
     }
 

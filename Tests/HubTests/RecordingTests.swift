@@ -326,7 +326,8 @@ struct RecordingTests {
         #expect(
             names(stored.buttons[0]) == [
                 "identity", "name", "pairing", "source", "pairedAt", "cursor", "isAdvertisingConfigured",
-                "batteryMillivolts", "batteryPercentage", "batteryMeasuredAt", "pressCount", "sequence", "heard", "triggerMode", "settings", "dials",
+                "batteryMillivolts", "batteryPercentage", "batteryMeasuredAt", "pressCount", "sequence", "heard",
+                "triggerMode", "settings", "dials",
                 "isBatteryLow", "recogniser",
             ])
         #expect(names(stored.runs[0]) == ["id", "rule", "button", "event", "startedAt"])

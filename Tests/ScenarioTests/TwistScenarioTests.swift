@@ -154,7 +154,7 @@ struct TwistScenarioTests {
             """
         var house = Household([Self.desk], rules: rules)
         house.pairAll()
-        house.ask(#"{"request":"button/rename","data":{"id":"desk","to":"Tisch"}}"#)
+        house.ask(#"{"request":"button/options","data":{"id":"desk","options":{"latency_mode":"low"}}}"#)
         house.wait(.seconds(1))
         #expect(house.logged.count { $0.contains("write model: twist") } == 1)
     }

@@ -38,10 +38,9 @@ extension JSONValue {
 }
 
 extension JSONValue {
-    /// With one more member, unless it is `nil`: what only some buttons have is left out of all others' records, which read
-    /// as they always did.
-    func adding(_ name: String, _ value: JSONValue?) -> JSONValue {
-        guard let value, case .object(let members) = self else { return self }
+    /// With one more member: what only some buttons have is left out of all others' records, which read as they always did.
+    func adding(_ name: String, _ value: JSONValue, if isThere: Bool) -> JSONValue {
+        guard isThere, case .object(let members) = self else { return self }
         return .object(members + [Member(name, value)])
     }
 

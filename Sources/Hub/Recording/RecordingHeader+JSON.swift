@@ -148,9 +148,9 @@ extension StoredButton {
             "trigger_mode": triggerMode.map { .string($0.rawValue) } ?? .null,
             "settings": settings.json, "battery_low": .bool(isBatteryLow), "recogniser": .string(recogniser),
         ]
-        return members.adding("source", source.map { .string($0) })
-            .adding("battery_percent", batteryPercentage.map { JSONValue($0) })
-            .adding("dials", dials.isEmpty ? nil : dials.json)
+        return members.adding("source", .string(source ?? ""), if: source != nil)
+            .adding("battery_percent", JSONValue(batteryPercentage ?? 0), if: batteryPercentage != nil)
+            .adding("dials", dials.json, if: !dials.isEmpty)
     }
 
     init(recorded button: JSONValue) throws(RecordingFailure) {
@@ -198,7 +198,7 @@ extension ButtonIdentity {
             "address": JSONValue(address), "uuid": .string(uuid), "serial": .string(serial),
             "nickname": .string(redaction(nickname)), "firmware": JSONValue(firmwareVersion),
         ]
-        return members.adding("model", model == .flic2 ? nil : .string(model.rawValue))
+        return members.adding("model", .string(model.rawValue), if: model != .flic2)
     }
 
     init(recorded identity: JSONValue) throws(RecordingFailure) {
@@ -218,7 +218,7 @@ extension ButtonSettings {
             "nickname_chosen_at_ms": nicknameChosenAt.map { JSONValue($0) } ?? .null,
             "connection_wanted": .bool(isConnectionWanted),
         ]
-        return members.adding("led_mode", ledMode == .fill ? nil : .string(ledMode.rawValue))
+        return members.adding("led_mode", .string(ledMode.rawValue), if: ledMode != .fill)
     }
 
     init(recorded settings: JSONValue) throws(RecordingFailure) {
@@ -238,7 +238,7 @@ extension ButtonSettings {
 extension EventCursor {
     var json: JSONValue {
         let members: JSONValue = ["boot_id": JSONValue(bootID), "event_count": JSONValue(eventCount)]
-        return members.adding("small_event_count", smallEventCount == 0 ? nil : JSONValue(smallEventCount))
+        return members.adding("small_event_count", JSONValue(smallEventCount), if: smallEventCount != 0)
     }
 
     init(recorded cursor: JSONValue) throws(RecordingFailure) {
