@@ -31,7 +31,8 @@ public enum Dial: Hashable, Sendable {
     }
 
     public init?(word: String) {
-        guard let dial = (Dial.all(of: .duo) + Dial.all(of: .twist)).first(where: { $0.word == word }) else { return nil }
+        let all = Dial.all(of: .duo) + Dial.all(of: .twist)
+        guard let dial = all.first(where: { $0.word == word }) else { return nil }
         self = dial
     }
 

@@ -118,6 +118,9 @@ extension Database {
             try run(
                 "UPDATE buttons SET firmware = ?2 WHERE id = ?1", .text(id.description), .integer(Int64(version)))
 
+        case .model(let id, let model):
+            try run("UPDATE buttons SET model = ?2 WHERE id = ?1", .text(id.description), .text(model.rawValue))
+
         case .nickname(let id, let nickname):
             try run("UPDATE buttons SET nickname = ?2 WHERE id = ?1", .text(id.description), .text(nickname))
 

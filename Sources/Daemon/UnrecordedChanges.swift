@@ -54,7 +54,7 @@ extension StoreChange {
         case waiting(RunID)
 
         enum Aspect {
-            case progress, heard, advertising, battery, firmware, nickname, name, triggerMode, settings, dials
+            case progress, heard, advertising, battery, firmware, model, nickname, name, triggerMode, settings, dials
         }
 
         func makesPointless(_ earlier: Subject) -> Bool {
@@ -79,6 +79,7 @@ extension StoreChange {
         case .advertisingConfigured(let id, _): .aspect(id, .advertising)
         case .battery(let id, _, _, _), .batteryPercentage(let id, _, _, _): .aspect(id, .battery)
         case .firmware(let id, _): .aspect(id, .firmware)
+        case .model(let id, _): .aspect(id, .model)
         case .nickname(let id, _): .aspect(id, .nickname)
         case .name(let id, _): .aspect(id, .name)
         case .triggerMode(let id, _): .aspect(id, .triggerMode)

@@ -58,8 +58,10 @@ extension Hub {
             if let identity = buttons[button]?.identity { tellFlicd(.button(identity), at: now) }
         case .model(let button, let model):
             buttons[button]?.identity.model = model
+            record([.model(button, model)])
             say(.status(button))
-            sayDevices(at: now)
+            say(.config(button))
+            buttonsChanged(at: now)
         case .nickname(let button, let nickname): nicknameTold(button, nickname, at: now)
         case .firmwareUpdate(let button, let progress): updateProgressed(button, progress)
         case .waitingForSpace(let waiting): spaceChanged(waiting)

@@ -137,6 +137,7 @@ package enum StoreChange: Hashable, Sendable {
     case battery(ButtonID, millivolts: Int, measuredAt: UTCTime, isLow: Bool)
     case batteryPercentage(ButtonID, Int, measuredAt: UTCTime, isLow: Bool)
     case firmware(ButtonID, version: UInt32)
+    case model(ButtonID, FlicModel)
     case nickname(ButtonID, String)
     case name(ButtonID, String?)
     case triggerMode(ButtonID, TriggerMode?)

@@ -83,6 +83,7 @@ struct StoreEdgeTests {
                 $0.isBatteryLow = false
             }
             try expect(.firmware(id, version: 11)) { $0.identity.firmwareVersion = 11 }
+            try expect(.model(id, .duo)) { $0.identity.model = .duo }
             try expect(.nickname(id, "Bedside")) { $0.identity.nickname = "Bedside" }
             try expect(.name(id, "Lamp")) { $0.name = "Lamp" }
             try expect(.name(id, nil)) { $0.name = nil }

@@ -44,6 +44,7 @@ struct Store {
                     $0.isBatteryLow = isLow
                 }
             case .firmware(let id, let version): update(id) { $0.identity.firmwareVersion = version }
+            case .model(let id, let model): update(id) { $0.identity.model = model }
             case .nickname(let id, let nickname): update(id) { $0.identity.nickname = nickname }
             case .name(let id, let name): update(id) { $0.name = name }
             case .triggerMode(let id, let mode): update(id) { $0.triggerMode = mode }
