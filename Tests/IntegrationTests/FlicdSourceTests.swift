@@ -8,7 +8,7 @@ struct FlicdSourceTests {
     private static let kitchen = "tryck/80e4da000001"
     private static let rules = """
         version: 1
-        buttons: {kitchen: {id: "80:E4:DA:00:00:01"}}
+        buttons: {kitchen: {address: "80:E4:DA:00:00:01"}}
         rules:
           - {id: once, triggers: {button: kitchen, event: click}, actions: {log: clicked}}
           - {id: twice, triggers: {button: kitchen, event: double_click}, actions: {log: doubly}}
@@ -39,6 +39,10 @@ struct FlicdSourceTests {
         sys.stdin.read()
         """
 
+    private static func button(of house: RuleHouse) throws -> JSONValue {
+        try house.ask("buttons").arrayValue?.first ?? .null
+    }
+
     @Test("presses travel with their age, the battery, too; a server that was killed is found again")
     func travels() throws {
         let port = try Workshop.freePort()
@@ -46,8 +50,8 @@ struct FlicdSourceTests {
             "version: 1\nrules: []\n", hasBroker: false, hasButton: true,
             configuration: #"flicd: {listen: "127.0.0.1:\#(port)"}"#)
         let near = try RuleHouse(Self.rules, configuration: "sources: flicd://127.0.0.1:\(port)")
-        try near.workshop.wait { try near.ask("button", ["id": "kitchen"])["state"] == "ready" }
-        let shown = try near.ask("button", ["id": "kitchen"])
+        try near.workshop.wait { try Self.button(of: near)["state"] == "ready" }
+        let shown = try Self.button(of: near)
         #expect(shown["source"] == .string("flicd://127.0.0.1:\(port)"))
         #expect((shown["battery"]?.integerValue ?? -1) > 0)
         #expect(try near.tryck("status").contains("flicd://127.0.0.1:\(port), connected"))
@@ -60,7 +64,7 @@ struct FlicdSourceTests {
 
         // It is pressed where nobody hears it, and tells of it later.
         try far.ask("button/disconnect", ["id": "kitchen"])
-        try near.workshop.wait { try near.ask("button", ["id": "kitchen"])["state"] != "ready" }
+        try near.workshop.wait { try Self.button(of: near)["state"] != "ready" }
         try far.ask("simulator/press", ["button": "kitchen", "press": "click"])
         try far.ask("button/connect", ["id": "kitchen"])
         let event = try JSONValue(
@@ -70,11 +74,11 @@ struct FlicdSourceTests {
 
         try far.restart(with: SIGKILL) {
             try near.watch.line(containing: #""kind":"source""#, within: 10)
-            #expect(try near.ask("button", ["id": "kitchen"])["state"] == "disconnected")
+            #expect(try Self.button(of: near)["state"] == "disconnected")
             #expect(try near.ask("status")["ok"] == false)
         }
         // It does not advertise before it is pressed, and tells of that as stored.
-        try near.workshop.wait { try near.ask("button", ["id": "kitchen"])["state"] == "connecting" }
+        try near.workshop.wait { try Self.button(of: near)["state"] == "connecting" }
         try far.press()
         #expect(try near.logged() == "clicked")
     }
@@ -86,10 +90,10 @@ struct FlicdSourceTests {
             "version: 1\nrules: []\n", hasBroker: false, hasButton: true,
             configuration: #"flicd: {listen: "127.0.0.1:\#(port)"}"#)
         let near = try RuleHouse(Self.rules, hasBroker: false, configuration: "sources: flicd://127.0.0.1:\(port)")
-        try near.workshop.wait { try near.ask("button", ["id": "kitchen"])["state"] == "ready" }
+        try near.workshop.wait { try Self.button(of: near)["state"] == "ready" }
         try near.ask("button/rename", ["id": "kitchen", "to": "Stairs"])
         try near.restart()
-        try near.workshop.wait { try near.ask("button", ["id": "kitchen"])["state"] == "ready" }
+        try near.workshop.wait { try Self.button(of: near)["state"] == "ready" }
         #expect(try near.ask("status")["buttons"]?["paired"] == 1)
         try near.ask("button/remove", ["id": "kitchen"])
         try near.watch.line(containing: #""state":"removed""#, within: 10)
