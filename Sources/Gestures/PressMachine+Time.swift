@@ -70,7 +70,7 @@ extension PressMachine {
         if let end = settlesAt, end <= now {
             settlesAt = nil
             if isRestored { ageRestoredPresses(by: now - clock.instant, to: clock.moment, clock.instant) }
-            if isCut { giveUpOpenPress(into: &output) }
+            if isCut { giveUpOpenPress(at: end, into: &output) }
         }
         while settlesAt == nil, let next = decisionMoment, clock.instant(of: next) <= now {
             decide(at: next, into: &output)
@@ -79,13 +79,23 @@ extension PressMachine {
     }
 
     /// The presses before one whose end is not told wait no longer for it. It stays, as a train of its own.
-    mutating func giveUpOpenPress(into output: inout [Recognised]) {
+    mutating func giveUpOpenPress(at now: Instant, into output: inout [Recognised]) {
         guard state == .undecided || state == .long, train.count > 1, var press = train.popLast() else { return }
         state = .released
+        ageTrain(behind: press, at: now)
         settle(isOver: true, into: &output)
         press.length = nil
         train.append(press)
         state = .undecided
+    }
+
+    /// What its presses are without that one could have been told long ago: they are as late as stored ones.
+    mutating func ageTrain(behind press: Press, at now: Instant) {
+        guard now - press.at > PressMachine.longestWait else { return }
+        for place in train.indices {
+            train[place].wasQueued = true
+            train[place].age = max(train[place].age, now - train[place].at)
+        }
     }
 }
 

@@ -59,6 +59,9 @@ struct PressMachine: Sendable {
     /// How long a train waits for what the button did not tell before the link was lost: as long as a late press is
     /// accepted where nobody says otherwise.
     static let patience = Duration.seconds(3)
+    /// A train that waited longer than this for the end of a press waited for more than a lost link: what came a second
+    /// late counts as stored.
+    static let longestWait = patience + .seconds(1)
     /// The same after a restart, when the link has to be made first. These trains know how old they are.
     static let patienceAfterRestart = Duration.seconds(10)
 
@@ -119,7 +122,7 @@ struct PressMachine: Sendable {
         } else {
             switch event.step {
             case .down:
-                dropUnseenPress(into: &output)
+                dropUnseenPress(at: now, into: &output)
                 advance(to: clock.moment, into: &output)
                 begin(event, holdsBack: holdsBack, into: &output)
                 fireOnDown(into: &output)
@@ -232,12 +235,12 @@ extension PressMachine {
     }
 
     /// A press goes on that must have ended before the one that begins now.
-    mutating func dropUnseenPress(into output: inout [Recognised]) {
+    mutating func dropUnseenPress(at now: Instant, into output: inout [Recognised]) {
         switch state {
         case .released:
             return
         case .undecided, .long:
-            train.removeLast()
+            ageTrain(behind: train.removeLast(), at: now)
             state = .released
             settle(isOver: true, into: &output)
         case .holding, .spent:

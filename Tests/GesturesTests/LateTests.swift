@@ -147,6 +147,42 @@ struct LateTests {
         #expect(room.gestures.summary == ["click 1", "click 3"])
     }
 
+    @Test("a press behind which another was held for long before the link was lost knows how late it is told")
+    func heldBeforeLoss() throws {
+        for (loss, age) in [(Duration.milliseconds(1200), Duration.zero), (.milliseconds(1201), .milliseconds(4201))] {
+            var room = Room(Self.triple)
+            for event in Button().events(of: Room.presses("0-80 200-9000")).prefix(3) {
+                room.wait(until: Instant(ticks: Button().ticks(of: event)))
+                room.hear(event)
+            }
+            room.wait(until: .start + loss)
+            room.handle(.linkLost(.kitchen))
+            room.rest()
+            #expect(room.timed == ["click@\((loss + .seconds(3)).milliseconds)"])
+            let click = try #require(room.gestures.first)
+            #expect(click.wasQueued == (age > .zero) && click.age.milliseconds == age.milliseconds)
+        }
+    }
+
+    @Test("the same where the next press is what shows that the other has ended")
+    func heldBeforeUnseenEnd() throws {
+        for (next, isLate) in [(4200, false), (4300, true)] {
+            var room = Room(Self.triple)
+            for event in Button().events(of: Room.presses("0-80 200-280")).prefix(3) {
+                room.wait(until: Instant(ticks: Button().ticks(of: event)))
+                room.hear(event)
+            }
+            room.wait(until: .start + .milliseconds(Int64(next)))
+            room.hear(Button().event(.down, at: next * 32_768 / 1000))
+            let click = try #require(room.gestures.first)
+            #expect(click.word == "click" && click.wasQueued == isLate)
+            #expect(click.age.milliseconds == (isLate ? Int64(next) : 0))
+            room.hear(Button().event(.up(.open), at: next * 32_768 / 1000 + 2000))
+            room.rest()
+            #expect(room.gestures.count == 2 && room.gestures.last?.wasQueued == false)
+        }
+    }
+
     @Test("over a reboot of the button our clock tells the times")
     func reboot() {
         var room = Room(Self.triple)
