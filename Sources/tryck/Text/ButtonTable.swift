@@ -27,13 +27,14 @@ enum ButtonTable {
 
     private static func row(_ button: JSONValue, at now: UTCTime) -> [Cell] {
         let state = button.text("state")
-        let millivolts = button["battery_mv"]?.integerValue
+        let battery =
+            button["battery_mv"]?.integerValue.map(Quantity.volts) ?? button["battery"]?.integerValue.map { "\($0) %" }
         let isLow = button["battery_low"]?.boolValue == true
         let isWaiting = button["waits_for_space"]?.boolValue == true
         return [
             Cell(text: button.text("name"), ink: .strong),
             Cell(text: isWaiting ? "no space" : state, ink: state == "ready" ? .good : .plain),
-            Cell(text: millivolts.map(Quantity.volts) ?? "unknown", ink: isLow ? .bad : .plain),
+            Cell(text: battery ?? "unknown", ink: isLow ? .bad : .plain),
             Cell(text: signal(button)), Cell(text: lastSeen(button, at: now)),
             Cell(text: button.text("trigger_mode")), Cell(text: clickWait(button)),
         ]

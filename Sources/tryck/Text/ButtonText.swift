@@ -51,10 +51,12 @@ enum ButtonText {
     }
 
     private static func battery(_ button: JSONValue) -> Line {
-        guard let millivolts = button["battery_mv"]?.integerValue else {
-            return titled("battery") + ("unknown", .plain)
-        }
         let isLow = button["battery_low"]?.boolValue == true
+        guard let millivolts = button["battery_mv"]?.integerValue else {
+            // A flicd says no more.
+            let percentage = button["battery"]?.integerValue.map { "\($0) %" }
+            return titled("battery") + (percentage ?? "unknown", isLow ? .bad : .plain)
+        }
         var line = titled("battery") + (Quantity.volts(millivolts: millivolts), isLow ? .bad : .plain)
         if let percentage = button["battery"]?.integerValue { line.append(", about \(percentage) %", .faint) }
         if isLow { line.append("  change it: a CR2032", .bad) }
