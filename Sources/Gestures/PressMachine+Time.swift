@@ -116,10 +116,19 @@ extension PressMachine {
         rearm()
     }
 
+    /// What was waiting for the end of a press that is still down, and need not by the new grammar, is as old as it is.
     mutating func review(into output: inout [Recognised]) {
-        guard reviewsAt != nil else { return }
+        guard let now = reviewsAt else { return }
         reviewsAt = nil
+        let told = output.count
         settle(isOver: false, into: &output)
         fireOnDown(into: &output)
+        for place in output.indices.dropFirst(told) {
+            guard case .pattern = output[place].what, now - output[place].at > PressMachine.longestWait else {
+                continue
+            }
+            output[place].wasQueued = true
+            output[place].age = max(output[place].age, now - output[place].at)
+        }
     }
 }

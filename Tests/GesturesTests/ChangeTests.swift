@@ -34,6 +34,25 @@ struct ChangeTests {
         #expect(told("0-800", Self.triple, Self.click, behind: 1) == ["click@0"])
     }
 
+    @Test("what has waited long for the press behind it, or is still down, is told as what it is: late")
+    func late() throws {
+        for (presses, count, reload) in [("0-80 200-9000", 3, Duration.seconds(6)), ("0-9000", 1, .seconds(5))] {
+            for wait in [reload, .seconds(2)] {
+                var room = Room(Vocabulary(patterns: [.click, [.short, .short, .short]]))
+                for event in Button().events(of: Room.presses(presses)).prefix(count) {
+                    room.wait(until: Instant(ticks: Button().ticks(of: event)))
+                    room.hear(event)
+                }
+                room.wait(until: .start + wait)
+                room.recogniser.configure([:], others: Self.click, chords: [], at: room.now)
+                room.rest()
+                let click = try #require(room.gestures.first)
+                #expect(click.wasQueued == (wait == reload))
+                #expect(click.age == (wait == reload ? reload : .zero))
+            }
+        }
+    }
+
     @Test("a reload that changes nothing changes nothing")
     func unchanged() {
         #expect(told("0-80 200-280", Self.all, Self.all, behind: 3) == ["double_click@280"])
