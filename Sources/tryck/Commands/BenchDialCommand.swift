@@ -20,14 +20,14 @@ extension BenchCommand {
                 """)
 
         @Option(help: "How often.")
-        var rounds = 20
+        var rounds = 10
         @Option(help: "How many turns at once.")
-        var turns = 500
+        var turns = 200
         @OptionGroup var output: OutputOptions
 
         func validate() throws {
             guard (1...1000).contains(rounds) else { throw ValidationError("--rounds takes 1 to 1000") }
-            guard (1...5000).contains(turns) else { throw ValidationError("--turns takes 1 to 5000") }
+            guard (1...2000).contains(turns) else { throw ValidationError("--turns takes 1 to 2000") }
         }
 
         func run() throws {
