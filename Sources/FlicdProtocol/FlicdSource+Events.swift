@@ -14,8 +14,8 @@ extension FlicdSource {
             deadlines.set(.ping, at: now + Self.pingInterval)
             pingAnswered()
         case .newVerifiedButton(let address):
-            if isSearching { newlyPaired.insert(address) }
             add(address, at: now)
+            if isSearching, buttons[address] != nil { newlyPaired.insert(address) }
         case .buttonDeleted(let address, _): deleted(address)
         case .createConnectionChannelResponse(let id, .noError, let status):
             guard let address = channels[id] else { return noteAnomaly("an answer to no channel") }
@@ -70,7 +70,7 @@ extension FlicdSource {
 
     private mutating func add(_ address: BluetoothAddress, at now: Instant) {
         guard buttons[address] == nil else { return }
-        guard buttons.count < Self.maximumButtons else {
+        guard buttons.count < Self.maximumButtons, awaited.count < Self.maximumAwaited else {
             return noteAnomaly("\(address) is one button more than the \(Self.maximumButtons) that are taken")
         }
         buttons[address] = Button(presses: FlicdPresses(ButtonID(address), bootID: bootID, connectedAt: connectedAt))
@@ -220,14 +220,15 @@ extension FlicdSource {
         let found = wizard?.found
         wizard = nil
         switch result {
-        case .success, .cancelledByUser: return startWizard()
         // Its time is over, ours perhaps not.
-        case .failedTimeout where found == nil: return startWizard()
+        case .success, .cancelledByUser,
+            .failedTimeout where found == nil:
+            if isSearching { deadlines.set(.wizard, at: now + Self.wizardWaits.lowerBound) }
         case .failedTimeout, .buttonIsPrivate, .bluetoothUnavailable, .internetBackendError, .invalidData,
             .buttonBelongsToOtherPartner, .buttonAlreadyConnectedToOtherDevice:
             guard isSearching else { return }
             effects.append(.pairing(.failed(result, found)))
-            deadlines.set(.wizard, at: now + Self.wizardWait)
+            deadlines.set(.wizard, at: now + Self.wizardWaits.upperBound)
         }
     }
 }

@@ -74,10 +74,12 @@ package struct FlicdSource: Sendable {
     package static let retryWaits = Duration.seconds(1)...Duration.seconds(60)
     /// Waits before a channel is created again: doubling from the first to the last.
     package static let channelWaits = Duration.seconds(10)...Duration.seconds(300)
-    /// Between wizards of which one has failed: they fail at once where there is no adapter.
-    package static let wizardWait = Duration.seconds(5)
+    /// Between one wizard and the next, and after one that has failed: they fail at once where there is no adapter.
+    package static let wizardWaits = Duration.seconds(1)...Duration.seconds(5)
     /// Further buttons are passed over.
     package static let maximumButtons = 256
+    /// Descriptions that were asked for and have not come. A flicd that owes more does not answer.
+    package static let maximumAwaited = 2 * maximumButtons
     /// What is said of one connection's misbehaviour.
     package static let maximumAnomalies = 16
 
@@ -114,7 +116,7 @@ package struct FlicdSource: Sendable {
     /// Whose descriptions were asked for, in the order of the questions.
     var awaited: [BluetoothAddress] = []
     /// Paired since the search began; told when their descriptions have come.
-    var newlyPaired: Set<BluetoothAddress> = []
+    package var newlyPaired: Set<BluetoothAddress> = []
     var wizard: Wizard?
     package private(set) var isSearching = false
     var bootID: UInt32 = 0

@@ -112,6 +112,14 @@ extension Hub {
         let name = sources[place].name
         let button = identity.id
         guard let known = buttons[button] else {
+            // It may be another flicd every day: what is kept of it has a bound, too.
+            guard buttons.values.count(where: { $0.source == name }) < FlicdSource.maximumButtons else {
+                if sources[place].foreign.isEmpty {
+                    log(.warning, "\(name) has more new buttons than are taken; forget some that are not used")
+                }
+                sources[place].foreign.insert(button)
+                return advanceSource(place, .wish(identity.address, FlicdWish(isConnectionWanted: false)), at: now)
+            }
             add(StoredButton(identity: identity, pairing: nil, source: name, pairedAt: wallClock(at: now)), at: now)
             announce(button, at: now)
             log(.info, "\(name) has the button \(label(of: button)) (\(identity.address))")

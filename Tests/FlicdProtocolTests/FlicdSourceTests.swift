@@ -408,17 +408,13 @@ struct FlicdSourceTests {
         var talk = Self.ready()
         talk.when(.search, expect: .send(FlicdCommand.createScanWizard(id: 3).encoded()))
         talk.when(.received(FlicdEvent.scanWizardFoundPrivateButton(id: 3).encoded()), expect: .pairing(.foundPrivate))
-        talk.when(
-            .received(FlicdEvent.scanWizardCompleted(id: 3, .failedTimeout).encoded()),
-            expect: .send(FlicdCommand.createScanWizard(id: 4).encoded()))
+        #expect(Self.next(.failedTimeout, of: 3, in: &talk) == .send(FlicdCommand.createScanWizard(id: 4).encoded()))
         talk.when(
             .received(FlicdEvent.scanWizardFoundPublicButton(id: 4, attic, name: "F2").encoded()),
             expect: .pairing(.foundPublic(attic)))
         talk.when(
             .received(FlicdEvent.scanWizardButtonConnected(id: 4).encoded()), expect: .pairing(.connected(attic)))
-        talk.when(
-            .received(FlicdEvent.scanWizardCompleted(id: 4, .success).encoded()),
-            expect: .send(FlicdCommand.createScanWizard(id: 5).encoded()))
+        #expect(Self.next(.success, of: 4, in: &talk) == .send(FlicdCommand.createScanWizard(id: 5).encoded()))
         talk.given(.received(FlicdEvent.newVerifiedButton(attic).encoded()))
         talk.when(
             .received(FlicdEvent.getButtonInfoResponse(Self.description(of: attic)).encoded()),
@@ -427,14 +423,40 @@ struct FlicdSourceTests {
         talk.when(.received(FlicdEvent.scanWizardCompleted(id: 5, .cancelledByUser).encoded()))
     }
 
+    /// A second after the end of a wizard.
+    private static func next(
+        _ result: FlicdScanWizardResult, of id: UInt32, in talk: inout Transcript<FlicdSource>
+    ) -> FlicdSource.Effect? {
+        let effects = talk.given(.received(FlicdEvent.scanWizardCompleted(id: id, result).encoded()))
+        #expect(effects == [.setTimer(talk.now + .seconds(1))])
+        talk.wait(.seconds(1))
+        return talk.given(.timerFired).first
+    }
+
+    @Test("a flicd that pairs and deletes without end, and describes nothing, is held to its bounds")
+    func endlessButtons() {
+        var talk = Self.ready()
+        talk.given(.search)
+        var asked = 0
+        for number in 0..<2000 {
+            let address = BluetoothAddress(rawValue: UInt64(0x1000 + number))
+            for event in [FlicdEvent.newVerifiedButton(address), .buttonDeleted(address, byThisClient: false)] {
+                asked += talk.given(.received(event.encoded())).count {
+                    $0 == .send(FlicdCommand.getButtonInfo(address).encoded())
+                }
+            }
+        }
+        #expect(asked == FlicdSource.maximumAwaited && talk.machine.newlyPaired.isEmpty)
+    }
+
     @Test("a wizard that fails is told, and the next one waits a little")
     func failedWizard() {
         var talk = Self.ready()
         talk.given(.search)
         talk.when(
             .received(FlicdEvent.scanWizardCompleted(id: 3, .bluetoothUnavailable).encoded()),
-            expect: .pairing(.failed(.bluetoothUnavailable, nil)), .setTimer(talk.now + FlicdSource.wizardWait))
-        talk.wait(FlicdSource.wizardWait)
+            expect: .pairing(.failed(.bluetoothUnavailable, nil)), .setTimer(talk.now + .seconds(5)))
+        talk.wait(.seconds(5))
         let effects = talk.given(.timerFired)
         #expect(effects.first == .send(FlicdCommand.createScanWizard(id: 4).encoded()))
     }

@@ -80,6 +80,18 @@ private struct FlicdHouse {
 
 @Suite("Buttons of a flicd")
 struct SourceTests {
+    @Test("a flicd that has other buttons at every connection fills the store up to its bound")
+    func endlessButtons() {
+        var house = FlicdHouse()
+        for round in 0..<3 {
+            house.connect((0..<200).map { BluetoothAddress(rawValue: UInt64(0x1000 * (round + 1) + $0)) })
+            _ = house.hub.handle(.source(0, .closed("reset")), at: house.now)
+            house.now = house.now + .seconds(60)
+            _ = house.hub.handle(.timerFired, at: house.now)
+        }
+        #expect(house.hub.buttons.count == FlicdSource.maximumButtons)
+    }
+
     @Test("a button of a flicd is stored without a pairing, announced, and ready")
     func arrives() throws {
         var house = FlicdHouse()
@@ -244,10 +256,13 @@ struct SourceTests {
             .scanWizardCompleted(id: 1, .success), .newVerifiedButton(FlicdHouse.kitchen),
             .getButtonInfoResponse(FlicdButtonInfo(address: FlicdHouse.kitchen, serial: "AA12-C34560", flicVersion: 1)))
         #expect(Self.steps(paired) == ["paired"])
-        house.now = house.now + .seconds(30)
+        house.now = house.now + .seconds(1)
+        let next = house.hub.handle(.timerFired, at: house.now)
+        #expect(FlicdHouse.sent(next) == [.createScanWizard(id: 4)])
+        house.now = house.now + .seconds(29)
         let ended = house.hub.handle(.timerFired, at: house.now)
         #expect(Self.steps(ended) == ["ended"])
-        #expect(FlicdHouse.sent(ended).contains(.cancelScanWizard(id: 2)))
+        #expect(FlicdHouse.sent(ended).contains(.cancelScanWizard(id: 4)))
         #expect(house.ask("status").answer["data"]?["permit_join"] == false)
     }
 
