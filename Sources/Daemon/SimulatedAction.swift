@@ -18,9 +18,11 @@ package enum SimulatedAction: Hashable, Sendable {
     private static let pushTurn = "push_turn_"
 
     /// What there is, for people.
-    package static let words =
-        (SimulatedPress.allCases.map(\.rawValue) + SwipeDirection.allCases.map(\.rawValue)
-        + ["turn_10", "turn_-10", "push_turn_10"]).joined(separator: ", ")
+    package static let words = examples.joined(separator: ", ")
+
+    private static let examples =
+        SimulatedPress.allCases.map(\.rawValue) + SwipeDirection.allCases.map(\.rawValue)
+        + ["turn_10", "turn_-10", "push_turn_10", "small_click"]
 
     package init?(word: String) {
         if word.hasPrefix(Self.turn) {
@@ -50,6 +52,22 @@ package enum SimulatedAction: Hashable, Sendable {
         case .turn(let hundredths): "\(Self.turn)\(hundredths)"
         case .pushTurn(let hundredths, let part): "\(Self.prefix(part))\(Self.pushTurn)\(hundredths)"
         }
+    }
+
+    package func isPossible(on model: FlicModel) -> Bool {
+        switch self {
+        case .press(_, let part): part == .big || model == .duo
+        case .swipe: model == .duo
+        case .turn: model == .twist
+        case .pushTurn(_, let part): model == .duo || (model == .twist && part == .big)
+        }
+    }
+
+    /// Why this is not possible, for people; `nil`: it is.
+    package func complaint(on model: FlicModel, named name: String) -> String? {
+        guard !isPossible(on: model) else { return nil }
+        let others = Self.examples.filter { SimulatedAction(word: $0)?.isPossible(on: model) == true }
+        return "\(name) is a \(model.rawValue) and knows no \(word). It knows: \(others.joined(separator: ", "))."
     }
 
     private static func prefix(_ part: ButtonPart) -> String { part == .small ? small : "" }

@@ -175,6 +175,15 @@ struct DemoRunTests {
         talk.when(.delivered(.init(topicName: "tryck/bridge/event", payload: "{}"), qos: 1))
     }
 
+    @Test("what the button has no part for is a usage error")
+    func impossible() throws {
+        let models: [String: FlicModel] = ["sofa": .duo, "desk": .twist]
+        try DemoScript(parsing: "sofa:small_swipe_left,desk:push_turn_10,attic:swipe_up").check(models: models)
+        let script = try DemoScript(parsing: "sofa:swipe_left,desk:swipe_left")
+        let failure = #expect(throws: Failure.self) { try script.check(models: models) }
+        #expect(failure?.status == .usage && failure?.sentence.hasPrefix("desk is a twist") == true)
+    }
+
     @Test(
         "a script that cannot be read says how to write one",
         arguments: ["", "kitchen", ":click", "kitchen:fly", "kitchen:click,"])

@@ -26,13 +26,32 @@ struct SimulateTests {
         "a line is a button and a press",
         arguments: [
             ("kitchen click", SimulateInput.act(button: "kitchen", .press(.click))),
-            ("kitchen small_swipe_up", .act(button: "kitchen", .swipe(.up, part: .small))),
+            ("sofa small_swipe_up", .act(button: "sofa", .swipe(.up, part: .small))),
+            ("desk push_turn_-5", .act(button: "desk", .pushTurn(hundredths: -5))),
             ("  hall\tmake_public ", .act(button: "hall", .press(.makePublic))),
             ("help", .help),
             ("?", .help),
             ("kitchen", .mistake("Write a button and a press, for example: kitchen click")),
             ("kitchen click twice", .mistake("Write a button and a press, for example: kitchen click")),
-            ("attic click", .mistake("There is no button \"attic\". The buttons are: kitchen, hall.")),
+            ("attic click", .mistake("There is no button \"attic\". The buttons are: kitchen, hall, sofa, desk.")),
+            (
+                "desk swipe_up",
+                .mistake(
+                    "desk is a twist and knows no swipe_up. It knows: click, double_click, hold, down, up, make_public, "
+                        + "turn_10, turn_-10, push_turn_10.")
+            ),
+            (
+                "sofa turn_5",
+                .mistake(
+                    "sofa is a duo and knows no turn_5. It knows: click, double_click, hold, down, up, make_public, "
+                        + "swipe_left, swipe_right, swipe_up, swipe_down, push_turn_10, small_click.")
+            ),
+            (
+                "hall small_hold",
+                .mistake(
+                    "hall is a flic2 and knows no small_hold. It knows: click, double_click, hold, down, up, make_public."
+                )
+            ),
             (
                 "hall fly",
                 .mistake(
@@ -40,12 +59,15 @@ struct SimulateTests {
             ),
         ])
     func lines(text: String, expected: SimulateInput) {
-        #expect(SimulateInput(parsing: text, buttons: ["kitchen", "hall"]) == expected)
+        let buttons: [(String, FlicModel)] = [
+            ("kitchen", .flic2), ("hall", .flic2), ("sofa", .duo), ("desk", .twist),
+        ]
+        #expect(SimulateInput(parsing: text, buttons: buttons) == expected)
     }
 
     @Test("an empty line is nothing", arguments: ["", "  ", "\t"])
     func empty(text: String) {
-        #expect(SimulateInput(parsing: text, buttons: ["kitchen"]) == nil)
+        #expect(SimulateInput(parsing: text, buttons: [("kitchen", .flic2)]) == nil)
     }
 
     @Test("the key to trust can be copied into tryck.yaml")

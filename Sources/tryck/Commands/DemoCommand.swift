@@ -61,6 +61,7 @@ struct DemoCommand: ParsableCommand {
         do {
             try check(files)
             models = try self.models(files)
+            try script?.check(models: models)
         } catch {
             files.remove()
             throw error

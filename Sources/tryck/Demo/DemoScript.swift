@@ -1,3 +1,4 @@
+import ButtonModel
 import Daemon
 
 /// What `--press` says: presses of simulated buttons, one after another.
@@ -25,6 +26,15 @@ struct DemoScript: Hashable, Sendable {
                     .usage, "There is no press \"\(parts[1])\". The presses are: \(SimulatedAction.words).")
             }
             steps.append(Step(button: parts[0], action: action))
+        }
+    }
+
+    /// - Throws: `Failure` with status 64 when a button cannot do what it is to do.
+    func check(models: [String: FlicModel]) throws(Failure) {
+        for step in steps {
+            guard let model = models[step.button], let complaint = step.action.complaint(on: model, named: step.button)
+            else { continue }
+            throw Failure(.usage, complaint)
         }
     }
 

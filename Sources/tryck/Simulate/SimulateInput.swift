@@ -1,3 +1,4 @@
+import ButtonModel
 import Daemon
 
 /// Where a controller of somebody else's making listens: `h4:tcp:HOST:PORT` or `h4:unix:PATH`.
@@ -27,24 +28,29 @@ enum SimulateInput: Hashable, Sendable {
 
     /// Reads `NAME PRESS`; nothing for an empty line.
     ///
-    /// - Parameter buttons: the names there are.
-    init?(parsing line: String, buttons: [String]) {
+    /// - Parameter buttons: those there are.
+    init?(parsing line: String, buttons: [(name: String, model: FlicModel)]) {
         let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
         guard let first = words.first else { return nil }
         guard words.count == 2 else {
             self =
                 first == "help" || first == "?"
-                ? .help : .mistake("Write a button and a press, for example: \(buttons.first ?? "kitchen") click")
+                ? .help : .mistake("Write a button and a press, for example: \(buttons.first?.name ?? "kitchen") click")
             return
         }
-        guard buttons.contains(first) else {
-            self = .mistake("There is no button \"\(first)\". The buttons are: \(buttons.joined(separator: ", ")).")
+        guard let button = buttons.first(where: { $0.name == first }) else {
+            let names = buttons.map(\.name).joined(separator: ", ")
+            self = .mistake("There is no button \"\(first)\". The buttons are: \(names).")
             return
         }
         guard let action = SimulatedAction(word: words[1]) else {
             self = .mistake("There is no press \"\(words[1])\". The presses are: \(SimulatedAction.words).")
             return
         }
-        self = .act(button: first, action)
+        if let complaint = action.complaint(on: button.model, named: first) {
+            self = .mistake(complaint)
+        } else {
+            self = .act(button: first, action)
+        }
     }
 }

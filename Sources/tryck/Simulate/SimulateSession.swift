@@ -25,7 +25,7 @@ final class SimulateSession {
     private var movesUntil: Int64 = 0
     private var movementTimer: Timer?
 
-    private var names: [String] { buttons.map(\.name) }
+    private var models: [(name: String, model: FlicModel)] = []
 
     init(_ conversation: Conversation<Void>, isJSON: Bool) {
         self.conversation = conversation
@@ -37,12 +37,13 @@ final class SimulateSession {
         // Held by the loop as long as it runs.
         conversation.onInterrupt { self.end(nil) }
         show(SimulateText.trustRoot(SimulatorRoot.publicKey.map(hexadecimal).joined()))
+        models = descriptions.map { ($0.name, $0.model) }
         buttons = descriptions.map { description in
             AttachedButton(loop, description, at: endpoint, seed: 0) { [unowned self] event in
                 happened(event, on: description.name)
             }
         }
-        if isatty(STDIN_FILENO) == 1, !isJSON { output.write(SimulateText.help(buttons: names)) }
+        if isatty(STDIN_FILENO) == 1, !isJSON { output.write(SimulateText.help(buttons: models.map(\.name))) }
         movementTimer = loop.timer { [unowned self] in endIfDone() }
         inputWatch = loop.watch(STDIN_FILENO, .read) { [unowned self] _ in read() }
     }
@@ -92,7 +93,7 @@ final class SimulateSession {
     }
 
     private func obey(_ line: String) {
-        switch SimulateInput(parsing: line, buttons: names) {
+        switch SimulateInput(parsing: line, buttons: models) {
         case .act(let name, let action):
             if case .press = action {
                 pendingPresses += 1
@@ -100,7 +101,7 @@ final class SimulateSession {
                 movesUntil = EventLoop.shared.nanosecondsSinceBoot + Self.movementTime
             }
             buttons.first { $0.name == name }?.act(action)
-        case .help: output.write(SimulateText.help(buttons: names))
+        case .help: output.write(SimulateText.help(buttons: models.map(\.name)))
         case .mistake(let sentence): Output.standardError.write(Line(sentence, .bad))
         case nil: break
         }
