@@ -62,9 +62,9 @@ extension FlicdServer {
             for button in buttons.keys.sorted() where buttons[button]?.status != .disconnected {
                 tellDisconnected(button)
             }
+            failWizards(.bluetoothUnavailable, at: now)
         }
         sendToAll(.bluetoothControllerStateChange(state))
-        if state != .attached { failWizards(.bluetoothUnavailable, at: now) }
     }
 
     mutating func linkLimitChanged(_ limit: Int?) {

@@ -92,11 +92,11 @@ extension FlicdServer {
         case .connected(let address):
             guard attempt == PairingAttempt(address: address), buttons[ButtonID(address)] == nil else { break }
             attempt?.isConnected = true
-            for (client, id) in wizards(where: { $0.phase == .connecting(address) }) {
-                connected(address, id, of: client, at: now)
-            }
             for channel in channels[ButtonID(address)] ?? [] {
                 send(.connectionStatusChanged(id: channel.id, .connected, reason: .unspecified), to: channel.client)
+            }
+            for (client, id) in wizards(where: { $0.phase == .connecting(address) }) {
+                connected(address, id, of: client, at: now)
             }
         case .failed(let address, let result, let reason):
             guard attempt?.address == address else { break }
@@ -104,21 +104,20 @@ extension FlicdServer {
         }
     }
 
-    /// Channels that heard of it hear how it ended: they end with it, or the button is disconnected again.
+    /// Channels that heard of it hear that the button is disconnected again, and end with it if there is a reason.
     mutating func endAttempt(
         _ result: FlicdScanWizardResult, _ reason: FlicdRemovedReason? = nil, at now: Instant
     ) {
         guard let ended = attempt else { return }
         attempt = nil
-        for (client, id) in wizards(where: { $0.address == ended.address }) { fail(id, of: client, result, at: now) }
         let button = ButtonID(ended.address)
-        guard ended.isConnected, buttons[button] == nil else { return }
-        if let reason { return endChannels(of: button, for: nil, reason, others: reason) }
-        for channel in channels[button] ?? [] {
-            send(
-                .connectionStatusChanged(id: channel.id, .disconnected, reason: .connectionEstablishmentFailed),
-                to: channel.client)
+        if ended.isConnected, buttons[button] == nil {
+            for channel in channels[button] ?? [] {
+                send(.connectionStatusChanged(id: channel.id, .disconnected, reason: .unspecified), to: channel.client)
+                if let reason { endChannel(channel.id, of: channel.client, reason) }
+            }
         }
+        for (client, id) in wizards(where: { $0.address == ended.address }) { fail(id, of: client, result, at: now) }
     }
 
     mutating func completeWizards(with button: BluetoothAddress) {

@@ -290,13 +290,14 @@ struct FlicdChannelTests {
         talk.given(.pairing(.connected(attic)))
         talk.when(
             .pairing(.failed(attic, .failedTimeout, nil)),
-            expect: .told(
-                1, .connectionStatusChanged(id: 7, .disconnected, reason: .connectionEstablishmentFailed)))
+            expect: .told(1, .connectionStatusChanged(id: 7, .disconnected, reason: .unspecified)))
         talk.given(.pairing(.found(attic)))
         talk.given(.pairing(.connected(attic)))
         talk.when(
             .pairing(.failed(attic, .buttonIsPrivate, .buttonIsPrivate)),
-            expect: .listens(FlicdListening()), .told(1, .connectionChannelRemoved(id: 7, .buttonIsPrivate)))
+            expect: .listens(FlicdListening()),
+            .told(1, .connectionStatusChanged(id: 7, .disconnected, reason: .unspecified)),
+            .told(1, .connectionChannelRemoved(id: 7, .buttonIsPrivate)))
         talk.when(.status(ButtonID(attic), .ready))
     }
 }

@@ -116,7 +116,7 @@ struct FlicdWizardTests {
         talk.wait(.seconds(10))
         talk.when(
             .controller(.resetting, address: nil),
-            expect: .listens(FlicdListening()), .told(1, .bluetoothControllerStateChange(.resetting)), unavailable)
+            expect: .listens(FlicdListening()), unavailable, .told(1, .bluetoothControllerStateChange(.resetting)))
     }
 
     @Test("one search serves all; whoever comes later is told what the others know, and each has its own clock")
