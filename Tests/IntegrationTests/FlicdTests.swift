@@ -137,6 +137,37 @@ struct FlicdTests {
         try other.line(containing: "closed")
     }
 
+    @Test("the library that Home Assistant shipped once looks without end, and hears what the newer one hears")
+    func older() throws {
+        let house = try House("{public: false}")
+        let library = try Workshop.setting("TRYCK_OLD_PYFLIC", "the package pyflic-homeassistant")
+        let older = try house.script("flicd_homeassistant.py", [library])
+        try older.line(containing: "info: Attached")
+        let client = try house.client()
+        client.write("press kitchen make_public")
+        try older.line(containing: "wizard: public \(house.address) ")
+        try older.line(containing: "wizard: WizardSuccess \(house.address)")
+        try older.line(containing: "new: \(house.address)")
+        try older.line(containing: "channel: NoError")
+        try older.line(containing: "status: Ready")
+        try client.line(containing: "new: \(house.address)")
+        client.write("channel \(house.address)")
+        try client.line(containing: "channel: NoError Ready")
+        client.write("press kitchen double_click")
+        try client.line(containing: "press: 7 ButtonDoubleClick live 0")
+        try older.line(containing: "press: 7 ButtonDoubleClick")
+        let presses = older.lines.filter { $0.hasPrefix("press: ") }
+        #expect(presses.filter { $0.hasPrefix("press: 4") }.count == 4)
+        older.write("uuid \(house.address)")
+        try older.line(containing: "uuid: \(house.address) 32")
+        older.write("force \(house.address)")
+        try older.line(containing: "removed: ForceDisconnectedByThisClient")
+        try client.line(containing: "removed: ForceDisconnectedByOtherClient")
+        older.write("close")
+        try older.line(containing: "closed")
+        #expect(try older.status() == 0)
+    }
+
     @Test("a client that vanishes takes its wishes along; garbage ends nobody else's connection")
     func rough() throws {
         let house = try House()
