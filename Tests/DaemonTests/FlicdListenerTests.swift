@@ -71,9 +71,9 @@ struct FlicdListenerTests {
     func bound() async throws {
         try await withReactor {
             let place = try await ListeningPlace()
-            var clients: [TestClient] = []
+            var clients: [SocketClient] = []
             for _ in 0..<FlicdListener.maximumConnections { clients.append(try await place.connect().client) }
-            let refused = TestClient(port: place.port)
+            let refused = SocketClient(port: place.port)
             while refused.isOpen { await place.turn() }
             clients.removeFirst().reset()
             await place.next(.gone(FlicdServer.ClientID(rawValue: 1)))
@@ -98,8 +98,8 @@ private final class ListeningPlace {
         await next(.listening("127.0.0.1:\(port)", warning: nil))
     }
 
-    func connect() async throws -> (client: TestClient, id: FlicdServer.ClientID) {
-        let client = TestClient(port: port)
+    func connect() async throws -> (client: SocketClient, id: FlicdServer.ClientID) {
+        let client = SocketClient(port: port)
         let id = await reports.next { if case .connected(let id, _) = $0 { id } else { nil } }
         return (client, id)
     }
@@ -113,7 +113,7 @@ private final class ListeningPlace {
 }
 
 /// A client's socket. It waits where it reads to the end, ten seconds at most.
-private struct TestClient {
+private struct SocketClient {
     private let descriptor: Int32
 
     init(port: UInt16) {
@@ -131,12 +131,12 @@ private struct TestClient {
 
     var isOpen: Bool {
         var octet: UInt8 = 0
-        return recv(descriptor, &octet, 1, Int32(MSG_DONTWAIT.rawValue | MSG_PEEK.rawValue)) != 0
+        return recv(descriptor, &octet, 1, Int32(MSG_DONTWAIT | MSG_PEEK)) != 0
     }
 
     func readWhatIsThere() -> Int {
         var buffer = [UInt8](repeating: 0, count: 1 << 20)
-        return max(0, recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT.rawValue)))
+        return max(0, recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT)))
     }
 
     /// What comes until the peer has closed; then it is closed, too. `nil`: it does not close.
