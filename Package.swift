@@ -37,9 +37,8 @@ let daemonImports: [Target.Dependency] = [
 /// What the fuzz targets import. They are tests that replay the corpus, or, when `Tests/FuzzTests/run` builds this
 /// package for itself, the program that makes it grow.
 let fuzzImports: [Target.Dependency] = [
-    "BluetoothHost", "ButtonModel", "Bytes", "Daemon", "Diagnostics", "Expressions", "Flic", "Gestures",
-    "HomeAssistant",
-    "Hub", "JSON", "RuleLoader", "Rules",
+    "BluetoothHost", "ButtonModel", "Bytes", "Daemon", "Diagnostics", "Expressions", "Flic", "FlicdProtocol",
+    "Gestures", "HomeAssistant", "Hub", "JSON", "RuleLoader", "Rules",
 ]
 let fuzzing: Target =
     Context.environment["TRYCK_FUZZ"] == nil
@@ -153,13 +152,15 @@ let package = Package(
             "JSON"),
         tests("SimulatorTests", "Simulator", "BluetoothHost", "Flic", "ButtonModel", "Bytes"),
         tests(
-            "ScenarioTests", "Hub", "Simulator", "Flic", "RuleLoader", "Rules", "Expressions", "Diagnostics",
+            "ScenarioTests", "Hub", "Simulator", "Flic", "FlicdProtocol", "RuleLoader", "Rules", "Expressions",
+            "Diagnostics",
             "ButtonModel",
             "JSON",
             "BluetoothHost", "PictureTransfer", "tryck"),
         tests("ReactorTests", "Reactor", "ReactorTestSupport", "CLinux"),
         tests(
-            "DaemonTests", "Daemon", "BluetoothHost", "Hub", "Rules", "Reactor", "ReactorTestSupport", "CLinux",
+            "DaemonTests", "Daemon", "BluetoothHost", "FlicdProtocol", "Hub", "Rules", "Reactor", "ReactorTestSupport",
+            "CLinux",
             "CDisk", "Expressions", "Bytes", "JSON",
             "ButtonModel"),
         tests(

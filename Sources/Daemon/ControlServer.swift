@@ -107,7 +107,9 @@ package final class ControlServer {
         let connection = StreamConnection(loop, descriptor) { [unowned self] event in
             switch event {
             case .received(let octets): received(octets, from: id)
-            case .ended: drop(id)
+            // Those who close one direction only are not waited for.
+            case .finished, .ended: drop(id)
+            case .blocked, .drained: break
             }
         }
         clients[id] = Client(connection: connection)

@@ -7,6 +7,8 @@ package import Reactor
 /// Where clients of flicd connect. It reports them to the hub, and does for them what the hub says.
 @ReactorActor
 package final class FlicdListener {
+    /// Connections, those included that are only there until what was sent on them is written.
+    package nonisolated static let maximumConnections = 2 * FlicdServer.maximumClients
     private static let backlog: Int32 = 64
     /// How long nobody is accepted after the process ran out of descriptors.
     private static let exhaustionPause: Int64 = 1_000_000_000
@@ -23,7 +25,7 @@ package final class FlicdListener {
     private let report: @ReactorActor (FlicdReport) -> Void
     private var listeners: [(descriptor: Int32, watch: Watch)] = []
     private var resume: Timer?
-    private var connections: [FlicdServer.ClientID: FlicdConnection] = [:]
+    private var connections: [FlicdServer.ClientID: StreamConnection] = [:]
     private var accepted: UInt64 = 0
     private var isStopped = false
 
@@ -44,7 +46,8 @@ package final class FlicdListener {
         case .pause(let client): connections[client]?.setPaused(true)
         case .resume(let client): connections[client]?.setPaused(false)
         case .close(let client, let isWritten):
-            if connections[client]?.close(isWritten: isWritten) == true { connections[client] = nil }
+            if isWritten, connections[client]?.closeWhenWritten() == false { break }
+            connections.removeValue(forKey: client)?.close()
         }
     }
 
@@ -56,7 +59,7 @@ package final class FlicdListener {
             Glibc.close(descriptor)
         }
         listeners = []
-        for connection in connections.values { connection.close(isWritten: false) }
+        for connection in connections.values { connection.close() }
         connections = [:]
     }
 
@@ -145,6 +148,10 @@ package final class FlicdListener {
             }
             return
         }
+        guard connections.count < Self.maximumConnections else {
+            Glibc.close(descriptor)
+            return
+        }
         let tcp = Int32(IPPROTO_TCP)
         Self.set(descriptor, tcp, TCP_NODELAY, 1)
         Self.set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1)
@@ -154,7 +161,7 @@ package final class FlicdListener {
         Self.set(descriptor, tcp, TCP_USER_TIMEOUT, Self.userTimeout)
         accepted += 1
         let id = FlicdServer.ClientID(rawValue: accepted)
-        connections[id] = FlicdConnection(loop, descriptor) { [unowned self] event in
+        connections[id] = StreamConnection(loop, descriptor) { [unowned self] event in
             switch event {
             case .received(let octets): report(.received(id, octets))
             case .finished: report(.finished(id))

@@ -70,7 +70,8 @@ package final class FlicdSourceEdge {
         connection = StreamConnection(loop, descriptor) { [unowned self] event in
             switch event {
             case .received(let octets): handler(.received(octets))
-            case .ended(.byPeer): fail("it closed the connection")
+            case .finished, .ended(.written): fail("it closed the connection")
+            case .blocked, .drained: break
             case .ended(.stalled): fail("it takes no more data")
             case .ended(.failed(let failure)): fail("the connection broke off: \(describe(failure))")
             }

@@ -91,7 +91,8 @@ package final class H4StreamTransport: HCITransport {
         connection = StreamConnection(loop, descriptor) { [unowned self] event in
             switch event {
             case .received(let octets): received(octets)
-            case .ended(.byPeer): fail(.closedByPeer(endpoint.description))
+            case .finished, .ended(.written): fail(.closedByPeer(endpoint.description))
+            case .blocked, .drained: break
             case .ended(.stalled): fail(.stalled(endpoint.description))
             case .ended(.failed(let failure)):
                 fail(

@@ -1,18 +1,25 @@
 import Glibc
 import Reactor
 
-/// One connected stream socket on the loop, and what it has not taken yet.
+/// One connected stream socket on the loop, and what it has not taken yet. It may be read and written apart: a peer that
+/// writes no more may still read, and one that does not read may still be heard.
 @ReactorActor
 final class StreamConnection {
     enum Event: Sendable {
         case received([UInt8])
+        /// The peer writes no more. It may wait for an answer: whoever does not mind closes.
+        case finished
+        /// Something of what was sent waits for the socket. Said from inside `send`.
+        case blocked
+        /// Nothing does any more.
+        case drained
         /// It has closed itself. Said once, and never from inside a call.
         case ended(Ending)
     }
 
     enum Ending: Hashable, Sendable {
-        /// The peer writes no more. Those who close one direction only are not waited for.
-        case byPeer
+        /// As it was asked to, when everything was written.
+        case written
         /// The peer does not read: more than `OutgoingBuffer.maximumCount` is waiting for it.
         case stalled
         case failed(errno: Int32)
@@ -27,8 +34,11 @@ final class StreamConnection {
     private var buffer = [UInt8](repeating: 0, count: readSize)
     private var watch: Watch?
     private var outgoing = OutgoingBuffer()
-    /// Something was dropped; nothing may follow it.
-    private var isStalled = false
+    private var isPaused = false
+    private var hasFinished = false
+    private var isBlocked = false
+    /// Nothing is read, and nothing more is sent.
+    private var isClosing = false
 
     /// - Parameter descriptor: non-blocking; belongs to the connection from now on.
     init(_ loop: EventLoop, _ descriptor: Int32, _ handler: @escaping @ReactorActor (Event) -> Void) {
@@ -39,15 +49,22 @@ final class StreamConnection {
     }
 
     func send(_ octets: some Collection<UInt8>) {
-        guard watch != nil, !isStalled else { return }
-        let isIdle = outgoing.count == 0
+        guard watch != nil, !isClosing else { return }
         guard outgoing.append(octets) else {
-            isStalled = true
-            loop.soon { [weak self] in self?.end(.stalled) }
-            return
+            isClosing = true
+            return loop.soon { [weak self] in self?.end(.stalled) }
         }
         // An error is seen again, and reported, when the loop finds the descriptor writable.
-        if isIdle, outgoing.write(to: descriptor) != .empty { watch?.set([.read, .write]) }
+        guard !isBlocked, outgoing.write(to: descriptor) != .empty else { return }
+        isBlocked = true
+        updateWatch()
+        handler(.blocked)
+    }
+
+    /// Whether nothing is read for now. A hangup is noticed all the same where something waits to be written, else later.
+    func setPaused(_ isPaused: Bool) {
+        self.isPaused = isPaused
+        updateWatch()
     }
 
     func close() {
@@ -57,17 +74,41 @@ final class StreamConnection {
         Glibc.close(descriptor)
     }
 
+    /// Closes when everything that was sent is with the system; that it has come to that is said with `ended`.
+    ///
+    /// - Returns: whether it is closed now, and there is no more to be said.
+    func closeWhenWritten() -> Bool {
+        guard isBlocked else {
+            close()
+            return true
+        }
+        isClosing = true
+        updateWatch()
+        return false
+    }
+
+    private func updateWatch() {
+        var interest: Interest = []
+        if !isPaused, !hasFinished, !isClosing { interest.insert(.read) }
+        if isBlocked { interest.insert(.write) }
+        watch?.set(interest)
+    }
+
     /// The handler may let go of the connection in the middle of this; the call itself keeps it until it returns.
     private func ready(_ interest: Interest) {
-        if interest.contains(.write) { flush() }
-        if interest.contains(.read) || interest.hasHangup { receive() }
+        if isBlocked, interest.contains(.write) || interest.hasHangup { flush() }
+        if !isPaused, !hasFinished, !isClosing, interest.contains(.read) || interest.hasHangup { receive() }
     }
 
     private func flush() {
         switch outgoing.write(to: descriptor) {
-        case .empty: watch?.set(.read)
         case .blocked: break
         case .failed(let failure): end(.failed(errno: failure))
+        case .empty:
+            isBlocked = false
+            guard !isClosing else { return end(.written) }
+            updateWatch()
+            handler(.drained)
         }
     }
 
@@ -77,7 +118,9 @@ final class StreamConnection {
         if result > 0 {
             handler(.received(Array(buffer.prefix(result))))
         } else if result == 0 {
-            end(.byPeer)
+            hasFinished = true
+            updateWatch()
+            handler(.finished)
         } else if errno != EAGAIN, errno != EINTR {
             end(.failed(errno: errno))
         }

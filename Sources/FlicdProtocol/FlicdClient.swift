@@ -29,6 +29,8 @@ struct FlicdClient: Sendable {
     var isBlocked = false
     /// Complete commands are left over for the next turn.
     var isWorking = false
+    /// A whole packet of it has come.
+    var hasSpoken = false
     var hasFinished = false
     /// It has no wishes any more; when `outgoing` is sent it is closed.
     var isEnding = false

@@ -10,7 +10,9 @@ extension FlicdServer {
         }
         let button = ButtonID(address)
         let status = status(of: button)
-        guard present.count < Self.maximumChannels else {
+        guard present.count < Self.maximumChannels,
+            present.values.count(where: { $0.button == button }) < Self.maximumChannelsOfButton
+        else {
             return send(
                 .createConnectionChannelResponse(id: id, error: .maxPendingConnectionsReached, status), to: client)
         }
@@ -52,9 +54,12 @@ extension FlicdServer {
         endChannels(of: button, for: client, .forceDisconnectedByThisClient, others: .forceDisconnectedByOtherClient)
     }
 
-    private mutating func channelsChanged(of button: ButtonID) {
+    mutating func channelsChanged(of button: ButtonID) {
         changedModes.insert(button)
-        if buttons[button] == nil { isListeningChanged = true }
+        let isUnpaired = buttons[button] == nil && channels[button] != nil
+        guard isUnpaired != unpaired.contains(button) else { return }
+        if isUnpaired { unpaired.insert(button) } else { unpaired.remove(button) }
+        isListeningChanged = true
     }
 
     // MARK: Status
@@ -130,16 +135,26 @@ extension FlicdServer {
     // MARK: Wishes
 
     /// Says what the radio is to do when that has changed with the input that was handled.
-    mutating func tellWishes() {
-        for button in changedModes.sorted() {
+    mutating func tellWishes(at now: Instant) {
+        for button in changedModes.sorted() where deadlines.deadline(of: .mode(button)) == nil {
+            changedModes.remove(button)
             let mode = buttons[button] == nil ? nil : wantedMode(of: button)
             guard mode != toldModes[button] else { continue }
             toldModes[button] = mode
             effects.append(.want(button, mode))
+            deadlines.set(.mode(button), at: now + Self.modeRest)
         }
-        changedModes.removeAll(keepingCapacity: true)
-        guard isListeningChanged || isSearchedAnew else { return }
+        if isListeningChanged || isSearchedAnew { tellListening(at: now) }
+    }
+
+    /// What nobody wishes any more ends at once.
+    private mutating func tellListening(at now: Instant) {
         let listening = wantedListening()
+        if !listening.pairsAny { isSearchedAnew = false }
+        if isSearchedAnew || !listening.isCovered(by: toldListening) {
+            guard deadlines.deadline(of: .listening) == nil else { return }
+            deadlines.set(.listening, at: now + Self.listeningRest)
+        }
         if listening != toldListening || isSearchedAnew {
             toldListening = listening
             effects.append(.listen(listening))
@@ -167,7 +182,7 @@ extension FlicdServer {
         FlicdListening(
             reportsAll: clients.values.contains { !$0.scanners.isEmpty },
             pairsAny: clients.values.contains { $0.wizards.values.contains { !$0.hasFailed } },
-            pairs: Set(channels.keys.filter { buttons[$0] == nil }))
+            pairs: unpaired)
     }
 }
 

@@ -2,11 +2,16 @@ import ButtonModel
 
 // What a client sends is executed within bounds, and what it is told waits for its socket within bounds.
 extension FlicdServer {
-    mutating func connected(_ id: ClientID, _ peer: String) {
+    mutating func connected(_ id: ClientID, _ peer: String, at now: Instant) {
         guard clients[id] == nil else { return }
-        guard clients.count < Self.maximumClients else {
-            log(.warning, "flicd: \(peer) was turned away, \(Self.maximumClients) clients are connected")
-            return effects.append(.close(id, isWritten: false))
+        if clients.count >= Self.maximumClients {
+            guard let silent = clients.filter({ !$0.value.hasSpoken }).keys.min() else {
+                let text = "flicd: \(peer) was turned away, \(Self.maximumClients) clients are connected"
+                log(.turnedAway, .warning, text, at: now)
+                return effects.append(.close(id, isWritten: false))
+            }
+            // They are in the order in which they came.
+            close(silent, .gaveWay, "has asked for nothing yet, and somebody else has come", at: now)
         }
         clients[id] = FlicdClient(peer: peer)
         log(.debug, "flicd: \(peer) has connected")
@@ -21,9 +26,10 @@ extension FlicdServer {
             do throws(FlicdFrameTooLong) {
                 packet = try clients[id]?.framer.next()
             } catch {
-                return refuse(id, error)
+                return refuse(id, error, at: now)
             }
             guard let packet else { return worked(id) }
+            clients[id]?.hasSpoken = true
             execute(packet, for: id, at: now)
             guard let count = clients[id]?.outgoing.count else { return }
             if count - before >= Self.octetsPerTurn { break }
@@ -46,15 +52,15 @@ extension FlicdServer {
         clients[id]?.isWorking = false
     }
 
-    private mutating func refuse(_ id: ClientID, _ frame: FlicdFrameTooLong) {
+    private mutating func refuse(_ id: ClientID, _ frame: FlicdFrameTooLong, at now: Instant) {
         let opcode = frame.opcode.map { ", beginning with \($0)," } ?? ""
         countIgnored()
-        close(id, because: "sent a frame of \(frame.length) octets\(opcode) and is no flicd client")
+        close(id, .noClient, "sent a frame of \(frame.length) octets\(opcode) and is no flicd client", at: now)
     }
 
-    private mutating func close(_ id: ClientID, because reason: String) {
+    private mutating func close(_ id: ClientID, _ line: Line, _ reason: String, at now: Instant) {
         guard let client = clients[id] else { return }
-        log(.warning, "flicd: \(client.peer) \(reason); it is disconnected")
+        log(line, .warning, "flicd: \(client.peer) \(reason); it is disconnected", at: now)
         forget(id)
         effects.append(.close(id, isWritten: false))
     }
@@ -105,12 +111,12 @@ extension FlicdServer {
         }
     }
 
-    mutating func closeStalledClients() {
+    mutating func closeStalledClients(at now: Instant) {
         for id in touched.sorted() {
             guard let client = clients[id], client.isBlocked, client.outgoing.count > Self.maximumUnsentCount else {
                 continue
             }
-            close(id, because: "does not read what it is sent")
+            close(id, .stalled, "does not read what it is sent", at: now)
         }
     }
 

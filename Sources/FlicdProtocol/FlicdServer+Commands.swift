@@ -24,7 +24,7 @@ extension FlicdServer {
         case .ping(let id): send(.pingResponse(id: id), to: client)
         case .getButtonInfo(let address): send(.getButtonInfoResponse(buttonInfo(address)), to: client)
         case .createScanWizard(let id): createWizard(id, for: client, at: now)
-        case .cancelScanWizard(let id): complete(id, of: client, .cancelledByUser)
+        case .cancelScanWizard(let id): complete(id, of: client, .cancelledByUser, at: now)
         case .deleteButton(let address): delete(address, for: client)
         case .createBatteryStatusListener(let id, let address): createListener(id, to: address, for: client, at: now)
         case .removeBatteryStatusListener(let id): clients[client]?.listeners[id] = nil
@@ -44,12 +44,12 @@ extension FlicdServer {
         let addresses =
             listed ?? buttons.values.map(\.identity.address).sorted { $0.rawValue < $1.rawValue }
         listed = addresses
-        let pending = Set(channels.keys).union(buttons.keys).count
         return FlicdInfo(
             controllerState: controllerState, address: controllerAddress,
             maxPendingConnections: UInt8(clamping: acceptListSize),
             maxConcurrentlyConnectedButtons: maximumLinks.map { Int16(clamping: $0) },
-            currentPendingConnections: UInt8(clamping: pending), hasNoSpace: hasNoSpace, verifiedButtons: addresses)
+            currentPendingConnections: UInt8(clamping: buttons.count + unpaired.count), hasNoSpace: hasNoSpace,
+            verifiedButtons: addresses)
     }
 
     private func buttonInfo(_ address: BluetoothAddress) -> FlicdButtonInfo {

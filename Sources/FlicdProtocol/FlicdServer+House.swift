@@ -8,12 +8,12 @@ extension FlicdServer {
             buttons[identity.id]?.identity = identity
         } else {
             buttons[identity.id] = FlicdButton(identity)
-            changedModes.insert(identity.id)
+            channelsChanged(of: identity.id)
         }
     }
 
     /// Wizards complete before anybody hears of the button; channels that waited for it hear first that it is ready.
-    mutating func paired(_ identity: ButtonIdentity) {
+    mutating func paired(_ identity: ButtonIdentity, at now: Instant) {
         guard buttons[identity.id] == nil else { return known(identity) }
         var isConnected = false
         if let attempt, ButtonID(attempt.address) == identity.id {
@@ -21,10 +21,9 @@ extension FlicdServer {
             self.attempt = nil
         }
         known(identity)
-        isListeningChanged = true
         buttons[identity.id]?.status = isConnected ? .connected : .disconnected
         buttons[identity.id]?.isNew = true
-        completeWizards(with: identity.address)
+        completeWizards(with: identity.address, at: now)
         if channels[identity.id] == nil { announce(identity.id) }
     }
 
@@ -47,7 +46,10 @@ extension FlicdServer {
         endChannels(of: button, for: client, .deletedByThisClient, others: reason)
         buttons[button] = nil
         listed = nil
-        changedModes.insert(button)
+        // Whoever is told that it is gone forgets its mode, too.
+        toldModes[button] = nil
+        changedModes.remove(button)
+        deadlines.cancel(.mode(button))
         for id in clients.keys {
             send(.buttonDeleted(known.identity.address, byThisClient: id == client), to: id)
         }

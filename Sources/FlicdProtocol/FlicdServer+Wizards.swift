@@ -45,11 +45,11 @@ extension FlicdServer {
         if due > now {
             deadlines.set(.wizard(client, id), at: due)
         } else {
-            complete(id, of: client, result)
+            complete(id, of: client, result, at: now)
         }
     }
 
-    mutating func complete(_ id: UInt32, of client: ClientID, _ result: FlicdScanWizardResult) {
+    mutating func complete(_ id: UInt32, of client: ClientID, _ result: FlicdScanWizardResult, at now: Instant) {
         guard let wizard = clients[client]?.wizards.removeValue(forKey: id) else { return }
         if !wizard.hasFailed { clients[client]?.failedWizards = 0 }
         deadlines.cancel(.wizard(client, id))
@@ -62,16 +62,16 @@ extension FlicdServer {
             log(.debug, "flicd: \(peer) looked for a new button and found none")
         case .success, .failedTimeout, .buttonIsPrivate, .bluetoothUnavailable, .internetBackendError, .invalidData,
             .buttonBelongsToOtherPartner, .buttonAlreadyConnectedToOtherDevice:
-            log(.info, "flicd: \(peer) looked for a new button: \(result.sentence)")
+            log(.wizard(result), .info, "flicd: \(peer) looked for a new button: \(result.sentence)", at: now)
         }
     }
 
     mutating func wizardExpired(_ client: ClientID, _ id: UInt32, at now: Instant) {
         guard let wizard = clients[client]?.wizards[id] else { return }
         if case .failed(let result) = wizard.phase {
-            complete(id, of: client, result)
+            complete(id, of: client, result, at: now)
         } else {
-            complete(id, of: client, .failedTimeout)
+            complete(id, of: client, .failedTimeout, at: now)
         }
     }
 
@@ -120,8 +120,8 @@ extension FlicdServer {
         for (client, id) in wizards(where: { $0.address == ended.address }) { fail(id, of: client, result, at: now) }
     }
 
-    mutating func completeWizards(with button: BluetoothAddress) {
-        for (client, id) in wizards(where: { $0.address == button }) { complete(id, of: client, .success) }
+    mutating func completeWizards(with button: BluetoothAddress, at now: Instant) {
+        for (client, id) in wizards(where: { $0.address == button }) { complete(id, of: client, .success, at: now) }
     }
 
     mutating func failWizards(_ result: FlicdScanWizardResult, at now: Instant) {

@@ -3,8 +3,10 @@ package import ButtonModel
 /// flicd, as its clients see it: what they ask, and what the house has to tell them.
 ///
 /// It connects nothing and pairs nothing. What clients want of the radio it works out afresh at the end of each input,
-/// over all of them, and says when it has become another: `want`, `listen`. What the radio does comes in from the
-/// house, and goes out to whom it concerns in the same turn.
+/// over all of them, and says when it has become another: `want`, `listen`. That is said at once, but clients may
+/// change their minds a thousand times a second, and the radio cannot: a button is not asked for another mode before
+/// `modeRest` is over, nor the radio to hear more before `listeningRest` is. What the radio does comes in from the house,
+/// and goes out to whom it concerns in the same turn.
 ///
 /// A client is in one of these situations:
 ///
@@ -80,7 +82,7 @@ package struct FlicdServer: Sendable {
         case resume(ClientID)
         /// `isWritten`: what was sent is to arrive first.
         case close(ClientID, isWritten: Bool)
-        /// What its clients wish of a button's link; `nil`: they have no wish.
+        /// What its clients wish of a button's link; `nil`: they have no wish. Of a button that is gone nothing is said.
         case want(ButtonID, FlicdChannelMode?)
         case listen(FlicdListening)
         /// Not to be answered with `deleted`.
@@ -93,19 +95,31 @@ package struct FlicdServer: Sendable {
     package static let maximumClients = 64
     /// Of each kind, for a client.
     package static let maximumChannels = 256
+    /// Of these, to one button: a press costs as much as it has channels.
+    package static let maximumChannelsOfButton = 16
     package static let maximumScanners = 16
     package static let maximumWizards = 16
     package static let maximumListeners = 256
     /// Octets that a client does not read.
     package static let maximumUnsentCount = 256 * 1024
     /// What is executed for a client in one turn, and the octets of answers after which no more is.
-    package static let commandsPerTurn = 512
+    package static let commandsPerTurn = 64
     package static let octetsPerTurn = 64 * 1024
+    /// Another mode is two packets to the button, and has it agree on other times of its link.
+    package static let modeRest = Duration.seconds(5)
+    /// To hear more begins scanning, and may begin a pairing.
+    package static let listeningRest = Duration.seconds(1)
+    /// A line that clients can have us write as often as they like is written no more often.
+    package static let lineRest = Duration.seconds(10)
 
     enum TimerKey: Hashable, Sendable {
         /// Commands are left over.
         case work
         case wizard(ClientID, UInt32)
+        /// A button was asked for a mode; it may be asked for another.
+        case mode(ButtonID)
+        /// The radio was asked to hear more; it may be asked again.
+        case listening
     }
 
     /// A channel of some client.
@@ -118,6 +132,8 @@ package struct FlicdServer: Sendable {
     var buttons: [ButtonID: FlicdButton] = [:]
     /// In the order they were made, for each button.
     var channels: [ButtonID: [ChannelKey]] = [:]
+    /// Those of them that have no pairing.
+    var unpaired: Set<ButtonID> = []
     /// `buttons` in the order they are listed; `nil` when that is to be worked out.
     var listed: [BluetoothAddress]?
     var controllerState = FlicdControllerState.detached
@@ -130,6 +146,8 @@ package struct FlicdServer: Sendable {
     /// Names of buttons that advertised while somebody listened, at most `maximumNames`.
     var names: [BluetoothAddress: String] = [:]
     var clock: (utc: UTCTime, at: Instant)?
+    /// When each was written last, and how often it was not since.
+    var lines: [Line: (at: Instant, missed: Int)] = [:]
     /// Frames that meant nothing.
     package private(set) var ignoredFrameCount: Int64 = 0
 
@@ -146,14 +164,15 @@ package struct FlicdServer: Sendable {
     /// Clients with something to be done about at the end of this input.
     var touched: Set<ClientID> = []
 
-    package init() {}
+    /// - Parameter maximumLinks: what is configured; `nil`: not known before there are so many.
+    package init(maximumLinks: Int? = nil) { self.maximumLinks = maximumLinks }
 
     package var clientCount: Int { clients.count }
     package var channelCount: Int { clients.values.reduce(0) { $0 + $1.channels.count } }
 
     package mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
         switch input {
-        case .clientConnected(let id, let peer): connected(id, peer)
+        case .clientConnected(let id, let peer): connected(id, peer, at: now)
         case .received(let id, let octets):
             clients[id]?.framer.append(octets)
             if clients[id]?.isWorking == false { work(for: id, at: now) }
@@ -164,7 +183,7 @@ package struct FlicdServer: Sendable {
 
         case .wallClock(let utc): clock = (utc, now)
         case .button(let identity): known(identity)
-        case .paired(let identity): paired(identity)
+        case .paired(let identity): paired(identity, at: now)
         case .deleted(let button): gone(button, .deletedByOtherClient, deletedBy: nil)
         case .unpaired(let button): gone(button, .deletedFromButton, deletedBy: nil)
         case .status(let button, let status): statusChanged(button, status)
@@ -179,8 +198,8 @@ package struct FlicdServer: Sendable {
         case .timerFired:
             for key in deadlines.takeDue(at: now) { expire(key, at: now) }
         }
-        closeStalledClients()
-        tellWishes()
+        closeStalledClients(at: now)
+        tellWishes(at: now)
         sendWhatWaits()
         switch deadlines.rearm() {
         case .set(let deadline): effects.append(.setTimer(deadline))
@@ -196,12 +215,31 @@ package struct FlicdServer: Sendable {
         case .work:
             for id in clients.keys.sorted() where clients[id]?.isWorking == true { work(for: id, at: now) }
         case .wizard(let client, let id): wizardExpired(client, id, at: now)
+        // What was wished meanwhile is told at the end of this input.
+        case .mode, .listening: break
         }
     }
 
     mutating func countIgnored() { ignoredFrameCount += 1 }
 
+    /// What clients can have us write as often as they like.
+    enum Line: Hashable, Sendable {
+        case turnedAway, gaveWay, noClient, stalled
+        case wizard(FlicdScanWizardResult)
+    }
+
     mutating func log(_ level: FlicdLogLevel, _ text: String) { effects.append(.log(level, text)) }
+
+    mutating func log(_ line: Line, _ level: FlicdLogLevel, _ text: String, at now: Instant) {
+        let before = lines[line]
+        if let before, now - before.at < Self.lineRest {
+            lines[line]?.missed += 1
+            return
+        }
+        lines[line] = (now, 0)
+        let missed = before?.missed ?? 0
+        log(level, missed == 0 ? text : "\(text) (\(missed) more like this since the last line of it)")
+    }
 
     func wallClock(at now: Instant) -> UTCTime {
         clock.map { $0.utc + (now - $0.at) } ?? UTCTime(milliseconds: 0)
@@ -228,6 +266,11 @@ package struct FlicdListening: Hashable, Sendable {
     }
 
     package var isEmpty: Bool { !reportsAll && !pairsAny && pairs.isEmpty }
+
+    /// Whoever hears `other` hears this, too.
+    func isCovered(by other: FlicdListening) -> Bool {
+        (!reportsAll || other.reportsAll) && (!pairsAny || other.pairsAny) && pairs.isSubset(of: other.pairs)
+    }
 }
 
 /// What happens to the one button that is being paired; its end is `Input.paired` or a failure.

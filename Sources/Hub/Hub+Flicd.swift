@@ -6,7 +6,7 @@ import Rules
 
 /// The server for flicd's clients, where one is configured.
 struct FlicdState: Sendable {
-    var server = FlicdServer()
+    var server: FlicdServer
     /// Where it listens, as it says itself.
     var address: String?
     /// Why it does not.

@@ -238,7 +238,9 @@ package struct Hub: Sendable {
         redaction = Redaction(rules.confidential)
         let waiting = Set(stored.rules.waiting.map(\.run.rawValue))
         interrupted = stored.runs.filter { !waiting.contains($0.id) }
-        flicd = configuration.flicdListen.map { _ in FlicdState() }
+        flicd = configuration.flicdListen.map { _ in
+            FlicdState(server: FlicdServer(maximumLinks: configuration.maximumConnections))
+        }
         reload.fault = configuration.ruleFault
         reload.problems = configuration.ruleProblems
         stateTopics = Set(rules.states.map(\.topicName))

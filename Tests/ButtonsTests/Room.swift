@@ -22,6 +22,11 @@ struct Room {
     var spoilsSubscription = false
     /// ATT requests sent, by opcode.
     private(set) var requests: [UInt8] = []
+    /// The interval of each scan that began, in 0.625 ms, and `nil` for each end.
+    private(set) var scans: [UInt16?] = []
+    private var scanInterval: UInt16 = 0
+    /// The longest interval of each update of a link, in 1.25 ms.
+    private(set) var linkIntervals: [UInt16] = []
     /// Random octets are handed out when they are asked for.
     private let givesEntropy: Bool
 
@@ -74,6 +79,23 @@ struct Room {
         settle()
     }
 
+    /// The adapter is pulled out, and put in again.
+    mutating func unplug() {
+        worldInputs.append(.powerCycled)
+        tell(.transportClosed)
+    }
+
+    /// Commands: indicator, opcode, length, parameters.
+    private mutating func note(_ packet: [UInt8]) {
+        guard packet.count > 9 || packet.count == 6, packet[0] == 1 else { return }
+        switch UInt16(packet[2]) << 8 | UInt16(packet[1]) {
+        case 0x200B: scanInterval = UInt16(packet[6]) << 8 | UInt16(packet[5])
+        case 0x200C: scans.append(packet[4] == 1 ? scanInterval : nil)
+        case 0x2013: linkIntervals.append(UInt16(packet[9]) << 8 | UInt16(packet[8]))
+        default: break
+        }
+    }
+
     mutating func wait(_ duration: Duration) {
         let end = now + duration
         while let next = [managerTimer, worldTimer].compactMap(\.self).min(), next <= end {
@@ -93,6 +115,8 @@ struct Room {
     mutating func forget() {
         said = []
         requests = []
+        scans = []
+        linkIntervals = []
     }
 
     /// What was said of pairing, in order.
@@ -141,6 +165,7 @@ struct Room {
                     packet[10] = 0xFF
                 }
             }
+            note(packet)
             worldInputs.append(.received(packet))
         case .setTimer(let deadline): managerTimer = deadline
         case .cancelTimer: managerTimer = nil

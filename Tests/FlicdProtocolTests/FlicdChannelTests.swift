@@ -26,6 +26,7 @@ struct FlicdChannelTests {
         talk.when(
             .status(Self.button, .disconnected),
             expect: .told(1, .connectionStatusChanged(id: 7, .disconnected, reason: .timedOut)))
+        talk.wait(FlicdServer.modeRest)
         talk.when(
             1, .removeConnectionChannel(id: 7),
             expect: .wants(Self.button, nil), .told(1, .connectionChannelRemoved(id: 7, .removedByThisClient)))
@@ -204,11 +205,14 @@ struct FlicdChannelTests {
         talk.when(
             1, .createConnectionChannel(id: 1, hall, mode(.high, 15)),
             expect: .wants(Self.button, mode(.high, 15)), made(1, 1))
+        talk.wait(FlicdServer.modeRest)
         talk.when(
             2, .createConnectionChannel(id: 1, hall, mode(.normal, 60)),
             expect: .wants(Self.button, mode(.normal, 60)), made(2, 1))
+        talk.wait(FlicdServer.modeRest)
         talk.when(2, .createConnectionChannel(id: 2, hall, mode(.high, 0)), expect: made(2, 2))
         talk.when(1, .changeModeParameters(id: 1, mode(.low, nil)), expect: .wants(Self.button, mode(.low, nil)))
+        talk.wait(FlicdServer.modeRest)
         talk.when(.clientGone(id(1)), expect: .wants(Self.button, mode(.normal, 60)))
         // A channel that is made and removed at once is no wish.
         talk.when(
@@ -222,6 +226,7 @@ struct FlicdChannelTests {
         talk.given(1, .createConnectionChannel(id: 7, hall, Self.normal))
         talk.given(2, .createConnectionChannel(id: 9, hall, Self.normal))
         talk.given(.status(Self.button, .ready))
+        talk.wait(FlicdServer.modeRest)
         talk.when(
             2, .forceDisconnect(hall),
             expect: .wants(Self.button, nil),
@@ -235,7 +240,8 @@ struct FlicdChannelTests {
     func bound() {
         var talk = FlicdTalk()
         for id in 0..<UInt32(FlicdServer.maximumChannels) {
-            talk.given(1, .createConnectionChannel(id: id, hall, Self.normal))
+            let address = BluetoothAddress(rawValue: UInt64(id))
+            talk.given(1, .createConnectionChannel(id: id, address, Self.normal))
         }
         talk.when(
             1, .createConnectionChannel(id: .max, hall, Self.normal),
@@ -244,9 +250,26 @@ struct FlicdChannelTests {
         talk.when(1, .removeConnectionChannel(id: .max))
         talk.given(1, .removeConnectionChannel(id: 0))
         talk.when(
-            1, .createConnectionChannel(id: .max, hall, Self.normal),
-            expect: .told(1, .createConnectionChannelResponse(id: .max, error: .noError, .disconnected)))
+            1, .createConnectionChannel(id: .max, hall, Self.normal), expect: .wants(Self.button, Self.normal),
+            .told(1, .createConnectionChannelResponse(id: .max, error: .noError, .disconnected)))
         #expect(talk.server.channelCount == FlicdServer.maximumChannels)
+    }
+
+    @Test("one channel of a button more than a client may have is refused; other buttons and clients have theirs")
+    func boundOfButton() {
+        var talk = FlicdTalk(buttons: [hall, attic], clients: 2)
+        for id in 0..<UInt32(FlicdServer.maximumChannelsOfButton) {
+            talk.given(1, .createConnectionChannel(id: id, hall, Self.normal))
+        }
+        talk.when(
+            1, .createConnectionChannel(id: .max, hall, Self.normal),
+            expect: .told(
+                1, .createConnectionChannelResponse(id: .max, error: .maxPendingConnectionsReached, .disconnected)))
+        let made = FlicdEvent.createConnectionChannelResponse(id: .max, error: .noError, .disconnected)
+        talk.when(2, .createConnectionChannel(id: .max, hall, Self.normal), expect: .told(2, made))
+        talk.when(
+            1, .createConnectionChannel(id: .max, attic, Self.normal),
+            expect: .wants(ButtonID(attic), Self.normal), .told(1, made))
     }
 
     @Test("a channel to a button that is not paired waits, and is paired with it when it offers itself")

@@ -17,13 +17,17 @@ struct FlicdTalk {
         case deletes(ButtonID)
     }
 
-    var server = FlicdServer()
+    var server: FlicdServer
     private(set) var now = Instant(sinceBoot: .seconds(100))
     private(set) var timer: Instant?
     private(set) var logged: [String] = []
 
     /// A server with an adapter, buttons and clients that have said nothing yet.
-    init(buttons: [BluetoothAddress] = [hall], clients: Int = 1, isAttached: Bool = true) {
+    init(
+        buttons: [BluetoothAddress] = [hall], clients: Int = 1, isAttached: Bool = true,
+        server: FlicdServer = FlicdServer()
+    ) {
+        self.server = server
         _ = handle(.wallClock(UTCTime(milliseconds: 1_700_000_000_999)))
         for address in buttons { _ = handle(.button(identity(address))) }
         if isAttached { _ = handle(.controller(.attached, address: BluetoothAddress(rawValue: 0x001A_7DDA_7113))) }

@@ -32,6 +32,7 @@ struct FlicdWizardTests {
             expect: .listens(FlicdListening()),
             .told(1, .scanWizardCompleted(id: 3, .success)), .told(1, .newVerifiedButton(attic)),
             .told(2, .newVerifiedButton(attic)))
+        talk.wait(FlicdServer.listeningRest)
         #expect(talk.timer == nil)
         talk.when(1, .cancelScanWizard(id: 3))
     }
@@ -75,6 +76,7 @@ struct FlicdWizardTests {
                 1, .cancelScanWizard(id: 3),
                 expect: .listens(FlicdListening()), .told(1, .scanWizardCompleted(id: 3, .cancelledByUser)))
             talk.when(1, .cancelScanWizard(id: 3))
+            talk.wait(FlicdServer.listeningRest)
             #expect(talk.timer == nil)
             talk.given(.pairing(.failed(attic, .failedTimeout, nil)))
         }

@@ -137,6 +137,36 @@ struct FlicdTests {
         try other.line(containing: "closed")
     }
 
+    @Test("the library that Home Assistant shipped once looks without end, and hears what the newer one hears")
+    func older() throws {
+        let house = try House("{public: false}")
+        let library = try Workshop.setting("TRYCK_OLD_PYFLIC", "the package pyflic-homeassistant")
+        let older = try house.script("flicd_homeassistant.py", [library])
+        try older.line(containing: "info: Attached")
+        let client = try house.client()
+        client.write("press kitchen make_public")
+        try older.line(containing: "wizard: public \(house.address) ")
+        try older.line(containing: "wizard: WizardSuccess \(house.address)")
+        try older.line(containing: "new: \(house.address)")
+        try older.line(containing: "channel: NoError")
+        try house.daemon.line(containing: "kitchen is ready")
+        try client.line(containing: "new: \(house.address)")
+        client.write("channel \(house.address)")
+        try client.line(containing: "channel: NoError Ready")
+        client.write("press kitchen double_click")
+        try client.line(containing: "press: 7 ButtonDoubleClick live 0")
+        try older.line(containing: "press: 7 ButtonDoubleClick")
+        #expect(older.lines.count { $0 == "press: 4 ButtonDown" } == 2)
+        older.write("uuid \(house.address)")
+        try older.line(containing: "uuid: \(house.address) 32")
+        older.write("force \(house.address)")
+        try older.line(containing: "removed: ForceDisconnectedByThisClient")
+        try client.line(containing: "removed: ForceDisconnectedByOtherClient")
+        older.write("close")
+        try older.line(containing: "closed")
+        #expect(try older.status() == 0)
+    }
+
     @Test("a client that vanishes takes its wishes along; garbage ends nobody else's connection")
     func rough() throws {
         let house = try House()
@@ -179,6 +209,27 @@ struct FlicdTests {
         #expect(shown?["address"] as? String == "127.0.0.1:\(house.port)")
         #expect(shown?["clients"] as? Int == 1)
         #expect(shown?["channels"] as? Int == 1)
+    }
+
+    @Test("strangers that want it to fall cost nobody a press, and the log a few lines")
+    func strangers() throws {
+        let house = try House()
+        try house.pair()
+        let client = try house.client()
+        client.write("channel \(house.address)")
+        try client.line(containing: "channel: NoError Ready")
+        let strangers = try house.script("flicd_strangers.py", [house.address])
+        try strangers.line(containing: "at work")
+        for _ in 0..<10 {
+            client.write("press kitchen click")
+            try client.line(containing: "press: 7 ButtonSingleClick live 0")
+        }
+        strangers.closeInput()
+        try strangers.line(containing: "done:")
+        #expect(try strangers.status() == 0)
+        #expect(!client.lines.contains { $0.hasPrefix("status: ") })
+        #expect(house.daemon.lines.count { $0.contains("; it is disconnected") } < 20)
+        #expect(try house.workshop.tryck(["status"]).status() == 0)
     }
 
     @Test("a port that somebody has is said, shown, tried again, and no reason to end")

@@ -32,6 +32,8 @@ struct Household {
     private(set) var logLevel: LogLevel?
     /// The files for Prometheus that were written.
     private(set) var metrics: [(at: Instant, text: String)] = []
+    /// What clients of flicd were to be sent, and the like.
+    private(set) var flicdOrders: [FlicdOrder] = []
     private(set) var isFinished = false
     private(set) var isRestarting = false
     /// Everything that happened, where somebody wants to judge it.
@@ -97,7 +99,7 @@ struct Household {
         _ buttons: [SimulatedButtonDescription] = [kitchen, hall], rules: HouseRules = .none, seed: UInt64 = 1,
         control: MQTTControl = .settings, discoveryPrefix: String? = nil,
         hasBroker: Bool = true, hasMetrics: Bool = false, lostState: String? = nil,
-        controller: VirtualController.Configuration? = nil,
+        servesFlicd: Bool = false, controller: VirtualController.Configuration? = nil,
         recordedAt seam: RecordingSeam? = nil, isWitnessed: Bool = false
     ) {
         self.isWitnessed = isWitnessed
@@ -110,7 +112,7 @@ struct Household {
             version: "test", discoveryPrefix: discoveryPrefix, extraTrustRoots: [SimulatorRoot.publicKey],
             transport: "simulated:test",
             broker: "mqtt://test", hasBroker: hasBroker, control: control, lostState: lostState, hasMetrics: hasMetrics,
-            simulatedButtons: buttons.map(\.name))
+            simulatedButtons: buttons.map(\.name), flicdListen: servesFlicd ? "127.0.0.1:5551" : nil)
         hub = Hub(configuration, stored: store.state, rules: rules.set)
         world =
             if let controller {
@@ -416,7 +418,10 @@ struct Household {
             give(.transportOpened)
         case .closeTransport: transportIsOpen = false
         // These households have none.
-        case .source, .flicd: break
+        case .source: break
+        case .flicd(let order):
+            journal.append("flicd")
+            flicdOrders.append(order)
         case .send(let packet):
             journal.append("send")
             worldInputs.append(.received(packet))
@@ -505,6 +510,7 @@ struct Household {
     }
 
     mutating func forgetWhatHappened() {
+        flicdOrders = []
         published = []
         started = []
         told = []
