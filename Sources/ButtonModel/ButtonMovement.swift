@@ -22,7 +22,8 @@ public enum RotationDirection: String, CaseIterable, Hashable, Sendable {
 public struct ButtonMovement: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
         case swipe(SwipeDirection)
-        /// Hundredths of a whole turn; positive: clockwise. What is less than a step goes with the next one.
+        /// Hundredths of a whole turn; positive: clockwise. What is less than a step goes with the next one: until then it
+        /// moves the dial by 0 of them.
         case rotation(steps: Int)
     }
 

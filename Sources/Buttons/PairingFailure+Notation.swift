@@ -36,6 +36,7 @@ extension SessionFailure {
         case .invalidCertificate: "\(word) invalid_certificate"
         case .invalidVerifier: "\(word) invalid_verifier"
         case .invalidCalculatedSignature: "\(word) invalid_calculated_signature"
+        case .attMTUTooSmall(let octets): "\(word) \(octets)"
         case .fullVerifyFailedUnknown(let reason), .sessionEnded(let reason): "\(word) \(reason)"
         }
     }
@@ -49,6 +50,8 @@ extension SessionFailure {
         let parts = notation.split(separator: " ", maxSplits: 1)
         if let failure = plain.first(where: { $0.notation == notation }) {
             self = failure
+        } else if parts.count == 2, parts[0] == SessionFailure.attMTUTooSmall(0).word, let octets = Int(parts[1]) {
+            self = .attMTUTooSmall(octets)
         } else if parts.count == 2, let reason = UInt8(parts[1]) {
             let coded: [SessionFailure] = [.fullVerifyFailedUnknown(reason: reason), .sessionEnded(reason: reason)]
             guard let failure = coded.first(where: { $0.word == parts[0] }) else { return nil }

@@ -106,11 +106,12 @@ package struct ListedButton: Hashable, Sendable {
     package var name: String
     /// What was chosen: a trigger mode, or `auto`.
     package var triggerMode: String
-    package var latencyMode: LatencyMode
+    /// A Twist has none.
+    package var latencyMode: LatencyMode?
     package var pairedAt: UTCTime
 
     package init(
-        identity: ButtonIdentity, name: String, triggerMode: String, latencyMode: LatencyMode, pairedAt: UTCTime
+        identity: ButtonIdentity, name: String, triggerMode: String, latencyMode: LatencyMode?, pairedAt: UTCTime
     ) {
         self.identity = identity
         self.name = name
@@ -125,7 +126,9 @@ package struct ListedButton: Hashable, Sendable {
             "uuid": .string(identity.uuid), "name": .string(name), "nickname": .string(identity.nickname),
             "serial": .string(identity.serial), "model": .string(identity.model.productName),
             "firmware": .integer(Int64(identity.firmwareVersion)),
-            "modes": ["trigger_mode": .string(triggerMode), "latency_mode": .string(latencyMode.rawValue)],
+            "modes": [
+                "trigger_mode": .string(triggerMode), "latency_mode": latencyMode.map { .string($0.rawValue) } ?? .null,
+            ],
             "paired_at": .string(pairedAt.description),
         ]
     }

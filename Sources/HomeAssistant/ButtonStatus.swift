@@ -17,7 +17,8 @@ package struct ButtonStatus: Hashable, Sendable {
     package var rssi: Int?
     /// What was chosen: a trigger mode, or `auto`.
     package var triggerMode: String
-    package var latencyMode: LatencyMode
+    /// A Twist has none.
+    package var latencyMode: LatencyMode?
     package var nickname: String
     package var firmwareVersion: UInt32
     /// Of the file that `button/update` installs.
@@ -33,7 +34,7 @@ package struct ButtonStatus: Hashable, Sendable {
         id: ButtonID, name: String, state: String, batteryMillivolts: Int? = nil, batteryPercentage: Int? = nil,
         isBatteryLow: Bool = false,
         pressCount: Int64 = 0, lastSeen: UTCTime? = nil, rssi: Int? = nil, triggerMode: String = "auto",
-        latencyMode: LatencyMode = .normal, nickname: String = "", firmwareVersion: UInt32,
+        latencyMode: LatencyMode? = .normal, nickname: String = "", firmwareVersion: UInt32,
         offeredVersion: UInt32? = nil, updatePercentage: Int? = nil,
         positions: [DialPosition] = [], ledMode: LEDMode? = nil
     ) {
@@ -74,7 +75,8 @@ package struct ButtonStatus: Hashable, Sendable {
             "battery_low": .bool(isBatteryLow), "press_count": .integer(pressCount),
             "last_seen": lastSeen.map { .string($0.description) } ?? .null,
             "rssi": rssi.map { .integer(Int64($0)) } ?? .null, "trigger_mode": .string(triggerMode),
-            "latency_mode": .string(latencyMode.rawValue), "nickname": .string(nickname), "firmware": firmware,
+            "latency_mode": latencyMode.map { .string($0.rawValue) } ?? .null, "nickname": .string(nickname),
+            "firmware": firmware,
         ]
         return members.map { .init($0, $1) }
     }

@@ -108,6 +108,14 @@ extension Discovery {
     private func settings(of device: ButtonDevice, _ node: String) -> [Component] {
         let status = JSONValue.string(topics.status(of: device.id))
         let set = JSONValue.string(topics.set(of: device.id))
+        let latencyMode = Component(
+            "latency_mode", .select, of: node,
+            [
+                "name": "Latency mode", "options": .array(LatencyMode.allCases.map { .string($0.rawValue) }),
+                "entity_category": "config", "icon": "mdi:speedometer", "state_topic": status,
+                "value_template": "{{ value_json.latency_mode }}", "command_topic": set,
+                "command_template": "{{ {'latency_mode': value} | to_json }}",
+            ])
         return [
             Component(
                 "trigger_mode", .select, of: node,
@@ -117,15 +125,8 @@ extension Discovery {
                     "entity_category": "config", "icon": "mdi:gesture-tap-button", "state_topic": status,
                     "value_template": "{{ value_json.trigger_mode }}", "command_topic": set,
                     "command_template": "{{ {'trigger_mode': value} | to_json }}",
-                ]),
-            Component(
-                "latency_mode", .select, of: node,
-                [
-                    "name": "Latency mode", "options": .array(LatencyMode.allCases.map { .string($0.rawValue) }),
-                    "entity_category": "config", "icon": "mdi:speedometer", "state_topic": status,
-                    "value_template": "{{ value_json.latency_mode }}", "command_topic": set,
-                    "command_template": "{{ {'latency_mode': value} | to_json }}",
-                ]),
+                ])
+        ] + (device.model == .twist ? [] : [latencyMode]) + [
             Component(
                 "nickname", .text, of: node,
                 [
@@ -133,7 +134,7 @@ extension Discovery {
                     "icon": "mdi:form-textbox", "state_topic": status,
                     "value_template": "{{ value_json.nickname }}", "command_topic": set,
                     "command_template": "{{ {'nickname': value} | to_json }}",
-                ]),
+                ])
         ]
     }
 

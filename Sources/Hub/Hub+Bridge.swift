@@ -22,7 +22,7 @@ extension Hub {
         buttons.values.sorted { $0.identity.id < $1.identity.id }.map {
             ListedButton(
                 identity: $0.identity, name: $0.displayName, triggerMode: chosenMode(of: $0),
-                latencyMode: $0.settings.latencyMode, pairedAt: $0.pairedAt)
+                latencyMode: $0.latencyMode, pairedAt: $0.pairedAt)
         }
     }
 
@@ -32,7 +32,7 @@ extension Hub {
             batteryMillivolts: record.batteryMillivolts, batteryPercentage: record.toldBatteryPercentage,
             isBatteryLow: record.batteryAlarm.isLow,
             pressCount: record.pressCount, lastSeen: lastSeen(record), rssi: record.rssi,
-            triggerMode: chosenMode(of: record), latencyMode: record.settings.latencyMode,
+            triggerMode: chosenMode(of: record), latencyMode: record.latencyMode,
             nickname: record.identity.nickname, firmwareVersion: record.identity.firmwareVersion,
             offeredVersion: offeredFirmware(for: record)?.version, updatePercentage: record.updatePercentage,
             positions: record.positions, ledMode: record.identity.model == .twist ? record.settings.ledMode : nil)

@@ -178,6 +178,10 @@ extension Hub {
                 let wanted = TriggerMode(rawValue: word)
                 if let wanted, let refusal = engine.refusal(of: wanted, for: button) { return .error(refusal) }
                 mode = .some(wanted)
+            case "latency_mode" where model == .twist, "auto_disconnect_time" where model == .twist:
+                return .error(
+                    "a \(model.productName) chooses its \(option.name) itself; leave the option out. It has "
+                        + model.options.joined(separator: ", "))
             case "latency_mode":
                 guard let mode = option.value.stringValue.flatMap(LatencyMode.init) else {
                     return .error("latency_mode is low, normal or high")
@@ -299,8 +303,9 @@ extension Hub {
 
 extension FlicModel {
     fileprivate var options: [String] {
-        ["trigger_mode", "latency_mode", "nickname", "auto_disconnect_time"]
-            + (self == .twist ? ["led_mode"] : []) + (Dial.all(of: self).isEmpty ? [] : ["positions"])
+        ["trigger_mode", "nickname"]
+            + (self == .twist ? ["led_mode"] : ["latency_mode", "auto_disconnect_time"])
+            + (Dial.all(of: self).isEmpty ? [] : ["positions"])
     }
 }
 

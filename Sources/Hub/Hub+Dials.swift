@@ -52,4 +52,7 @@ extension ButtonRecord {
     var positions: [DialPosition] {
         Dial.all(of: identity.model).map { DialPosition($0, percentage: Dial.percentage(units: dials[$0] ?? 0)) }
     }
+
+    /// A Twist chooses its connection parameters itself.
+    var latencyMode: LatencyMode? { identity.model == .twist ? nil : settings.latencyMode }
 }

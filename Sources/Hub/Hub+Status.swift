@@ -64,6 +64,7 @@ extension Hub {
                 "state": .string(reload.fault == nil ? "ok" : "error"), "active": .string(engine.set.fingerprint),
                 "started": .integer(runs(.started)), "completed": .integer(runs(.completed)),
                 "failed": .integer(runs(.failed)),
+                "contradictions": .array(engine.modelContradictions.map(JSONValue.string)),
             ],
             "last_errors": trouble.described(at: now),
             "capture": configuration.capture.map(JSONValue.string) ?? .null,
@@ -108,7 +109,7 @@ extension Hub {
             // Null: until the release.
             "click_wait_ms": listening.clickWait.map { .integer($0.milliseconds) } ?? .null,
             "click_wait_rule": listening.cause.map { .string($0) } ?? .null,
-            "latency_mode": .string(record.settings.latencyMode.rawValue),
+            "latency_mode": record.latencyMode.map { .string($0.rawValue) } ?? .null,
             "auto_disconnect_time": record.settings.autoDisconnectTime.map { .integer(Int64($0)) } ?? .null,
             "nickname_pending": .bool(record.settings.nicknameChosenAt != nil),
             "battery": record.batteryPercentage.map { .integer(Int64($0)) } ?? .null,

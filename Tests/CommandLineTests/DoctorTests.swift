@@ -146,6 +146,12 @@ extension DoctorTests {
                 Fault(name: "rules not read again") {
                     $0.daemon = .status(status(rules: "error", faults: ["the rules"]))
                 },
+                Fault(name: "button of another model than the rules say") {
+                    $0.daemon = .status(
+                        status(contradictions: [
+                            "\"desk\" is a twist, and the rules say it is a flic2; write model: twist at home.yaml:3:3"
+                        ]))
+                },
                 Fault(name: "daemon without permission") {
                     $0.daemon = .status(
                         status(
@@ -229,13 +235,14 @@ extension DoctorTests {
 
     static func status(
         version: String = Version.string, adapter: String = "powered_on", broker: String = "connected",
-        rules: String = "ok", flicd: JSONValue = .null, faults: [JSONValue] = []
+        rules: String = "ok", contradictions: JSONValue = [], flicd: JSONValue = .null, faults: [JSONValue] = []
     ) -> JSONValue {
         [
             "version": .string(version), "uptime_s": 200, "ok": .bool(faults.isEmpty), "faults": .array(faults),
             "adapter": ["transport": "auto", "state": .string(adapter), "address": "00:1A:7D:DA:71:13"],
             "sources": [["url": "flicd://attic:5551", "connected": true, "adapter": "powered_on", "fault": nil]],
-            "broker": ["url": "mqtt://localhost:1883", "state": .string(broker)], "rules": ["state": .string(rules)],
+            "broker": ["url": "mqtt://localhost:1883", "state": .string(broker)],
+            "rules": ["state": .string(rules), "contradictions": contradictions],
             "flicd": ["address": "127.0.0.1:5551", "fault": flicd, "clients": 2, "channels": 5],
         ]
     }

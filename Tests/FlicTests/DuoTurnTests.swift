@@ -34,6 +34,15 @@ struct DuoTurnTests {
             isFirst: ButtonPacket.PushTwistNotification.Parts = [],
             isLong: ButtonPacket.PushTwistNotification.Parts = []
         ) -> [ButtonMovement] {
+            allTurns(angle, pressed, isFirst: isFirst, isLong: isLong).filter { $0.kind != .rotation(steps: 0) }
+        }
+
+        /// Also those of less than a step.
+        mutating func allTurns(
+            _ angle: Int32, _ pressed: ButtonPacket.PushTwistNotification.Parts = .big,
+            isFirst: ButtonPacket.PushTwistNotification.Parts = [],
+            isLong: ButtonPacket.PushTwistNotification.Parts = []
+        ) -> [ButtonMovement] {
             let effects = established.receive(
                 .pushTwistNotification(.init(pressed: pressed, isFirst: isFirst, isPressedLong: isLong, angle: angle)))
             return effects.flatMap { effect -> [ButtonMovement] in
@@ -87,6 +96,16 @@ struct DuoTurnTests {
         talk.established.talk.given(.perform(.setDial(.slot(3), units: 1)))
         #expect(talk.turn(4000, .small).map(\.units) == [23_000])
         #expect(talk.turn(4000).map(\.units) == [Dial.unitsPerTurn / 2 + 3000])
+    }
+
+    @Test("a turn of less than a step moves the dial; one that leaves it where it is is none")
+    func smallTurns() throws {
+        var talk = try Talk()
+        #expect(talk.allTurns(100).map(\.units) == [75])
+        #expect(talk.allTurns(1).isEmpty)
+        #expect(talk.allTurns(100, [.big, .small]).map(\.units) == [150, 75])
+        #expect(talk.allTurns(-4000).map(\.kind) == [.rotation(steps: -5)])
+        #expect(talk.allTurns(-50).isEmpty)
     }
 
     @Test("with both buttons down both are turned; with none, none")

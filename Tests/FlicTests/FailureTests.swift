@@ -9,6 +9,7 @@ struct FailureTests {
         .invalidCalculatedSignature, .quickVerifySignatureMismatch, .packetSignatureMismatch, .tooManyApps,
         .notInPublicMode, .fullVerifyFailedUnknown(reason: 7), .pairingExists, .sessionEnded(reason: 0),
         .sessionEnded(reason: 1), .sessionEnded(reason: 2), .sessionEnded(reason: 3), .sessionEnded(reason: 9),
+        .attMTUTooSmall(119),
     ]
 
     @Test("each failure has the name of the notes, and those that share a name have a detail")
@@ -20,7 +21,7 @@ struct FailureTests {
                 "genuine_check_failed.invalid_calculated_signature", "quick_verify_signature_mismatch",
                 "packet_signature_mismatch", "too_many_apps", "not_in_public_mode", "full_verify_failed_unknown.7",
                 "pairing_exists", "session_ended.ping_timeout", "session_ended.invalid_signature",
-                "session_ended.new_session", "session_ended.by_user", "session_ended.9",
+                "session_ended.new_session", "session_ended.by_user", "session_ended.9", "att_mtu_too_small.119",
             ])
     }
 

@@ -49,7 +49,7 @@ struct TwistPropertyTests {
                 guard case .moved(let movements) = effect else { continue }
                 for movement in movements {
                     #expect(0...Dial.unitsPerTurn ~= movement.units && 0...100 ~= movement.position)
-                    #expect(1...12 ~= movement.slot && movement.kind != .rotation(steps: 0))
+                    #expect(1...12 ~= movement.slot && movement.dial != nil)
                 }
             }
         }

@@ -102,6 +102,16 @@ struct TwistTests {
         #expect(Self.steps(ends.movements).suffix(2) == [99, -199])
     }
 
+    @Test("a turn of less than a step is kept, too, and the next session begins with it")
+    func smallTurns() throws {
+        var ends = Self.paired()
+        for units in [100, 0, 100, -7] { ends.tellButton(.turned(units: units)) }
+        #expect(ends.turns.map(\.units) == [100, 200, 193] && ends.movements.isEmpty)
+        let pairing = try #require(ends.pairing)
+        ends.reconnect(.reconnect(pairing, EventCursor(), advertisingConfigured: true), attMTU: 140, after: .seconds(1))
+        #expect(ends.button.dialMemory?.positions[.slot(1)] == 193)
+    }
+
     @Test("the dial has no end, its position has two")
     func ends() {
         var ends = Self.paired()
@@ -161,6 +171,21 @@ struct TwistTests {
         ends.tellButton(.turned(units: 500))
         #expect(ends.movements.last?.units == 35_000)
         #expect(ends.button.dialMemory?.positions[.slot(1)] == 35_000)
+    }
+
+    @Test("of several positions that came too late each is sent again")
+    func allTooOld() {
+        var ends = Self.paired()
+        ends.holdsBack = true
+        ends.tellHost(.perform(.setDial(.slot(1), units: 30_000)))
+        ends.tellHost(.perform(.setDial(.free, units: 4096)))
+        ends.tellHost(.perform(.setDial(.slot(3), units: 8192)))
+        for _ in 0..<9 { ends.tellButton(.turned(units: 500)) }
+        ends.holdsBack = false
+        #expect(ends.button.dialMemory?.positions[.slot(3)] == 0)
+        ends.tellButton(.turned(units: 500))
+        let positions = ends.button.dialMemory?.positions
+        #expect(positions?[.slot(1)] == 35_000 && positions?[.free] == 4096 && positions?[.slot(3)] == 8192)
     }
 
     @Test("what is set before there is a session goes with its beginning")

@@ -199,7 +199,10 @@ extension TwoEnds {
         hostEffects.lazy.compactMap { if case .paired(let identity, _, _) = $0 { identity } else { nil } }.first
     }
 
-    var movements: [ButtonMovement] {
+    /// Of a step or more.
+    var movements: [ButtonMovement] { turns.filter { $0.kind != .rotation(steps: 0) } }
+
+    var turns: [ButtonMovement] {
         hostEffects.flatMap { effect -> [ButtonMovement] in
             if case .moved(let movements) = effect { movements } else { [] }
         }

@@ -166,7 +166,7 @@ struct RecordingTests {
             SessionFailure.verifyTimedOut, .appCredentialsDeniedByButton, .unexpectedAddress, .invalidCertificate,
             .invalidVerifier, .invalidCalculatedSignature, .quickVerifySignatureMismatch, .packetSignatureMismatch,
             .tooManyApps, .notInPublicMode, .fullVerifyFailedUnknown(reason: 200), .pairingExists,
-            .sessionEnded(reason: 0),
+            .sessionEnded(reason: 0), .attMTUTooSmall(119),
         ].map { .failed(.session($0), address) }
 
     static let events: [ButtonEvent] = [

@@ -232,6 +232,7 @@ struct Household {
 
     /// Swipes and turns.
     mutating func move(_ input: SimulatedWorld.Input) {
+        see(.hand(input))
         worldInputs.append(input)
         settle()
     }

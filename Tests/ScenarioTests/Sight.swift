@@ -1,6 +1,7 @@
 import ButtonModel
 import Flic
 import Hub
+import Simulator
 
 /// Something that a witness of a house sees.
 enum Sight {
@@ -11,6 +12,8 @@ enum Sight {
     case effect(Hub.Effect)
     /// The latest effect, a record, could not be written.
     case recordFailed
+    /// A hand swiped, or turned something.
+    case hand(SimulatedWorld.Input)
     /// A button did something, or heard that it may forget. `onDisk`: what would be left of it after a power cut now.
     case remembered(String, from: EventMemory?, to: EventMemory, onDisk: EventCursor?)
 }

@@ -132,6 +132,7 @@ struct TwistScenarioTests {
         arguments: [
             #"{"positions":{"slot_13":1}}"#, #"{"positions":{"big":1}}"#, #"{"positions":{"slot_1":101}}"#,
             #"{"positions":{"slot_1":"x"}}"#, #"{"positions":{}}"#, #"{"led_mode":"disco"}"#,
+            #"{"latency_mode":"low"}"#, #"{"auto_disconnect_time":60}"#,
         ])
     func refused(payload: String) {
         var house = TwistScenarioTests.house()
@@ -141,7 +142,21 @@ struct TwistScenarioTests {
         #expect(position("slot_1", in: house) == 0)
     }
 
-    @Test("a rule that takes it for a Flic 2 is told about in the log, once")
+    @Test(
+        "what a Twist chooses itself is refused with a sentence that says what it can be set to",
+        arguments: [#"{"latency_mode":"low"}"#, #"{"auto_disconnect_time":null}"#])
+    func refusedHere(options: String) {
+        var house = TwistScenarioTests.house()
+        house.ask(#"{"request":"button/options","data":{"id":"desk","options":\#(options)}}"#)
+        let sentence = house.responses.last?["error"]?.stringValue ?? ""
+        #expect(sentence.hasPrefix("a Flic Twist chooses its "))
+        #expect(sentence.hasSuffix("It has trigger_mode, nickname, led_mode, positions"))
+        #expect(house.store.state.buttons.first?.settings.latencyMode == .normal)
+        house.ask(#"{"request":"button","data":{"id":"desk"}}"#)
+        #expect(house.data["latency_mode"] == .null)
+    }
+
+    @Test("a rule that takes it for a Flic 2 is told about in the log, once, and in the status until it is mended")
     func wrongModel() {
         let rules: HouseRules = """
             version: 1
@@ -154,8 +169,15 @@ struct TwistScenarioTests {
             """
         var house = Household([Self.desk], rules: rules)
         house.pairAll()
-        house.ask(#"{"request":"button/options","data":{"id":"desk","options":{"latency_mode":"low"}}}"#)
+        house.ask(#"{"request":"button/options","data":{"id":"desk","options":{"nickname":"lamp"}}}"#)
         house.wait(.seconds(1))
         #expect(house.logged.count { $0.contains("write model: twist") } == 1)
+        house.ask(#"{"request":"status"}"#)
+        let sentences = house.data["rules"]?["contradictions"]?.arrayValue ?? []
+        #expect(sentences.count == 1 && sentences.first?.stringValue?.contains("write model: twist") == true)
+        house.rulesOnDisk = Self.rules
+        house.tell(.reloadRules)
+        house.ask(#"{"request":"status"}"#)
+        #expect(house.data["rules"]?["contradictions"] == [])
     }
 }

@@ -21,8 +21,11 @@ struct TwistEventNotification: Hashable, Sendable {
     var eventCount: UInt32
     var items: [Item]
 
-    /// As many as fit into one value of a Twist, with a signature: 5 octets and 8 each, of `Frame.maximumPacketLength`.
-    static let maximumItemCount = 14
+    /// As many as fit into one value of a Twist, with a signature: 5 octets and 8 each; 1…14.
+    static func maximumItemCount(attMTU: Int) -> Int {
+        let room = min(attMTU - 3, Frame.maximumPacketLength)
+        return max((room - 5 - Chaskey.signatureLength) / 8, 1)
+    }
 
     /// The same in the words of a Flic 2.
     ///

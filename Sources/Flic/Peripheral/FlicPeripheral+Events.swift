@@ -20,10 +20,15 @@ extension FlicPeripheral {
                     bootID: isKnownBoot && dialect == .flic2 ? nil : bootID)),
             on: id, &effects)
         effects.append(.sessionReady)
-        let count = dialect == .twist ? TwistEventNotification.maximumItemCount : EventNotification.maximumItemCount
-        for notification in wanted.notifications(of: count) {
+        for notification in wanted.notifications(of: maximumItemCount) {
             sendSigned(packet(notification), on: id, &effects)
         }
+    }
+
+    /// A Twist cannot cut its packets.
+    private var maximumItemCount: Int {
+        guard dialect == .twist, let link else { return EventNotification.maximumItemCount }
+        return TwistEventNotification.maximumItemCount(attMTU: link.attMTU)
     }
 
     /// What every init does, whatever is sent after it.

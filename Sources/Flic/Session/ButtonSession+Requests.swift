@@ -112,7 +112,9 @@ extension ButtonSession {
             case .getBatteryLevel: send(.getBatteryLevelRequest, &effects)
             case .name: send(names.next(), &effects)
             case .getFirmwareVersion: send(.getFirmwareVersionRequest, &effects)
-            case .startFirmwareUpdate: advanceTransfer(.mayAsk, at: now, &effects)
+            case .startFirmwareUpdate:
+                if configuration.isTwist { transfer?.fit(intoValuesOf: attMTU - 3) }
+                advanceTransfer(.mayAsk, at: now, &effects)
             case .factoryReset: send(.factoryResetRequest, &effects)
             case .changeConfiguration: sendConfiguration(&effects)
             }

@@ -10,7 +10,8 @@ extension ButtonSession {
     mutating func receiveTwist(_ packet: TwistButtonPacket, at now: Instant, _ effects: inout [Effect]) {
         switch packet {
         case .buttonEventNotification(let notification):
-            receiveEvents(notification.common(after: intake.processedCount), at: now, &effects)
+            // Of a press that began before this session was, the init response has counted the hold.
+            receiveEvents(notification.common(after: intake.cursor.eventCount), at: now, &effects)
         case .rotationNotification(let rotation):
             guard case .ready = state else {
                 return effects.append(.ignored(reason: "a turn before the init response"))

@@ -4,6 +4,9 @@ import Bytes
 /// From the first request to the session key: full verify, quick verify, and the proof of a forgotten pairing.
 extension ButtonSession {
     mutating func begin(_ entropy: SessionEntropy, at now: Instant, _ effects: inout [Effect]) {
+        guard !configuration.isTwist || attMTU >= Self.minimumTwistMTU else {
+            return giveUp(.attMTUTooSmall(attMTU), &effects)
+        }
         let deadline = now + Self.verifyTimeout
         if let pairing {
             state = .awaitingQuickVerifyResponse(entropy, pairing, deadline: deadline)

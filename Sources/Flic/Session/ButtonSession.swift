@@ -6,6 +6,7 @@ public import ButtonModel
 /// |-----------------------------|-----------------------------|----------------------------|-----------------------------------------|
 /// | idle                        | link ready, to pair         | awaitingFullVerifyResponse1| ask, set timer                          |
 /// | idle                        | link ready, to reconnect    | awaitingQuickVerifyResponse| ask, set timer                          |
+/// | idle                        | link ready, MTU too small   | closed                     | failed, disconnect                      |
 /// | awaitingFullVerifyResponse1 | its certificate is genuine  | awaitingFullVerifyResponse2| prove that we know the secret           |
 /// | awaitingFullVerifyResponse2 | its signature is right      | awaitingInitResponse       | paired, ask for events                  |
 /// | awaitingQuickVerifyResponse | its signature is right      | awaitingInitResponse       | ask for events                          |
@@ -129,6 +130,10 @@ public struct ButtonSession: Sendable {
     ///
     /// - Source: protocol notes, 1 ("Time limits") and 6.10, as for the pauses.
     static let verifyTimeout = Duration.seconds(31)
+    /// The certificate, the longest packet that a session cannot do without, is one value of 117 octets.
+    ///
+    /// - Source: protocol notes, 8.2.
+    static let minimumTwistMTU = 120
     static let pauseAfterSessionEnd = Duration.seconds(1)
     static let pauseAfterWrongSignature = Duration.seconds(5)
     static let pauseAfterTooManyApps = Duration.seconds(30)

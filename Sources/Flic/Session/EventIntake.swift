@@ -13,8 +13,7 @@ struct EventIntake: Sendable {
     /// What a new session shows the button, and what is stored. It never runs backwards within one boot id.
     private(set) var cursor: EventCursor
     /// The last events of this boot that came through here; of a Duo's small button apart.
-    private(set) var processedCount: UInt32
-    private var processedSmallCount: UInt32
+    private var processedCount, processedSmallCount: UInt32
     /// The button's clock when the session began; ages count back from it.
     private var clock: UInt64 = 0
     /// A moment by both clocks: of the quickest packet lately.

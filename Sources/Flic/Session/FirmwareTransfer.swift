@@ -48,8 +48,20 @@ struct FirmwareTransfer: Sendable {
 
     private let image: FirmwareImage
     private var state = State.waiting
+    private var unitsPerPacket: Int
 
-    init(_ image: FirmwareImage) { self.image = image }
+    init(_ image: FirmwareImage) {
+        self.image = image
+        unitsPerPacket = image.format.unitsPerPacket
+    }
+
+    /// Where packets cannot be cut, they have to be short enough for one value each.
+    ///
+    /// - Parameter length: octets of a value.
+    mutating func fit(intoValuesOf length: Int) {
+        let room = length - 1 - Chaskey.signatureLength
+        unitsPerPacket = min(image.format.unitsPerPacket, max(room / image.format.unitLength, 1))
+    }
 
     var hasEnded: Bool { if case .ended = state { true } else { false } }
 
@@ -102,7 +114,7 @@ struct FirmwareTransfer: Sendable {
         var sent = start
         let end = min(image.unitCount, received + image.format.window)
         while sent < end {
-            let count = min(image.format.unitsPerPacket, end - sent)
+            let count = min(unitsPerPacket, end - sent)
             effects.append(.send(image.packet(sent..<sent + count)))
             sent += count
         }

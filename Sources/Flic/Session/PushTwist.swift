@@ -69,23 +69,25 @@ struct PushTwist: Sendable {
         small.downSince = nil
     }
 
-    /// The whole steps of a turn, of each button that is down.
+    /// A turn, of each button that is down: of no step where it is less than one, and nothing where it leaves all as it was.
     mutating func take(_ notification: ButtonPacket.PushTwistNotification, at now: Instant) -> [ButtonMovement] {
         var movements: [ButtonMovement] = []
         let isQuiet = lastSwipe.map { now - $0 < Self.quietAfterSwipe } ?? false
         if notification.pressed.contains(.big) {
+            let before = big.units
             let steps = big.turn(notification, .big, isQuiet: isQuiet, at: now)
-            movements += movement(.big, big, steps)
+            movements += movement(.big, big, steps, before: before)
         }
         if notification.pressed.contains(.small) {
+            let before = small.units
             let steps = small.turn(notification, .small, isQuiet: isQuiet, at: now)
-            movements += movement(.small, small, steps)
+            movements += movement(.small, small, steps, before: before)
         }
         return movements
     }
 
-    private func movement(_ part: ButtonPart, _ side: Side, _ steps: Int) -> [ButtonMovement] {
-        guard steps != 0 else { return [] }
+    private func movement(_ part: ButtonPart, _ side: Side, _ steps: Int, before units: Int) -> [ButtonMovement] {
+        guard steps != 0 || side.units != units else { return [] }
         return [
             ButtonMovement(
                 button: button, part: part, kind: .rotation(steps: steps),

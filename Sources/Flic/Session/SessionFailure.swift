@@ -1,6 +1,8 @@
 /// Why a session ended, by the names users see. `word` is the spelling of MQTT and the command line.
 public enum SessionFailure: Error, Hashable, Sendable {
     case verifyTimedOut
+    /// What fits into one value is too little for the packets of a Twist, which cannot be cut.
+    case attMTUTooSmall(Int)
     case appCredentialsDeniedByButton
     case unexpectedAddress
     case invalidCertificate
@@ -20,6 +22,7 @@ public enum SessionFailure: Error, Hashable, Sendable {
     public var word: String {
         switch self {
         case .verifyTimedOut: "verify_timed_out"
+        case .attMTUTooSmall: "att_mtu_too_small"
         case .appCredentialsDeniedByButton: "app_credentials_denied_by_button"
         case .unexpectedAddress, .invalidCertificate, .invalidVerifier, .invalidCalculatedSignature:
             "genuine_check_failed"
@@ -40,6 +43,7 @@ public enum SessionFailure: Error, Hashable, Sendable {
         case .invalidCertificate: "invalid_certificate"
         case .invalidVerifier: "invalid_verifier"
         case .invalidCalculatedSignature: "invalid_calculated_signature"
+        case .attMTUTooSmall(let octets): String(octets)
         case .fullVerifyFailedUnknown(let reason): String(reason)
         case .sessionEnded(reason: 0): "ping_timeout"
         case .sessionEnded(reason: 1): "invalid_signature"
@@ -57,6 +61,8 @@ public enum SessionFailure: Error, Hashable, Sendable {
         switch self {
         case .verifyTimedOut:
             "The button stopped answering while it was being verified. Try again; if it happens again, restart the Bluetooth adapter."
+        case .attMTUTooSmall(let octets):
+            "Packets of \(octets) octets are too short for a Twist, which needs \(ButtonSession.minimumTwistMTU). Press it to try again; if that does not help, take its battery out."
         case .appCredentialsDeniedByButton:
             "The button is locked to another maker's program and refuses to be paired."
         case .unexpectedAddress, .invalidCertificate, .invalidVerifier, .invalidCalculatedSignature:

@@ -20,7 +20,8 @@ struct TwistDials: Sendable {
     private var receivedCount: UInt32 = 0
     /// Modes whose range we moved, and did not say so.
     private var untold: Set<Int> = []
-    private var lastTold: Int?
+    /// Modes whose range we said, of which the Twist may yet say that it came too late: it does not say of which.
+    private var told: Set<Int> = []
 
     init(_ positions: [Dial: Int], ledMode: LEDMode) {
         modes = (0..<TwistModeConfiguration.count).map {
@@ -34,7 +35,7 @@ struct TwistDials: Sendable {
         modes = modes.map { Mode(dial: BoundedDial(shown: $0.dial.shown)) }
         receivedCount = 0
         untold = []
-        lastTold = nil
+        told = []
         return configurations
     }
 
@@ -46,17 +47,22 @@ struct TwistDials: Sendable {
         }
     }
 
-    /// A turn of at least one step with what was left over before; `nil` for less, and for a mode that no Twist has.
+    /// A turn, with what was left over before: of no step where that is less than one. `nil` for one that leaves all where
+    /// it was, and for a mode that no Twist has.
     mutating func turned(_ rotation: TwistRotation, of button: ButtonID) -> ButtonMovement? {
         receivedCount &+= 1
         guard modes.indices.contains(rotation.mode) else { return nil }
+        let before = modes[rotation.mode].dial.shown
         modes[rotation.mode].dial.turn(rotation)
-        if rotation.lastUpdateWasTooOld { untold.insert(lastTold ?? rotation.mode) }
+        if rotation.lastUpdateWasTooOld {
+            untold.formUnion(told.isEmpty ? [rotation.mode] : told)
+            told = []
+        }
         let turned = modes[rotation.mode].rest + 100 * rotation.totalDelta
         modes[rotation.mode].rest = turned % Dial.unitsPerTurn
-        guard turned / Dial.unitsPerTurn != 0 else { return nil }
-        let isPush = rotation.mode == TwistModeConfiguration.pushMode
         let units = modes[rotation.mode].dial.shown
+        guard turned / Dial.unitsPerTurn != 0 || units != before else { return nil }
+        let isPush = rotation.mode == TwistModeConfiguration.pushMode
         return ButtonMovement(
             button: button, part: isPush ? .push : .dial, kind: .rotation(steps: turned / Dial.unitsPerTurn),
             position: Dial.percentage(units: units), slot: 1 + (isPush ? Self.slot(at: units) : rotation.mode),
@@ -76,7 +82,7 @@ struct TwistDials: Sendable {
             TwistHostPacket.UpdatePosition(
                 mode: $0, newMinimum: modes[$0].dial.minimum, receivedCount: receivedCount)
         }
-        lastTold = updates.last?.mode ?? lastTold
+        told.formUnion(untold)
         untold = []
         return updates
     }

@@ -139,8 +139,8 @@ package struct RuleEngine: Sendable {
 
     var identities: [ButtonIdentity] = []
     var devices: [ButtonID: Device] = [:]
-    /// Buttons that are another model than the rules say, and have been told of.
-    var contradictions: Set<ButtonID> = []
+    /// Buttons that are another model than the rules say: a sentence each, told of once.
+    var contradictions: [ButtonID: String] = [:]
     /// Set at run time.
     var modes: [ButtonID: TriggerMode] = [:]
     var taken: [PressSource: TakenPresses] = [:]

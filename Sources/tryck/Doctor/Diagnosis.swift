@@ -49,6 +49,11 @@ struct Diagnosis: Hashable, Sendable {
         guard status?["rules"]?.text("state") != "error" else {
             return .warning(.rules, "they are well, and the daemon has not read them yet", mend: "tryck reload")
         }
+        if let sentence = status?["rules"]?["contradictions"]?.arrayValue?.first?.stringValue,
+            case .good(let path, _, _) = seen.rules
+        {
+            return .warning(.rules, sentence, mend: Self.edit(path, then: "tryck reload"))
+        }
         return found
     }
 
@@ -303,10 +308,10 @@ struct Diagnosis: Hashable, Sendable {
         }
     }
 
-    private var edit: String {
-        let path = seen.configurationPath.shellWord
-        return path.hasPrefix("/etc/")
-            ? "sudoedit \(path) && sudo systemctl restart tryck" : "${EDITOR:-nano} \(path)"
+    private var edit: String { Self.edit(seen.configurationPath, then: "sudo systemctl restart tryck") }
+
+    private static func edit(_ path: String, then next: String) -> String {
+        path.hasPrefix("/etc/") ? "sudoedit \(path.shellWord) && \(next)" : "${EDITOR:-nano} \(path.shellWord)"
     }
 }
 

@@ -27,13 +27,15 @@ enum ButtonText {
     static func settings(_ button: JSONValue) -> [Line] {
         let isPending = button["nickname_pending"]?.boolValue == true
         let time = button["auto_disconnect_time"]?.integerValue
-        var lines = [
-            titled("trigger mode") + (button.text("trigger_mode"), .plain),
-            titled("latency mode") + (button.text("latency_mode"), .plain),
+        var lines = [titled("trigger mode") + (button.text("trigger_mode"), .plain)]
+        if let mode = button["latency_mode"]?.stringValue { lines.append(titled("latency mode") + (mode, .plain)) }
+        lines.append(
             titled("nickname") + (button.text("nickname"), .plain)
-                + (isPending ? "  (the button is told when it connects)" : "", .faint),
-            titled("auto disconnect") + (time.map { "after \($0) s without a press" } ?? "never", .plain),
-        ]
+                + (isPending ? "  (the button is told when it connects)" : "", .faint))
+        if button["model"] != "twist" {
+            lines.append(
+                titled("auto disconnect") + (time.map { "after \($0) s without a press" } ?? "never", .plain))
+        }
         if let mode = button["led_mode"]?.stringValue { lines.append(titled("lights") + (mode, .plain)) }
         if let positions = button["positions"]?.objectValue {
             let words = positions.map { "\($0.name) \($0.value)" }

@@ -18,6 +18,7 @@ enum StatusText {
         let rules = status["rules"] ?? .null
         let buttons = status["buttons"] ?? .null
 
+        let contradictions = (rules["contradictions"]?.arrayValue ?? []).compactMap(\.stringValue)
         let lowBatteries = (buttons["battery_low"]?.arrayValue ?? []).compactMap(\.stringValue)
 
         func row(_ title: String, _ judgement: Judgement, _ parts: [String?]) -> Line {
@@ -57,7 +58,7 @@ enum StatusText {
                 "broker", .good(where: broker.text("state") != "disconnected"),
                 [broker.text("url"), broker.text("state") == "none" ? nil : broker.text("state")]),
             row(
-                "rules", .good(where: rules.text("state") == "ok"),
+                "rules", rules.text("state") != "ok" ? .bad : contradictions.isEmpty ? .good : .doubtful,
                 [
                     Quantity.count(rules["loaded"]?.integerValue ?? 0, "rule"), times("ran", rules["started"]),
                     times("failed", rules["failed"]),
@@ -87,6 +88,7 @@ enum StatusText {
         for fault in status["faults"]?.arrayValue ?? [] {
             lines.append(Line("\(style.cross) ", .bad) + (fault.stringValue ?? "", .bad))
         }
+        for sentence in contradictions { lines.append(Line("! ", .doubtful) + (sentence, .doubtful)) }
         return lines + lately(status["last_errors"]?.arrayValue ?? [])
     }
 

@@ -26,6 +26,7 @@ private struct SessionBench {
     private var channel: SignedChannel
     private let fresh: SignedChannel
     private var cursor = EventCursor(bootID: 0x1234_5678, eventCount: 8)
+    private var safe = EventCursor()
     private var isLost = false
 
     init?(isKnown: Bool) {
@@ -69,7 +70,9 @@ private struct SessionBench {
         case 7, 8:
             now = now + input.pause()
             try give(.timerFired)
-        case 9: try give(.synced(cursor))
+        case 9:
+            safe = cursor
+            try give(.synced(cursor))
         case 10: try give(.restart(Self.entropy))
         case 11: try give(.perform(command(step, &input)))
         case 12: now = now + .seconds(Int64(input.octet()) * 120)
@@ -102,9 +105,22 @@ private struct SessionBench {
             if case .send(let value) = effect {
                 try promise("nothing is sent on a link that is lost", !isLost)
                 try promise("a value fits the link", (2...Self.attMTU - 3).contains(value.count))
+                try look(at: channel.open(Array(value.dropFirst())))
             }
             if case .events(_, let last, _) = effect { cursor = last }
             try promise("no pairing is given up without a proof", effect != .unpaired)
         }
+    }
+
+    private func look(at octets: [UInt8]?) throws(BrokenPromise) {
+        let packet = octets.flatMap { try? HostPacket(decoding: $0) }
+        let named: EventCursor? =
+            switch packet {
+            case .acknowledgeEvents(let count): EventCursor(bootID: safe.bootID, eventCount: count)
+            case .acknowledgeDuoEvents(let big, let small):
+                EventCursor(bootID: safe.bootID, eventCount: big, smallEventCount: small)
+            default: nil
+            }
+        try promise("what is acknowledged is safe", named.map { safe.covers($0) } ?? true)
     }
 }

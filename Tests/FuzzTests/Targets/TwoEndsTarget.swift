@@ -6,8 +6,9 @@ extension FuzzTarget {
     /// A host and a button, and somebody between them who drops, repeats, cuts and changes what they say: what they
     /// agree on is the same on both sides, and no event comes twice or out of order.
     static let twoEnds = FuzzTarget(name: "two-ends") { octets throws(BrokenPromise) in
-        // Half of the inputs are about a Duo.
-        var bench = TwoEndsBench(FuzzInput(octets), isDuo: !octets.count.isMultiple(of: 2))
+        // As many inputs are about each of the three.
+        let unused = [TwoEndsBench.flic2, TwoEndsBench.duo, TwoEndsBench.twist]
+        var bench = TwoEndsBench(FuzzInput(octets), unused[octets.count % unused.count])
         try bench.run()
     }
 }
@@ -18,8 +19,9 @@ private struct TwoEndsBench {
     /// Of one run; a longer script is cut.
     private static let maximumDeliveries = 200
     /// Its certificate takes longer to make than a run does.
-    private static let unused = button(.flic2)
-    private static let unusedDuo = button(.duo)
+    static let flic2 = button(.flic2)
+    static let duo = button(.duo)
+    static let twist = button(.twist)
 
     private static func button(_ model: FlicModel) -> FlicPeripheral {
         FlicPeripheral(
@@ -39,15 +41,18 @@ private struct TwoEndsBench {
 
     private var input: FuzzInput
     private var now = Instant(sinceBoot: .seconds(100))
-    private var session = ButtonSession(.init(address: address, purpose: .pair, trustRoots: [root]))
+    private var session: ButtonSession
     private var button: FlicPeripheral
     private var air: [Delivery] = []
     private var deliveries = 0
     private var lastEvent: EventCursor?
 
-    init(_ input: FuzzInput, isDuo: Bool) {
+    init(_ input: FuzzInput, _ unused: FlicPeripheral) {
         self.input = input
-        button = isDuo ? Self.unusedDuo : Self.unused
+        button = unused
+        session = ButtonSession(
+            .init(
+                address: Self.address, purpose: .pair, trustRoots: [Self.root], isTwist: unused.dialMemory != nil))
     }
 
     mutating func run() throws(BrokenPromise) {
@@ -67,6 +72,8 @@ private struct TwoEndsBench {
             }
             try deliver()
         }
+        let positions = button.dialMemory.map { Array($0.positions.values) } ?? []
+        try promise("a dial has two ends", positions.allSatisfy { 0...Dial.unitsPerTurn ~= $0 })
     }
 
     private mutating func deliver() throws(BrokenPromise) {
@@ -115,6 +122,8 @@ private struct TwoEndsBench {
                 }
                 lastEvent = cursor
                 if needsAcknowledgement { try tell(session.handle(.synced(cursor), at: now)) }
+            case .moved(let movements):
+                try promise("to a host, too", movements.allSatisfy { 0...Dial.unitsPerTurn ~= $0.units })
             case .needsEntropy: try tell(session.handle(.restart(entropy), at: now))
             default: break
             }

@@ -6,6 +6,8 @@ import Simulator
 /// One thing that happens to a house, good or bad.
 enum Misfortune: Hashable, Sendable {
     case press(String, SimulatedPress)
+    /// A press of a small button, a swipe, a turn.
+    case move(SimulatedWorld.Input)
     /// Both at once, as a chord wants it.
     case pressTogether(String, String)
     case reach(String, Bool)
@@ -46,6 +48,7 @@ extension Misfortune {
     func strike(_ house: inout Household) {
         switch self {
         case .press(let button, let press): house.press(button, press)
+        case .move(let input): house.move(input)
         case .pressTogether(let one, let other):
             house.press(one, .click)
             house.press(other, .click)

@@ -17,7 +17,18 @@ struct Story: Hashable, Sendable {
 
     static let porch = SimulatedButtonDescription(
         name: "porch", address: BluetoothAddress("80:E4:DA:00:00:03"), serial: "BA00-P00003", isPublic: true)
-    static let buttons = [Household.kitchen, Household.hall, porch]
+    static let sofa = SimulatedButtonDescription(
+        name: "sofa", address: BluetoothAddress("80:E4:DA:00:00:04"), serial: "DA01-S00004", isPublic: true, model: .duo
+    )
+    static let desk = SimulatedButtonDescription(
+        name: "desk", address: BluetoothAddress("80:E4:DA:00:00:05"), serial: "TA01-D00005", isPublic: true,
+        model: .twist)
+    static let buttons = [Household.kitchen, Household.hall, porch, sofa, desk]
+
+    init(seed: UInt64, happenings: [Happening]) {
+        self.seed = seed
+        self.happenings = happenings
+    }
 
     init(seed: UInt64) {
         self.seed = seed
@@ -70,6 +81,25 @@ extension Misfortune {
         "'; echo", "\u{202E}abc", "ordinary",
     ]
 
+    private static let presses: [SimulatedPress] = [
+        .click, .click, .click, .doubleClick, .hold, .hold, .down, .up,
+    ]
+
+    /// What only a Duo and a Twist can be done to.
+    private static func movement(of button: String, _ random: inout SeededGenerator) -> SimulatedWorld.Input {
+        let part: ButtonPart = button == "sofa" && Bool.random(using: &random) ? .small : .big
+        let hundredths = Int.random(in: -40...40, using: &random)
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: return .pushTurn(button: button, hundredths: hundredths, part: part)
+        case 1: return .turn(button: button, hundredths: hundredths)
+        case 2 where button == "sofa":
+            return .swipe(
+                button: button, SwipeDirection.allCases.randomElement(using: &random) ?? .left, part: part)
+        default:
+            return .press(button: button, presses.randomElement(using: &random) ?? .click, part: part)
+        }
+    }
+
     init(_ kind: Kind, _ random: inout SeededGenerator) {
         func any<Choices: Collection>(_ choices: Choices) -> Choices.Element {
             choices[choices.index(choices.startIndex, offsetBy: Int.random(in: 0..<choices.count, using: &random))]
@@ -80,9 +110,13 @@ extension Misfortune {
         self =
             switch kind {
             case .press:
-                odds(10)
-                    ? .pressTogether("kitchen", "porch")
-                    : .press(button, any([.click, .click, .click, .doubleClick, .hold, .hold, .down, .up]))
+                if odds(10) {
+                    .pressTogether("kitchen", "porch")
+                } else if button == "sofa" || button == "desk", !odds(3) {
+                    .move(Self.movement(of: button, &random))
+                } else {
+                    .press(button, any(Self.presses))
+                }
             case .reach: .reach(button, odds(2))
             case .button:
                 odds(6)
@@ -139,6 +173,9 @@ extension Misfortune {
                         #"{"request":"button/rename","data":{"id":"porch","to":\#(JSONValue.string(text))}}"#,
                         #"{"request":"button/options","data":{"id":"hall","options":{"auto_disconnect_time":20}}}"#,
                         #"{"request":"button/options","data":{"id":"hall","options":{"latency_mode":"low"}}}"#,
+                        #"{"request":"button/options","data":{"id":"desk","options":{"positions":{"slot_1":\#(any(0...100))}}}}"#,
+                        #"{"request":"button/options","data":{"id":"desk","options":{"led_mode":"point","positions":{"free":0}}}}"#,
+                        #"{"request":"button/options","data":{"id":"sofa","options":{"positions":{"big":9,"small":\#(any(0...100))}}}}"#,
                         #"{"request":"permit_join","data":{"time":5}}"#, #"{"request":"status"}"#, text,
                         #"{"request":"rules/reload","data":{"test":true}}"#,
                     ]))

@@ -49,6 +49,8 @@ enum StoryRules: String, CaseIterable, Hashable, Sendable {
         case "porch_release": ("porch", .seconds(20 + 5 + 2))
         // A program before it has half a minute.
         case "kitchen_double": ("kitchen", .seconds(3 + 30 + 5 + 5 + 2))
+        case "sofa_click", "sofa_swipe", "sofa_turn": ("sofa", .seconds(3 + 5 + 2))
+        case "desk_turn", "desk_slot", "desk_hold": ("desk", .seconds(3 + 5 + 2))
         default: ("kitchen", .seconds(3 + 5 + 2))
         }
     }
@@ -72,6 +74,8 @@ enum StoryRules: String, CaseIterable, Hashable, Sendable {
           kitchen: 80:E4:DA:00:00:01
           hall: {address: 80:E4:DA:00:00:02, queued: accept}
           porch: {address: 80:E4:DA:00:00:03, queued: {max_age: 20s, keep: last}}
+          sofa: {address: 80:E4:DA:00:00:04, model: duo}
+          desk: {address: 80:E4:DA:00:00:05, model: twist}
         states:
           word: {topic: home/word, default: none}
           guests: {topic: home/guests, type: integer, default: 0, max_age: 30s}
@@ -137,6 +141,30 @@ enum StoryRules: String, CaseIterable, Hashable, Sendable {
             queued: drop
             actions:
               - shell: {script: 'echo "$1"', args: ["{{ states.word }}"]}
+          - id: sofa_click
+            triggers: {button: sofa, event: click}
+            actions:
+              - publish: {topic: did/sofa_click, payload: "{{ trigger.part }}", qos: 1}
+          - id: sofa_swipe
+            triggers: {button: sofa, event: [swipe_left, swipe_right]}
+            actions:
+              - publish: {topic: did/sofa_swipe, payload: "{{ trigger.part }} {{ trigger.event }}"}
+          - id: sofa_turn
+            triggers: {button: sofa, event: [rotate_clockwise, rotate_counter_clockwise], part: small}
+            actions:
+              - publish: {topic: did/sofa_turn, payload: "{{ trigger.steps }} {{ trigger.position }}"}
+          - id: desk_turn
+            triggers: {button: desk, event: [rotate_clockwise, rotate_counter_clockwise], part: dial, collect: 300ms}
+            actions:
+              - publish: {topic: did/desk_turn, payload: "{{ trigger.steps }} {{ trigger.position }}", qos: 1}
+          - id: desk_slot
+            triggers: {button: desk, event: [rotate_clockwise, rotate_counter_clockwise], part: push}
+            actions:
+              - publish: {topic: did/desk_slot, payload: "{{ trigger.slot }}"}
+          - id: desk_hold
+            triggers: {button: desk, event: hold}
+            actions:
+              - publish: {topic: did/desk_hold}
           - id: together
             triggers: {chord: [kitchen, porch]}
             actions:

@@ -1,11 +1,12 @@
 import ButtonModel
+import Flic
 import Glibc
 import Hub
 import JSON
 import Rules
 import Simulator
 
-/// A story, lived through in a house of three buttons that were paired before it begins.
+/// A story, lived through in a house of five buttons that were paired before it begins.
 struct StoryRun {
     /// Longer than anything that has to be noticed, waited for and tried again: a wedged adapter is found after two
     /// minutes, and then the transport waits up to half a minute.
@@ -37,7 +38,7 @@ struct StoryRun {
             Story.buttons, rules: rules, hasMetrics: true,
             controller: .init(address: BluetoothAddress(rawValue: 0x0000_5E00_5301), aclBufferCount: 4),
             recordedAt: seam, isWitnessed: true)
-        house.pairAll(within: .seconds(10))
+        house.pairAll(within: .seconds(20))
         return house
     }
 
@@ -64,6 +65,8 @@ struct StoryRun {
             witness.see(&house)
         }
         for button in Story.buttons { expectPressed(button) }
+        expectSmallPressed()
+        expectTurned()
         expectHeard()
         witness.expectNothingLeft(house)
         house.ask(#"{"request":"status"}"#)
@@ -93,6 +96,7 @@ struct StoryRun {
 
     private mutating func mend() {
         for button in Story.buttons { house.press(button.name, .up) }
+        house.move(.press(button: Story.sofa.name, .up, part: .small))
         house.mend()
         house.ask(#"{"request":"button/options","data":{"id":"80e4da000001","options":{"trigger_mode":"auto"}}}"#)
     }
@@ -105,6 +109,36 @@ struct StoryRun {
         witness.see(&house)
         let messages = house.payloads(on: "tryck/\(ButtonID(button.wantedAddress))/action")
         if messages != ["click"] { witness.report("P6", "in the end a click of \(button.name) was \(messages)") }
+    }
+
+    private mutating func expectSmallPressed() {
+        house.forgetWhatHappened()
+        house.move(.swipe(button: Story.sofa.name, .left, part: .small))
+        house.wait(Self.aftermath)
+        witness.see(&house)
+        let messages = house.payloads(on: "tryck/\(ButtonID(Story.sofa.wantedAddress))/small/action")
+        if messages != ["swipe_left"] { witness.report("P6", "in the end a swipe of sofa was \(messages)") }
+    }
+
+    /// Both ends know where the dial stands, and neither more nor less.
+    private mutating func expectTurned() {
+        let desk = Story.desk.name
+        house.forgetWhatHappened()
+        house.ask(#"{"request":"button/options","data":{"id":"desk","options":{"positions":{"slot_1":50}}}}"#)
+        house.wait(Self.aftermath)
+        house.move(.turn(button: desk, hundredths: 7))
+        house.wait(Self.aftermath)
+        witness.see(&house)
+        let stored = house.store.state.buttons.first { $0.id == ButtonID(Story.desk.wantedAddress) }?.dials ?? [:]
+        let shown = house.world.dialMemory(of: desk)
+        for (dial, units) in shown?.positions ?? [:] where units != stored[dial] ?? 0 {
+            witness.report("P6", "in the end desk shows \(units) of \(dial.word), and \(stored[dial] ?? 0) is on file")
+        }
+        let turned = house.payloads(on: "did/desk_turn")
+        let expected = shown?.slot == 1 ? ["7 57"] : nil
+        if turned.count != 1 || expected.map({ $0 != turned }) ?? false {
+            witness.report("P6", "in the end a turn of desk was \(turned)")
+        }
     }
 
     /// What others say is heard, too.

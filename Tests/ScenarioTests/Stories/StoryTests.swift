@@ -3,6 +3,7 @@ import Glibc
 import Hub
 import JSON
 import Rules
+import Simulator
 import Testing
 
 @Suite("Houses in which everything goes wrong")
@@ -33,6 +34,27 @@ struct StoryTests {
             let shown = isFirst ? told.shortened(for: problem.promise) : told
             isFirst = false
             Issue.record("\(shown.problems[0])\n\(shown.story)\n\(shown.saveRecording())")
+        }
+    }
+
+    @Test(
+        "the process may die after any effect of a press: of both buttons of a Duo, and of a Twist",
+        arguments: stride(from: 0, to: 80, by: 10).map { $0..<$0 + 10 })
+    func deaths(places: Range<Int>) {
+        for (effects, isPowerCut) in places.flatMap({ [($0, false), ($0, true)] }) {
+            let misfortunes: [Misfortune] = [
+                .button("sofa", .lostAcknowledgement), .dieWithin(effects: effects, isPowerCut: isPowerCut),
+                .press("sofa", .click), .move(.press(button: "sofa", .doubleClick, part: .small)),
+                .press("desk", .doubleClick), .move(.swipe(button: "sofa", .left, part: .big)),
+                .move(.pushTurn(button: "desk", hundredths: 9)),
+            ]
+            let told = StoryRun(
+                Story(
+                    seed: UInt64(effects),
+                    happenings: misfortunes.enumerated().map {
+                        .init(at: .milliseconds(50 * $0.offset), misfortune: $0.element)
+                    }))
+            if let problem = told.problems.first { Issue.record("\(problem)\n\(told.story)") }
         }
     }
 }

@@ -19,9 +19,16 @@ struct Witness {
         var description: String { "\(promise) at \(at): \(sentence)" }
     }
 
+    /// What counts for itself: a button, and a Duo's small one apart.
+    fileprivate struct Part: Hashable {
+        var button: ButtonID
+        var isSmall = false
+    }
+
     /// A finger went down on a button.
     struct Press: Hashable {
-        var cursor: EventCursor
+        var bootID: UInt32
+        var counter: UInt32
         var at: Instant
         /// The hub has recorded it so often.
         var deliveries = 0
@@ -39,20 +46,24 @@ struct Witness {
     private static let longestSilence = Duration.milliseconds(1250)
     /// From a finger's last movement to the gesture that it makes, for those that are decided last.
     static let gestureTime = Duration.milliseconds(1600)
+    /// A turn has no time of its own. One that is sent again and again comes as late as a link can be silent.
+    private static let longestTurn = Duration.seconds(10)
 
     private(set) var problems: [Problem] = []
     /// What must not be published: for a test of the witness.
     var forbiddenTopic: String?
-    private var presses: [ButtonID: [Press]] = [:]
+    private var presses: [Part: [Press]] = [:]
     var secrecy = Secrecy()
     private var now = Instant(nanoseconds: 0)
-    private var moved: [ButtonID: Instant] = [:]
+    private var moved: [Part: Instant] = [:]
+    /// Hundredths of a turn that a hand has made, and those that were told.
+    private var turned: [ButtonID: (byHand: Int, told: Int, at: Instant)] = [:]
     private var handled: [ButtonID: EventCursor] = [:]
     private var pressCounts: [ButtonID: Int64] = [:]
     /// Places in `presses` that were recorded and not told of yet.
-    private var untold: [ButtonID: [Int]] = [:]
-    private var toldPresses: [ButtonID: Int] = [:]
-    private var gestures: [ButtonID: (lines: Int, presses: Int, messages: Int)] = [:]
+    private var untold: [Part: [Int]] = [:]
+    private var toldPresses: [Part: Int] = [:]
+    private var gestures: [Part: (lines: Int, presses: Int, messages: Int)] = [:]
     private var lateness: [String: Duration] = [:]
     private var readyTimes: [ButtonID: [Instant]] = [:]
     private var interruptedRules: [String] = []
@@ -72,8 +83,16 @@ struct Witness {
             case .died(let isPowerCut): died(isPowerCut: isPowerCut)
             case .effect(let effect): consider(effect)
             case .recordFailed: isLossKnown = true
+            case .hand(let input): handMoved(input)
             case .remembered(let name, let former, let memory, let onDisk):
-                if let button = Self.names[name] { remembered(button, former, memory, onDisk) }
+                guard let button = Self.names[name] else { break }
+                let onDisk = onDisk.flatMap { $0.bootID == memory.bootID ? $0 : nil } ?? EventCursor()
+                remembered(
+                    Part(button: button), former.map { PartMemory($0) }, PartMemory(memory), onDisk: onDisk.eventCount)
+                remembered(
+                    Part(button: button, isSmall: true), former.map { PartMemory(small: $0) },
+                    PartMemory(small: memory),
+                    onDisk: onDisk.smallEventCount)
             }
         }
         expectTold()
@@ -88,30 +107,32 @@ struct Witness {
 
     // MARK: The buttons
 
-    private mutating func remembered(
-        _ button: ButtonID, _ former: EventMemory?, _ memory: EventMemory, _ onDisk: EventCursor?
-    ) {
+    private mutating func remembered(_ part: Part, _ former: PartMemory?, _ memory: PartMemory, onDisk: UInt32) {
         let isSameBoot = former?.bootID == memory.bootID
         let before = isSameBoot ? former : nil
-        if memory.eventCount != before?.eventCount { moved[button] = now }
+        if memory.eventCount != before?.eventCount ?? 0 { moved[part] = now }
         if !isSameBoot {
-            for place in presses[button, default: []].indices { presses[button]?[place].isGone = true }
+            for place in presses[part, default: []].indices { presses[part]?[place].isGone = true }
         }
         for counter in memory.stored where counter > before?.eventCount ?? 0 && counter % 4 == 1 {
-            presses[button, default: []].append(
-                Press(cursor: EventCursor(bootID: memory.bootID, eventCount: counter), at: now))
+            presses[part, default: []].append(Press(bootID: memory.bootID, counter: counter, at: now))
         }
         for counter in before?.stored ?? [] where !memory.stored.contains(counter) && counter > memory.acknowledged {
-            let cursor = EventCursor(bootID: memory.bootID, eventCount: counter)
-            if let place = presses[button]?.firstIndex(where: { $0.cursor == cursor }) {
-                presses[button]?[place].isGone = true
+            if let place = presses[part]?.firstIndex(where: { $0.bootID == memory.bootID && $0.counter == counter }) {
+                presses[part]?[place].isGone = true
             }
         }
-        guard memory.acknowledged > before?.acknowledged ?? 0 else { return }
-        guard let onDisk, onDisk.bootID == memory.bootID, onDisk.eventCount >= memory.acknowledged else {
-            return report(
-                "P1",
-                "\(button) may forget its event \(memory.acknowledged), and the disk has \(onDisk?.eventCount ?? 0)")
+        guard memory.acknowledged > before?.acknowledged ?? 0, onDisk < memory.acknowledged else { return }
+        report("P1", "\(part.name) may forget its event \(memory.acknowledged), and the disk has \(onDisk)")
+    }
+
+    private mutating func handMoved(_ input: SimulatedWorld.Input) {
+        switch input {
+        case .turn(let name, let hundredths), .pushTurn(let name, let hundredths, _):
+            guard let button = Self.names[name] else { break }
+            let before = turned[button]
+            turned[button] = ((before?.byHand ?? 0) + abs(hundredths), before?.told ?? 0, now)
+        default: break
         }
     }
 
@@ -123,14 +144,16 @@ struct Witness {
         readyTimes = [:]
         untold = [:]
         for button in stored.buttons {
-            let lost = presses[button.id, default: []].indices.filter { place in
-                guard let press = presses[button.id]?[place] else { return false }
-                return press.deliveries > 0 && !press.isLost && !Self.covers(button.cursor, press)
+            for part in Part.all(of: button.id) {
+                let lost = presses[part, default: []].indices.filter { place in
+                    guard let press = presses[part]?[place] else { return false }
+                    return press.deliveries > 0 && !press.isLost && !Self.covers(button.cursor, press, of: part)
+                }
+                if !lost.isEmpty, !mayReturn {
+                    report("P2", "\(lost.count) presses of \(part.name) were recorded and are not any more")
+                }
+                for place in lost { presses[part]?[place].isLost = true }
             }
-            if !lost.isEmpty, !mayReturn {
-                report("P2", "\(lost.count) presses of \(button.id) were recorded and are not any more")
-            }
-            for place in lost { presses[button.id]?[place].isLost = true }
             handled[button.id] = button.cursor
             pressCounts[button.id] = button.pressCount
         }
@@ -141,15 +164,15 @@ struct Witness {
         interruptedRules = stored.runs.filter { !waiting.contains($0.id) }.map(\.rule)
     }
 
-    private static func covers(_ cursor: EventCursor, _ press: Press) -> Bool {
+    private static func covers(_ cursor: EventCursor, _ press: Press, of part: Part) -> Bool {
         // What happened before a reboot is over.
-        cursor.bootID != press.cursor.bootID || cursor.eventCount >= press.cursor.eventCount
+        cursor.bootID != press.bootID || part.count(in: cursor) >= press.counter
     }
 
     private mutating func died(isPowerCut: Bool) {
         mayReturn = isPowerCut || isLossKnown
-        for (button, places) in untold {
-            for place in places { presses[button]?[place].isCutOff = true }
+        for (part, places) in untold {
+            for place in places { presses[part]?[place].isCutOff = true }
         }
         untold = [:]
         interruptedRules = []
@@ -182,37 +205,34 @@ struct Witness {
         expectTold()
         let before = handled[button] ?? EventCursor()
         let isSameBoot = before.bootID == cursor.bootID
-        if isSameBoot, cursor.eventCount < before.eventCount {
-            report("P2", "\(button) went back from \(before.eventCount) to \(cursor.eventCount)")
+        var (all, sure) = (0, 0)
+        for part in Part.all(of: button) {
+            let (former, latest) = (isSameBoot ? part.count(in: before) : 0, part.count(in: cursor))
+            if latest < former { report("P2", "\(part.name) went back from \(former) to \(latest)") }
+            let new = presses[part, default: []].indices.filter { place in
+                guard let press = presses[part]?[place], press.bootID == cursor.bootID else { return false }
+                return press.counter <= latest && press.counter > former
+            }
+            all += new.count
+            sure += new.count { presses[part]?[$0].isGone == false }
+            for place in new {
+                presses[part]?[place].deliveries += 1
+                presses[part]?[place].isLost = false
+            }
+            untold[part, default: []] += new
         }
-        let new = presses[button, default: []].indices.filter { place in
-            guard let press = presses[button]?[place], press.cursor.bootID == cursor.bootID else { return false }
-            return press.cursor.eventCount <= cursor.eventCount
-                && press.cursor.eventCount > (isSameBoot ? before.eventCount : 0)
-        }
-        let sure = new.count { presses[button]?[$0].isGone == false }
         let counted = pressCount - (pressCounts[button] ?? 0)
-        if counted < sure {
-            report("P1", "\(button) was pressed \(sure) times up to \(cursor.eventCount), and \(counted) were taken")
-        }
-        if counted > new.count {
-            report(
-                "P2", "\(button) was pressed \(new.count) times up to \(cursor.eventCount), and \(counted) were taken")
-        }
-        for place in new {
-            presses[button]?[place].deliveries += 1
-            presses[button]?[place].isLost = false
-        }
-        untold[button, default: []] += new
+        if counted < sure { report("P1", "\(button) was pressed \(sure) times, and \(counted) were taken") }
+        if counted > all { report("P2", "\(button) was pressed \(all) times, and \(counted) were taken") }
         handled[button] = cursor
         pressCounts[button] = pressCount
     }
 
     /// Of everything recorded by now there has been a line.
     private mutating func expectTold() {
-        for (button, places) in untold {
-            let forgotten = places.count { presses[button]?[$0].isGone == false }
-            if forgotten > 0 { report("P1", "nobody was told of \(forgotten) presses of \(button)") }
+        for (part, places) in untold {
+            let forgotten = places.count { presses[part]?[$0].isGone == false }
+            if forgotten > 0 { report("P1", "nobody was told of \(forgotten) presses of \(part.name)") }
         }
         untold = [:]
         if !interruptedRules.isEmpty { report("P1", "nobody was told that \(interruptedRules) were interrupted") }
@@ -236,39 +256,56 @@ struct Witness {
             let milliseconds = line["age_ms"]?.integerValue, let name = line["button"]?.stringValue
         else { return }
         let age = Duration.milliseconds(milliseconds)
+        if event.hasPrefix("rotate") { return turnTold(button, line) }
+        let part = Part(button: button, isSmall: line["part"] == "small")
         let isLate = line["queued"] == true
         lateness["\(name) \(event)"] = isLate ? age : .zero
         switch event {
         case "down":
-            let trueAges = untold[button, default: []].compactMap { presses[button]?[$0].at }.map { now - $0 }
+            let trueAges = untold[part, default: []].compactMap { presses[part]?[$0].at }.map { now - $0 }
             let tolerance = isLate ? Self.tolerance : Self.longestSilence
             // Two of a double click are nearer to each other than what is tolerated.
             let nearest = trueAges.indices.min { (trueAges[$0] - age).magnitude < (trueAges[$1] - age).magnitude }
             guard let place = nearest, (trueAges[place] - age).magnitude <= tolerance else {
                 return report(
-                    "P1", "a press of \(button) that is said to be \(milliseconds) ms old was none of \(trueAges)")
+                    "P1", "a press of \(part.name) that is said to be \(milliseconds) ms old was none of \(trueAges)")
             }
-            untold[button]?.remove(at: place)
-            toldPresses[button, default: 0] += 1
+            untold[part]?.remove(at: place)
+            toldPresses[part, default: 0] += 1
         case "up", "battery_low": break
         default:
             let count = event == "double_click" ? 2 : event == "hold_release" ? 0 : Int(event.dropFirst(7)) ?? 1
-            gestures[button, default: (0, 0, 0)].lines += 1
-            gestures[button, default: (0, 0, 0)].presses += count
+            gestures[part, default: (0, 0, 0)].lines += 1
+            gestures[part, default: (0, 0, 0)].presses += count
             // Of a press whose beginning is gone the button tells the end.
-            let cutOff = presses[button, default: []].count { $0.isCutOff || $0.isGone }
-            let most = toldPresses[button, default: 0] + cutOff + returns * 8
-            if gestures[button, default: (0, 0, 0)].presses > most {
-                report("P2", "\(button) has gestures of more than the \(most) presses there were")
+            let cutOff = presses[part, default: []].count { $0.isCutOff || $0.isGone }
+            let most = toldPresses[part, default: 0] + cutOff + returns * 8
+            if gestures[part, default: (0, 0, 0)].presses > most {
+                report("P2", "\(part.name) has gestures of more than the \(most) presses there were")
             }
-            guard let moved = moved[button] else { return report("P2", "\(event) of \(button), which nobody touched") }
+            guard let moved = moved[part] else { return report("P2", "\(event) of \(part.name), which nobody touched") }
             if now - moved - (isLate ? age : Self.longestSilence) > Self.gestureTime + Self.tolerance {
                 report(
                     "P3",
-                    "\(event) of \(button) is said to be \(milliseconds) ms old, and nobody touched it for \(now - moved)"
+                    "\(event) of \(part.name) is said to be \(milliseconds) ms old, and nobody touched it for \(now - moved)"
                 )
             }
         }
+    }
+
+    /// A turn is kept by nobody: it may be lost, and never comes twice.
+    private mutating func turnTold(_ button: ButtonID, _ line: JSONValue) {
+        let part = Part(button: button, isSmall: line["part"] == "small")
+        gestures[part, default: (0, 0, 0)].lines += 1
+        guard let steps = line["steps"]?.integerValue, let position = line["position"]?.integerValue,
+            let before = turned[button]
+        else { return report("P2", "a turn of \(part.name), which nobody turned: \(line)") }
+        turned[button]?.told += Int(steps.magnitude)
+        if !(0...100 ~= position) || steps == 0 { report("P2", "\(part.name) was turned by \(steps) to \(position)") }
+        if before.told + Int(steps.magnitude) > before.byHand {
+            report("P2", "\(button) was turned by \(before.byHand), and \(before.told) and \(steps) were told")
+        }
+        if now - before.at > Self.longestTurn { report("P3", "\(part.name) was turned \(now - before.at) ago") }
     }
 
     // MARK: What the house hears
@@ -291,7 +328,9 @@ struct Witness {
     }
 
     private mutating func expectMoved(_ name: String, within patience: Duration, _ sentence: String) {
-        guard let button = Self.names[name], let moved = moved[button] else {
+        let parts = Self.names[name].map(Part.all) ?? []
+        let turn = Self.names[name].flatMap { turned[$0]?.at }.map { $0 + Self.longestTurn }
+        guard let moved = (parts.compactMap { moved[$0] } + [turn].compactMap(\.self)).max() else {
             return report("P3", "\(sentence), and nobody ever touched \(name)")
         }
         if now - moved > patience + Self.longestSilence {
@@ -307,7 +346,8 @@ struct Witness {
         }
         switch levels.first {
         case "did": ruleSaid(levels, message)
-        case "tryck" where levels.count == 3 && levels[2] == "action": gestureSaid(levels[1])
+        case "tryck" where levels.count == 3 && levels[2] == "action": gestureSaid(levels[1], isSmall: false)
+        case "tryck" where levels.suffix(2) == ["small", "action"]: gestureSaid(levels[1], isSmall: true)
         case "tryck": break
         default: report("P7", "published on \(message.topicName.debugDescription)")
         }
@@ -321,10 +361,11 @@ struct Witness {
         expectMoved(name, within: patience, "\(message.topicName) was published")
     }
 
-    private mutating func gestureSaid(_ id: String) {
+    private mutating func gestureSaid(_ id: String, isSmall: Bool) {
         guard let button = ButtonID(id), let name = Self.names.first(where: { $0.value == button })?.key else { return }
-        gestures[button, default: (0, 0, 0)].messages += 1
-        let counts = gestures[button, default: (0, 0, 0)]
+        let part = Part(button: button, isSmall: isSmall)
+        gestures[part, default: (0, 0, 0)].messages += 1
+        let counts = gestures[part, default: (0, 0, 0)]
         if counts.messages > counts.lines {
             report("P2", "\(name) had \(counts.lines) gestures, and there are \(counts.messages) messages")
         }
@@ -348,8 +389,9 @@ struct Witness {
     /// To be asked when everything was mended and has had its time.
     mutating func expectNothingLeft(_ house: Household) {
         for (name, button) in Self.names.sorted(by: { $0.key < $1.key }) {
-            for press in presses[button, default: []] where press.deliveries == 0 && !press.isGone {
-                report("P1", "press \(press.cursor.eventCount) of \(name) is still in the button")
+            for press in Part.all(of: button).flatMap({ presses[$0, default: []] })
+            where press.deliveries == 0 && !press.isGone {
+                report("P1", "press \(press.counter) of \(name) is still in the button")
             }
         }
         let underway = house.hub.underway
@@ -359,6 +401,32 @@ struct Witness {
             report("P1", "runs that never end: \(state.runs.map(\.rule)), \(state.rules.waiting.count) wait")
         }
     }
+}
+
+/// What a button knows of the events of one of its parts.
+private struct PartMemory {
+    var bootID, eventCount, acknowledged: UInt32
+    var stored: [UInt32]
+
+    init(_ memory: EventMemory) {
+        (bootID, eventCount, acknowledged) = (memory.bootID, memory.eventCount, memory.acknowledged)
+        stored = memory.stored
+    }
+
+    init(small memory: EventMemory) {
+        (bootID, eventCount, acknowledged) = (memory.bootID, memory.smallEventCount, memory.smallAcknowledged)
+        stored = memory.smallStored
+    }
+}
+
+extension Witness.Part {
+    fileprivate static func all(of button: ButtonID) -> [Witness.Part] {
+        [Witness.Part(button: button), Witness.Part(button: button, isSmall: true)]
+    }
+
+    fileprivate var name: String { isSmall ? "\(button) small" : "\(button)" }
+
+    fileprivate func count(in cursor: EventCursor) -> UInt32 { isSmall ? cursor.smallEventCount : cursor.eventCount }
 }
 
 extension Duration {

@@ -1,0 +1,42 @@
+import ButtonModel
+
+@testable import Flic
+
+extension FuzzTarget {
+    /// Notifications of a Duo's events, of whatever bits: what is read is what can be written again, no more than there
+    /// is room for, and of each button every event is told once, in order.
+    static let duoEvents = FuzzTarget(name: "duo-events") { octets throws(BrokenPromise) in
+        var input = FuzzInput(octets)
+        let flags = input.octet()
+        let cursor = EventCursor(
+            bootID: 1, eventCount: UInt32(input.octet()) << (flags & 0x18), smallEventCount: UInt32(input.octet()))
+        var stream = DuoEventStream(
+            bigCount: cursor.eventCount, smallCount: cursor.smallEventCount, isDrained: flags & 1 == 0)
+        var intake = EventIntake(button: ButtonID(BluetoothAddress(rawValue: 7)), cursor: cursor)
+        let now = Instant(sinceBoot: .seconds(100))
+        while let step = input.step() {
+            let before = stream
+            let bits = Array(input.chunk().prefix(Int(step)))
+            let events = stream.decode(bits)
+            try promise("items have 39 bits at least", 39 * events.count <= 8 * bits.count)
+            try promise("times have 47 bits", stream.milliseconds < 1 << 47)
+            try promise("no stored item comes after the last one", !before.isDrained || stream.isDrained)
+            if stream.milliseconds >= before.milliseconds {
+                var (writer, reader) = (before, before)
+                let (again, count) = writer.encode(events, room: .max)
+                if zip(events, events.dropFirst()).allSatisfy({ $0.milliseconds <= $1.milliseconds }) {
+                    try promise("what was read can be written", count == events.count && writer == stream)
+                    try promise("and is the same then", reader.decode(again) == events && reader == stream)
+                }
+            }
+            let former = intake.cursor
+            let told = intake.take(events, at: now)
+            try promise("what is known goes up", intake.cursor.covers(former))
+            for part in [ButtonPart.big, .small] {
+                let counters = told.filter { $0.part == part }.map(\.counter)
+                let known = part == .big ? former.eventCount : former.smallEventCount
+                try promise("each event is told once", zip([known] + counters, counters).allSatisfy { $0 < $1 })
+            }
+        }
+    }
+}
