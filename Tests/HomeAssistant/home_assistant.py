@@ -2,6 +2,7 @@
 import asyncio
 import itertools
 import re
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,8 @@ class HomeAssistant:
         directory.mkdir()
         (directory / 'configuration.yaml').write_text(CONFIGURATION.format(port=self._port))
         (directory / 'automations.yaml').write_text('[]\n')
-        (directory / 'blueprints').symlink_to(blueprints)
+        # A copy: Home Assistant puts blueprints of its own beside them.
+        shutil.copytree(blueprints, directory / 'blueprints')
 
     # --- The program
 
