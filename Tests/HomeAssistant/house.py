@@ -148,13 +148,24 @@ class House:
     # --- What happens
 
     async def press(self, press: str, button: Button = KITCHEN) -> None:
-        word, _, times = press.partition('_')
-        if word != 'clicks':
-            return await self.air.press(button.name, press)
-        # Presses with a name keep apart from each other.
-        for movement in ('down', 'up') * int(times):
-            await self.air.press(button.name, movement)
-            await asyncio.sleep(0.06)
+        if press.startswith('clicks_'):
+            # Presses with a name keep apart from each other.
+            for movement in ('down', 'up') * int(press.removeprefix('clicks_')):
+                await self.air.press(button.name, movement)
+                await asyncio.sleep(0.06)
+        elif 'held_turn_' in press:
+            part, _, hundredths = press.partition('held_turn_')
+            mark = self.heard.tape.mark
+            await self.air.press(button.name, f'{part}down')
+            # Turned this late after the press it is believed at once, and it is no hold yet.
+            await asyncio.sleep(0.6)
+            await self.air.press(button.name, f'turn_{hundredths}')
+            await self.heard.tape.wait(
+                lambda message: message.topic.startswith(self.topic('', button)) and '"rotate_' in message.payload,
+                f'a turn after {press}', since=mark)
+            await self.air.press(button.name, f'{part}up')
+        else:
+            await self.air.press(button.name, press)
 
     async def announced(self, node: str) -> None:
         """Until Home Assistant has a whole button: which firmware lies there may be found out a moment later than it."""

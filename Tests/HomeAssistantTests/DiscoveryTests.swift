@@ -123,7 +123,7 @@ struct DiscoveryTests {
             triggers.map { $0.value["type"] }
                 == [
                     "button_short_press", "button_double_press", "button_long_press", "button_long_release",
-                    "button_triple_press", "button_quadruple_press", "button_quintuple_press", "clicks_8",
+                    "button_triple_press", "button_quadruple_press", "button_quintuple_press", "clicked 8 times",
                 ])
     }
 
