@@ -230,6 +230,10 @@ class HomeAssistant:
     async def until_state(self, entity: str, state: str, within: float = 10) -> dict[str, Any]:
         return await self._until(entity, f'is {state}', lambda known: known['state'] == state, within)
 
+    async def until_known(self, entity: str, within: float = 10) -> None:
+        await self._until(
+            entity, 'is known', lambda known: known['state'] not in ('unavailable', 'unknown'), within)
+
     async def until_attribute(self, entity: str, name: str, value: Any, within: float = 10) -> None:
         await self._until(entity, f'has {name} {value}', lambda known: known['attributes'].get(name) == value, within)
 

@@ -108,7 +108,10 @@ class House:
 
     async def pair(self, button: Button) -> None:
         """By the switch of the bridge, until Home Assistant has all of the button."""
-        await self.home.call('switch.turn_on', await self.bridge_entity('permit_join'))
+        switch = await self.bridge_entity('permit_join')
+        # What is not available yet does nothing, silently.
+        await self.home.until_known(switch)
+        await self.home.call('switch.turn_on', switch)
         await self.announced(self.node(button))
         await self.bridge.ready(button.id)
 
@@ -167,10 +170,17 @@ class House:
         else:
             await self.air.press(button.name, press)
 
-    async def announced(self, node: str) -> None:
-        """Until Home Assistant has a whole button: which firmware lies there may be found out a moment later than it."""
+    async def announced(self, node: str, component: str = 'firmware') -> None:
+        """Until Home Assistant has every entity that is announced of a device, this one among them: which firmware lies
+        there may be found out a moment later than a button, and a first entity of its kind takes Home Assistant longer."""
+        topic = f'homeassistant/device/{node}/config'
         async with limit(60, f'Home Assistant has all of {node}'):
-            while 'firmware' not in await self.home.entities(f'{node}_'):
+            while True:
+                said = self.heard.tape.since(0, lambda message: message.topic == topic and message.payload != '')
+                components = said[-1].json['components'] if said else {}
+                entities = {key for key, each in components.items() if 'unique_id' in each}
+                if component in entities and entities <= (await self.home.entities(f'{node}_')).keys():
+                    break
                 await asyncio.sleep(0.05)
         await self.settled()
 

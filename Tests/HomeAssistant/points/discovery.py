@@ -2,7 +2,7 @@
 import automations
 from house import KITCHEN, Button, House
 from points.point import point
-from tape import Failure, equal
+from tape import equal
 
 TRIGGERS = {
     'click': 'button_short_press', 'double_click': 'button_double_press', 'hold': 'button_long_press',
@@ -18,7 +18,9 @@ OF_THE_BRIDGE = {'state', 'version', 'buttons', 'adapter', 'permit_join', 'resta
 @point('the bridge is a device as soon as tryckd runs')
 async def bridge(house: House) -> None:
     await house.heard.wait('tryck/bridge/state', since=0, payload='online')
-    await house.settled()
+    said = await house.heard.tape.wait(
+        lambda message: message.topic.startswith('homeassistant/device/tryck_bridge_'), 'the bridge is announced', since=0)
+    await house.announced(said.topic.split('/')[2], 'state')
     entities = await house.home.entities('tryck_bridge_')
     equal({name.partition('_')[2] for name in entities}, OF_THE_BRIDGE, 'entities of the bridge')
     await house.home.until_state(await house.bridge_entity('state'), 'on')
@@ -47,9 +49,7 @@ async def complete(house: House, button: Button, enabled: set[str], disabled: se
     equal({key for key, entry in entities.items() if entry['disabled_by']}, disabled, 'disabled entities')
     await house.home.until_state(entities['connected']['entity_id'], 'on')
     for key in enabled - {'event', 'event_small', 'last_seen'}:
-        state = house.home.states[entities[key]['entity_id']]['state']
-        if state in ('unavailable', 'unknown'):
-            raise Failure(f'{key} is {state}')
+        await house.home.until_known(entities[key]['entity_id'])
 
 
 async def names(house: House, button: Button, expected: dict[str, tuple[str, str]]) -> None:
