@@ -13,14 +13,13 @@ extension Discovery {
     }
 
     private func events(of device: ButtonDevice, _ node: String) -> [Component] {
-        let words = Gesture.allCases.map(\.rawValue) + device.clickWords + device.model.movementWords
-        return device.parts.flatMap { part in
+        device.parts.flatMap { part in
             [
                 Component(
                     "event" + part.keySuffix, .event, of: node,
                     [
-                        "name": .string(part == .small ? "Small button" : "Action"), "device_class": "button",
-                        "event_types": .array(words.map(JSONValue.string)),
+                        "name": .string(device.partName(part) ?? "Action"), "device_class": "button",
+                        "event_types": .array(device.words.map(JSONValue.string)),
                         "state_topic": .string(topics.event(of: device.id, part)),
                     ]),
                 // On its own, for an `up` and its `click` come at the same time, and the state of an event entity is a
@@ -29,7 +28,7 @@ extension Discovery {
                     "event_raw" + part.keySuffix, .event, of: node,
                     [
                         "name": .string(
-                            part == .small ? "Small button press and release" : "Press and release"),
+                            device.partName(part).map { $0 + " press and release" } ?? "Press and release"),
                         "device_class": "button", "event_types": .array(RawEvent.allCases.map { .string($0.rawValue) }),
                         "state_topic": .string(topics.raw(of: device.id, part)), "enabled_by_default": false,
                     ]),
@@ -38,14 +37,12 @@ extension Discovery {
     }
 
     private func triggers(of device: ButtonDevice) -> [Component] {
-        let types =
-            Gesture.allCases.map { ($0.rawValue, $0.triggerType) }
-            + (device.clickWords + device.model.movementWords).map { ($0, ButtonDevice.triggerTypes[$0] ?? $0) }
-        return device.parts.flatMap { part in
-            types.map { word, type in
-                Component(
-                    trigger: word, type: type, subtype: part == .small ? "button_2" : "button_1",
-                    topicName: topics.action(of: device.id, part), prefix: part == .small ? "small_" : "")
+        device.parts.flatMap { part in
+            device.words.map { word in
+                let (type, subtype) = device.trigger(word, part)
+                return Component(
+                    trigger: word, type: type, subtype: subtype, topicName: topics.action(of: device.id, part),
+                    prefix: part == .small ? "small_" : "")
             }
         }
     }
@@ -149,18 +146,21 @@ extension Discovery {
                     "unit_of_measurement": "%", "icon": "mdi:knob", "state_topic": status,
                     "value_template": .string("{{ value_json.positions.\(dial.word) }}"), "command_topic": set,
                     "command_template": .string("{{ {'positions': {'\(dial.word)': value}} | to_json }}"),
-                    "enabled_by_default": .bool(device.usedDials.contains(dial)),
+                    "enabled_by_default": .bool(dial.isUsual || device.usedDials.contains(dial)),
                 ])
         }
         guard device.model == .twist else { return positions }
         return positions + [
+            // A select takes `none` for "nothing is known".
             Component(
                 "led_mode", .select, of: node,
                 [
-                    "name": "Lights", "options": .array(LEDMode.allCases.map { .string($0.rawValue) }),
+                    "name": "LED mode",
+                    "options": .array(LEDMode.allCases.map { .string($0 == .none ? "dark" : $0.rawValue) }),
                     "entity_category": "config", "icon": "mdi:led-on", "state_topic": status,
-                    "value_template": "{{ value_json.led_mode }}", "command_topic": set,
-                    "command_template": "{{ {'led_mode': value} | to_json }}",
+                    "value_template": "{{ 'dark' if value_json.led_mode == 'none' else value_json.led_mode }}",
+                    "command_topic": set,
+                    "command_template": "{{ {'led_mode': 'none' if value == 'dark' else value} | to_json }}",
                 ])
         ]
     }
@@ -183,26 +183,40 @@ extension ButtonDevice {
     /// Those that have topics of their own; `nil`: the whole button, or the big one.
     fileprivate var parts: [ButtonPart?] { model == .duo ? [nil, .small] : [nil] }
 
+    /// `nil`: there is only one.
+    fileprivate func partName(_ part: ButtonPart?) -> String? {
+        guard model == .duo else { return nil }
+        return part == .small ? "Small button" : "Big button"
+    }
+
+    /// Everything each part can do.
+    fileprivate var words: [String] { Gesture.allCases.map(\.rawValue) + clickWords + model.movementWords }
+
     /// `clicks_3` … `clicks_8`, as far as they are in use.
-    fileprivate var clickWords: [String] {
+    private var clickWords: [String] {
         clickCounts.filter((3...8).contains).sorted().map { "clicks_\($0)" }
     }
 
-    /// Of the counts that Home Assistant has a word for.
-    fileprivate static let triggerTypes = [
-        "clicks_3": "button_triple_press", "clicks_4": "button_quadruple_press", "clicks_5": "button_quintuple_press",
-    ]
-}
-
-extension Gesture {
-    fileprivate var triggerType: String {
-        switch self {
-        case .click: "button_short_press"
-        case .doubleClick: "button_double_press"
-        case .hold: "button_long_press"
-        case .holdRelease: "button_long_release"
-        }
+    /// Type and subtype. Home Assistant has words for presses in every language; others it shows as they are, the
+    /// subtype in quotation marks before the type.
+    fileprivate func trigger(_ word: String, _ part: ButtonPart?) -> (String, String) {
+        if let type = ButtonDevice.pressTypes[word] { return (type, part == .small ? "button_2" : "button_1") }
+        let type = ButtonDevice.otherTypes[word] ?? word
+        if model == .twist, model.movementWords.contains(word) { return (type, "Dial") }
+        return (type, part == .small ? "Second button" : "First button")
     }
+
+    private static let pressTypes = [
+        "click": "button_short_press", "double_click": "button_double_press", "hold": "button_long_press",
+        "hold_release": "button_long_release", "clicks_3": "button_triple_press", "clicks_4": "button_quadruple_press",
+        "clicks_5": "button_quintuple_press",
+    ]
+    private static let otherTypes = [
+        "clicks_6": "clicked 6 times", "clicks_7": "clicked 7 times", "clicks_8": "clicked 8 times",
+        "swipe_left": "swiped left", "swipe_right": "swiped right", "swipe_up": "swiped up",
+        "swipe_down": "swiped down", "rotate_clockwise": "turned clockwise",
+        "rotate_counter_clockwise": "turned counter-clockwise",
+    ]
 }
 
 extension ButtonPart? {
@@ -212,10 +226,19 @@ extension ButtonPart? {
 extension Dial {
     fileprivate var entityName: String {
         switch self {
-        case .part(.small): "Small button position"
-        case .part: "Big button position"
-        case .slot(let number): "Slot \(number) position"
-        case .free: "Position while pressed"
+        case .part(.small): "Dial position, small button"
+        case .part: "Dial position, big button"
+        case .slot(let number): "Dial position, slot \(number)"
+        case .free: "Dial position while pressed"
+        }
+    }
+
+    /// Turned by everybody: a Twist stays in its first slot until it is turned pressed. Home Assistant heeds only what it
+    /// is told first, when no rule may be written yet.
+    fileprivate var isUsual: Bool {
+        switch self {
+        case .part, .slot(1): true
+        case .slot, .free: false
         }
     }
 }

@@ -16,14 +16,41 @@ def on_device_trigger(name: str, trigger: dict[str, Any]) -> Automation:
     return {'triggers': [{'trigger': 'device', **picked}], 'actions': tells(name), 'mode': 'queued'}
 
 
-def guarded(name: str, entity: str) -> Automation:
-    """As the documentation advises: neither an outage nor a restart is taken for a click."""
+def on_device_triggers(triggers: dict[str, dict[str, Any]]) -> Automation:
+    """Of the triggers by name, tells which one it was."""
+    keys = ('domain', 'device_id', 'type', 'subtype')
+    return {
+        'triggers': [
+            {'trigger': 'device', 'id': name, **{key: trigger[key] for key in keys}}
+            for name, trigger in triggers.items()],
+        'actions': tells('{{ trigger.id }}'), 'mode': 'queued'}
+
+
+def on_event(entities: str | list[str], condition: str, actions: list[dict[str, Any]]) -> Automation:
+    """As the documentation advises: neither an outage nor a restart is taken for an event."""
     return {
         'triggers': [{
-            'trigger': 'state', 'entity_id': entity, 'not_from': ['unavailable'],
+            'trigger': 'state', 'entity_id': entities, 'not_from': ['unavailable'],
             'not_to': ['unavailable', 'unknown']}],
-        'conditions': ["{{ trigger.to_state and trigger.to_state.attributes.event_type == 'click' }}"],
-        'actions': tells(name), 'mode': 'queued'}
+        'conditions': [f'{{{{ trigger.to_state and {condition} }}}}'], 'actions': actions, 'mode': 'queued'}
+
+
+def guarded(name: str, entity: str) -> Automation:
+    return on_event(entity, "trigger.to_state.attributes.event_type == 'click'", tells(name))
+
+
+def on_events(entities: list[str]) -> Automation:
+    """Tells which one it was and what it did."""
+    return on_event(
+        entities, 'true', tells('{{ trigger.entity_id }} {{ trigger.to_state.attributes.event_type }}'))
+
+
+def dimming(name: str, entity: str, light: str) -> Automation:
+    """A turn of a dial makes a light brighter or darker by as much."""
+    dim = {
+        'action': 'light.turn_on', 'target': {'entity_id': light},
+        'data': {'brightness_step_pct': '{{ trigger.to_state.attributes.steps }}'}}
+    return on_event(entity, "trigger.to_state.attributes.part == 'dial'", [*tells(name), dim])
 
 
 def from_blueprint(name: str, entity: str) -> Automation:

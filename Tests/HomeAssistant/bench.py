@@ -33,7 +33,7 @@ async def measure(directory: Path) -> int:
         simulator.write_text(SIMULATOR)
         house.bridge = await house.add_bridge('tryck', f'simulated:{simulator}', rules=RULES, build='release')
         await house.bridge.ask('permit_join', time=60)
-        await house.bridge.ready()
+        await house.bridge.ready(BUTTON)
         await house.settled()
         device = await house.home.device(f'tryck_{BUTTON}')
         entities = await house.home.entities(f'tryck_{BUTTON}_')

@@ -31,16 +31,16 @@ def prepared(variable: str, pattern: str) -> str:
 
 
 class Air:
-    """A virtual controller, and a button on it that goes on living when tryckd does not."""
+    """A virtual controller, and buttons on it that go on living when tryckd does not."""
 
     def __init__(self, directory: Path) -> None:
         self.transport = ''
         self.trust_root = ''
         self._directory = directory
         self._rootcanal: Program | None = None
-        self._button: Program | None = None
+        self._buttons: dict[str, Program] = {}
 
-    async def start(self, name: str, button: dict[str, Any]) -> None:
+    async def start(self) -> None:
         ports = [free_port() for _ in range(4)]
         names = ('hci_port', 'test_port', 'link_port', 'link_ble_port')
         self._rootcanal = await Program.start(
@@ -49,18 +49,19 @@ class Air:
             environment={'LD_PRELOAD': prepared('TRYCK_NODELAY', 'nodelay.so')})
         await self._rootcanal.line(f'Listening on: {ports[0]}')
         self.transport = f'h4:tcp:127.0.0.1:{ports[0]}'
-        file = self._directory / 'simulator.yaml'
+
+    async def add(self, name: str, button: dict[str, Any]) -> None:
+        file = self._directory / f'{name}.yaml'
         file.write_text(json.dumps({'buttons': {name: button}}))
-        self._button = await Program.start(
-            'the button', built('tryck'), 'simulate', file, '--attach', self.transport, directory=self._directory)
-        self.trust_root = (await self._button.line('trust_roots')).split('"')[1]
+        program = self._buttons[name] = await Program.start(
+            name, built('tryck'), 'simulate', file, '--attach', self.transport, directory=self._directory)
+        self.trust_root = (await program.line('trust_roots')).split('"')[1]
 
     async def press(self, button: str, press: str) -> None:
-        assert self._button
-        await self._button.write(f'{button} {press}')
+        await self._buttons[button].write(f'{button} {press}')
 
     async def end(self) -> None:
-        for program in (self._button, self._rootcanal):
+        for program in (*self._buttons.values(), self._rootcanal):
             if program:
                 await program.end()
 
@@ -137,10 +138,10 @@ class Bridge:
         async with self.control() as control:
             return await control.ask(request, **data)
 
-    async def ready(self, within: float = 30) -> None:
-        """Until a button is connected and verified."""
-        async with limit(within, f'a button of {self.base} is ready'):
-            while not any(button['state'] == 'ready' for button in await self.ask('buttons')):
+    async def ready(self, button: str, within: float = 30) -> None:
+        """Until the button with this id is connected and verified."""
+        async with limit(within, f'{button} of {self.base} is ready'):
+            while not any((each['id'], each['state']) == (button, 'ready') for each in await self.ask('buttons')):
                 await asyncio.sleep(0.05)
 
     async def load(self, rules: str) -> None:

@@ -1,8 +1,12 @@
 """A real Home Assistant in a process of its own, spoken to as its own pages do: HTTP once, then one WebSocket."""
 import asyncio
+import importlib.util
 import itertools
+import json
 import re
+import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +20,22 @@ homeassistant: {{name: Acceptance}}
 http: {{server_host: 127.0.0.1, server_port: {port}}}
 logger: {{default: warning}}
 automation: !include automations.yaml
+mqtt:
+  light: {{name: Desk lamp, unique_id: lamp, schema: json, brightness: true, command_topic: acceptance/lamp}}
 """
 
 Event = dict[str, Any]
+
+
+def label(trigger: dict[str, Any]) -> str:
+    """As its pages write a device trigger: in words of its own where it has some, else as it was announced."""
+    package = importlib.util.find_spec('homeassistant')
+    assert package and package.origin
+    file = Path(package.origin).with_name('components') / 'mqtt/translations/en.json'
+    words = json.loads(file.read_text())['device_automation']
+    if kind := words['trigger_type'].get(trigger['type']):
+        return kind.format(subtype=words['trigger_subtype'].get(trigger['subtype'], trigger['subtype']))
+    return f'"{trigger["subtype"]}" {trigger["type"]}'
 
 
 class HomeAssistant:
@@ -39,7 +56,8 @@ class HomeAssistant:
         directory.mkdir()
         (directory / 'configuration.yaml').write_text(CONFIGURATION.format(port=self._port))
         (directory / 'automations.yaml').write_text('[]\n')
-        (directory / 'blueprints').symlink_to(blueprints)
+        # A copy: Home Assistant puts blueprints of its own beside them.
+        shutil.copytree(blueprints, directory / 'blueprints')
 
     # --- The program
 
@@ -210,14 +228,28 @@ class HomeAssistant:
         return [trigger for trigger in triggers if trigger['domain'] == 'mqtt']
 
     async def until_state(self, entity: str, state: str, within: float = 10) -> dict[str, Any]:
+        return await self._until(entity, f'is {state}', lambda known: known['state'] == state, within)
+
+    async def until_known(self, entity: str, within: float = 10) -> None:
+        await self._until(
+            entity, 'is known', lambda known: known['state'] not in ('unavailable', 'unknown'), within)
+
+    async def until_attribute(self, entity: str, name: str, value: Any, within: float = 10) -> None:
+        await self._until(entity, f'has {name} {value}', lambda known: known['attributes'].get(name) == value, within)
+
+    async def _until(
+        self, entity: str, what: str, matches: Callable[[dict[str, Any]], bool], within: float
+    ) -> dict[str, Any]:
         def look() -> dict[str, Any] | None:
             known = self.states.get(entity)
-            return known if known and known['state'] == state else None
+            return known if known and matches(known) else None
 
         try:
-            return await self.events.until(look, f'{entity} is {state}', within)
+            return await self.events.until(look, f'{entity} {what}', within)
         except Failure as failure:
-            raise Failure(f'{failure}; it is {self.states.get(entity, {}).get("state", "not there")}') from None
+            known = self.states.get(entity)
+            found = f'{known["state"]} {known["attributes"]}' if known else 'not there'
+            raise Failure(f'{failure}; it is {found}') from None
 
     def changes(self, entity: str, since: int) -> list[dict[str, Any]]:
         """The states an entity was given since a mark."""

@@ -5,6 +5,7 @@ import struct
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,22 @@ from broker import Broker, Listener, Message
 from home_assistant import HomeAssistant
 from tape import Failure, equal, limit
 
-# A virtual controller has random static addresses: the two highest bits are set.
-ADDRESS = 'C0:E4:DA:00:00:01'
-BUTTON = 'c0e4da000001'
+
+@dataclass(frozen=True)
+class Button:
+    name: str
+    # Behind a virtual controller it is a random static one: the two highest bits are set.
+    address: str
+    model: str
+
+    @property
+    def id(self) -> str:
+        return self.address.replace(':', '').lower()
+
+
+KITCHEN = Button('kitchen', 'C0:E4:DA:00:00:01', 'flic2')
+SOFA = Button('sofa', 'C0:E4:DA:00:00:02', 'duo')
+DESK = Button('desk', 'C0:E4:DA:00:00:03', 'twist')
 
 # What a click runs.
 CLICK = ('button_short_press', 'guarded', 'blueprint click')
@@ -25,7 +39,7 @@ CLICK = ('button_short_press', 'guarded', 'blueprint click')
 RULES = f"""\
 version: 1
 buttons:
-  kitchen: {{address: "{ADDRESS}"}}
+  kitchen: {{address: "{KITCHEN.address}"}}
 rules:
   - id: thrice
     triggers: {{button: kitchen, clicks: 3}}
@@ -75,15 +89,31 @@ class House:
     async def add_bridge(self, base: str, transport: str, **details: Any) -> Bridge:
         bridge = Bridge(self.directory / base, self.broker, transport, base=base, **details)
         self._ends.push_async_callback(bridge.end)
-        image = bridge.state_directory / 'firmware/flic2-11.bin'
-        image.parent.mkdir()
-        image.write_bytes(firmware())
+        images = bridge.state_directory / 'firmware'
+        images.mkdir()
+        for model in ('flic2', 'duo', 'twist'):
+            (images / f'{model}-11.bin').write_bytes(firmware())
         await bridge.start()
         return bridge
 
     async def add_air(self) -> None:
         self._ends.push_async_callback(self.air.end)
-        await self.air.start('kitchen', {'address': ADDRESS, 'firmware': 10, 'battery': 2940})
+        await self.air.start()
+        await self.add_button(KITCHEN)
+
+    async def add_button(self, button: Button) -> None:
+        """It can be paired from now on."""
+        await self.air.add(button.name, {
+            'model': button.model, 'address': button.address, 'firmware': 10, 'battery': 2940})
+
+    async def pair(self, button: Button) -> None:
+        """By the switch of the bridge, until Home Assistant has all of the button."""
+        switch = await self.bridge_entity('permit_join')
+        # What is not available yet does nothing, silently.
+        await self.home.until_known(switch)
+        await self.home.call('switch.turn_on', switch)
+        await self.announced(self.node(button))
+        await self.bridge.ready(button.id)
 
     def tell(self) -> None:
         """What helps to understand a failure."""
@@ -92,21 +122,23 @@ class House:
 
     # --- Names
 
-    def topic(self, name: str = '') -> str:
-        return f'{self.bridge.base}/{BUTTON}' + (f'/{name}' if name else '')
+    def topic(self, name: str = '', button: Button = KITCHEN) -> str:
+        return f'{self.bridge.base}/{button.id}' + (f'/{name}' if name else '')
 
-    @property
-    def config_topic(self) -> str:
-        return f'homeassistant/device/{self.bridge.base}_{BUTTON}/config'
+    def node(self, button: Button = KITCHEN) -> str:
+        return f'{self.bridge.base}_{button.id}'
 
-    async def entities(self) -> dict[str, dict[str, Any]]:
+    def config_topic(self, button: Button = KITCHEN) -> str:
+        return f'homeassistant/device/{self.node(button)}/config'
+
+    async def entities(self, button: Button = KITCHEN) -> dict[str, dict[str, Any]]:
         """The button's, by component."""
-        return await self.home.entities(f'{self.bridge.base}_{BUTTON}_')
+        return await self.home.entities(f'{self.node(button)}_')
 
-    async def entity(self, component: str) -> str:
-        entities = await self.entities()
+    async def entity(self, component: str, button: Button = KITCHEN) -> str:
+        entities = await self.entities(button)
         if component not in entities:
-            raise Failure(f'the button has no {component}; it has {", ".join(sorted(entities))}')
+            raise Failure(f'{button.name} has no {component}; it has {", ".join(sorted(entities))}')
         return entities[component]['entity_id']
 
     async def bridge_entity(self, component: str) -> str:
@@ -118,19 +150,37 @@ class House:
 
     # --- What happens
 
-    async def press(self, press: str) -> None:
-        word, _, times = press.partition('_')
-        if word != 'clicks':
-            return await self.air.press('kitchen', press)
-        # Presses with a name keep apart from each other.
-        for movement in ('down', 'up') * int(times):
-            await self.air.press('kitchen', movement)
-            await asyncio.sleep(0.06)
+    async def press(self, press: str, button: Button = KITCHEN) -> None:
+        if press.startswith('clicks_'):
+            # Presses with a name keep apart from each other.
+            for movement in ('down', 'up') * int(press.removeprefix('clicks_')):
+                await self.air.press(button.name, movement)
+                await asyncio.sleep(0.06)
+        elif 'held_turn_' in press:
+            part, _, hundredths = press.partition('held_turn_')
+            mark = self.heard.tape.mark
+            await self.air.press(button.name, f'{part}down')
+            # Turned this late after the press it is believed at once, and it is no hold yet.
+            await asyncio.sleep(0.6)
+            await self.air.press(button.name, f'turn_{hundredths}')
+            await self.heard.tape.wait(
+                lambda message: message.topic.startswith(self.topic('', button)) and '"rotate_' in message.payload,
+                f'a turn after {press}', since=mark)
+            await self.air.press(button.name, f'{part}up')
+        else:
+            await self.air.press(button.name, press)
 
-    async def announced(self, node: str) -> None:
-        """Until Home Assistant has a whole button: which firmware lies there may be found out a moment later than it."""
+    async def announced(self, node: str, component: str = 'firmware') -> None:
+        """Until Home Assistant has every entity that is announced of a device, this one among them: which firmware lies
+        there may be found out a moment later than a button, and a first entity of its kind takes Home Assistant longer."""
+        topic = f'homeassistant/device/{node}/config'
         async with limit(60, f'Home Assistant has all of {node}'):
-            while 'firmware' not in await self.home.entities(f'{node}_'):
+            while True:
+                said = self.heard.tape.since(0, lambda message: message.topic == topic and message.payload != '')
+                components = said[-1].json['components'] if said else {}
+                entities = {key for key, each in components.items() if 'unique_id' in each}
+                if component in entities and entities <= (await self.home.entities(f'{node}_')).keys():
+                    break
                 await asyncio.sleep(0.05)
         await self.settled()
 
@@ -154,18 +204,20 @@ class House:
         messages = self.heard.tape.since(since, lambda message: message.topic == automations.RAN)
         return Counter(message.payload for message in messages if not message.payload.startswith('echo '))
 
-    def events(self, since: int) -> list[Message]:
-        return self.heard.tape.since(since, lambda message: message.topic == self.topic('event'))
+    def events(self, since: int, topic: str = '') -> list[Message]:
+        return self.heard.tape.since(since, lambda message: message.topic == (topic or self.topic('event')))
 
     async def clicked(self) -> None:
         await self.pressed('click', 'click', CLICK)
 
-    async def pressed(self, press: str, expected: str, runs: Iterable[str]) -> None:
+    async def pressed(
+        self, press: str, expected: str, runs: Iterable[str], button: Button = KITCHEN, topic: str = 'event'
+    ) -> None:
         """Presses, until there is the event; just these automations ran for it, once each."""
-        mark = self.heard.tape.mark
-        await self.press(press)
+        mark, topic = self.heard.tape.mark, self.topic(topic, button)
+        await self.press(press, button)
         await self.heard.tape.wait(
-            lambda message: message.topic == self.topic('event') and message.json['event_type'] == expected,
+            lambda message: message.topic == topic and message.json['event_type'] == expected,
             f'{expected} after {press}', since=mark)
         await self.settled()
         equal(self.runs(mark), Counter(runs), f'the automations that ran for {press}')

@@ -33,6 +33,19 @@ struct DiscoveryTests {
         }
     }
 
+    @Test("a trigger is called by a word that Home Assistant translates, or by one that people read as it is")
+    func triggerNames() throws {
+        for device in [Examples.button, Examples.duo, Examples.twist] {
+            let components = try #require(try JSONValue(parsing: discovery.payload(device))["components"]?.objectValue)
+            for trigger in components where trigger.value["automation_type"] != nil {
+                let type = try #require(trigger.value["type"]?.stringValue)
+                let subtype = try #require(trigger.value["subtype"]?.stringValue)
+                #expect(type.hasPrefix("button_") || !type.contains("_"), "\(trigger.name)")
+                #expect(type.hasPrefix("button_") == subtype.hasPrefix("button_"), "\(trigger.name)")
+            }
+        }
+    }
+
     @Test("config topics are made of the base topic, and of nothing that can change")
     func configTopics() {
         #expect(discovery.configTopic(of: Examples.button.id) == "homeassistant/device/tryck_80e4da010203/config")
@@ -110,7 +123,7 @@ struct DiscoveryTests {
             triggers.map { $0.value["type"] }
                 == [
                     "button_short_press", "button_double_press", "button_long_press", "button_long_release",
-                    "button_triple_press", "button_quadruple_press", "button_quintuple_press", "clicks_8",
+                    "button_triple_press", "button_quadruple_press", "button_quintuple_press", "clicked 8 times",
                 ])
     }
 

@@ -1,5 +1,5 @@
 """Everything that has to hold, in order."""
-from points import discovery, gestures, commands, naming, outages, neighbours, restart, removal
+from points import discovery, gestures, commands, duo, twist, dimming, naming, outages, neighbours, restart, removal
 from points.point import POINTS
 
 __all__ = ['POINTS']

@@ -1,5 +1,5 @@
 """What is set in Home Assistant is done by tryckd, which says so: no entity is optimistic."""
-from house import House
+from house import KITCHEN, Button, House
 from points.point import point
 from tape import Failure
 
@@ -50,7 +50,11 @@ async def log_level(house: House) -> None:
 
 @point('firmware is installed from the file, and its new version is shown')
 async def update(house: House) -> None:
-    entity = await house.entity('firmware')
+    await install(house, KITCHEN)
+
+
+async def install(house: House, button: Button) -> None:
+    entity = await house.entity('firmware', button)
     state = await house.home.until_state(entity, 'on')
     if (state['attributes']['installed_version'], state['attributes']['latest_version']) != ('10', '11'):
         raise Failure(f'versions: {state["attributes"]}')
@@ -58,7 +62,7 @@ async def update(house: House) -> None:
     state = await house.home.until_state(entity, 'off', within=60)
     if state['attributes']['installed_version'] != '11':
         raise Failure(f'installed: {state["attributes"]["installed_version"]}')
-    await house.bridge.ready()
+    await house.bridge.ready(button.id)
 
 
 @point('the restart button starts tryckd anew')
@@ -67,5 +71,5 @@ async def restart(house: House) -> None:
     await house.home.call('button.press', await house.bridge_entity('restart'))
     await house.heard.wait('tryck/bridge/state', since=mark, payload='offline')
     await house.heard.wait('tryck/bridge/state', since=mark, payload='online', within=30)
-    await house.bridge.ready()
+    await house.bridge.ready(KITCHEN.id)
     await house.clicked()

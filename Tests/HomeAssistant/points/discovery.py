@@ -1,8 +1,8 @@
 """Announced once, taken without a word."""
 import automations
-from house import ADDRESS, BUTTON, House
+from house import KITCHEN, Button, House
 from points.point import point
-from tape import Failure, equal
+from tape import equal
 
 TRIGGERS = {
     'click': 'button_short_press', 'double_click': 'button_double_press', 'hold': 'button_long_press',
@@ -18,7 +18,9 @@ OF_THE_BRIDGE = {'state', 'version', 'buttons', 'adapter', 'permit_join', 'resta
 @point('the bridge is a device as soon as tryckd runs')
 async def bridge(house: House) -> None:
     await house.heard.wait('tryck/bridge/state', since=0, payload='online')
-    await house.settled()
+    said = await house.heard.tape.wait(
+        lambda message: message.topic.startswith('homeassistant/device/tryck_bridge_'), 'the bridge is announced', since=0)
+    await house.announced(said.topic.split('/')[2], 'state')
     entities = await house.home.entities('tryck_bridge_')
     equal({name.partition('_')[2] for name in entities}, OF_THE_BRIDGE, 'entities of the bridge')
     await house.home.until_state(await house.bridge_entity('state'), 'on')
@@ -27,26 +29,34 @@ async def bridge(house: House) -> None:
 
 @point('the switch of the bridge lets a button in, and the button is a device with all its entities and triggers')
 async def button(house: House) -> None:
-    await house.home.call('switch.turn_on', await house.bridge_entity('permit_join'))
-    await house.announced(f'tryck_{BUTTON}')
-    await house.bridge.ready()
-    entities = await house.entities()
-    equal({key for key, entry in entities.items() if not entry['disabled_by']}, ENABLED, 'entities')
-    equal({key for key, entry in entities.items() if entry['disabled_by']}, DISABLED, 'disabled entities')
-    device = await house.home.device(f'tryck_{BUTTON}')
-    equal(device['connections'], [['bluetooth', ADDRESS]], 'connections')
+    await house.pair(KITCHEN)
+    await complete(house, KITCHEN, ENABLED, DISABLED)
+    device = await house.home.device(house.node())
+    equal(device['connections'], [['bluetooth', KITCHEN.address]], 'connections')
     bridge = next(iter((await house.home.entities('tryck_bridge_')).values()))
     equal(device['via_device_id'], bridge['device_id'], 'the device it hangs on')
     triggers = await house.home.triggers(device['id'])
     equal(
         sorted((trigger['type'], trigger['subtype']) for trigger in triggers),
         sorted((kind, 'button_1') for kind in TRIGGERS.values()), 'device triggers')
-    await house.home.until_state(await house.entity('connected'), 'on')
     await house.home.until_state(await house.bridge_entity('buttons'), '1')
-    for key in ENABLED - {'event', 'last_seen'}:
-        state = house.home.states[entities[key]['entity_id']]['state']
-        if state in ('unavailable', 'unknown'):
-            raise Failure(f'{key} is {state}')
+
+
+async def complete(house: House, button: Button, enabled: set[str], disabled: set[str]) -> None:
+    """It has just these entities, and all that can be known of it is."""
+    entities = await house.entities(button)
+    equal({key for key, entry in entities.items() if not entry['disabled_by']}, enabled, 'entities')
+    equal({key for key, entry in entities.items() if entry['disabled_by']}, disabled, 'disabled entities')
+    await house.home.until_state(entities['connected']['entity_id'], 'on')
+    for key in enabled - {'event', 'event_small', 'last_seen'}:
+        await house.home.until_known(entities[key]['entity_id'])
+
+
+async def names(house: House, button: Button, expected: dict[str, tuple[str, str]]) -> None:
+    """By component, the entity's id and what people read after the name of the device."""
+    entities = await house.entities(button)
+    equal(
+        {key: (entities[key]['entity_id'], entities[key]['original_name']) for key in expected}, expected, 'names')
 
 
 @point('Home Assistant has logged nothing about it')
@@ -56,7 +66,7 @@ async def silence(house: House) -> None:
 
 @point('automations on every trigger, on the event entity and on the blueprint are taken')
 async def automate(house: House) -> None:
-    device = await house.home.device(f'tryck_{BUTTON}')
+    device = await house.home.device(house.node())
     entity = await house.entity('event')
     for trigger in await house.home.triggers(device['id']):
         await house.home.add_automation(trigger['type'], automations.on_device_trigger(trigger['type'], trigger))

@@ -1,23 +1,34 @@
 """A gesture is one change of state, one device trigger, one branch of the blueprint."""
+from collections.abc import Sequence
+
 import automations
 from bridge import NO_RULES
-from house import BUTTON, CLICK, RULES, House
+from broker import Message
+from house import CLICK, KITCHEN, RULES, Button, House
 from points.point import point
 from tape import equal
 
-ATTRIBUTES = ('event_type', 'id', 'name', 'seq', 'ts', 'queued', 'age_ms', 'press_count')
+ATTRIBUTES = {'event_type', 'id', 'name', 'seq', 'ts', 'queued', 'age_ms', 'press_count'}
 
 
-async def gesture(house: House, press: str, words: list[str], *runs: str) -> None:
+async def gesture(
+    house: House, press: str, words: list[str], *runs: str, button: Button = KITCHEN, parts: Sequence[str] = ()
+) -> list[Message]:
     """A press that makes these events, the last of which ends it."""
+    topic, component = ('small/event', 'event_small') if 'small' in parts else ('event', 'event')
     home, mark, heard = house.home, house.home.events.mark, house.heard.tape.mark
-    await house.pressed(press, words[-1], runs)
-    events = [message.json for message in house.events(heard)]
-    changes = [state['attributes'] for state in home.changes(await house.entity('event'), mark)]
+    await house.pressed(press, words[-1], runs, button, topic)
+    messages = house.events(heard, house.topic(topic, button))
+    events = [message.json for message in messages]
+    changes = [state['attributes'] for state in home.changes(await house.entity(component, button), mark)]
     equal([event['event_type'] for event in events], words, 'events')
-    equal([{key: state.get(key) for key in ATTRIBUTES} for state in changes], events, 'changes of state')
+    equal([{key: state.get(key) for key in event} for state, event in zip(changes, events)], events, 'changes of state')
+    equal(len(changes), len(events), 'how many changes of state')
     for event in events:
-        equal((event['id'], event['queued'], event['age_ms']), (BUTTON, False, 0), 'id, queued and age')
+        equal(ATTRIBUTES - event.keys(), set(), 'what an event lacks')
+        equal((event['id'], event['queued'], event['age_ms']), (button.id, False, 0), 'id, queued and age')
+    equal([event.get('part', '') for event in events], [*parts] or [''] * len(words), 'parts')
+    return messages
 
 
 @point('the very first press is not lost, though the entity was unknown before it')
@@ -46,13 +57,13 @@ async def hold(house: House) -> None:
 @point('three clicks are a trigger from the moment a rule waits for them, and none any more when no rule does')
 async def three_clicks(house: House) -> None:
     home, mark = house.home, house.heard.tape.mark
-    device = await home.device(f'tryck_{BUTTON}')
+    device = await home.device(house.node())
 
     async def kinds() -> set[str]:
         return {trigger['type'] for trigger in await home.triggers(device['id'])}
 
     await house.bridge.load(RULES)
-    await house.heard.wait(house.config_topic, since=mark)
+    await house.heard.wait(house.config_topic(), since=mark)
     await house.settled()
     [trigger] = [each for each in await home.triggers(device['id']) if each['type'] == 'button_triple_press']
     await home.add_automation('triple', automations.on_device_trigger('triple', trigger))
@@ -62,6 +73,6 @@ async def three_clicks(house: House) -> None:
     await home.remove_automation('triple')
     mark, before = house.heard.tape.mark, await kinds()
     await house.bridge.load(NO_RULES)
-    await house.heard.wait(house.config_topic, since=mark)
+    await house.heard.wait(house.config_topic(), since=mark)
     await house.settled()
     equal(await kinds(), before - {'button_triple_press'}, 'device triggers')

@@ -1,5 +1,5 @@
 """A name is no identity."""
-from house import BUTTON, House
+from house import KITCHEN, House
 from points.point import point
 from tape import equal
 
@@ -8,10 +8,10 @@ from tape import equal
 async def rename(house: House) -> None:
     before = {key: entry['entity_id'] for key, entry in (await house.entities()).items()}
     mark = house.heard.tape.mark
-    house.heard.publish('tryck/bridge/request/button/rename', f'{{"id":"{BUTTON}","to":"By the stove"}}')
-    await house.heard.wait(house.config_topic, since=mark)
+    house.heard.publish('tryck/bridge/request/button/rename', f'{{"id":"{KITCHEN.id}","to":"By the stove"}}')
+    await house.heard.wait(house.config_topic(), since=mark)
     await house.settled()
     equal({key: entry['entity_id'] for key, entry in (await house.entities()).items()}, before, 'entity ids')
-    device = await house.home.device(f'tryck_{BUTTON}')
+    device = await house.home.device(house.node())
     equal(device['name'], 'By the stove', 'name of the device')
     await house.clicked()

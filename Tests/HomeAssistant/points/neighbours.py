@@ -17,7 +17,7 @@ async def neighbour(house: House) -> None:
     house.neighbour = await house.add_bridge('annex', f'simulated:{file}')
     await house.neighbour.ask('permit_join', time=60)
     await house.announced(f'annex_{OTHER}')
-    await house.neighbour.ready()
+    await house.neighbour.ready(OTHER)
     mine, theirs = await house.entities(), await house.home.entities(f'annex_{OTHER}_')
     equal(theirs.keys(), mine.keys(), 'entities of the other button')
 

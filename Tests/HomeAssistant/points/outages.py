@@ -19,6 +19,11 @@ async def is_back(house: House, within: float) -> None:
     await home.events.until(look, 'everything is back', within)
 
 
+def dials(house: House) -> dict[str, str]:
+    """Where they stand."""
+    return {name: state['state'] for name, state in house.home.states.items() if name.startswith('number.')}
+
+
 async def nothing_ran(house: House, since: int) -> None:
     await house.settled()
     equal(house.runs(since), Counter(), 'automations that ran')
@@ -43,7 +48,7 @@ async def started_again(house: House) -> None:
 
 @point('a press from while tryckd was away, older than 3 s, is told as stale and triggers nothing')
 async def stale(house: House) -> None:
-    mark = house.heard.tape.mark
+    mark, before = house.heard.tape.mark, dials(house)
     await house.bridge.end()
     await house.press('click')
     try:
@@ -58,17 +63,20 @@ async def stale(house: House) -> None:
     equal(told.json['data']['event_type'], 'click', 'what is stale')
     await nothing_ran(house, mark)
     equal(house.events(mark), [], 'events')
+    await is_back(house, within=15)
+    equal(dials(house), before, 'where dials stand')
     await house.clicked()
 
 
 @point('the broker restarted and forgetful: everything is back in 15 s, and no automation ran')
 async def broker(house: House) -> None:
-    mark = house.heard.tape.mark
+    mark, before = house.heard.tape.mark, dials(house)
     entity = await house.entity('event')
     await house.broker.end()
     await house.home.until_state(entity, 'unavailable')
     await house.broker.start()
     await is_back(house, within=15)
+    equal(dials(house), before, 'where dials stand')
     await nothing_ran(house, mark)
     await house.clicked()
 
@@ -77,5 +85,5 @@ async def broker(house: House) -> None:
 async def birth(house: House) -> None:
     mark = house.heard.tape.mark
     house.heard.publish('homeassistant/status', 'online')
-    await house.heard.wait(house.config_topic, since=mark, within=6)
+    await house.heard.wait(house.config_topic(), since=mark, within=6)
     equal(house.events(mark), [], 'events')

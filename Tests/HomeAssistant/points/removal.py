@@ -1,6 +1,6 @@
 """Removed is removed."""
 from broker import retained
-from house import BUTTON, House
+from house import DESK, KITCHEN, SOFA, House
 from points.point import point
 from tape import Failure, equal
 
@@ -11,18 +11,19 @@ EXPECTED = (
 )
 
 
-@point('removed: nothing is retained about it, and nothing of it is in the registries, disabled entities included')
+@point('removed: nothing is retained about any of them, and nothing is in the registries, disabled entities included')
 async def removed(house: House) -> None:
-    if not await house.entities():
-        raise Failure('Home Assistant does not know the button, so this would show nothing')
-    mark = house.heard.tape.mark
-    house.heard.publish('tryck/bridge/request/button/remove', f'{{"id":"{BUTTON}"}}')
-    await house.heard.wait(house.config_topic, since=mark, payload='')
-    await house.settled()
-    left = [topic for topic in await retained(house.broker.port) if BUTTON in topic]
-    equal(left, [], 'retained topics')
-    equal(list(await house.entities()), [], 'entities')
-    equal(await house.home.devices(f'tryck_{BUTTON}'), [], 'devices')
+    for button in (KITCHEN, SOFA, DESK):
+        if not await house.entities(button):
+            raise Failure(f'Home Assistant does not know {button.name}, so this would show nothing')
+        mark = house.heard.tape.mark
+        house.heard.publish('tryck/bridge/request/button/remove', f'{{"id":"{button.id}"}}')
+        await house.heard.wait(house.config_topic(button), since=mark, payload='')
+        await house.settled()
+        left = [topic for topic in await retained(house.broker.port) if button.id in topic]
+        equal(left, [], 'retained topics')
+        equal(list(await house.entities(button)), [], 'entities')
+        equal(await house.home.devices(house.node(button)), [], 'devices')
     await house.home.until_state(await house.bridge_entity('buttons'), '0')
 
 
