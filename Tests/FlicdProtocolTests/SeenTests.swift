@@ -87,4 +87,11 @@ struct SeenTests {
         }
         #expect(heard.isEmpty)
     }
+    @Test("what it sends is read, and would be written the same", arguments: try conversations())
+    func read(_ conversation: Conversation) throws {
+        for packet in conversation.steps.flatMap({ $0["hears"]?.arrayValue ?? [] }) {
+            let octets = try #require([UInt8](hex: packet.stringValue ?? ""))
+            #expect(try FlicdEvent(decoding: Array(octets.dropFirst(2))).encoded() == octets)
+        }
+    }
 }
