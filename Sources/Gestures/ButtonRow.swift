@@ -79,6 +79,7 @@ struct ButtonRow: Sendable {
                     position: movement.position, slot: movement.slot))
         case .rotation(let steps):
             guard steps != 0 else { return }
+            if let place = pressedMachine(turning: movement.part) { machines[place].turn(by: steps, into: &output) }
             for collect in collects {
                 if let place = windows.firstIndex(where: {
                     $0.collect == collect && $0.latest.isOfSameDial(as: movement) && now < $0.endsAt
@@ -89,6 +90,15 @@ struct ButtonRow: Sendable {
                 }
             }
             closeWindows(at: now, into: &output)
+        }
+    }
+
+    /// The one whose press is down while this part is turned.
+    private func pressedMachine(turning part: ButtonPart?) -> Int? {
+        switch part {
+        case .big, .small: machines.firstIndex { $0.part == part }
+        case .push: machines.firstIndex { $0.part == nil }
+        case .dial, nil: nil
         }
     }
 

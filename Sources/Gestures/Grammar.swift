@@ -52,8 +52,8 @@ final class Grammar: Sendable {
         nearestMode = vocabulary.nearestMode
         tellsLongFromShort = hasHold || patterns.contains { $0.contains(.long) }
         let isClickAlone = patterns == [.click] && !hasHold
-        firesOnDown = isClickAlone && !vocabulary.canSwipe
-        // The button's own click would fire on the `down` of a swipe, too.
+        firesOnDown = isClickAlone && !vocabulary.canBeMoved
+        // The button's own click would fire on the `down` of a swipe or a turn, too.
         verdictMode = takesVerdicts && firesOnDown == isClickAlone ? vocabulary.mode : nil
 
         var nodes = [Node()]

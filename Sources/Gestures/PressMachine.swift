@@ -23,8 +23,9 @@ import ButtonModel
 /// | holding   | up                                         | released  | `up`, `hold_release` if a stage was reached  |
 /// | spent     | up                                         | released  | `up`                                         |
 /// | undecided | a chord takes the press                    | spent     | what the train was without it                |
+/// | undecided | it is turned by `leastTurn`                | spent     | what the train was without it                |
 /// | undecided | up, and it was a swipe                     | released  | what the train was without it; `up`, `swipe` |
-/// | long      | the same                                   | released  | the same                                     |
+/// | long      | the two before                             |           | the same                                     |
 /// | any down  | down: the `up` was never told              | undecided | what the train was without that press        |
 /// | any       | link lost                                  | the same  | nothing that only our clock would tell       |
 ///
@@ -39,7 +40,8 @@ import ButtonModel
 /// only if no pattern of the tree begins with it where the longest match before it ended, if it was let go before the
 /// first stage of a hold, or if its `up` was never told. In the named modes the button's own verdicts take the place of
 /// all this (`PressMachine+Verdict.swift`): with its times they are the same. That it was a swipe is known with the `up`:
-/// a press that has been told as a hold by then, or that a chord took, is none.
+/// a press that has been told as a hold by then, or that a chord took, is none. A press that was turned is in no gesture,
+/// for the turn is; a button knows nothing of that, so what it says of the next press may count this one, too.
 struct PressMachine: Sendable {
     enum State: Hashable, Sendable {
         /// The whole train is released.
@@ -65,6 +67,9 @@ struct PressMachine: Sendable {
     /// The same after a restart, when the link has to be made first. These trains know how old they are.
     static let patienceAfterRestart = Duration.seconds(10)
 
+    /// Hundredths of a whole turn. A hand that turns less is not quite still.
+    static let leastTurn = 5
+
     let button: ButtonID
     let part: ButtonPart?
     var grammar: Grammar
@@ -80,6 +85,10 @@ struct PressMachine: Sendable {
     var takesVerdicts: Bool
     /// While a chord may still take the press that is down.
     var isHeldBack = false
+    /// By how many hundredths the last press was turned.
+    private var turned = 0
+    /// When the last press began that was a swipe or a turn.
+    private var movedAt: Ticks?
     /// The link was lost while a press was down; no event came since.
     var isCut = false
     /// The train, or its beginning, is from a former process.
@@ -111,7 +120,10 @@ struct PressMachine: Sendable {
         settlesAt = event.wasQueued && !event.wasQueuedLast ? now + PressMachine.silence : nil
         isCut = false
         if isRestored { ageRestoredPresses(by: event.age, to: clock.moment, clock.instant) }
-        if startsOver && event.step == .down { takesVerdicts = grammar.verdictMode != nil && !isInChord }
+        if startsOver && event.step == .down {
+            let followsMovement = movedAt.map { clock.moment - $0 <= grammar.clickGap } ?? false
+            takesVerdicts = grammar.verdictMode != nil && !isInChord && !followsMovement
+        }
         if event.isTimeRough { leaveToVerdicts() }
         if event.step != .down { note(event) }
 
@@ -148,6 +160,17 @@ struct PressMachine: Sendable {
         rearm()
     }
 
+    /// - Parameter steps: hundredths of a whole turn.
+    mutating func turn(by steps: Int, into output: inout [Recognised]) {
+        guard state == .undecided || state == .long else { return }
+        let (sum, overflow) = turned.addingReportingOverflow(steps)
+        turned = overflow ? PressMachine.leastTurn : sum
+        guard turned.magnitude >= PressMachine.leastTurn else { return }
+        takesVerdicts = false
+        movedAt = train.last?.down
+        spendPress(into: &output)
+    }
+
     /// What comes in from outside ends with this.
     mutating func rearm() { deadline = nextDeadline }
 }
@@ -156,6 +179,7 @@ struct PressMachine: Sendable {
 extension PressMachine {
     mutating func begin(_ event: ButtonEvent, holdsBack: Bool, into output: inout [Recognised]) {
         pressCount &+= 1
+        turned = 0
         let press = Press(
             number: pressCount, down: clock.moment, wasQueued: event.wasQueued, wasQueuedLast: event.wasQueuedLast,
             age: event.age, at: clock.instant)
@@ -203,11 +227,22 @@ extension PressMachine {
             state = .released
             settle(isOver: true, into: &output)
             let swiped = press ?? strayPress(event)
+            movedAt = swiped.down
             give(.up, swiped, heldFor: swiped.heldFor(at: clock.moment).duration, into: &output)
             give(.swipe(direction), swiped, into: &output)
         case .holding, .spent:
             end(event, into: &output)
         }
+    }
+
+    /// The press that is down is in no gesture of the train.
+    private mutating func spendPress(into output: inout [Recognised]) {
+        guard let press = train.popLast() else { return }
+        isHeldBack = false
+        state = .released
+        settle(isOver: true, into: &output)
+        state = .spent(press)
+        rearm()
     }
 
     /// Whose `down` we were never told.
@@ -270,12 +305,7 @@ extension PressMachine {
 
     /// The press that is down belongs to a chord.
     mutating func surrenderPress(into output: inout [Recognised]) {
-        guard state == .undecided, let press = train.popLast() else { return }
-        isHeldBack = false
-        state = .released
-        settle(isOver: true, into: &output)
-        state = .spent(press)
-        rearm()
+        if state == .undecided { spendPress(into: &output) }
     }
 
     /// No chord takes the press any more.

@@ -24,13 +24,13 @@ package struct Vocabulary: Hashable, Sendable {
     package var clickGap: Duration
     /// How long rotation is summed: an event for each.
     package var collects: Set<Duration>
-    /// What has gone down can turn out to be a swipe when it goes up: no click fires before.
-    package var canSwipe: Bool
+    /// What has gone down can turn out to be a swipe or a turn by the time it goes up: no click fires before.
+    package var canBeMoved: Bool
 
     package init(
         patterns: Set<[PressLength]> = [], holdStages: Set<Duration> = [], usesHoldRelease: Bool = false,
         fixedMode: TriggerMode? = nil, holdAfter: Duration = .seconds(1), clickGap: Duration = .milliseconds(500),
-        collects: Set<Duration> = [.milliseconds(100)], canSwipe: Bool = false
+        collects: Set<Duration> = [.milliseconds(100)], canBeMoved: Bool = false
     ) {
         self.patterns = patterns
         self.holdStages = holdStages
@@ -39,7 +39,7 @@ package struct Vocabulary: Hashable, Sendable {
         self.holdAfter = holdAfter
         self.clickGap = clickGap
         self.collects = collects
-        self.canSwipe = canSwipe
+        self.canBeMoved = canBeMoved
     }
 }
 

@@ -1,3 +1,4 @@
+import CLinux
 import FlicdProtocol
 import Glibc
 import Hub

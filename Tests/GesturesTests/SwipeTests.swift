@@ -6,7 +6,7 @@ import Testing
 @Suite("Presses that are swipes")
 struct SwipeTests {
     static let all = Vocabulary(
-        patterns: [.click, .doubleClick], holdStages: [.seconds(1)], usesHoldRelease: true, canSwipe: true)
+        patterns: [.click, .doubleClick], holdStages: [.seconds(1)], usesHoldRelease: true, canBeMoved: true)
 
     /// The last press is a swipe to the left.
     private func swiped(_ presses: String, _ vocabulary: Vocabulary = all, takesVerdicts: Bool = true) -> Room {
@@ -41,7 +41,7 @@ struct SwipeTests {
     @Test("three clicks before it are a train of three")
     func afterTrain() {
         let vocabulary = Vocabulary(
-            patterns: [.click, [.short, .short, .short], [.short, .short, .short, .short]], canSwipe: true)
+            patterns: [.click, [.short, .short, .short], [.short, .short, .short, .short]], canBeMoved: true)
         let room = swiped("0-80 200-280 400-480 600-800", vocabulary)
         #expect(room.gestures.summary == ["sss 1-3", "swipe_left 4"])
     }
@@ -53,6 +53,21 @@ struct SwipeTests {
         #expect(room.gestures.summary == ["swipe_left 1", "click 2"])
     }
 
+    @Test("a press soon after it is a click, though the button counts two", arguments: [true, false])
+    func soonAfter(takesVerdicts: Bool) {
+        var room = Room(Self.all, takesVerdicts: takesVerdicts)
+        let button = Button()
+        var events = button.events(of: Room.presses("0-200 400-480"))
+        #expect(events.last?.step == .up(.doubleClick))
+        events[1].swipe = .left
+        for event in events {
+            room.wait(until: Instant(ticks: button.ticks(of: event)))
+            room.hear(event)
+        }
+        room.rest()
+        #expect(room.gestures.summary == ["swipe_left 1", "click 2"])
+    }
+
     @Test("what was told as a hold stays one", arguments: [true, false])
     func held(takesVerdicts: Bool) {
         let room = swiped("0-1500", takesVerdicts: takesVerdicts)
@@ -61,7 +76,7 @@ struct SwipeTests {
 
     @Test("where a click is all that is wanted it waits for the up, for the press may be a swipe")
     func clickAlone() {
-        let vocabulary = Vocabulary(patterns: [.click], canSwipe: true)
+        let vocabulary = Vocabulary(patterns: [.click], canBeMoved: true)
         #expect(swiped("0-200", vocabulary).gestures.summary == ["swipe_left 1"])
         #expect(vocabulary.clickWait == nil)
         var room = Room(vocabulary)
@@ -119,7 +134,7 @@ struct SwipeTests {
     @Test("a press that ends as a swipe forms no chord, and what it held back goes on")
     func chord() {
         var room = Room(
-            Vocabulary(patterns: [.click], canSwipe: true), chords: [Chord(members: [.kitchen, .hall])])
+            Vocabulary(patterns: [.click], canBeMoved: true), chords: [Chord(members: [.kitchen, .hall])])
         let (kitchen, hall) = (Button(), Button(id: .hall))
         room.hear(kitchen.event(.down, at: 0))
         room.now = Instant(ticks: 3000)
@@ -136,7 +151,7 @@ struct SwipeTests {
     @Test("a press that a chord took is no swipe")
     func taken() {
         var room = Room(
-            Vocabulary(patterns: [.click], canSwipe: true), chords: [Chord(members: [.kitchen, .hall])])
+            Vocabulary(patterns: [.click], canBeMoved: true), chords: [Chord(members: [.kitchen, .hall])])
         room.hear(Button().event(.down, at: 0))
         room.hear(Button(id: .hall).event(.down, at: 0))
         var up = Button().event(.up(.open), at: 3000)

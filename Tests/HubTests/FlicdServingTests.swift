@@ -168,14 +168,13 @@ struct FlicdServingTests {
             hub.tellFlicdProgress(.connected(attic), at: now)
             hub.tellFlicdProgress(.failed(failure, attic), at: now)
         }
-        let end: FlicdEvent =
-            reason.map { .connectionChannelRemoved(id: 4, $0) }
-            ?? .connectionStatusChanged(id: 4, .disconnected, reason: .connectionEstablishmentFailed)
+        let end: [FlicdEvent] = reason.map { [.connectionChannelRemoved(id: 4, $0)] } ?? []
         #expect(
             heard == [
-                .scanWizardFoundPublicButton(id: 3, attic, name: ""), .scanWizardButtonConnected(id: 3),
-                .connectionStatusChanged(id: 4, .connected, reason: .unspecified), end,
-            ])
+                .scanWizardFoundPublicButton(id: 3, attic, name: ""),
+                .connectionStatusChanged(id: 4, .connected, reason: .unspecified), .scanWizardButtonConnected(id: 3),
+                .connectionStatusChanged(id: 4, .disconnected, reason: .unspecified),
+            ] + end)
         house.now = house.now + .seconds(2)
         #expect(house.tell(.timerFired) == [.scanWizardCompleted(id: 3, result)])
     }

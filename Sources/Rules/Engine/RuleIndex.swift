@@ -134,12 +134,21 @@ extension RuleIndex {
         for identity in identities {
             var entry = entry(of: identity, in: set)
             for place in entry.declared where meant[place] == nil { meant[place] = identity.id }
-            entry.vocabulary.canSwipe = identity.model == .duo
             if entry.vocabulary.fixedMode == nil { entry.vocabulary.fixedMode = modes[identity.id] }
             places[identity.id] = entries.count
             entries.append(entry)
+            entries[entries.count - 1].vocabulary.canBeMoved = canBeMoved(identity)
         }
         addChords()
+    }
+
+    /// Any press of a Duo can be a swipe. One of a Twist is a click until somebody wants it to be a turn.
+    private func canBeMoved(_ identity: ButtonIdentity) -> Bool {
+        switch identity.model {
+        case .flic1, .flic2: false
+        case .duo: true
+        case .twist: turnedParts(of: identity.id).contains(.push)
+        }
     }
 
     private func entry(of identity: ButtonIdentity, in set: RuleSet) -> Entry {
