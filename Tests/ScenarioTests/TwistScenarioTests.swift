@@ -180,4 +180,28 @@ struct TwistScenarioTests {
         house.ask(#"{"request":"status"}"#)
         #expect(house.data["rules"]?["contradictions"] == [])
     }
+
+    @Test(
+        "a rule that describes a button itself and waits for what it does not have is told about",
+        arguments: [
+            ("event: swipe_left", "waits for swipe_left of TA01-T00007, and a twist has none"),
+            ("event: click, part: small", "waits for part small of TA01-T00007, and a twist has none"),
+            ("event: rotate_clockwise, part: push", nil), ("event: hold", nil),
+        ])
+    func impossible(trigger: String, sentence: String?) {
+        let rules: HouseRules = .init(
+            """
+            version: 1
+            rules:
+              - id: desk_other
+                triggers: {button: {address: 80:E4:DA:00:00:04}, \(trigger)}
+                actions: {log: a}
+            """)
+        var house = Household([Self.desk], rules: rules)
+        house.pairAll()
+        house.ask(#"{"request":"status"}"#)
+        let sentences = house.data["rules"]?["contradictions"]?.arrayValue?.compactMap(\.stringValue) ?? []
+        #expect(sentences.count == (sentence == nil ? 0 : 1))
+        if let sentence { #expect(sentences.first?.hasPrefix("rule \"desk_other\" " + sentence) == true) }
+    }
 }

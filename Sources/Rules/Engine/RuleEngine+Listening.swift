@@ -27,27 +27,6 @@ extension RuleEngine {
 }
 
 extension RuleEngine {
-    /// Rules are checked against the model they declare; which it is shows with the button.
-    mutating func reportModels(_ effects: inout [Effect]) {
-        let before = contradictions
-        contradictions = [:]
-        for entry in index.entries {
-            guard let place = entry.declared.first, set.buttons.indices.contains(place) else { continue }
-            let button = set.buttons[place]
-            guard let model = DeclaredButton.Model(hardware: entry.identity.model), model != button.model else {
-                continue
-            }
-            let sentence =
-                "\"\(button.name)\" is a \(model.rawValue), and the rules say it is a \(button.model.rawValue); "
-                + "write model: \(model.rawValue) at \(button.place)"
-            contradictions[entry.identity.id] = sentence
-            if before[entry.identity.id] == nil { effects.append(.log(.warning, sentence)) }
-        }
-    }
-
-    /// Which buttons are another model than the rules say, a sentence each that says what to write.
-    package var modelContradictions: [String] { contradictions.sorted { $0.key < $1.key }.map(\.value) }
-
     /// The parts whose turns some rule waits for.
     package func turnedParts(of button: ButtonID) -> Set<ButtonPart> { index.turnedParts(of: button) }
 }

@@ -139,7 +139,7 @@ package struct RuleEngine: Sendable {
 
     var identities: [ButtonIdentity] = []
     var devices: [ButtonID: Device] = [:]
-    /// Buttons that are another model than the rules say: a sentence each, told of once.
+    /// What of the rules a button contradicts, being the model it is: a sentence each, told of once.
     var contradictions: [ButtonID: String] = [:]
     /// Set at run time.
     var modes: [ButtonID: TriggerMode] = [:]

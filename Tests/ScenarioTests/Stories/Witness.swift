@@ -56,8 +56,8 @@ struct Witness {
     var secrecy = Secrecy()
     private var now = Instant(nanoseconds: 0)
     private var moved: [Part: Instant] = [:]
-    /// Hundredths of a turn that a hand has made, and those that were told.
-    private var turned: [ButtonID: (byHand: Int, told: Int, at: Instant)] = [:]
+    /// Hundredths of a turn that a hand has made, and those that were told. With both of its buttons down a Duo turns both.
+    private var turned: [Part: (byHand: Int, told: Int, at: Instant)] = [:]
     private var handled: [ButtonID: EventCursor] = [:]
     private var pressCounts: [ButtonID: Int64] = [:]
     /// Places in `presses` that were recorded and not told of yet.
@@ -129,9 +129,10 @@ struct Witness {
     private mutating func handMoved(_ input: SimulatedWorld.Input) {
         switch input {
         case .turn(let name, let hundredths), .pushTurn(let name, let hundredths, _):
-            guard let button = Self.names[name] else { break }
-            let before = turned[button]
-            turned[button] = ((before?.byHand ?? 0) + abs(hundredths), before?.told ?? 0, now)
+            for part in Self.names[name].map(Part.all) ?? [] {
+                let before = turned[part]
+                turned[part] = ((before?.byHand ?? 0) + abs(hundredths), before?.told ?? 0, now)
+            }
         default: break
         }
     }
@@ -298,12 +299,12 @@ struct Witness {
         let part = Part(button: button, isSmall: line["part"] == "small")
         gestures[part, default: (0, 0, 0)].lines += 1
         guard let steps = line["steps"]?.integerValue, let position = line["position"]?.integerValue,
-            let before = turned[button]
+            let before = turned[part]
         else { return report("P2", "a turn of \(part.name), which nobody turned: \(line)") }
-        turned[button]?.told += Int(steps.magnitude)
+        turned[part]?.told += Int(steps.magnitude)
         if !(0...100 ~= position) || steps == 0 { report("P2", "\(part.name) was turned by \(steps) to \(position)") }
         if before.told + Int(steps.magnitude) > before.byHand {
-            report("P2", "\(button) was turned by \(before.byHand), and \(before.told) and \(steps) were told")
+            report("P2", "\(part.name) was turned by \(before.byHand), and \(before.told) and \(steps) were told")
         }
         if now - before.at > Self.longestTurn { report("P3", "\(part.name) was turned \(now - before.at) ago") }
     }
@@ -329,7 +330,7 @@ struct Witness {
 
     private mutating func expectMoved(_ name: String, within patience: Duration, _ sentence: String) {
         let parts = Self.names[name].map(Part.all) ?? []
-        let turn = Self.names[name].flatMap { turned[$0]?.at }.map { $0 + Self.longestTurn }
+        let turn = parts.first.flatMap { turned[$0]?.at }.map { $0 + Self.longestTurn }
         guard let moved = (parts.compactMap { moved[$0] } + [turn].compactMap(\.self)).max() else {
             return report("P3", "\(sentence), and nobody ever touched \(name)")
         }
