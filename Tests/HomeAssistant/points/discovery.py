@@ -19,7 +19,8 @@ OF_THE_BRIDGE = {'state', 'version', 'buttons', 'adapter', 'permit_join', 'resta
 async def bridge(house: House) -> None:
     await house.heard.wait('tryck/bridge/state', since=0, payload='online')
     said = await house.heard.tape.wait(
-        lambda message: message.topic.startswith('homeassistant/device/tryck_bridge_'), 'the bridge is announced', since=0)
+        lambda message: message.topic.startswith('homeassistant/device/tryck_bridge_'), 'the bridge is announced',
+        since=0)
     await house.announced(said.topic.split('/')[2], 'state')
     entities = await house.home.entities('tryck_bridge_')
     equal({name.partition('_')[2] for name in entities}, OF_THE_BRIDGE, 'entities of the bridge')
