@@ -49,8 +49,12 @@ async def complete(house: House, button: Button, enabled: set[str], disabled: se
     equal({key for key, entry in entities.items() if not entry['disabled_by']}, enabled, 'entities')
     equal({key for key, entry in entities.items() if entry['disabled_by']}, disabled, 'disabled entities')
     await house.home.until_state(entities['connected']['entity_id'], 'on')
-    for key in enabled - {'event', 'event_small', 'last_seen'}:
+    pressed = {'event', 'event_small'}
+    for key in enabled - pressed - {'last_seen'}:
         await house.home.until_known(entities[key]['entity_id'])
+    # Until Home Assistant listens.
+    for key in enabled & pressed:
+        await house.home.until_state(entities[key]['entity_id'], 'unknown')
 
 
 async def names(house: House, button: Button, expected: dict[str, tuple[str, str]]) -> None:
