@@ -34,7 +34,7 @@ async def measure(directory: Path) -> int:
         house.bridge = await house.add_bridge('tryck', f'simulated:{simulator}', rules=RULES, build='release')
         await house.bridge.ask('permit_join', time=60)
         await house.bridge.ready(BUTTON)
-        await house.settled()
+        await house.announced(f'tryck_{BUTTON}')
         device = await house.home.device(f'tryck_{BUTTON}')
         entities = await house.home.entities(f'tryck_{BUTTON}_')
         [trigger] = [each for each in await house.home.triggers(device['id']) if each['type'] == 'button_short_press']

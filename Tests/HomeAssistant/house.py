@@ -171,8 +171,11 @@ class House:
             await self.air.press(button.name, press)
 
     async def announced(self, node: str, component: str = 'firmware') -> None:
-        """Until Home Assistant has every entity that is announced of a device, this one among them: which firmware lies
-        there may be found out a moment later than a button, and a first entity of its kind takes Home Assistant longer."""
+        """Until Home Assistant has every entity that is announced of a device, this one among them.
+
+        Which firmware lies there may be found out a moment later than a button; the first entity of its kind takes Home
+        Assistant longer.
+        """
         topic = f'homeassistant/device/{node}/config'
         async with limit(60, f'Home Assistant has all of {node}'):
             while True:

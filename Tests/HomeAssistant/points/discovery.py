@@ -19,7 +19,8 @@ OF_THE_BRIDGE = {'state', 'version', 'buttons', 'adapter', 'permit_join', 'resta
 async def bridge(house: House) -> None:
     await house.heard.wait('tryck/bridge/state', since=0, payload='online')
     said = await house.heard.tape.wait(
-        lambda message: message.topic.startswith('homeassistant/device/tryck_bridge_'), 'the bridge is announced', since=0)
+        lambda message: message.topic.startswith('homeassistant/device/tryck_bridge_'), 'the bridge is announced',
+        since=0)
     await house.announced(said.topic.split('/')[2], 'state')
     entities = await house.home.entities('tryck_bridge_')
     equal({name.partition('_')[2] for name in entities}, OF_THE_BRIDGE, 'entities of the bridge')
@@ -48,8 +49,12 @@ async def complete(house: House, button: Button, enabled: set[str], disabled: se
     equal({key for key, entry in entities.items() if not entry['disabled_by']}, enabled, 'entities')
     equal({key for key, entry in entities.items() if entry['disabled_by']}, disabled, 'disabled entities')
     await house.home.until_state(entities['connected']['entity_id'], 'on')
-    for key in enabled - {'event', 'event_small', 'last_seen'}:
+    pressed = {'event', 'event_small'}
+    for key in enabled - pressed - {'last_seen'}:
         await house.home.until_known(entities[key]['entity_id'])
+    # Until Home Assistant listens.
+    for key in enabled & pressed:
+        await house.home.until_state(entities[key]['entity_id'], 'unknown')
 
 
 async def names(house: House, button: Button, expected: dict[str, tuple[str, str]]) -> None:
