@@ -37,8 +37,8 @@ let daemonImports: [Target.Dependency] = [
 /// What the fuzz targets import. They are tests that replay the corpus, or, when `Tests/FuzzTests/run` builds this
 /// package for itself, the program that makes it grow.
 let fuzzImports: [Target.Dependency] = [
-    "BluetoothHost", "ButtonModel", "Bytes", "Daemon", "Diagnostics", "Expressions", "Flic", "Gestures",
-    "HomeAssistant",
+    "BluetoothHost", "ButtonModel", "Bytes", "Daemon", "Diagnostics", "Expressions", "Flic",
+    "FlicdProtocol", "Gestures", "HomeAssistant",
     "Hub", "JSON", "RuleLoader", "Rules",
 ]
 let fuzzing: Target =
@@ -148,7 +148,7 @@ let package = Package(
         tests("HomeAssistantTests", "HomeAssistant", "ButtonModel", "JSON", resources: [.copy("Golden")]),
         tests("ButtonsTests", "Buttons", "BluetoothHost", "Flic", "ButtonModel", "Simulator"),
         tests(
-            "HubTests", "Hub", "Buttons", "Flic", "FlicdProtocol", "HomeAssistant", "Expressions", "Rules",
+            "HubTests", "Hub", "Buttons", "Flic", "FlicdProtocol", "HomeAssistant", "Expressions", "Gestures", "Rules",
             "ButtonModel",
             "JSON"),
         tests("SimulatorTests", "Simulator", "BluetoothHost", "Flic", "ButtonModel", "Bytes"),
