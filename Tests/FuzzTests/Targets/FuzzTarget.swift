@@ -9,7 +9,7 @@ struct FuzzTarget: Sendable {
 
     static let all = [
         hci, advertising, l2cap, att, host,
-        flicFrames, flicPackets, session, peripheral, twoEnds,
+        flicFrames, flicPackets, session, peripheral, twoEnds, flicdSource,
         json, rules, configuration, simulator,
         control, mqtt, h4, lines, recording, export, expressions, engine,
     ]
