@@ -147,7 +147,7 @@ let package = Package(
         tests("HomeAssistantTests", "HomeAssistant", "ButtonModel", "JSON", resources: [.copy("Golden")]),
         tests("ButtonsTests", "Buttons", "BluetoothHost", "Flic", "ButtonModel", "Simulator"),
         tests(
-            "HubTests", "Hub", "Buttons", "Flic", "FlicdProtocol", "HomeAssistant", "Expressions", "Rules",
+            "HubTests", "Hub", "Buttons", "Flic", "FlicdProtocol", "HomeAssistant", "Expressions", "Gestures", "Rules",
             "ButtonModel",
             "JSON"),
         tests("SimulatorTests", "Simulator", "BluetoothHost", "Flic", "ButtonModel", "Bytes"),

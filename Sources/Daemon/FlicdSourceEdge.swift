@@ -1,48 +1,54 @@
 import CLinux
 import Glibc
-package import Hub
-package import Reactor
+import Hub
+import Reactor
 
 /// The connection to a flicd that buttons come from.
 @ReactorActor
-package final class FlicdSourceEdge {
+final class FlicdSourceEdge {
     /// How long each address of a host is given.
     private static let connectTimeout: Int64 = 5_000_000_000
 
     private let loop: EventLoop
     private let host: String
     private let port: UInt16
+    private let resolve: @Sendable (String, UInt16) -> Result<[SocketAddress], Unresolved>
     private let handler: @ReactorActor (SourceInput) -> Void
     /// Changes with every `connect` and `close`, so that what was begun before one of them is not taken for ours.
     private var generation: UInt64 = 0
     private var dial: Dial?
     private var connection: StreamConnection?
 
-    /// - Parameter handler: hears `connected` once or `closed` once for each `connect`, and after `connected` what comes
-    ///   until `closed` or `close`. Never from inside a call.
-    package init(
-        loop: EventLoop, host: String, port: UInt16, _ handler: @escaping @ReactorActor (SourceInput) -> Void
+    /// - Parameters:
+    ///   - resolve: takes the time it takes, on a helper thread.
+    ///   - handler: hears `connected` once or `closed` once for each `connect`, and after `connected` what comes
+    ///     until `closed` or `close`. Never from inside a call.
+    init(
+        loop: EventLoop, host: String, port: UInt16,
+        resolve: @escaping @Sendable (String, UInt16) -> Result<[SocketAddress], Unresolved> = SocketAddress.resolve,
+        _ handler: @escaping @ReactorActor (SourceInput) -> Void
     ) {
         self.loop = loop
         self.host = host
         self.port = port
+        self.resolve = resolve
         self.handler = handler
     }
 
-    package func connect() {
+    func connect() {
         close()
-        let (generation, host, port) = (generation, host, port)
+        let (generation, host, port, resolve) = (generation, host, port, resolve)
         loop.offload {
-            SocketAddress.resolve(host: host, port: port)
+            resolve(host, port)
         } then: { [weak self] resolved in
             guard let self, generation == self.generation else { return }
             connect(resolved)
         }
     }
 
-    package func send(_ octets: [UInt8]) { connection?.send(octets) }
+    func send(_ octets: [UInt8]) { connection?.send(octets) }
 
-    package func close() {
+    func close() {
         generation += 1
         dial?.cancel()
         dial = nil

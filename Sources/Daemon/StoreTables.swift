@@ -127,6 +127,11 @@ extension Database {
         case .name(let id, let name):
             try run("UPDATE buttons SET name = ?2 WHERE id = ?1", .text(id.description), DatabaseValue(name))
 
+        case .source(let id, let source):
+            try run(
+                "UPDATE buttons SET source = ?2 WHERE id = ?1 AND source IS NOT NULL", .text(id.description),
+                .text(source))
+
         case .triggerMode(let id, let mode):
             try run(
                 "UPDATE buttons SET trigger_mode = ?2 WHERE id = ?1",

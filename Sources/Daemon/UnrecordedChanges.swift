@@ -54,7 +54,8 @@ extension StoreChange {
         case waiting(RunID)
 
         enum Aspect {
-            case progress, heard, advertising, battery, firmware, model, nickname, name, triggerMode, settings, dials
+            case progress, heard, advertising, battery, firmware, model, nickname, name, source, triggerMode, settings
+            case dials
         }
 
         func makesPointless(_ earlier: Subject) -> Bool {
@@ -82,6 +83,7 @@ extension StoreChange {
         case .model(let id, _): .aspect(id, .model)
         case .nickname(let id, _): .aspect(id, .nickname)
         case .name(let id, _): .aspect(id, .name)
+        case .source(let id, _): .aspect(id, .source)
         case .triggerMode(let id, _): .aspect(id, .triggerMode)
         case .settings(let id, _): .aspect(id, .settings)
         case .dials(let id, _): .aspect(id, .dials)

@@ -16,7 +16,7 @@ extension FlicdSource {
         case .newVerifiedButton(let address):
             add(address, at: now)
             if isSearching, buttons[address] != nil { newlyPaired.insert(address) }
-        case .buttonDeleted(let address, _): deleted(address)
+        case .buttonDeleted(let address, _): deleted(address, at: now)
         case .createConnectionChannelResponse(let id, .noError, let status):
             guard let address = channels[id] else { return noteAnomaly("an answer to no channel") }
             effects.append(.state(address, status))
@@ -35,19 +35,18 @@ extension FlicdSource {
             guard let address = channels[id] else { return }
             pressed(address, family, clickType, wasQueued: wasQueued, timeDifference: timeDifference, at: now)
         case .batteryStatus(let id, let percentage, let timestamp):
-            guard let address = listeners[id], let percentage else { return }
-            let (milliseconds, overflow) = timestamp.multipliedReportingOverflow(by: 1000)
-            guard !overflow else { return }
+            // Years that have more than four digits are nobody's.
+            guard let address = listeners[id], let percentage, (0..<253_402_300_800).contains(timestamp) else { return }
             effects.append(
                 .battery(
-                    address, percentage: Int(percentage), measuredAt: UTCTime(milliseconds: milliseconds)))
+                    address, percentage: Int(percentage), measuredAt: UTCTime(milliseconds: timestamp * 1000)))
         case .bluetoothControllerStateChange(let state):
             if isConnected { effects.append(.controller(state)) }
         case .scanWizardFoundPrivateButton, .scanWizardFoundPublicButton, .scanWizardButtonConnected,
             .scanWizardCompleted:
             wizardHappened(event, at: now)
         case .noSpaceForNewConnection(let maximum):
-            effects.append(.anomaly("no space for a new connection: its adapter holds \(maximum)"))
+            noteAnomaly("no space for a new connection: its adapter holds \(maximum)")
         case .gotSpaceForNewConnection, .advertisementPacket: break
         case .other(let opcode): noteAnomaly("event \(opcode) is not known")
         }
@@ -73,7 +72,10 @@ extension FlicdSource {
         guard buttons.count < Self.maximumButtons, awaited.count < Self.maximumAwaited else {
             return noteAnomaly("\(address) is one button more than the \(Self.maximumButtons) that are taken")
         }
-        buttons[address] = Button(presses: FlicdPresses(ButtonID(address), bootID: bootID, connectedAt: connectedAt))
+        buttons[address] = Button(
+            presses: FlicdPresses(
+                ButtonID(address), bootID: bootID, connectedAt: connectedAt,
+                hasEndedClick: endedClicks.remove(address) != nil))
         if isConnected { request(address) }
     }
 
@@ -102,14 +104,14 @@ extension FlicdSource {
     }
 
     /// Also one that was there before, and that the list has not any more.
-    private mutating func deleted(_ address: BluetoothAddress) {
-        guard buttons[address] == nil else { return drop(address, hasForgotten: false) }
+    private mutating func deleted(_ address: BluetoothAddress, at now: Instant) {
+        guard buttons[address] == nil else { return drop(address, hasForgotten: false, at: now) }
         guard wishes.removeValue(forKey: address) != nil else { return }
         effects.append(.gone(address, hasForgotten: false))
     }
 
-    private mutating func drop(_ address: BluetoothAddress, hasForgotten: Bool) {
-        flushPress(of: address)
+    private mutating func drop(_ address: BluetoothAddress, hasForgotten: Bool, at now: Instant) {
+        endPress(of: address, at: now)
         guard let button = buttons.removeValue(forKey: address) else { return }
         if let channel = button.channel { channels[channel] = nil }
         for (id, _) in listeners.filter({ $0.value == address }) {
@@ -130,7 +132,7 @@ extension FlicdSource {
         guard wish.isConnectionWanted else {
             deadlines.cancel(.channel(address))
             guard let channel = button.channel else { return }
-            flushPress(of: address)
+            endPress(of: address, at: now)
             channels[channel] = nil
             buttons[address]?.channel = nil
             send(.removeConnectionChannel(id: channel))
@@ -147,7 +149,7 @@ extension FlicdSource {
 
     mutating func openChannel(_ address: BluetoothAddress) {
         let wish = wishes[address] ?? FlicdWish()
-        guard isConnected, wish.isConnectionWanted, buttons[address]?.channel == nil else { return }
+        guard isConnected, wish.isConnectionWanted, let button = buttons[address], button.channel == nil else { return }
         let id = takeID()
         buttons[address]?.channel = id
         channels[id] = address
@@ -158,8 +160,8 @@ extension FlicdSource {
         // Of one that we removed ourselves nothing is kept.
         guard let address = channels.removeValue(forKey: id) else { return }
         switch reason {
-        case .deletedByThisClient, .deletedByOtherClient: drop(address, hasForgotten: false)
-        case .deletedFromButton: drop(address, hasForgotten: true)
+        case .deletedByThisClient, .deletedByOtherClient: drop(address, hasForgotten: false, at: now)
+        case .deletedFromButton: drop(address, hasForgotten: true, at: now)
         case .removedByThisClient, .forceDisconnectedByThisClient, .forceDisconnectedByOtherClient, .buttonIsPrivate,
             .verifyTimeout, .internetBackendError, .invalidData, .couldntLoadDevice, .buttonBelongsToOtherPartner:
             restChannel(address, at: now)
@@ -168,7 +170,7 @@ extension FlicdSource {
 
     private mutating func restChannel(_ address: BluetoothAddress, at now: Instant) {
         guard let button = buttons[address] else { return }
-        flushPress(of: address)
+        endPress(of: address, at: now)
         buttons[address]?.channel = nil
         buttons[address]?.channelWait = min(button.channelWait * 2, Self.channelWaits.upperBound)
         deadlines.set(.channel(address), at: now + button.channelWait)
@@ -197,6 +199,13 @@ extension FlicdSource {
         deadlines.cancel(.press(address))
         guard let event = buttons[address]?.presses.flush() else { return }
         effects.append(.pressed([event]))
+    }
+
+    /// Nobody tells us the rest of it.
+    mutating func endPress(of address: BluetoothAddress, at now: Instant) {
+        deadlines.cancel(.press(address))
+        guard let events = buttons[address]?.presses.end(at: now), !events.isEmpty else { return }
+        effects.append(.pressed(events))
     }
 
     // MARK: Pairing

@@ -11,6 +11,7 @@ package import ButtonModel
 /// | listening  | 30 s                          | listening  | ping                                                  |
 /// | listening  | no answer to that for 10 s    | waiting    | close                                                 |
 /// | any        | closed, or frames out of step | waiting    | say that its buttons are away                         |
+/// | any        | changes without end           | waiting    | close                                                 |
 /// | waiting    | 1 s, doubling to 60 s         | connecting | connect                                               |
 ///
 /// Each connection starts anew: ids, states, requests. A button that is not in the list any more is kept, since a flicd
@@ -80,6 +81,9 @@ package struct FlicdSource: Sendable {
     package static let maximumButtons = 256
     /// Descriptions that were asked for and have not come. A flicd that owes more does not answer.
     package static let maximumAwaited = 2 * maximumButtons
+    /// Changes told between two answered pings. A house that has been away for long tells less; beyond it somebody
+    /// plays, and every change is work for the disk and the broker.
+    package static let maximumChanges = 32 * maximumButtons
     /// What is said of one connection's misbehaviour.
     package static let maximumAnomalies = 16
 
@@ -115,6 +119,8 @@ package struct FlicdSource: Sendable {
     var listeners: [UInt32: BluetoothAddress] = [:]
     /// Whose descriptions were asked for, in the order of the questions.
     var awaited: [BluetoothAddress] = []
+    /// Presses that the connection before was lost in, and that were told as clicks.
+    var endedClicks: Set<BluetoothAddress> = []
     /// Paired since the search began; told when their descriptions have come.
     package var newlyPaired: Set<BluetoothAddress> = []
     var wizard: Wizard?
@@ -125,6 +131,7 @@ package struct FlicdSource: Sendable {
     private var framer = FlicdFramer(maximumLength: FlicdFramer.maximumEventLength)
     private var retryWait = FlicdSource.retryWaits.lowerBound
     private var anomalyCount = 0
+    private var changeCount = 0
     var deadlines = Deadlines<TimerKey>()
     var effects: [Effect] = []
 
@@ -192,6 +199,7 @@ package struct FlicdSource: Sendable {
         connectedAt = now
         nextID = 1
         anomalyCount = 0
+        changeCount = 0
         framer = FlicdFramer(maximumLength: FlicdFramer.maximumEventLength)
         send(.getInfo)
         deadlines.set(.answer, at: now + Self.answerLimit)
@@ -201,7 +209,15 @@ package struct FlicdSource: Sendable {
         guard state == .greeting || state == .listening else { return }
         framer.append(octets)
         do throws(FlicdFrameTooLong) {
-            while let packet = try framer.next() { take(packet, at: now) }
+            while let packet = try framer.next() {
+                let told = effects.count
+                take(packet, at: now)
+                for effect in effects[told...] { changeCount += effect.changeCount }
+                guard changeCount <= Self.maximumChanges else {
+                    effects.append(.close)
+                    return lose("it tells of changes without end", at: now)
+                }
+            }
         } catch {
             effects.append(.close)
             lose("it says what no flicd says", at: now)
@@ -222,10 +238,13 @@ package struct FlicdSource: Sendable {
 
     private mutating func lose(_ reason: String, at now: Instant) {
         for address in buttons.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
-            flushPress(of: address)
-            deadlines.cancel(.press(address))
+            endPress(of: address, at: now)
             deadlines.cancel(.channel(address))
             effects.append(.state(address, nil))
+        }
+        if state == .listening {
+            endedClicks = Set(buttons.filter(\.value.presses.hasEndedClick).keys)
+            effects.append(.controller(nil))
         }
         for key in [TimerKey.answer, .ping, .wizard] { deadlines.cancel(key) }
         buttons = [:]
@@ -233,7 +252,6 @@ package struct FlicdSource: Sendable {
         listeners = [:]
         awaited = []
         wizard = nil
-        if state == .listening { effects.append(.controller(nil)) }
         state = .waiting
         effects.append(.lost(reason, retryAfter: retryWait))
         deadlines.set(.retry, at: now + retryWait)
@@ -243,6 +261,7 @@ package struct FlicdSource: Sendable {
     /// A connection that answers this has shown that it is good for something.
     mutating func pingAnswered() {
         retryWait = Self.retryWaits.lowerBound
+        changeCount = 0
     }
 
     // MARK: Small things every part needs
@@ -258,6 +277,17 @@ package struct FlicdSource: Sendable {
         anomalyCount += 1
         guard anomalyCount <= Self.maximumAnomalies else { return }
         effects.append(.anomaly(anomalyCount < Self.maximumAnomalies ? text : "\(text); no more is said of the like"))
+    }
+}
+
+extension FlicdSource.Effect {
+    /// What is kept on a disk counts more. Presses count nothing: a button may have stored any number of them.
+    fileprivate var changeCount: Int {
+        switch self {
+        case .gone, .battery: 16
+        case .controller, .known, .state, .pairing: 1
+        case .connect, .send, .close, .setTimer, .cancelTimer, .lost, .pressed, .anomaly: 0
+        }
     }
 }
 

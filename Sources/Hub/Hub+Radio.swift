@@ -193,6 +193,7 @@ extension Hub {
 
     private mutating func paired(_ button: KnownButton, _ batteryMillivolts: Int, at now: Instant) {
         let identity = button.identity
+        leaveToAdapter(button.id, at: now)
         let stored = StoredButton(
             identity: identity, pairing: button.pairing, pairedAt: wallClock(at: now), dials: button.dials)
         add(stored, at: now)

@@ -12,6 +12,12 @@ extension Hub {
             let wishes = own.map { ($0.identity.address, FlicdWish($0.settings)) }
             advanceSource(place, .start(Dictionary(wishes) { first, _ in first }), at: now)
         }
+        for source in Set(buttons.values.compactMap(\.source)).subtracting(sources.map(\.name)).sorted() {
+            let labels = buttons.values.filter { $0.source == source }.map { label(of: $0.identity.id) }.sorted()
+            log(
+                .warning,
+                "sources has no \(source), where \(labels.joined(separator: ", ")) came from; forget what is not used")
+        }
     }
 
     mutating func sourceHappened(_ place: Int, _ input: SourceInput, at now: Instant) {
@@ -125,7 +131,7 @@ extension Hub {
             log(.info, "\(name) has the button \(label(of: button)) (\(identity.address))")
             return advanceSource(place, .wish(identity.address, FlicdWish()), at: now)
         }
-        guard known.source == name else {
+        guard known.source == name || adopt(button, place, at: now) else {
             if sources[place].foreign.insert(button).inserted {
                 let other = known.source ?? "our own adapter"
                 log(.info, "\(name) has \(label(of: button)), too; its presses are taken from \(other)")
@@ -137,6 +143,30 @@ extension Hub {
         record([.firmware(button, version: identity.firmwareVersion)])
         say(.status(button))
         sayDevices(at: now)
+    }
+
+    /// Our own adapter is paired with the button, which can be connected once.
+    mutating func leaveToAdapter(_ button: ButtonID, at now: Instant) {
+        guard let record = buttons[button], let place = sources.firstIndex(where: { $0.name == record.source }) else {
+            return
+        }
+        sources[place].foreign.insert(button)
+        advanceSource(place, .wish(record.identity.address, FlicdWish(isConnectionWanted: false)), at: now)
+    }
+
+    /// A flicd that the configuration calls otherwise now is the same: its buttons stay what they were.
+    ///
+    /// - Returns: whether the button comes from there from now on.
+    private mutating func adopt(_ button: ButtonID, _ place: Int, at now: Instant) -> Bool {
+        guard let record = buttons[button], let former = record.source, !sources.contains(where: { $0.name == former })
+        else { return false }
+        let name = sources[place].name
+        buttons[button]?.source = name
+        recordAndSync([.source(button, name)])
+        sayDevices(at: now)
+        advanceSource(place, .wish(record.identity.address, FlicdWish(record.settings)), at: now)
+        log(.info, "\(label(of: button)) comes from \(name) now, and no longer from \(former)")
+        return true
     }
 
     private mutating func batteryTold(_ button: ButtonID, _ percentage: Int, _ measuredAt: UTCTime, at now: Instant) {

@@ -140,6 +140,8 @@ package enum StoreChange: Hashable, Sendable {
     case model(ButtonID, FlicModel)
     case nickname(ButtonID, String)
     case name(ButtonID, String?)
+    /// Of a button that came from another flicd until now.
+    case source(ButtonID, String)
     case triggerMode(ButtonID, TriggerMode?)
     case settings(ButtonID, ButtonSettings)
     /// Of all its dials that ever moved.

@@ -1,3 +1,5 @@
+import CLinux
+import Glibc
 import Hub
 import Reactor
 import ReactorTestSupport
@@ -25,4 +27,116 @@ struct FlicdSourceEdgeTests {
         }
         #expect(inputs == [.closed("it cannot be reached: \(reason)"), .closed("it cannot be reached: \(reason)")])
     }
+
+    @Test("a name that takes its time to be found keeps nobody waiting")
+    func slowName() async {
+        let alive = OutcomeBox<Bool>()
+        let outcome: [SourceInput]? = await onReactor { run in
+            var edge: FlicdSourceEdge?
+            let made = FlicdSourceEdge(
+                loop: run.loop, host: "slow", port: 1,
+                resolve: { host, _ in
+                    // Ten seconds at most, and only where the loop waits for this.
+                    for _ in 0..<1000 where alive.value == nil { poll(nil, 0, 10) }
+                    return .failure(
+                        Unresolved(reason: alive.value == nil ? "the loop stood still" : "\(host) was slow"))
+                },
+                { input in
+                    edge?.close()
+                    run.finish([input])
+                })
+            edge = made
+            made.connect()
+            run.loop.soon { alive.value = true }
+        }
+        #expect(outcome == [.closed("it cannot be reached: slow was slow")])
+    }
+
+    @Test("what a name has become when nobody waits for it any more is not told")
+    func lateName() async {
+        let outcome: [SourceInput]? = await onReactor { run in
+            var inputs: [SourceInput] = []
+            var edge: FlicdSourceEdge?
+            let made = FlicdSourceEdge(
+                loop: run.loop, host: "late", port: 1, resolve: { host, _ in .failure(Unresolved(reason: host)) },
+                { input in
+                    inputs.append(input)
+                    // What is still to come comes before that.
+                    run.after(milliseconds: 50) {
+                        edge?.close()
+                        run.finish(inputs)
+                    }
+                })
+            edge = made
+            made.connect()
+            made.close()
+            made.connect()
+            made.connect()
+        }
+        #expect(outcome == [.closed("it cannot be reached: late")])
+    }
+
+    @Test("what comes is handed on until the other end closes, or we do", arguments: ["127.0.0.1", "::1"])
+    func stream(host: String) async throws {
+        let listener = try #require(Listener(host))
+        let outcome: [SourceInput]? = await onReactor { run in
+            var inputs: [SourceInput] = []
+            var edge: FlicdSourceEdge?
+            var peer: Int32 = -1
+            let made = FlicdSourceEdge(loop: run.loop, host: host, port: listener.port) { input in
+                switch input {
+                case .connected:
+                    inputs.append(.connected(bootID: 0))
+                    peer = accept(listener.descriptor, nil, nil)
+                    edge?.send([1, 0, 0])
+                    var heard = [UInt8](repeating: 9, count: 8)
+                    #expect(recv(peer, &heard, 8, 0) == 3 && heard.prefix(3) == [1, 0, 0])
+                    #expect(Glibc.send(peer, [5, 0], 2, 0) == 2)
+                case .received:
+                    inputs.append(input)
+                    if inputs.count == 2 {
+                        close(peer)
+                    } else {
+                        edge?.close()
+                        #expect(Glibc.send(peer, [7], 1, Int32(MSG_NOSIGNAL)) <= 1)
+                        run.after(milliseconds: 20) { run.finish(inputs) }
+                    }
+                case .closed:
+                    inputs.append(input)
+                    edge?.connect()
+                }
+            }
+            edge = made
+            made.connect()
+        }
+        #expect(
+            outcome == [
+                .connected(bootID: 0), .received([5, 0]), .closed("it closed the connection"),
+                .connected(bootID: 0), .received([5, 0]),
+            ])
+    }
+}
+
+/// A port of this machine that somebody listens at.
+private final class Listener: Sendable {
+    let descriptor: Int32
+    let port: UInt16
+
+    init?(_ host: String) {
+        guard case .success(let addresses) = SocketAddress.resolve(host: host, port: 0), let address = addresses.first
+        else { return nil }
+        descriptor = socket(address.family, Int32(SOCK_STREAM.rawValue), 0)
+        guard address.bind(descriptor) == 0, listen(descriptor, 4) == 0 else { return nil }
+        var storage = sockaddr_in6()
+        var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
+        let descriptor = descriptor
+        let result = withUnsafeMutableBytes(of: &storage) { octets in
+            octets.baseAddress.map { getsockname(descriptor, $0.assumingMemoryBound(to: sockaddr.self), &length) }
+        }
+        guard result == 0 else { return nil }
+        // At the same place in both families.
+        port = UInt16(bigEndian: storage.sin6_port)
+    }
+
+    deinit { close(descriptor) }
 }

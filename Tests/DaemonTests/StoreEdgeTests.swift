@@ -36,6 +36,20 @@ struct StoreEdgeTests {
         #expect(reopened == states[1])
     }
 
+    @Test("a button of a flicd comes from another one from now on, and one of ours from none")
+    func source() async throws {
+        let directory = TemporaryDirectory()
+        try await withReactor {
+            let store = try openStore(directory)
+            let own = StoredButton.example(1)
+            var far = StoredButton.example(3).ofFlicd
+            try store.apply([.putButton(own), .putButton(far)])
+            far.source = "flicd://attic:1"
+            for id in [own.id, far.id] { try store.apply([.source(id, "flicd://attic:1")]) }
+            #expect(try store.load().buttons == [own, far])
+        }
+    }
+
     @Test("each change changes what it names and nothing else")
     func changes() async throws {
         let directory = TemporaryDirectory()

@@ -91,40 +91,7 @@ struct FlicdChannelTests {
         func said(_ family: FlicdFamily, _ type: FlicdClickType) -> FlicdTalk.Said {
             .told(1, .button(id: 7, family, type, wasQueued: false, timeDifference: 0))
         }
-        let steps: [(PressStep, [(FlicdFamily, FlicdClickType)])] = [
-            (.down, [(.upOrDown, .buttonDown)]),
-            (.hold(ofSecondPress: false), [(.clickOrHold, .buttonHold), (.singleOrDoubleClickOrHold, .buttonHold)]),
-            (.hold(ofSecondPress: true), [(.clickOrHold, .buttonHold)]),
-            (
-                .clickTimeout,
-                [(.singleOrDoubleClick, .buttonSingleClick), (.singleOrDoubleClickOrHold, .buttonSingleClick)]
-            ),
-            (.up(.open), [(.upOrDown, .buttonUp), (.clickOrHold, .buttonClick)]),
-            (
-                .up(.click),
-                [
-                    (.upOrDown, .buttonUp), (.clickOrHold, .buttonClick), (.singleOrDoubleClick, .buttonSingleClick),
-                    (.singleOrDoubleClickOrHold, .buttonSingleClick),
-                ]
-            ),
-            (
-                .up(.doubleClick),
-                [
-                    (.upOrDown, .buttonUp), (.clickOrHold, .buttonClick), (.singleOrDoubleClick, .buttonDoubleClick),
-                    (.singleOrDoubleClickOrHold, .buttonDoubleClick),
-                ]
-            ),
-            (.up(.afterHold), [(.upOrDown, .buttonUp)]),
-            (.up(.afterHoldClick), [(.upOrDown, .buttonUp), (.singleOrDoubleClick, .buttonSingleClick)]),
-            (
-                .up(.afterHoldDoubleClick),
-                [
-                    (.upOrDown, .buttonUp), (.singleOrDoubleClick, .buttonDoubleClick),
-                    (.singleOrDoubleClickOrHold, .buttonDoubleClick),
-                ]
-            ),
-        ]
-        for (step, words) in steps {
+        for (step, words) in Packets.steps {
             let answers = talk.handle(.events(Self.button, [event(step)]))
             #expect(answers == words.map { said($0.0, $0.1) }, "\(step)")
         }

@@ -5,14 +5,14 @@ import Testing
 
 extension FlicdSource: StateMachine {}
 
-private typealias Talk = Transcript<FlicdSource>
+typealias SourceTalk = Transcript<FlicdSource>
 
 @Suite("A flicd as a source")
 struct FlicdSourceTests {
-    private static let bootID: UInt32 = 0xB007
+    static let bootID: UInt32 = 0xB007
 
     /// The list has come, with this button in it, and its channel is open.
-    private static func ready(_ wish: FlicdWish = FlicdWish()) -> Talk {
+    static func ready(_ wish: FlicdWish = FlicdWish()) -> SourceTalk {
         var talk = listening([hall: wish])
         talk.given(.received(FlicdEvent.getButtonInfoResponse(description(of: hall)).encoded()))
         talk.given(
@@ -20,19 +20,19 @@ struct FlicdSourceTests {
         return talk
     }
 
-    private static func listening(_ wishes: [BluetoothAddress: FlicdWish] = [:]) -> Talk {
-        var talk = Talk(FlicdSource(), at: Instant(nanoseconds: 7_000_000_000))
+    static func listening(_ wishes: [BluetoothAddress: FlicdWish] = [:]) -> SourceTalk {
+        var talk = SourceTalk(FlicdSource(), at: Instant(nanoseconds: 7_000_000_000))
         talk.given(.start(wishes))
         talk.given(.connected(bootID: bootID))
         talk.given(.received(list([hall])))
         return talk
     }
 
-    private static func list(_ buttons: [BluetoothAddress]) -> [UInt8] {
+    static func list(_ buttons: [BluetoothAddress]) -> [UInt8] {
         FlicdEvent.getInfoResponse(Packets.info(buttons: buttons)).encoded()
     }
 
-    private static func description(of address: BluetoothAddress, version: UInt8 = 1) -> FlicdButtonInfo {
+    static func description(of address: BluetoothAddress, version: UInt8 = 1) -> FlicdButtonInfo {
         FlicdButtonInfo(address: address, uuid: "", serial: "AA12-C34567", flicVersion: version)
     }
 
@@ -43,7 +43,7 @@ struct FlicdSourceTests {
 
     @Test("connected, it asks what there is, then for each button in turn")
     func start() {
-        var talk = Talk(FlicdSource())
+        var talk = SourceTalk(FlicdSource())
         talk.when(.start([hall: FlicdWish(mode: FlicdChannelMode(latencyMode: .low))]), expect: .connect)
         talk.wait(.milliseconds(3))
         talk.when(
@@ -91,7 +91,7 @@ struct FlicdSourceTests {
 
     @Test("a flicd that cannot be reached is tried again, later each time, for ever")
     func retry() {
-        var talk = Talk(FlicdSource())
+        var talk = SourceTalk(FlicdSource())
         talk.given(.start([:]))
         for seconds in [1, 2, 4, 8, 16, 32, 60, 60, 60] {
             talk.when(
@@ -124,7 +124,7 @@ struct FlicdSourceTests {
 
     @Test("one that takes the connection and says nothing is given up, too")
     func silence() {
-        var talk = Talk(FlicdSource())
+        var talk = SourceTalk(FlicdSource())
         talk.given(.start([:]))
         talk.given(.connected(bootID: 1))
         talk.wait(.seconds(10))
@@ -135,7 +135,7 @@ struct FlicdSourceTests {
 
     @Test("one that closes at once each time is tried later each time, though it answers")
     func closesAtOnce() {
-        var talk = Talk(FlicdSource())
+        var talk = SourceTalk(FlicdSource())
         talk.given(.start([:]))
         for seconds in [1, 2, 4] {
             talk.given(.connected(bootID: 1))
@@ -146,6 +146,151 @@ struct FlicdSourceTests {
             talk.wait(.seconds(seconds))
             talk.given(.timerFired)
         }
+    }
+
+    @Test("only a connection that has answered a ping makes the waits short again")
+    func goodForSomething() {
+        var talk = SourceTalk(FlicdSource())
+        talk.given(.start([:]))
+        for seconds in [1, 2, 4] {
+            talk.given(.closed("refused"))
+            talk.wait(.seconds(seconds))
+            talk.given(.timerFired)
+        }
+        talk.given(.connected(bootID: 1))
+        talk.given(.received(Self.list([hall])))
+        talk.given(.received(FlicdEvent.pingResponse(id: 3).encoded()))
+        talk.when(
+            .closed("reset"), expect: .state(hall, nil), .controller(nil), .lost("reset", retryAfter: .seconds(8)),
+            .setTimer(talk.now + .seconds(8)))
+        talk.wait(.seconds(8))
+        talk.given(.timerFired)
+        talk.given(.connected(bootID: 2))
+        talk.given(.received(Self.list([hall])))
+        talk.wait(.seconds(30))
+        talk.given(.timerFired)
+        talk.given(.received(FlicdEvent.pingResponse(id: 3).encoded()))
+        talk.when(
+            .closed("reset"), expect: .state(hall, nil), .controller(nil), .lost("reset", retryAfter: .seconds(1)),
+            .setTimer(talk.now + .seconds(1)))
+    }
+
+    @Test("a flicd whose buttons come and go without end is cut off, and each time tried later")
+    func endlessChanges() {
+        var talk = Self.listening()
+        let again: [FlicdEvent] = [
+            .newVerifiedButton(attic), .getButtonInfoResponse(Self.description(of: attic)),
+            .buttonDeleted(attic, byThisClient: false),
+        ]
+        talk.given(.received(FlicdEvent.getButtonInfoResponse(Self.description(of: hall)).encoded()))
+        for seconds in [1, 2] {
+            var gone = 0
+            var effects: [FlicdSource.Effect] = []
+            while !effects.contains(.close), gone < 10_000 {
+                effects = talk.given(.received(again.flatMap { $0.encoded() }))
+                gone += effects.count { $0 == .gone(attic, hasForgotten: false) }
+            }
+            #expect((400...600).contains(gone))
+            #expect(effects.contains(.lost("it tells of changes without end", retryAfter: .seconds(seconds))))
+            // Of what it has said besides nothing counts any more.
+            talk.when(.received(again.flatMap { $0.encoded() }))
+            talk.wait(.seconds(seconds))
+            talk.given(.timerFired)
+            talk.given(.connected(bootID: 2))
+            talk.given(.received(Self.list([])))
+        }
+    }
+
+    @Test("a house that is full and has been away for long is none of these, nor one that goes on and on")
+    func manyChanges() {
+        var talk = SourceTalk(FlicdSource())
+        talk.given(.start([:]))
+        talk.given(.connected(bootID: 1))
+        let buttons = (1...FlicdSource.maximumButtons).map { BluetoothAddress(rawValue: UInt64($0)) }
+        talk.given(.received(Self.list(buttons)))
+        for (place, address) in buttons.enumerated() {
+            let id = UInt32(2 * place + 1)
+            let events: [FlicdEvent] = [
+                .getButtonInfoResponse(Self.description(of: address)),
+                .createConnectionChannelResponse(id: id, error: .noError, .disconnected),
+                .batteryStatus(id: id + 1, percentage: 80, timestamp: 1_700_000_000),
+                .connectionStatusChanged(id: id, .connected, reason: .unspecified),
+                .connectionStatusChanged(id: id, .ready, reason: .unspecified),
+            ]
+            talk.given(.received(events.flatMap { $0.encoded() }))
+        }
+        #expect(talk.machine.isConnected)
+        for round in 0..<20 {
+            talk.wait(.seconds(30))
+            guard case .send(let octets) = talk.given(.timerFired).first,
+                case .ping(let id) = try? FlicdCommand(decoding: Array(octets.dropFirst(2)))
+            else {
+                Issue.record("no ping in round \(round)")
+                return
+            }
+            talk.given(.received(FlicdEvent.pingResponse(id: id).encoded()))
+            for _ in 0..<400 {
+                talk.given(.received(FlicdEvent.batteryStatus(id: 2, percentage: 79, timestamp: 1).encoded()))
+            }
+        }
+        #expect(talk.machine.isConnected)
+    }
+
+    @Test("a percentage or a time that nobody means is passed over")
+    func battery() {
+        var talk = Self.ready()
+        for (percentage, time) in [(UInt8(101), Int64(1)), (0xFF, 1), (50, -1), (50, 253_402_300_800), (50, .max)] {
+            var octets = FlicdEvent.batteryStatus(id: 2, percentage: 50, timestamp: time).encoded()
+            octets[7] = percentage
+            talk.when(.received(octets))
+        }
+        talk.when(.received(FlicdEvent.batteryStatus(id: 9, percentage: 50, timestamp: 1).encoded()))
+        talk.when(
+            .received(FlicdEvent.batteryStatus(id: 2, percentage: 0, timestamp: 253_402_300_799).encoded()),
+            expect: .battery(hall, percentage: 0, measuredAt: UTCTime(milliseconds: 253_402_300_799_000)))
+    }
+
+    @Test("what was to happen to a channel or a wizard does not happen to the next connection")
+    func oldDeadlines() {
+        var talk = Self.ready()
+        talk.given(.search)
+        talk.given(.received(FlicdEvent.scanWizardCompleted(id: 3, .bluetoothUnavailable).encoded()))
+        talk.given(.received(FlicdEvent.connectionChannelRemoved(id: 1, .forceDisconnectedByOtherClient).encoded()))
+        talk.given(.stopSearch)
+        talk.given(.search)
+        talk.given(.received(FlicdEvent.scanWizardCompleted(id: 4, .bluetoothUnavailable).encoded()))
+        talk.given(.closed("reset"))
+        talk.wait(.seconds(1))
+        talk.when(.timerFired, expect: .connect)
+        talk.when(
+            .connected(bootID: 2), expect: .send(FlicdCommand.getInfo.encoded()), .setTimer(talk.now + .seconds(10)))
+        talk.when(
+            .received(Self.list([])), expect: .controller(.attached),
+            .send(FlicdCommand.createScanWizard(id: 1).encoded()), .setTimer(talk.now + .seconds(30)))
+    }
+
+    @Test("a button that is verified before the list comes is asked for with it, once")
+    func verifiedEarly() {
+        var talk = SourceTalk(FlicdSource())
+        talk.given(.start([:]))
+        talk.given(.connected(bootID: 1))
+        talk.when(.received(FlicdEvent.newVerifiedButton(attic).encoded()))
+        let effects = talk.given(.received(Self.list([hall, attic])))
+        for address in [hall, attic] {
+            #expect(effects.count { $0 == .send(FlicdCommand.getButtonInfo(address).encoded()) } == 1)
+        }
+    }
+
+    @Test("a description counts for the button that it was asked of, while it is there")
+    func descriptions() {
+        var talk = SourceTalk(FlicdSource())
+        talk.given(.start([:]))
+        talk.given(.connected(bootID: 1))
+        talk.given(.received(Self.list([hall, attic])))
+        let description = FlicdEvent.getButtonInfoResponse(Self.description(of: attic)).encoded()
+        talk.when(.received(description), expect: .anomaly("a description of \(attic) instead of \(hall)"))
+        talk.given(.received(FlicdEvent.buttonDeleted(attic, byThisClient: false).encoded()))
+        talk.when(.received(description))
     }
 
     @Test("a new connection starts anew: ids, buttons, half a packet")
@@ -211,7 +356,7 @@ struct FlicdSourceTests {
 
     @Test("of more buttons than it takes the rest is passed over")
     func manyButtons() {
-        var talk = Talk(FlicdSource())
+        var talk = SourceTalk(FlicdSource())
         talk.given(.start([:]))
         talk.given(.connected(bootID: 1))
         let buttons = (1...(FlicdSource.maximumButtons + 3)).map { BluetoothAddress(rawValue: UInt64($0)) }
@@ -242,7 +387,7 @@ struct FlicdSourceTests {
     }
 
     /// The ids of the channels that are created while time goes by and pings are answered.
-    private static func channelsCreated(in talk: inout Talk, seconds: Int) -> [UInt32] {
+    private static func channelsCreated(in talk: inout SourceTalk, seconds: Int) -> [UInt32] {
         var created: [UInt32] = []
         for _ in 0..<seconds {
             talk.wait(.seconds(1))
@@ -299,108 +444,6 @@ struct FlicdSourceTests {
         talk.when(.received(FlicdEvent.buttonDeleted(hall, byThisClient: true).encoded()))
     }
 
-    // MARK: Presses
-
-    /// A step, the packets of it in their families, and the step a client makes of them.
-    static let steps: [(step: PressStep, said: [(FlicdFamily, FlicdClickType)])] = [
-        (.down, [(.upOrDown, .buttonDown)]),
-        (.up(.open), [(.upOrDown, .buttonUp), (.clickOrHold, .buttonClick)]),
-        (
-            .up(.click),
-            [
-                (.upOrDown, .buttonUp), (.clickOrHold, .buttonClick), (.singleOrDoubleClick, .buttonSingleClick),
-                (.singleOrDoubleClickOrHold, .buttonSingleClick),
-            ]
-        ),
-        (
-            .up(.doubleClick),
-            [
-                (.upOrDown, .buttonUp), (.clickOrHold, .buttonClick), (.singleOrDoubleClick, .buttonDoubleClick),
-                (.singleOrDoubleClickOrHold, .buttonDoubleClick),
-            ]
-        ),
-        (.up(.afterHold), [(.upOrDown, .buttonUp)]),
-        (.up(.afterHoldClick), [(.upOrDown, .buttonUp), (.singleOrDoubleClick, .buttonSingleClick)]),
-        (
-            .up(.afterHoldDoubleClick),
-            [
-                (.upOrDown, .buttonUp), (.singleOrDoubleClick, .buttonDoubleClick),
-                (.singleOrDoubleClickOrHold, .buttonDoubleClick),
-            ]
-        ),
-        (
-            .clickTimeout,
-            [(.singleOrDoubleClick, .buttonSingleClick), (.singleOrDoubleClickOrHold, .buttonSingleClick)]
-        ),
-        (.hold(ofSecondPress: false), [(.clickOrHold, .buttonHold), (.singleOrDoubleClickOrHold, .buttonHold)]),
-        (.hold(ofSecondPress: true), [(.clickOrHold, .buttonHold)]),
-    ]
-
-    @Test("the packets of a step are put together, in one segment or in several", arguments: steps.indices)
-    func step(place: Int) {
-        let (step, said) = Self.steps[place]
-        for cuts in [false, true] {
-            for (wasQueued, age) in [(false, UInt32(0)), (true, 4196)] {
-                var talk = Self.ready()
-                talk.wait(.seconds(2))
-                let began = talk.now
-                let octets = said.map {
-                    FlicdEvent.button(id: 1, $0.0, $0.1, wasQueued: wasQueued, timeDifference: age).encoded()
-                }
-                var effects: [FlicdSource.Effect] = []
-                for part in cuts ? octets : [octets.flatMap(\.self)] {
-                    effects += talk.given(.received(part))
-                    talk.wait(.milliseconds(5))
-                }
-                talk.wait(.milliseconds(100))
-                effects += talk.given(.timerFired)
-                let events = effects.compactMap { if case .pressed(let events) = $0 { events } else { nil } }
-                #expect(
-                    events == [
-                        [
-                            ButtonEvent(
-                                button: ButtonID(hall), bootID: Self.bootID, counter: 1, step: step,
-                                ticks: 1 << 48 + UInt64((began - Instant(nanoseconds: 7_000_000_000)).milliseconds)
-                                    << 15 / 1000
-                                    - UInt64(age) << 15,
-                                wasQueued: wasQueued, age: .seconds(Int64(age)), isTimeRough: wasQueued)
-                        ]
-                    ])
-            }
-        }
-    }
-
-    @Test("a down waits for nothing, and what belongs to another step ends the one before")
-    func order() {
-        var talk = Self.ready()
-        let packets: [(FlicdFamily, FlicdClickType)] = [
-            (.upOrDown, .buttonDown), (.upOrDown, .buttonUp), (.clickOrHold, .buttonClick), (.upOrDown, .buttonDown),
-            (.upOrDown, .buttonUp), (.clickOrHold, .buttonClick), (.singleOrDoubleClick, .buttonDoubleClick),
-            (.singleOrDoubleClickOrHold, .buttonDoubleClick),
-        ]
-        let octets = packets.flatMap {
-            FlicdEvent.button(id: 1, $0.0, $0.1, wasQueued: true, timeDifference: 2).encoded()
-        }
-        let events = talk.given(.received(octets)).flatMap { effect in
-            if case .pressed(let events) = effect { events } else { [ButtonEvent]() }
-        }
-        #expect(events.map(\.step) == [.down, .up(.open), .down, .up(.doubleClick)])
-        #expect(events.map(\.counter) == [1, 2, 3, 4])
-    }
-
-    @Test("a step that is open when the button or the connection goes is told first")
-    func cutStep() {
-        var talk = Self.ready()
-        let up = FlicdEvent.button(id: 1, .upOrDown, .buttonUp, wasQueued: false, timeDifference: 0).encoded()
-        talk.given(.received(up))
-        let effects = talk.given(.closed("reset"))
-        guard case .pressed(let events) = effects.first else {
-            Issue.record("\(effects)")
-            return
-        }
-        #expect(events.map(\.step) == [.up(.afterHold)])
-    }
-
     // MARK: Pairing
 
     @Test("a search is one wizard after the other, and ends with a cancelled one")
@@ -425,7 +468,7 @@ struct FlicdSourceTests {
 
     /// A second after the end of a wizard.
     private static func next(
-        _ result: FlicdScanWizardResult, of id: UInt32, in talk: inout Transcript<FlicdSource>
+        _ result: FlicdScanWizardResult, of id: UInt32, in talk: inout SourceTalk
     ) -> FlicdSource.Effect? {
         let effects = talk.given(.received(FlicdEvent.scanWizardCompleted(id: id, result).encoded()))
         #expect(effects == [.setTimer(talk.now + .seconds(1))])
@@ -439,6 +482,12 @@ struct FlicdSourceTests {
         talk.given(.search)
         var asked = 0
         for number in 0..<2000 {
+            if number % 100 == 99 {
+                // It is well otherwise.
+                talk.wait(.seconds(30))
+                talk.given(.timerFired)
+                talk.given(.received(FlicdEvent.pingResponse(id: 0).encoded()))
+            }
             let address = BluetoothAddress(rawValue: UInt64(0x1000 + number))
             for event in [FlicdEvent.newVerifiedButton(address), .buttonDeleted(address, byThisClient: false)] {
                 asked += talk.given(.received(event.encoded())).count {

@@ -59,6 +59,41 @@ enum Packets {
             }
         }
 
+    /// What flicd says of each step of a press.
+    static let steps: [(step: PressStep, words: [(FlicdFamily, FlicdClickType)])] = [
+        (.down, [(.upOrDown, .buttonDown)]),
+        (.up(.open), [(.upOrDown, .buttonUp), (.clickOrHold, .buttonClick)]),
+        (
+            .up(.click),
+            [
+                (.upOrDown, .buttonUp), (.clickOrHold, .buttonClick), (.singleOrDoubleClick, .buttonSingleClick),
+                (.singleOrDoubleClickOrHold, .buttonSingleClick),
+            ]
+        ),
+        (
+            .up(.doubleClick),
+            [
+                (.upOrDown, .buttonUp), (.clickOrHold, .buttonClick), (.singleOrDoubleClick, .buttonDoubleClick),
+                (.singleOrDoubleClickOrHold, .buttonDoubleClick),
+            ]
+        ),
+        (.up(.afterHold), [(.upOrDown, .buttonUp)]),
+        (.up(.afterHoldClick), [(.upOrDown, .buttonUp), (.singleOrDoubleClick, .buttonSingleClick)]),
+        (
+            .up(.afterHoldDoubleClick),
+            [
+                (.upOrDown, .buttonUp), (.singleOrDoubleClick, .buttonDoubleClick),
+                (.singleOrDoubleClickOrHold, .buttonDoubleClick),
+            ]
+        ),
+        (
+            .clickTimeout,
+            [(.singleOrDoubleClick, .buttonSingleClick), (.singleOrDoubleClickOrHold, .buttonSingleClick)]
+        ),
+        (.hold(ofSecondPress: false), [(.clickOrHold, .buttonHold), (.singleOrDoubleClickOrHold, .buttonHold)]),
+        (.hold(ofSecondPress: true), [(.clickOrHold, .buttonHold)]),
+    ]
+
     static func info(buttons: [BluetoothAddress]) -> FlicdInfo {
         FlicdInfo(
             controllerState: .attached, address: BluetoothAddress(rawValue: 0x001A_7DDA_7113, kind: .random),

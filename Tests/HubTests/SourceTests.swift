@@ -1,40 +1,99 @@
 import ButtonModel
 import Expressions
 import FlicdProtocol
+import Gestures
 import HomeAssistant
 import JSON
 import Rules
 import TestSupport
 import Testing
 
+@testable import Buttons
 @testable import Hub
 
 /// A hub with one flicd, and what comes from there.
-private struct FlicdHouse {
+struct FlicdHouse {
     static let name = "flicd://attic:5551"
     static let kitchen = BluetoothAddress(rawValue: 0x80E4_DA12_3456)
     static let button = ButtonID(kitchen)
 
     var hub: Hub
-    var now = Instant(sinceBoot: .seconds(5))
+    var now = Instant(sinceBoot: .zero)
+
+    /// What came in and what it led to, from the beginning.
+    private(set) var lines: [JSONValue] = []
+    private(set) var effects: [[Hub.Effect]] = []
 
     init(stored: [StoredButton] = [], rules: RuleSet = RuleSet(), sources: [String] = [name]) {
         let configuration = HubConfiguration(
             version: "0", transport: "none", hasTransport: false, sources: sources, hasBroker: true)
-        hub = Hub(
-            configuration, stored: StoredState(installationID: "00ff", buttons: stored), rules: rules)
-        _ = hub.handle(.wallClock(UTCTime(milliseconds: 1_795_000_000_000)), at: now)
-        _ = hub.handle(.start, at: now)
-        _ = hub.handle(.brokerConnected, at: now)
+        let state = StoredState(installationID: "00ff", buttons: stored)
+        hub = Hub(configuration, stored: state, rules: rules)
+        let header = RecordingHeader(
+            startedAt: UTCTime(milliseconds: 1_795_000_000_000), configuration: configuration, stored: state)
+        lines.append(hub.beginRecording(header, at: now))
+        take(.wallClock(UTCTime(milliseconds: 1_795_000_000_000)))
+        take(.start)
+        take(.brokerConnected)
     }
 
+    @discardableResult
+    mutating func take(_ input: Hub.Input) -> [Hub.Effect] {
+        effects.append(hub.handle(input, at: now))
+        if let line = hub.recordedLine(input, at: now) { lines.append(line) }
+        return effects[effects.count - 1]
+    }
+
+    mutating func wait(_ duration: Duration) -> [Hub.Effect] {
+        now = now + duration
+        return take(.timerFired)
+    }
+
+    @discardableResult
     mutating func hear(_ events: FlicdEvent...) -> [Hub.Effect] {
-        hub.handle(.source(0, .received(events.flatMap { $0.encoded() })), at: now)
+        take(.source(0, .received(events.flatMap { $0.encoded() })))
+    }
+
+    @discardableResult
+    mutating func hear(_ words: [Word], queued age: UInt32? = nil, channel: UInt32 = 1) -> [Hub.Effect] {
+        let events = words.flatMap(\.said).map { family, type in
+            FlicdEvent.button(id: channel, family, type, wasQueued: age != nil, timeDifference: age ?? 0)
+        }
+        return take(.source(0, .received(events.flatMap { $0.encoded() })))
+    }
+
+    /// What flicd says of a step of a press.
+    enum Word {
+        case down, up, single, double, hold, release
+
+        var said: [(FlicdFamily, FlicdClickType)] {
+            switch self {
+            case .down: [(.upOrDown, .buttonDown)]
+            case .up: [(.upOrDown, .buttonUp), (.clickOrHold, .buttonClick)]
+            case .single:
+                [(.singleOrDoubleClick, .buttonSingleClick), (.singleOrDoubleClickOrHold, .buttonSingleClick)]
+            case .double:
+                [
+                    (.upOrDown, .buttonUp), (.clickOrHold, .buttonClick), (.singleOrDoubleClick, .buttonDoubleClick),
+                    (.singleOrDoubleClickOrHold, .buttonDoubleClick),
+                ]
+            case .hold: [(.clickOrHold, .buttonHold), (.singleOrDoubleClickOrHold, .buttonHold)]
+            case .release: [(.upOrDown, .buttonUp), (.singleOrDoubleClick, .buttonSingleClick)]
+            }
+        }
+    }
+
+    /// As MQTT has them.
+    static func gestures(_ effects: [Hub.Effect]) -> [String] {
+        effects.compactMap {
+            guard case .publish(_, let message, _) = $0, message.topicName.hasSuffix("/event") else { return nil }
+            return (try? JSONValue(parsing: message.payload))?["event_type"]?.stringValue
+        }
     }
 
     @discardableResult
     mutating func connect(_ buttons: [BluetoothAddress] = [kitchen], version: UInt8 = 1) -> [Hub.Effect] {
-        var effects = hub.handle(.source(0, .connected(bootID: 7)), at: now)
+        var effects = take(.source(0, .connected(bootID: 7)))
         effects += hear(.getInfoResponse(Self.info(buttons)))
         for (place, address) in buttons.enumerated() {
             effects += hear(
@@ -57,7 +116,7 @@ private struct FlicdHouse {
     mutating func ask(_ request: String, _ data: JSONValue = .object([])) -> (answer: JSONValue, effects: [Hub.Effect])
     {
         let line: JSONValue = ["request": .string(request), "data": data]
-        let effects = hub.handle(.controlLine(Hub.ClientID(rawValue: 1), line.encoded()), at: now)
+        let effects = take(.controlLine(Hub.ClientID(rawValue: 1), line.encoded()))
         let answers = effects.compactMap { if case .respond(_, let line) = $0 { line } else { nil } }
         return (answers.first ?? .null, effects)
     }
@@ -80,6 +139,14 @@ private struct FlicdHouse {
 
 @Suite("Buttons of a flicd")
 struct SourceTests {
+    private static func stored(source: String) -> StoredButton {
+        StoredButton(
+            identity: ButtonIdentity(
+                address: FlicdHouse.kitchen, uuid: "", serial: "AA12-C34560", nickname: "", firmwareVersion: 0),
+            name: "Kitchen", pairing: nil, source: source, pairedAt: UTCTime(milliseconds: 0),
+            settings: ButtonSettings(latencyMode: .low))
+    }
+
     @Test("a flicd that has other buttons at every connection fills the store up to its bound")
     func endlessButtons() {
         var house = FlicdHouse()
@@ -130,6 +197,160 @@ struct SourceTests {
             .source(0, .received(stored.flatMap { $0.encoded() })), at: house.now)
         let clicks = house.messages(effects).values.filter { $0["event_type"] == "click" || $0["event"] == "click" }
         #expect(clicks.contains { $0["queued"] == true && $0["age_ms"] == 2000 }, "\(house.messages(effects))")
+    }
+
+    /// Vocabularies of rules, and what becomes of a click, another one, three clicks, a hold and a double click.
+    static let vocabularies: [(events: [TriggerEvent], gestures: [String])] = [
+        ([], ["click", "click", "double_click", "click", "hold", "hold_release", "double_click"]),
+        (
+            [.click, .hold(after: nil), .holdRelease],
+            ["click", "click", "click", "click", "click", "hold", "hold_release", "click", "click"]
+        ),
+        (
+            [.click, .doubleClick, .pattern([.short, .short, .short]), .hold(after: nil), .holdRelease],
+            ["click", "click", "clicks_3", "hold", "hold_release", "double_click"]
+        ),
+    ]
+
+    private static func rules(_ events: [TriggerEvent]) -> RuleSet {
+        let rule = Rule(id: "rule", triggers: [Trigger(buttons: [.any], events: events)], steps: [])
+        return RuleSet(rules: events.isEmpty ? [] : [rule])
+    }
+
+    private static func house(_ events: [TriggerEvent]) -> FlicdHouse { FlicdHouse(rules: rules(events)) }
+
+    @Test("a network that brings all at once changes no gesture", arguments: vocabularies)
+    func atOnce(events: [TriggerEvent], gestures: [String]) {
+        var house = Self.house(events)
+        house.connect()
+        let told =
+            house.hear([
+                .down, .up, .single, .down, .up, .single, .down, .up, .down, .double, .down, .up, .single,
+                .down, .hold, .release, .down, .up, .down, .double,
+            ]) + house.wait(.seconds(3))
+        #expect(FlicdHouse.gestures(told) == gestures)
+    }
+
+    @Test("the same presses, as they happen", arguments: vocabularies)
+    func asTheyHappen(events: [TriggerEvent], gestures: [String]) {
+        var house = Self.house(events)
+        house.connect()
+        var told: [Hub.Effect] = []
+        let script: [(Int, [FlicdHouse.Word])] = [
+            (0, [.down]), (80, [.up]), (420, [.single]), (2000, [.down]), (80, [.up]), (420, [.single]),
+            (2000, [.down]), (80, [.up]), (120, [.down]), (80, [.double]), (120, [.down]), (80, [.up]),
+            (420, [.single]), (2000, [.down]), (1000, [.hold]), (700, [.release]),
+            (2000, [.down]), (80, [.up]), (120, [.down]), (80, [.double]),
+        ]
+        for (pause, words) in script {
+            told += house.wait(.milliseconds(pause))
+            told += house.hear(words)
+        }
+        #expect(FlicdHouse.gestures(told + house.wait(.seconds(3))) == gestures)
+    }
+
+    @Test("stored presses are what flicd calls them: whole seconds tell no three clicks")
+    func storedPresses() {
+        for (events, _) in Self.vocabularies where events.count != 3 {
+            var house = Self.house(events)
+            house.connect()
+            let told = house.hear([.down, .up, .down, .double, .down, .up, .single, .down, .hold, .release], queued: 2)
+            #expect(FlicdHouse.gestures(told) == ["double_click", "click", "hold", "hold_release"], "\(events)")
+            #expect(FlicdHouse.gestures(house.wait(.seconds(5))) == [])
+        }
+    }
+
+    @Test("a hold that a lost connection cuts off is let go, and a click counts", arguments: vocabularies)
+    func cutOff(events: [TriggerEvent], gestures: [String]) {
+        var house = Self.house(events)
+        house.connect()
+        house.hear([.down, .hold])
+        let lost = house.take(.source(0, .closed("it closed the connection")))
+        #expect(FlicdHouse.gestures(lost) == (events.isEmpty || events.count > 2 ? ["hold_release"] : []))
+
+        _ = house.wait(.seconds(1))
+        house.connect()
+        var told = house.hear([.down, .up])
+        told += house.take(.source(0, .closed("it closed the connection")))
+        _ = house.wait(.seconds(2))
+        house.connect()
+        told += house.hear([.single], queued: 2)
+        #expect(FlicdHouse.gestures(told + house.wait(.seconds(5))) == ["click"])
+    }
+
+    @Test("a session with a flicd runs again from its recording", arguments: vocabularies)
+    func replay(events: [TriggerEvent], gestures: [String]) throws {
+        var house = Self.house(events)
+        house.connect()
+        house.hear(.batteryStatus(id: 2, percentage: 5, timestamp: 1_700_000_000))
+        for words in [[FlicdHouse.Word.down], [.up], [.single], [.down], [.hold]] {
+            house.hear(words)
+            _ = house.wait(.milliseconds(150))
+        }
+        _ = house.ask("button/options", ["id": "AA12-C34560", "options": ["latency_mode": "low"]])
+        house.hear([.down, .up, .down, .double], queued: 2)
+        _ = house.ask("permit_join", ["time": 30])
+        house.hear(.scanWizardCompleted(id: 3, .bluetoothUnavailable))
+        // A ping, and the end of the search and of the connection.
+        for seconds in [5, 25, 11, 1, 2] { _ = house.wait(.seconds(seconds)) }
+        house.connect()
+        house.hear(.buttonDeleted(FlicdHouse.kitchen, byThisClient: false))
+
+        var again: Hub?
+        var effects: [[Hub.Effect]] = []
+        for line in house.lines {
+            switch try RecordingLine(parsing: line.encoded()) {
+            case .header(let header):
+                again = Hub(replaying: header, rules: Self.rules(events))
+            case .input(let recorded): effects.append(again?.replay(recorded) ?? [])
+            }
+        }
+        #expect(effects.count == house.effects.count)
+        for (place, (replayed, told)) in zip(effects, house.effects).enumerated() {
+            // The radio's own, which is not in a recording.
+            #expect(replayed == told.filter { $0 != .needsEntropy }, "\(place)")
+        }
+    }
+
+    @Test("what a flicd says again changes nothing, and nothing is written for it")
+    func saidAgain() {
+        var house = FlicdHouse()
+        house.connect()
+        func isSilent(_ effects: [Hub.Effect]) -> Bool {
+            effects.allSatisfy { effect in
+                switch effect {
+                case .record, .publish, .tell: false
+                default: true
+                }
+            }
+        }
+        _ = house.ask("watch")
+        _ = house.wait(.seconds(2))
+        #expect(isSilent(house.hear(.connectionStatusChanged(id: 1, .ready, reason: .unspecified))))
+        let low: JSONValue = ["id": "AA12-C34560", "options": ["latency_mode": "low"]]
+        #expect(FlicdHouse.sent(house.ask("button/options", low).effects).count == 1)
+        let again = house.ask("button/options", low).effects
+        #expect(FlicdHouse.sent(again) == [])
+        #expect(!again.contains { if case .record = $0 { true } else { false } })
+
+        house.hear(.connectionStatusChanged(id: 1, .disconnected, reason: .timedOut))
+        #expect(house.ask("button", ["id": "AA12-C34560"]).answer["data"]?["state"] == "connecting")
+        house.take(.source(0, .closed("reset")))
+        #expect(house.ask("button", ["id": "AA12-C34560"]).answer["data"]?["state"] == "disconnected")
+        _ = house.wait(.seconds(1))
+        #expect(!house.connect().contains { if case .record = $0 { true } else { false } })
+    }
+
+    @Test("a press that comes before its button is known is not that of a button of ours")
+    func earlyPress() throws {
+        let key = try #require(PairingKey([UInt8](repeating: 1, count: 16)))
+        var own = Self.stored(source: FlicdHouse.name)
+        (own.source, own.pairing) = (nil, Pairing(identifier: 1, key: key))
+        var house = FlicdHouse(stored: [own])
+        house.take(.source(0, .connected(bootID: 7)))
+        house.hear(.getInfoResponse(FlicdHouse.info([FlicdHouse.kitchen])))
+        let told = house.hear([.down, .up, .single])
+        #expect(FlicdHouse.gestures(told) == [] && house.hub.buttons[FlicdHouse.button]?.pressCount == 0)
     }
 
     @Test("the battery is a percentage, and low once")
@@ -206,10 +427,7 @@ struct SourceTests {
             .buttonDeleted(FlicdHouse.kitchen, byThisClient: true))
         #expect(Self.isRemoved(gone))
 
-        let stored = StoredButton(
-            identity: ButtonIdentity(
-                address: FlicdHouse.kitchen, uuid: "", serial: "AA12-C34560", nickname: "", firmwareVersion: 0),
-            pairing: nil, source: FlicdHouse.name, pairedAt: UTCTime(milliseconds: 0))
+        let stored = Self.stored(source: FlicdHouse.name)
         var lonely = FlicdHouse(stored: [stored])
         #expect(lonely.ask("button/remove", ["id": "AA12-C34560"]).answer["status"] == "error")
         // One that it does not list any more it still answers for.
@@ -222,6 +440,72 @@ struct SourceTests {
         let alone = elsewhere.ask("button/remove", ["id": "AA12-C34560"])
         #expect(alone.answer["status"] == "ok")
         #expect(Self.isRemoved(alone.effects))
+    }
+
+    @Test("a flicd that is called otherwise now has its buttons still, with their names and settings")
+    func renamed() {
+        var house = FlicdHouse(stored: [Self.stored(source: "flicd://192.168.1.7:5551")])
+        let effects = house.connect()
+        #expect(
+            effects.contains {
+                if case .record(_, let changes) = $0 {
+                    changes == [.source(FlicdHouse.button, FlicdHouse.name)]
+                } else {
+                    false
+                }
+            })
+        #expect(
+            FlicdHouse.sent(effects).contains(.changeModeParameters(id: 1, FlicdChannelMode(latencyMode: .low))))
+        #expect(!FlicdHouse.sent(effects).contains(.removeConnectionChannel(id: 1)))
+        #expect(house.ask("button", ["id": "Kitchen"]).answer["data"]?["state"] == "ready")
+        #expect(FlicdHouse.gestures(house.hear([.down, .up, .single])) == ["click"])
+    }
+
+    @Test("buttons of a flicd that the configuration names no more are told at the start, and stay until forgotten")
+    func leftOver() {
+        var house = FlicdHouse(stored: [Self.stored(source: "flicd://192.168.1.7:5551")])
+        let warnings = house.effects.joined().compactMap { effect -> String? in
+            if case .log(.warning, let text) = effect { text } else { nil }
+        }
+        #expect(
+            warnings == [
+                "sources has no flicd://192.168.1.7:5551, where Kitchen came from; forget what is not used"
+            ])
+        house.connect([])
+        #expect(house.ask("button", ["id": "Kitchen"]).answer["data"]?["state"] == "disconnected")
+        #expect(house.ask("button/remove", ["id": "Kitchen"]).answer["status"] == "ok")
+        #expect(house.hub.buttons.isEmpty)
+    }
+
+    @Test("a button that two of them have is the first's, and the other one's when that is gone from the configuration")
+    func twice() {
+        let names = [FlicdHouse.name, "flicd://hall:5551"]
+        var house = FlicdHouse(stored: [Self.stored(source: names[1])], sources: names)
+        let effects = house.connect()
+        #expect(FlicdHouse.sent(effects).contains(.removeConnectionChannel(id: 1)))
+        #expect(FlicdHouse.gestures(house.hear([.down, .up, .single])) == [])
+        // It cannot take it away either.
+        house.hear(.buttonDeleted(FlicdHouse.kitchen, byThisClient: false))
+        #expect(house.hub.buttons[FlicdHouse.button]?.source == names[1])
+        var alone = FlicdHouse(stored: [Self.stored(source: names[1])])
+        alone.connect()
+        #expect(FlicdHouse.gestures(alone.hear([.down, .up, .single])) == ["click"])
+    }
+
+    @Test("a button that our own adapter is paired with now is left to it")
+    func pairedHere() throws {
+        var house = FlicdHouse()
+        house.connect()
+        let key = try #require(PairingKey([UInt8](repeating: 1, count: 16)))
+        let known = KnownButton(
+            identity: try #require(house.hub.buttons[FlicdHouse.button]?.identity),
+            pairing: Pairing(identifier: 1, key: key))
+        house.hub.buttonSource.followRecording()
+        let effects = house.hub.replay(
+            RecordedInput(
+                at: house.now, input: .received([]), reports: [.said(.paired(known, batteryMillivolts: 3000))]))
+        #expect(FlicdHouse.sent(effects) == [.removeConnectionChannel(id: 1)])
+        #expect(house.hub.buttons[FlicdHouse.button]?.source == nil)
     }
 
     @Test("a button that comes in another way already is left there")

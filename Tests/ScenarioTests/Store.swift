@@ -47,6 +47,7 @@ struct Store {
             case .model(let id, let model): update(id) { $0.identity.model = model }
             case .nickname(let id, let nickname): update(id) { $0.identity.nickname = nickname }
             case .name(let id, let name): update(id) { $0.name = name }
+            case .source(let id, let source): update(id) { $0.source = source }
             case .triggerMode(let id, let mode): update(id) { $0.triggerMode = mode }
             case .settings(let id, let settings): update(id) { $0.settings = settings }
             case .dials(let id, let dials): update(id) { $0.dials = dials }

@@ -1,4 +1,5 @@
 import ButtonModel
+import CLinux
 import Foundation
 import JSON
 import Simulator
