@@ -110,6 +110,38 @@ struct DuoEventStreamTests {
         #expect(reader.decode(octets.dropLast()) == [events[0]])
     }
 
+    @Test("a time has one of eight lengths", arguments: zip(0..<8 as Range<UInt64>, [8, 10, 13, 16, 24, 32, 40, 48]))
+    func timeLengths(index: UInt64, length: Int) {
+        var writer = BitWriter()
+        // The big button, one more than before; a down.
+        writer.bits(0b00, 2)
+        writer.bits(index, 3)
+        writer.bits(1 << UInt64(length - 2) | 1, length)
+        writer.bits(5, 3)
+        writer.bits(0xC0_FFEE, 24)
+        var stream = DuoEventStream(bigCount: 4, smallCount: 0, isDrained: true)
+        let events = stream.decode(writer.octets)
+        #expect(events.map(\.milliseconds) == [1 << UInt64(length - 2) | 1])
+        #expect(events.first?.acceleration == .init(x: -18, y: -1, z: -64))
+    }
+
+    @Test("a difference has one of four lengths", arguments: zip(0..<4 as Range<UInt64>, [2, 4, 8, 32]))
+    func countLengths(index: UInt64, length: Int) {
+        var writer = BitWriter()
+        writer.bits(0b111, 3)
+        writer.bits(index, 2)
+        writer.bits(1 << UInt64(length - 1), length)
+        writer.bits(0, 3)
+        writer.bits(7, 8)
+        // A single click timeout, whose count stays even.
+        writer.bits(6, 3)
+        writer.bits(0, 1 + 24)
+        var stream = DuoEventStream(bigCount: 0, smallCount: 3, isDrained: true)
+        let events = stream.decode(writer.octets)
+        #expect(events.map(\.counter) == [4 + 1 << UInt32(length - 1)] && events.map(\.milliseconds) == [7])
+        #expect(stream.smallCount == events.first?.counter && stream.bigCount == 0)
+    }
+
     @Test("each kind is a step that a Flic 2 has, and back")
     func kinds() {
         let codes: [UInt8] = [8, 10, 14, 11, 11, 1, 2, 3]

@@ -51,6 +51,24 @@ struct FirmwareTests {
         talk.when(.cancel)
     }
 
+    @Test(
+        "of a Duo five packets of 110 octets are on their way, of a Twist four of 120",
+        arguments: [(FlicModel.duo, 5, 110), (.twist, 4, 120)])
+    func signedWindow(model: FlicModel, packets: Int, length: Int) throws {
+        var talk = Transcript(FirmwareTransfer(try FirmwareImage([UInt8](repeating: 1, count: 2000), for: model)))
+        talk.given(.mayAsk)
+        func data(_ effects: [FirmwareTransfer.Effect]) -> [Int] {
+            effects.compactMap {
+                switch $0 {
+                case .send(.firmwareUpdateData(let data)), .send(.firmwareUpdateDataDuo(let data)): data.count
+                case .send, .progress: nil
+                }
+            }
+        }
+        #expect(data(talk.given(.answered(position: 0))) == Array(repeating: length, count: packets))
+        #expect(data(talk.given(.received(position: Int32(2 * length)))) == [length, length])
+    }
+
     @Test("an update that was cut off goes on where the button says")
     func resumption() throws {
         let image = try #require(Self.image)

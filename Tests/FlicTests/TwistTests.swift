@@ -160,6 +160,19 @@ struct TwistTests {
         #expect(ends.button.dialMemory?.positions[.slot(1)] == 4000 && ends.movements.last?.units == 4000)
     }
 
+    @Test("a position counts every turn before it, of whichever mode")
+    func countedTurns() {
+        var ends = Self.paired()
+        ends.tellButton(.turned(units: 10))
+        ends.tellButton(.pressed)
+        for _ in 0..<2 { ends.tellButton(.turned(units: 10)) }
+        ends.tellHost(.perform(.setDial(.slot(5), units: 7)))
+        let update = ends.hostEffects.compactMap { effect -> [UInt8]? in
+            if case .send(let value) = effect, value.first == 14 { value } else { nil }
+        }.last
+        #expect(update?.prefix(12) == [14, 4, 0xF9, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 3, 0, 0, 0])
+    }
+
     @Test("a position that comes too late is not taken, and is sent again")
     func tooOld() {
         var ends = Self.paired()
