@@ -122,7 +122,8 @@ def read():
             break
         else:
             client.run_on_handle_events_thread(lambda name=name, arguments=arguments: commands[name](*arguments))
-    client.close()
+    # From this thread it may miss the answer that is to wake it.
+    client.run_on_handle_events_thread(client.close)
 
 
 client.on_new_verified_button = lambda address: say("new:", address)

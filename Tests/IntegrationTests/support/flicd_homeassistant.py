@@ -66,7 +66,8 @@ def read():
             client.force_disconnect(*arguments)
         elif name == "close":
             break
-    client.close()
+    # From this thread it may miss the answer that is to wake it.
+    client.run_on_handle_events_thread(client.close)
 
 
 client.on_new_verified_button = new
