@@ -58,7 +58,8 @@ package enum SimulatedAction: Hashable, Sendable {
         switch self {
         case .press(_, let part): part == .big || model == .duo
         case .swipe: model == .duo
-        case .turn: model == .twist
+        // A Duo is turned while one of its buttons is down.
+        case .turn: model == .duo || model == .twist
         case .pushTurn(_, let part): model == .duo || (model == .twist && part == .big)
         }
     }

@@ -41,10 +41,10 @@ struct SimulateTests {
                         + "turn_10, turn_-10, push_turn_10.")
             ),
             (
-                "sofa turn_5",
+                "kitchen turn_5",
                 .mistake(
-                    "sofa is a duo and knows no turn_5. It knows: click, double_click, hold, down, up, make_public, "
-                        + "swipe_left, swipe_right, swipe_up, swipe_down, push_turn_10, small_click.")
+                    "kitchen is a flic2 and knows no turn_5. It knows: click, double_click, hold, down, up, make_public."
+                )
             ),
             (
                 "hall small_hold",

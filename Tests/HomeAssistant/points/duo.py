@@ -24,9 +24,9 @@ PRESSES = {
     'click': {'click': 'pressed'},
     'double_click': {'double_click': 'double clicked'},
     'hold': {'hold': 'continuously pressed', 'hold_release': 'released after long press'},
-    # What is turned is pressed, too.
-    'held_turn_20': {'rotate_clockwise': 'turned clockwise', 'click': 'pressed'},
-    'held_turn_-5': {'rotate_counter_clockwise': 'turned counter-clockwise', 'click': 'pressed'},
+    # What is turned is no click.
+    'held_turn_20': {'rotate_clockwise': 'turned clockwise'},
+    'held_turn_-5': {'rotate_counter_clockwise': 'turned counter-clockwise'},
     'swipe_left': {'swipe_left': 'swiped left'},
     'swipe_right': {'swipe_right': 'swiped right'},
     'swipe_up': {'swipe_up': 'swiped up'},
@@ -89,7 +89,7 @@ async def position(house: House) -> None:
     entity = NAMES['position_big'][0]
     await house.home.call('number.set_value', entity, value=60)
     await house.home.until_state(entity, '60')
-    message, _ = await plays(house, 'big', 'held_turn_20')
+    [message] = await plays(house, 'big', 'held_turn_20')
     equal((message.json['steps'], message.json['position']), (20, 80), 'steps and position')
     await house.home.until_state(entity, '80')
 

@@ -54,7 +54,8 @@ async def twist(house: House) -> None:
     slots = {f'position_slot_{number}' for number in range(2, 13)}
     await house.add_button(DESK)
     await house.pair(DESK)
-    await complete(house, DESK, ENABLED | {'position_slot_1', 'position_free', 'led_mode'}, DISABLED | slots)
+    enabled = ENABLED - {'latency_mode'} | {'position_slot_1', 'position_free', 'led_mode'}
+    await complete(house, DESK, enabled, DISABLED | slots)
     await names(house, DESK, NAMES)
     await house.bridge.load(NO_RULES)
     await house.settled()
@@ -105,7 +106,7 @@ async def position(house: House) -> None:
 
 @point('the button itself heard what was set: turned while it is pressed, it goes to the slot that follows from that')
 async def slots(house: House) -> None:
-    # A twelfth of a turn is a slot: at 52 it is the seventh.
+    # A twelfth of a turn is a slot: at 52 it is the seventh. Turned so little it is a click, too.
     for position, slot in ((50, 7), (0, 1)):
         await house.home.call('number.set_value', FREE, value=position)
         await house.home.until_state(FREE, str(position))
