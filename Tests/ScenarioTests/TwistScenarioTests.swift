@@ -68,6 +68,34 @@ struct TwistScenarioTests {
         #expect(house.payloads(on: Self.topic + "/event").allSatisfy { !$0.contains("part") })
     }
 
+    @Test(
+        "a click that may become a turn waits for the end of the press, another does not", arguments: ["push", "dial"])
+    func clickAlone(turned part: String) {
+        let rules = HouseRules(
+            """
+            version: 1
+            buttons:
+              desk: {address: 80:E4:DA:00:00:04, model: twist}
+            rules:
+              - id: desk_click
+                triggers: {button: desk, event: click}
+                actions:
+                  - publish: {topic: lamp, payload: TOGGLE}
+              - id: desk_turn
+                triggers: {button: desk, event: rotate_clockwise, part: \(part)}
+                actions:
+                  - log: turned
+            """)
+        var house = Household([Self.desk], rules: rules, seed: 1)
+        house.pairAll()
+        house.press("desk", .down)
+        house.wait(.milliseconds(500))
+        #expect(house.payloads(on: "lamp") == (part == "push" ? [] : ["TOGGLE"]))
+        house.press("desk", .up)
+        house.wait(.seconds(1))
+        #expect(house.payloads(on: "lamp") == ["TOGGLE"])
+    }
+
     @Test("turned, it is told once to others, and to each rule in its own time")
     func turn() {
         var house = TwistScenarioTests.house()
@@ -90,6 +118,7 @@ struct TwistScenarioTests {
         house.wait(.seconds(2))
         #expect(house.payloads(on: "volume") == [])
         #expect(house.payloads(on: "scene") == ["4"])
+        #expect(house.payloads(on: "lamp") == [])
     }
 
     @Test("its positions outlive a restart and a lost link, and can be set")
