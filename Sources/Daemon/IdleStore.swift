@@ -6,7 +6,7 @@ package import Hub
 ///
 /// A damaged file is left to the daemon, which sets it aside.
 package struct IdleStore {
-    private let lock: OwnedDescriptor
+    private let lock: DirectoryLock
     private let database: Database
 
     /// What the directory keeps, and what a person should hear of.

@@ -31,7 +31,7 @@ package final class StoreEdge {
 
     private let loop: EventLoop
     private let path: String
-    private let lock: OwnedDescriptor
+    private let lock: DirectoryLock
     /// Of the write-ahead log.
     var log: OwnedDescriptor
     let database: Database

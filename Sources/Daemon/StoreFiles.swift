@@ -49,8 +49,8 @@ enum StoreFiles {
         return try body()
     }
 
-    /// One daemon per state directory; the lock ends with the descriptor, and so with the process.
-    static func lock(directory: String) throws(StoreFailure) -> OwnedDescriptor {
+    /// One daemon per state directory.
+    static func lock(directory: String) throws(StoreFailure) -> DirectoryLock {
         let path = directory + "/" + lockName
         let descriptor = OwnedDescriptor(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600))
         guard descriptor.isOpen else {
@@ -60,7 +60,7 @@ enum StoreFiles {
             if errno == EWOULDBLOCK { throw StoreFailure.inUse(directory: directory) }
             throw StoreFailure(operation: "lock", path: path, code: errno)
         }
-        return descriptor
+        return DirectoryLock(descriptor)
     }
 
     /// Makes an empty file (0600) where there is none. SQLite gives the files beside it the same mode.
@@ -153,6 +153,17 @@ enum StoreFiles {
         return information.st_mode & 0o7777
     }
 
+}
+
+/// Ends with the last reference to it, and with the process.
+final class DirectoryLock: Sendable {
+    private let descriptor: OwnedDescriptor
+
+    /// - Parameter descriptor: locked.
+    init(_ descriptor: OwnedDescriptor) { self.descriptor = descriptor }
+
+    // A program that is being started has the descriptor, too, for a moment: closing it here would not unlock it.
+    deinit { flock(descriptor.rawValue, LOCK_UN) }
 }
 
 /// A descriptor that is closed when nobody holds it any more: a helper that still works on it keeps its number

@@ -53,6 +53,21 @@ struct StoreFilesTests {
         }
     }
 
+    @Test("a directory is free at once, though a program that is being started still has the descriptor of its lock")
+    func copied() throws {
+        let directory = TemporaryDirectory()
+        let original = open(directory.path + "/" + StoreFiles.lockName, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let copy = OwnedDescriptor(dup(original))
+        #expect(copy.isOpen && flock(original, LOCK_EX | LOCK_NB) == 0)
+        var lock: DirectoryLock? = DirectoryLock(OwnedDescriptor(original))
+        #expect(throws: StoreFailure.inUse(directory: directory.path)) {
+            _ = try StoreFiles.lock(directory: directory.path)
+        }
+        #expect(lock != nil)
+        lock = nil
+        _ = try StoreFiles.lock(directory: directory.path)
+    }
+
     @Test("a directory that cannot be made is an error that names it")
     func impossible() async throws {
         let directory = TemporaryDirectory()
