@@ -180,7 +180,7 @@ package struct FlicdSource: Sendable {
             effects.append(.connect)
         case .answer:
             effects.append(.close)
-            lose("it has not answered for 10 seconds", at: now)
+            lose("it has not answered for 10 seconds; a flicd without a Bluetooth adapter does not answer", at: now)
         case .ping:
             send(.ping(id: takeID()))
             deadlines.set(.answer, at: now + Self.answerLimit)

@@ -67,9 +67,6 @@ struct PressMachine: Sendable {
     /// The same after a restart, when the link has to be made first. These trains know how old they are.
     static let patienceAfterRestart = Duration.seconds(10)
 
-    /// Hundredths of a whole turn. A hand that turns less is not quite still.
-    static let leastTurn = 5
-
     let button: ButtonID
     let part: ButtonPart?
     var grammar: Grammar
@@ -164,8 +161,8 @@ struct PressMachine: Sendable {
     mutating func turn(by steps: Int, into output: inout [Recognised]) {
         guard state == .undecided || state == .long else { return }
         let (sum, overflow) = turned.addingReportingOverflow(steps)
-        turned = overflow ? PressMachine.leastTurn : sum
-        guard turned.magnitude >= PressMachine.leastTurn else { return }
+        turned = overflow ? Vocabulary.leastTurn : sum
+        guard turned.magnitude >= Vocabulary.leastTurn else { return }
         takesVerdicts = false
         movedAt = train.last?.down
         spendPress(into: &output)

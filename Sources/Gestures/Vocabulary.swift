@@ -27,6 +27,10 @@ package struct Vocabulary: Hashable, Sendable {
     /// What has gone down can turn out to be a swipe or a turn by the time it goes up: no click fires before.
     package var canBeMoved: Bool
 
+    /// The least rotation, in hundredths of a whole turn, that makes a press a turn instead of a click. A smaller rotation
+    /// is taken for an unsteady hand.
+    package static let leastTurn = 5
+
     package init(
         patterns: Set<[PressLength]> = [], holdStages: Set<Duration> = [], usesHoldRelease: Bool = false,
         fixedMode: TriggerMode? = nil, holdAfter: Duration = .seconds(1), clickGap: Duration = .milliseconds(500),

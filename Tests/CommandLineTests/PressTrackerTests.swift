@@ -40,7 +40,6 @@ struct PressTrackerTests {
             (.press(.up), ["up"]),
             (.swipe(.left), ["down", "up", "swipe_left"]),
             (.turn(hundredths: 10), ["rotate_clockwise"]),
-            (.pushTurn(hundredths: -10), ["down", "rotate_counter_clockwise", "up", "click"]),
         ])
     func gestures(press: SimulatedAction, events: [String]) {
         var tracker = Self.tracker(press)
@@ -49,6 +48,36 @@ struct PressTrackerTests {
             tracker.received(Self.event(.string(event)))
         }
         #expect(tracker.isSettled)
+    }
+
+    private static func turn(_ steps: Int64, part: JSONValue = "big") -> JSONValue {
+        .object([
+            .init("kind", "event"), .init("id", "1"),
+            .init("event", steps < 0 ? "rotate_counter_clockwise" : "rotate_clockwise"),
+            .init("steps", .integer(steps)), .init("part", part),
+        ])
+    }
+
+    @Test(
+        "a press that is turned far enough is over with that, another is a click",
+        arguments: [
+            (["down"], [-10], ["up"]), (["down"], [3, 3], ["up"]), (["down", "up"], [7, 7], []),
+            (["down"], [4], ["up", "click"]), (["down", "hold"], [20], ["up", "hold_release"]),
+        ])
+    func turned(before: [String], turns: [Int64], after: [String]) {
+        var tracker = Self.tracker(.pushTurn(hundredths: 10))
+        for event in before { tracker.received(Self.event(.string(event))) }
+        #expect(!tracker.isSettled)
+        for steps in turns { tracker.received(Self.turn(steps)) }
+        for event in after { tracker.received(Self.event(.string(event))) }
+        #expect(tracker.isSettled)
+    }
+
+    @Test("a dial that is turned takes no press")
+    func dial() {
+        let tracker = Self.tracker(
+            .pushTurn(hundredths: 10), Self.event("down"), Self.turn(50, part: "dial"), Self.event("up"))
+        #expect(tracker.awaited == "the press to become a gesture")
     }
 
     @Test("another button that is held down does not keep a press from its end")

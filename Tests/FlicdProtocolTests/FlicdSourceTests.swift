@@ -118,7 +118,9 @@ struct FlicdSourceTests {
         talk.wait(.seconds(10))
         talk.when(
             .timerFired, expect: .close, .state(hall, nil), .controller(nil),
-            .lost("it has not answered for 10 seconds", retryAfter: .seconds(1)),
+            .lost(
+                "it has not answered for 10 seconds; a flicd without a Bluetooth adapter does not answer",
+                retryAfter: .seconds(1)),
             .setTimer(talk.now + .seconds(1)))
     }
 
@@ -129,7 +131,10 @@ struct FlicdSourceTests {
         talk.given(.connected(bootID: 1))
         talk.wait(.seconds(10))
         talk.when(
-            .timerFired, expect: .close, .lost("it has not answered for 10 seconds", retryAfter: .seconds(1)),
+            .timerFired, expect: .close,
+            .lost(
+                "it has not answered for 10 seconds; a flicd without a Bluetooth adapter does not answer",
+                retryAfter: .seconds(1)),
             .setTimer(talk.now + .seconds(1)))
     }
 
@@ -259,11 +264,7 @@ struct FlicdSourceTests {
         talk.given(.stopSearch)
         talk.given(.search)
         talk.given(.received(FlicdEvent.scanWizardCompleted(id: 4, .bluetoothUnavailable).encoded()))
-        talk.given(.closed("reset"))
-        talk.wait(.seconds(1))
-        talk.when(.timerFired, expect: .connect)
-        talk.when(
-            .connected(bootID: 2), expect: .send(FlicdCommand.getInfo.encoded()), .setTimer(talk.now + .seconds(10)))
+        Self.reconnect(&talk)
         talk.when(
             .received(Self.list([])), expect: .controller(.attached),
             .send(FlicdCommand.createScanWizard(id: 1).encoded()), .setTimer(talk.now + .seconds(30)))
@@ -293,15 +294,20 @@ struct FlicdSourceTests {
         talk.when(.received(description))
     }
 
-    @Test("a new connection starts anew: ids, buttons, half a packet")
-    func reconnect() {
-        var talk = Self.ready()
-        talk.given(.received([40, 0, 1]))
+    /// A connection breaks off, and another one takes its place.
+    private static func reconnect(_ talk: inout SourceTalk) {
         talk.given(.closed("reset"))
         talk.wait(.seconds(1))
         talk.when(.timerFired, expect: .connect)
         talk.when(
             .connected(bootID: 2), expect: .send(FlicdCommand.getInfo.encoded()), .setTimer(talk.now + .seconds(10)))
+    }
+
+    @Test("a new connection starts anew: ids, buttons, half a packet")
+    func startsAnew() {
+        var talk = Self.ready()
+        talk.given(.received([40, 0, 1]))
+        Self.reconnect(&talk)
         talk.when(
             .received(Self.list([hall])), expect: .controller(.attached),
             .send(FlicdCommand.getButtonInfo(hall).encoded()),

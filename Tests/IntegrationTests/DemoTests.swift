@@ -29,6 +29,25 @@ struct DemoTests {
         #expect(completed == ["kitchen_toggle", "kitchen_evening", "hall_dim", "hall_dim_stop"])
     }
 
+    @Test("what a Duo and a Twist can be done to is over when it is told")
+    func movements() throws {
+        let workshop = try Workshop()
+        let presses = [
+            "sofa:swipe_left", "sofa:small_push_turn_20", "sofa:push_turn_3", "desk:turn_10", "desk:push_turn_-20",
+            "desk:click",
+        ]
+        let demo = try workshop.tryck(["demo", "--press", presses.joined(separator: ","), "--json"])
+        #expect(try demo.status(within: 60) == 0, "\(demo.text)")
+        let lines = try demo.lines.map { try JSONValue(parsing: $0) }
+        let events = lines.filter { $0["kind"] == "event" }.compactMap { $0["event"]?.stringValue }
+        let gestures = events.filter { !["down", "up"].contains($0) }
+        #expect(
+            gestures == [
+                "swipe_left", "rotate_clockwise", "rotate_clockwise", "click", "rotate_clockwise",
+                "rotate_counter_clockwise", "click",
+            ])
+    }
+
     @Test("what cannot be pressed is a usage error that says so")
     func unknownPress() throws {
         let workshop = try Workshop()

@@ -1,15 +1,15 @@
 import ButtonModel
 import Daemon
+import Gestures
 import JSON
 import Simulator
 
 /// What one press still has to bring about: movements of the button, gestures, runs of rules, messages that come
 /// back from the broker.
 ///
-/// Every press of a button becomes part of exactly one gesture: a click takes one, a double click two, a hold or a swipe
-/// one.
-/// So as long as a button that moved has a press left over, or its hold is not released, something is to come,
-/// whatever its trigger mode.
+/// Every press of a button becomes part of exactly one gesture: a click takes one press, a double click two; a hold, a
+/// swipe, and a turn of at least `Vocabulary.leastTurn` take one each. So as long as a button that moved has a press left
+/// over, or its hold is not released, another event has to follow, whatever the trigger mode of the button.
 ///
 /// The daemon's lines and the broker's messages travel on two roads, and either may be first.
 struct PressTracker: Hashable, Sendable {
@@ -22,6 +22,8 @@ struct PressTracker: Hashable, Sendable {
         /// Presses that are part of no gesture yet.
         var undecidedPresses = 0
         var isHeld = false
+        /// Hundredths of a whole turn, since the last `down`.
+        var turned = 0
     }
 
     private var awaitedDowns = 0
@@ -64,7 +66,7 @@ struct PressTracker: Hashable, Sendable {
     /// A line of the daemon's live stream.
     mutating func received(_ line: JSONValue) {
         switch line["kind"]?.stringValue {
-        case "event": happened(line.text("event"), on: line.text("id"))
+        case "event": happened(line.text("event"), on: line.text("id"), line)
         case "rule": ruleProceeded(line)
         case "publish":
             count(Message(topicName: line.text("topic"), payload: line.text("payload")), by: 1)
@@ -91,13 +93,14 @@ struct PressTracker: Hashable, Sendable {
         return nil
     }
 
-    private mutating func happened(_ event: String, on button: String) {
+    private mutating func happened(_ event: String, on button: String, _ line: JSONValue) {
         var train = trains[button] ?? Train()
         switch event {
         case "down":
             movedButtons.insert(button)
             awaitedDowns = max(0, awaitedDowns - 1)
             train.undecidedPresses += 1
+            train.turned = 0
         case "up":
             movedButtons.insert(button)
             awaitedUps = max(0, awaitedUps - 1)
@@ -111,9 +114,20 @@ struct PressTracker: Hashable, Sendable {
         case "hold_release": train.isHeld = false
         case RotationDirection.clockwise.rawValue, RotationDirection.counterClockwise.rawValue:
             awaitedTurns = max(0, awaitedTurns - 1)
+            if line.text("part") != ButtonPart.dial.rawValue {
+                turned(by: Int(line["steps"]?.integerValue ?? 0), &train)
+            }
         default: return
         }
         trains[button] = train
+    }
+
+    /// A press that is turned by at least `Vocabulary.leastTurn` becomes no click: the turn uses it up.
+    private func turned(by steps: Int, _ train: inout Train) {
+        let wasTurn = train.turned.magnitude >= Vocabulary.leastTurn
+        train.turned += max(-SimulatedAction.maximumTurn, min(steps, SimulatedAction.maximumTurn))
+        guard !wasTurn, train.turned.magnitude >= Vocabulary.leastTurn, !train.isHeld else { return }
+        train.undecidedPresses = max(0, train.undecidedPresses - 1)
     }
 
     private mutating func ruleProceeded(_ line: JSONValue) {
