@@ -1,8 +1,8 @@
-/// What the voltage of a button's coin cell means.
+/// Converts the voltage of a button's coin cell to a percentage.
 ///
 /// - Source: protocol notes, 6.7.
 public enum Battery {
-    /// 0…100: a rough estimate; a coin cell keeps its voltage for most of its life.
+    /// The estimated remaining charge, 0…100. It is rough: a coin cell keeps its voltage for most of its life.
     public static func percentage(millivolts: Int) -> Int {
         switch millivolts {
         case 3000...: 100
@@ -15,15 +15,15 @@ public enum Battery {
     }
 }
 
-/// Says once that a battery is low. A cell that is hardly low recovers a little when it rests, so it is armed again
-/// only well above.
+/// Reports the moment a battery becomes low. An unloaded cell recovers a little, so the alarm has hysteresis: it is
+/// armed again only when a reading is above `good`.
 public struct BatteryAlarm: Hashable, Sendable {
-    /// Millivolts: low below this, …
+    /// In millivolts: the battery becomes low when a reading is below this threshold.
     public static let low = 2650
-    /// … and good again above this.
+    /// In millivolts: a low battery is good again when a reading is above this threshold.
     public static let good = 2750
 
-    /// The same where only the percentage is told.
+    /// `low` and `good` as percentages, for sources that report no voltage.
     public static let lowPercentage = Battery.percentage(millivolts: low)
     public static let goodPercentage = Battery.percentage(millivolts: good)
 
@@ -31,14 +31,18 @@ public struct BatteryAlarm: Hashable, Sendable {
 
     public init(isLow: Bool = false) { self.isLow = isLow }
 
-    /// - Returns: whether the battery has become low with this reading.
+    /// Takes a reading in millivolts.
+    ///
+    /// - Returns: whether this reading made the battery low.
     public mutating func measured(millivolts: Int) -> Bool {
         let wasLow = isLow
         isLow = wasLow ? millivolts <= Self.good : millivolts < Self.low
         return isLow && !wasLow
     }
 
-    /// - Returns: whether the battery has become low with this reading.
+    /// Takes a reading in percent, 0…100.
+    ///
+    /// - Returns: whether this reading made the battery low.
     public mutating func measured(percentage: Int) -> Bool {
         let wasLow = isLow
         isLow = wasLow ? percentage <= Self.goodPercentage : percentage < Self.lowPercentage

@@ -1,4 +1,4 @@
-/// A device address and its type.
+/// A Bluetooth device address and its type.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 6, Part B, 1.3.
 public struct BluetoothAddress: Hashable, Sendable, CustomStringConvertible {
@@ -8,7 +8,7 @@ public struct BluetoothAddress: Hashable, Sendable, CustomStringConvertible {
         case random = 1
     }
 
-    /// 48 bits; the octet printed first is the most significant.
+    /// The 48 bits of the address; the octet printed first is the most significant.
     public let rawValue: UInt64
     public let kind: Kind
 
@@ -18,7 +18,7 @@ public struct BluetoothAddress: Hashable, Sendable, CustomStringConvertible {
         self.kind = kind
     }
 
-    /// From text as people write it: six pairs of hexadecimal digits with colons, either case.
+    /// Parses six pairs of hexadecimal digits, in either case, separated by colons.
     public init?(_ text: some StringProtocol, kind: Kind = .public) {
         let pairs = text.split(separator: ":", omittingEmptySubsequences: false)
         guard pairs.count == 6 else { return nil }
@@ -30,12 +30,12 @@ public struct BluetoothAddress: Hashable, Sendable, CustomStringConvertible {
         self.init(rawValue: value, kind: kind)
     }
 
-    /// The six octets in the order of the wire: the one printed last comes first.
+    /// The six octets in the order of HCI packets, least significant first: the reverse of the printed order.
     public var wireOctets: [UInt8] {
         (0..<6).map { UInt8(truncatingIfNeeded: rawValue >> (8 * UInt64($0))) }
     }
 
-    /// Upper case with colons: `80:E4:DA:01:02:03`.
+    /// The address in upper case with colons: `80:E4:DA:01:02:03`.
     public var description: String {
         let digits = Array("0123456789ABCDEF".utf8)
         var text: [UInt8] = []

@@ -1,26 +1,28 @@
-/// One thing a button reported: a step of a press, with its place in the button's own count.
+/// A step of a press that a button reported, with the button's event counter.
 ///
-/// (`button`, `part`, `bootID`, `counter`) names it for good: the same four mean the same event, sent again.
+/// (`button`, `part`, `bootID`, `counter`) identifies an event: a second event with the same four values is a
+/// retransmission.
 public struct ButtonEvent: Hashable, Sendable {
     public var button: ButtonID
-    /// Drawn by the button at each of its boots.
+    /// A random number that the button draws at each of its boots.
     public var bootID: UInt32
-    /// The button's event counter at this event; counts from 0 at boot, on a Duo for each part.
+    /// The button's event counter at this event. It starts at 0 at each boot; each part of a Duo has its own counter.
     public var counter: UInt32
     public var step: PressStep
-    /// The button's clock at the event: ticks of 1/32768 s since its boot.
+    /// The button's clock at the event, in ticks of 1/32768 s since the button's boot.
     public var ticks: UInt64
-    /// The button stored it while it was out of reach.
+    /// Whether the button stored the event while it had no connection.
     public var wasQueued: Bool
-    /// It is the last of the stored ones.
+    /// Whether the event is the last of those that the button had stored.
     public var wasQueuedLast: Bool
-    /// How old it was when it reached us; zero for live events.
+    /// The age of the event when it was received; zero for live events.
     public var age: Duration
-    /// Which of its buttons, on one that has two.
+    /// The button of a Duo that was pressed; `nil` on models with one button.
     public var part: ButtonPart?
-    /// The press that this `up` ends was a swipe, and is no click.
+    /// The direction of the swipe that this `up` ends; a swipe is not a click. `nil` for a press.
     public var swipe: SwipeDirection?
-    /// When it was is known to the second only: what belongs together only the button can say.
+    /// Whether the event's time has a resolution of only a second. The intervals between events then cannot tell which
+    /// presses belong together, and only the button's own verdicts in `step` can.
     public var isTimeRough: Bool
 
     public init(
@@ -42,28 +44,28 @@ public struct ButtonEvent: Hashable, Sendable {
     }
 }
 
-/// A step of a press, as the button itself judged it. Its times: a double click is a second
-/// `down` at most 0.5 s after the first; a hold is 1 s; a single click is certain 0.5 s after the `down`.
+/// A step of a press, as the button judged it. The button's limits are fixed: a double click is a second `down` at most
+/// 0.5 s after the first, a hold is 1 s, and a single click is certain 0.5 s after the `down`.
 public enum PressStep: Hashable, Sendable {
     case down
-    /// Held for one second. `ofSecondPress`: the press began as the second of a double click.
+    /// The button has been held for one second. `ofSecondPress`: this press began as the second of a double click.
     case hold(ofSecondPress: Bool)
-    /// Half a second has passed since the `down` of a released press, and no second press came.
+    /// The button is released, and 0.5 s have passed since its `down` without a second press.
     case clickTimeout
     case up(Release)
 
-    /// What the button knew about a press when it ended.
+    /// The button's verdict on a press when it ended.
     public enum Release: Hashable, Sendable {
-        /// A short press; single or double click is still open.
+        /// A short press that may still become a single or a double click.
         case open
-        /// Certainly a single click: down longer than 0.5 s, not held.
+        /// A single click: the button was down longer than 0.5 s, and was not held.
         case click
         case doubleClick
-        /// After a hold, and nothing else.
+        /// The end of a hold that is not a click in any trigger mode.
         case afterHold
-        /// After a hold; a single click for those who do not use hold.
+        /// The end of a hold that the trigger mode `clickAndDoubleClick` reads as a single click.
         case afterHoldClick
-        /// A double click whose second press was held.
+        /// The end of a hold whose press was the second of a double click.
         case afterHoldDoubleClick
     }
 }

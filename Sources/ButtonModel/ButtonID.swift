@@ -1,12 +1,12 @@
-/// What a button is called in topics and records: its address in lower case without colons,
-/// `80e4da010203`. It never changes; names do.
+/// The permanent identifier of a button in topics and records: its address in lower case without colons,
+/// `80e4da010203`. Unlike a button's name it never changes.
 public struct ButtonID: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// The 48-bit address.
+    /// The 48 bits of the button's address.
     public let rawValue: UInt64
 
     public init(_ address: BluetoothAddress) { rawValue = address.rawValue }
 
-    /// From twelve lower-case hexadecimal digits.
+    /// Parses twelve lower-case hexadecimal digits.
     public init?(_ text: some StringProtocol) {
         guard text.utf8.count == 12, text.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }),
             let value = UInt64(text, radix: 16)

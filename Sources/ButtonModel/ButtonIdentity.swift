@@ -1,13 +1,13 @@
-/// What a button says of itself when it is paired. Nothing secret.
+/// The facts that a button reports about itself when it is paired. None of them is secret.
 public struct ButtonIdentity: Hashable, Sendable {
     public var address: BluetoothAddress
-    /// 16 octets as 32 lower-case hexadecimal digits.
+    /// The button's UUID: 16 octets as 32 lower-case hexadecimal digits.
     public var uuid: String
-    /// `BA00-A00001`.
+    /// The serial number printed on the button, such as `BA00-A00001`.
     public var serial: String
-    /// The name stored on the button, at most 23 octets of UTF-8; may be empty.
+    /// The name stored on the button: at most 23 octets of UTF-8, may be empty.
     public var nickname: String
-    /// A running number.
+    /// The firmware's version number, which rises with each release.
     public var firmwareVersion: UInt32
     public var model: FlicModel
 
@@ -26,13 +26,13 @@ public struct ButtonIdentity: Hashable, Sendable {
     }
 }
 
-/// Up to where a button's events are known: what was processed last.
+/// The counters of the last event that was processed for a button. Events up to here are not processed again.
 ///
-/// It never runs backwards within one `bootID`.
+/// Within one `bootID` the counters never decrease.
 public struct EventCursor: Hashable, Sendable {
     public var bootID: UInt32
     public var eventCount: UInt32
-    /// Of a Duo's small button, which counts for itself.
+    /// The counter of a Duo's small button; `eventCount` counts its big button.
     public var smallEventCount: UInt32
 
     public init(bootID: UInt32 = 0, eventCount: UInt32 = 0, smallEventCount: UInt32 = 0) {
@@ -42,7 +42,7 @@ public struct EventCursor: Hashable, Sendable {
     }
 }
 
-/// A 16-octet key that never prints itself.
+/// A secret key of 16 octets, which is never printed.
 public struct PairingKey: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     public let octets: [UInt8]
 
@@ -57,7 +57,7 @@ public struct PairingKey: Hashable, Sendable, CustomStringConvertible, CustomDeb
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// What both sides keep of a pairing.
+/// The secrets that a button and its host share after pairing.
 public struct Pairing: Hashable, Sendable {
     public var identifier: UInt32
     public var key: PairingKey

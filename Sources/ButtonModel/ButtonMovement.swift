@@ -1,8 +1,8 @@
-/// A part of a button that has several. The raw value is the word used everywhere.
+/// A part of a button that has several. The raw value is its name in topics, rules and records.
 public enum ButtonPart: String, CaseIterable, Hashable, Sendable {
     /// The two buttons of a Duo.
     case big, small
-    /// A Twist's dial; and the dial turned while it is pressed.
+    /// A Twist's dial: turned while released (`dial`), and turned while pressed (`push`).
     case dial, push
 }
 
@@ -18,23 +18,24 @@ public enum RotationDirection: String, CaseIterable, Hashable, Sendable {
     case counterClockwise = "rotate_counter_clockwise"
 }
 
-/// A turn or a swipe: what is no press.
+/// A swipe, or a turn of a dial.
 public struct ButtonMovement: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
         case swipe(SwipeDirection)
-        /// Hundredths of a whole turn; positive: clockwise. What is less than a step goes with the next one: until then it
-        /// moves the dial by 0 of them.
+        /// A turn in hundredths of a whole turn, clockwise positive. A movement of less than a hundredth has 0 steps
+        /// and is added to the next movement.
         case rotation(steps: Int)
     }
 
     public var button: ButtonID
     public var part: ButtonPart
     public var kind: Kind
-    /// 0…100, where the dial has one.
+    /// The dial's position in percent, 0…100; 0 where the dial has no position.
     public var position: Int
-    /// 1…12 on a Twist's selector, else 0.
+    /// A Twist's slot, 1…12: the slot whose position was turned or, while the dial is pressed, the slot that its
+    /// release will select. 0 on other models.
     public var slot: Int
-    /// What was turned, and where it is now: 0…`Dial.unitsPerTurn`.
+    /// The dial that was turned. `units` is its position afterwards, 0…`Dial.unitsPerTurn`.
     public var dial: Dial?
     public var units: Int
     public var wasQueued: Bool

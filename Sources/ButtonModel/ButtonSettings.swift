@@ -1,13 +1,14 @@
-/// What people set of one button; kept with its pairing.
+/// The user's settings for a button, stored with its pairing.
 public struct ButtonSettings: Hashable, Sendable {
     public var latencyMode: LatencyMode
-    /// Seconds without a press after which the button ends the link, 40…510; `nil`: never.
+    /// Seconds without a press after which the button disconnects, 40…510; `nil`: never.
     public var autoDisconnectTime: UInt16?
-    /// Milliseconds of UTC when the nickname was chosen that the button has not taken yet; `nil` when it has.
+    /// When the nickname was set that has not been written to the button yet, in milliseconds since 1970 UTC; `nil`
+    /// when the button has it.
     public var nicknameChosenAt: UInt64?
-    /// False: no connection is attempted.
+    /// Whether a connection is attempted at all.
     public var isConnectionWanted: Bool
-    /// Of a Twist.
+    /// What a Twist's lights show; other models ignore it.
     public var ledMode: LEDMode
 
     public init(

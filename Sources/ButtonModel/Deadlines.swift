@@ -1,6 +1,6 @@
-/// Several logical timers behind one: a machine keeps one of these and tells its owner only the earliest deadline.
+/// A deadline per key, multiplexed onto the owner's one timer.
 public struct Deadlines<Key: Hashable & Sendable>: Sendable {
-    /// What the owner's one timer has to do.
+    /// A command to the owner's timer.
     public enum Change: Hashable, Sendable {
         case set(Instant)
         case cancel
@@ -12,7 +12,7 @@ public struct Deadlines<Key: Hashable & Sendable>: Sendable {
     @inlinable
     public init() {}
 
-    /// Setting a key again replaces its deadline.
+    /// Sets the deadline of a key, replacing an earlier one.
     @inlinable
     public mutating func set(_ key: Key, at deadline: Instant) { table[key] = deadline }
 
@@ -22,8 +22,8 @@ public struct Deadlines<Key: Hashable & Sendable>: Sendable {
     @inlinable
     public func deadline(of key: Key) -> Instant? { table[key] }
 
-    /// Takes out the keys that are due, the earliest first. To be called when the owner's timer has fired;
-    /// a timer that fired early takes out nothing.
+    /// Removes and returns the keys that are due, earliest deadline first; keys with equal deadlines are in no
+    /// particular order. The owner calls this when its timer fires. A timer that fired early yields no keys.
     @inlinable
     public mutating func takeDue(at now: Instant) -> [Key] {
         armed = nil
@@ -32,7 +32,7 @@ public struct Deadlines<Key: Hashable & Sendable>: Sendable {
         return due.map(\.key)
     }
 
-    /// What to tell the owner after a transition; `nil` when its timer is right as it is.
+    /// The command that makes the owner's timer match the earliest deadline; `nil` when the timer is already right.
     @inlinable
     public mutating func rearm() -> Change? {
         let earliest = table.values.min()

@@ -1,13 +1,13 @@
-/// Something that has a position, 0…100 for people. Its `word` is used everywhere.
+/// A dial with a position. Its `word` is its name in topics, rules and records.
 public enum Dial: Hashable, Sendable {
-    /// A Duo that is turned while this button is down.
+    /// The position that a Duo has when it is turned while this button is down.
     case part(ButtonPart)
-    /// A Twist's dial, for each slot on its own: 1…12.
+    /// A Twist's dial turned while released, in the given slot, 1…12. Each slot has a position of its own.
     case slot(Int)
-    /// A Twist's dial while it is pressed.
+    /// A Twist's dial turned while pressed.
     case free
 
-    /// A whole turn, from 0 to 100.
+    /// The number of position units in a whole turn, which moves the position from 0 to 100 percent.
     ///
     /// - Source: protocol notes, 8.2 ("One turn").
     public static let unitsPerTurn = 49_152
@@ -21,7 +21,7 @@ public enum Dial: Hashable, Sendable {
         }
     }
 
-    /// `big`, `small`, `slot_3`, `free`.
+    /// The dial's name: `big`, `small`, `slot_3` or `free`.
     public var word: String {
         switch self {
         case .part(let part): part.rawValue
@@ -36,18 +36,18 @@ public enum Dial: Hashable, Sendable {
         self = dial
     }
 
-    /// 0…100, of a position in units.
+    /// Converts a position in units to percent, 0…100, rounded.
     public static func percentage(units: Int) -> Int {
         (min(max(units, 0), unitsPerTurn) * 100 + unitsPerTurn / 2) / unitsPerTurn
     }
 
-    /// 0…`unitsPerTurn`.
+    /// Converts a position in percent to units, 0…`unitsPerTurn`, rounded.
     public static func units(percentage: Int) -> Int {
         (min(max(percentage, 0), 100) * unitsPerTurn + 50) / 100
     }
 }
 
-/// What the lights of a Twist show of its position. The raw value is the word used everywhere.
+/// What the lights of a Twist show. The raw value is its name in topics and records.
 public enum LEDMode: String, CaseIterable, Hashable, Sendable {
     case none, fill, point, selector
 }

@@ -1,10 +1,10 @@
-/// Which hardware a button is. The raw value is the word used everywhere.
+/// The model of a button. The raw value is its name in topics, rules and records.
 public enum FlicModel: String, CaseIterable, Hashable, Sendable {
-    /// Only through a flicd: its own protocol is not public.
+    /// Flic 1. It is supported only through a flicd, because its protocol is not public.
     case flic1
     case flic2
-    /// Two buttons, `big` and `small`; knows swipes, and turns while it is pressed.
+    /// Flic Duo: two buttons, `big` and `small`. It recognizes swipes, and turns while it is pressed.
     case duo
-    /// A dial that is a button, too.
+    /// Flic Twist: a dial that can also be pressed.
     case twist
 }

@@ -1,19 +1,19 @@
-/// What a press train turned out to be. The raw value is the word used everywhere.
+/// The gesture that a series of presses was recognized as. The raw value is its name in topics and rules.
 public enum Gesture: String, CaseIterable, Hashable, Sendable {
     case click
     case doubleClick = "double_click"
     case hold
-    /// The `up` of a press whose `hold` was reported.
+    /// The release of a button after a `hold`.
     case holdRelease = "hold_release"
 }
 
-/// The raw events of a button, delivered in every trigger mode.
+/// The press and release of a button, which are delivered in every trigger mode.
 public enum RawEvent: String, CaseIterable, Hashable, Sendable {
     case down
     case up
 }
 
-/// Which gestures a button's presses are read as. The raw value is the word used everywhere.
+/// The set of gestures that a button's presses can be recognized as. The raw value is its name in topics and rules.
 public enum TriggerMode: String, CaseIterable, Hashable, Sendable {
     case click
     case clickAndHold = "click_and_hold"
@@ -21,7 +21,7 @@ public enum TriggerMode: String, CaseIterable, Hashable, Sendable {
     case clickAndDoubleClickAndHold = "click_and_double_click_and_hold"
 }
 
-/// How fast a button's link answers. The raw value is the word used everywhere.
+/// The latency of a button's connection. The raw value is its name in topics and rules.
 public enum LatencyMode: String, CaseIterable, Hashable, Sendable {
     case low
     case normal

@@ -1,6 +1,6 @@
-/// A moment on the monotonic clock that counts suspended time (CLOCK_BOOTTIME).
+/// A point in time on CLOCK_BOOTTIME: monotonic, and counting the time that the system is suspended.
 ///
-/// Machines never read it; it comes in with every input.
+/// State machines do not read the clock; each of their inputs carries the current instant.
 public struct Instant: Hashable, Comparable, Sendable {
     /// Nanoseconds since the system started.
     public var nanoseconds: Int64
@@ -27,21 +27,21 @@ public struct Instant: Hashable, Comparable, Sendable {
 }
 
 extension Duration {
-    /// Whole nanoseconds; ±292 years, beyond that the nearest bound.
+    /// The duration in whole nanoseconds. Durations beyond ±292 years become ±`Int64.max`.
     public var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         guard !overflow else { return seconds < 0 ? -.max : .max }
-        // Never `.min`, which has no opposite.
+        // `.min` is excluded because negating it would overflow.
         return max(-.max, scaled.addingSaturating(attoseconds / 1_000_000_000))
     }
 
-    /// Whole milliseconds, towards zero.
+    /// The duration in whole milliseconds, rounded towards zero.
     public var milliseconds: Int64 { nanoseconds / 1_000_000 }
 }
 
 extension Int64 {
-    /// The sum, or the nearest bound where it does not fit.
+    /// The sum, clamped to ±`Int64.max` on overflow.
     public func addingSaturating(_ other: Int64) -> Int64 {
         let (sum, overflow) = addingReportingOverflow(other)
         guard overflow else { return sum }

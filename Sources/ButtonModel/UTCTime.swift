@@ -1,4 +1,4 @@
-/// A moment of the wall clock, UTC.
+/// A point in time of the wall clock, UTC.
 public struct UTCTime: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// Milliseconds since 1970-01-01T00:00:00Z.
     public var milliseconds: Int64
@@ -23,7 +23,7 @@ public struct UTCTime: Hashable, Comparable, Sendable, CustomStringConvertible {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Appends the octets of `description`.
+    /// Appends `description` as UTF-8.
     public func append(to text: inout [UInt8]) {
         let dayLength: Int64 = 86_400_000
         let (quotient, remainder) = milliseconds.quotientAndRemainder(dividingBy: dayLength)
@@ -48,7 +48,8 @@ public struct UTCTime: Hashable, Comparable, Sendable, CustomStringConvertible {
         pair(inDay % 100, then: "Z")
     }
 
-    /// The proleptic Gregorian date, counting years from March so that the leap day comes last.
+    /// Converts days since 1970-01-01 to a date of the proleptic Gregorian calendar. The calculation counts years from
+    /// March, so that the leap day comes last.
     package static func civil(fromDaysSinceEpoch days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = days + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097

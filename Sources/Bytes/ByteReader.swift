@@ -1,6 +1,6 @@
-/// The octets ended before the fields did.
+/// The input ended inside a field.
 public struct Truncated: Error, Hashable, Sendable {
-    /// How many octets the field needed, and how many were left.
+    /// The number of octets that the field needed, and the number that were left.
     public var needed, available: Int
 
     public init(needed: Int, available: Int) {
@@ -9,9 +9,10 @@ public struct Truncated: Error, Hashable, Sendable {
     }
 }
 
-/// A cursor over octets from outside: little endian, throws at the end, never traps.
+/// A cursor over untrusted binary input. Integers are little endian; reading past the end throws `Truncated` and never
+/// traps.
 ///
-/// This and `ByteWriter` are the only places that index raw input.
+/// Binary decoders read their input only through this type, so that the bounds are checked in one place.
 public struct ByteReader: Sendable {
     @usableFromInline let octets: [UInt8]
     @usableFromInline var position: Int
@@ -67,7 +68,7 @@ public struct ByteReader: Sendable {
     @inlinable
     public mutating func uint64() throws(Truncated) -> UInt64 { try integer(octets: 8, as: UInt64.self) }
 
-    /// The next `count` octets. A negative count is read as more than there is.
+    /// The next `count` octets. A negative count throws `Truncated`, too.
     @inlinable
     public mutating func bytes(_ count: Int) throws(Truncated) -> [UInt8] {
         guard count >= 0, count <= end - position else { throw Truncated(needed: count, available: end - position) }
@@ -81,7 +82,7 @@ public struct ByteReader: Sendable {
         position += count
     }
 
-    /// Everything that is left; afterwards the reader is at its end.
+    /// All octets that are left; afterwards the reader is at its end.
     @inlinable
     public mutating func remainder() -> [UInt8] {
         defer { position = end }

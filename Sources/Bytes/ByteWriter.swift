@@ -1,4 +1,4 @@
-/// Builds little-endian packets.
+/// Builds binary packets; integers are little endian.
 public struct ByteWriter: Sendable {
     public private(set) var bytes: [UInt8] = []
 
@@ -11,12 +11,12 @@ public struct ByteWriter: Sendable {
     public mutating func uint8(_ value: UInt8) { bytes.append(value) }
     public mutating func int8(_ value: Int8) { bytes.append(UInt8(bitPattern: value)) }
     public mutating func uint16(_ value: UInt16) { integer(UInt64(value), octets: 2) }
-    /// The low 24 bits.
+    /// Writes the low 24 bits.
     public mutating func uint24(_ value: UInt32) { integer(UInt64(value), octets: 3) }
     public mutating func uint32(_ value: UInt32) { integer(UInt64(value), octets: 4) }
-    /// The low 40 bits.
+    /// Writes the low 40 bits.
     public mutating func uint40(_ value: UInt64) { integer(value, octets: 5) }
-    /// The low 48 bits.
+    /// Writes the low 48 bits.
     public mutating func uint48(_ value: UInt64) { integer(value, octets: 6) }
     public mutating func uint64(_ value: UInt64) { integer(value, octets: 8) }
     public mutating func bytes(_ octets: some Sequence<UInt8>) { bytes.append(contentsOf: octets) }

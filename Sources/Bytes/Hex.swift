@@ -1,6 +1,5 @@
 extension Array<UInt8> {
-    /// Octets from hexadecimal digits, two an octet, either case, nothing between them.
-    /// `nil` when the text is anything else.
+    /// Decodes pairs of hexadecimal digits, in either case, without separators. `nil` for any other text.
     public init?(hex text: some StringProtocol) {
         let digits = Array<UInt8>(text.utf8)
         guard digits.count % 2 == 0 else { return nil }
@@ -25,7 +24,7 @@ extension Array<UInt8> {
         self = octets
     }
 
-    /// Lower case, two digits an octet.
+    /// The octets as hexadecimal digits in lower case, two for each octet, without separators.
     public var hex: String {
         let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []

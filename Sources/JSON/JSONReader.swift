@@ -1,4 +1,4 @@
-/// Why a text is not the JSON we accept, and where.
+/// Why a text could not be parsed as JSON, and where.
 public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Reason: String, Hashable, Sendable {
         case endsTooEarly = "the text ends too early"
@@ -11,17 +11,18 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     public var reason: Reason
-    /// Octets from the start of the text.
+    /// The position of the error, in octets from the start of the text.
     public var offset: Int
 
     public var description: String { "\(reason.rawValue) at byte \(offset)" }
 }
 
 extension JSONValue {
-    /// Arrays and objects inside one another, at most.
+    /// The deepest nesting of arrays and objects that is accepted. It bounds the parser's recursion.
     public static let maximumDepth = 64
 
-    /// Reads one value, with nothing but white space around it. Where a name stands twice in an object both are kept.
+    /// Parses a JSON document: one value with optional white space around it. When a name occurs twice in an object,
+    /// both members are kept.
     public init(parsing octets: [UInt8]) throws(JSONError) {
         guard String(validating: octets, as: UTF8.self) != nil else { throw JSONError(reason: .notUTF8, offset: 0) }
         var parser = JSONParser(octets)

@@ -1,4 +1,5 @@
-/// A JSON value. Objects keep the order of their keys.
+/// A JSON value. Objects keep the order of their members. A number without fraction and exponent that fits into 64 bits
+/// is an `integer`; any other is a `number`.
 ///
 /// - Source: RFC 8259.
 public enum JSONValue: Hashable, Sendable {
@@ -22,7 +23,7 @@ public enum JSONValue: Hashable, Sendable {
 }
 
 extension JSONValue {
-    /// The first member of that name, when this is an object that has one.
+    /// The value of the first member with this name; `nil` when there is none, or when the value is not an object.
     public subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.name == name }?.value
@@ -40,7 +41,7 @@ extension JSONValue {
         if case .bool(let value) = self { value } else { nil }
     }
 
-    /// In the order of the text.
+    /// The members of an object in the order of the text; `nil` for other values.
     public var objectValue: [Member]? {
         if case .object(let members) = self { members } else { nil }
     }

@@ -1,10 +1,10 @@
 extension JSONValue: CustomStringConvertible {
-    /// Compact JSON on one line. Numbers that JSON cannot write (infinity, not-a-number) become `null`.
+    /// Compact JSON on one line. Infinity and not-a-number, which JSON cannot express, become `null`.
     public var description: String {
         String(decoding: encoded(), as: UTF8.self)
     }
 
-    /// The same as UTF-8 octets.
+    /// `description` as UTF-8 octets.
     public func encoded() -> [UInt8] {
         var output: [UInt8] = []
         output.reserveCapacity(128)
@@ -20,7 +20,7 @@ extension JSONValue: CustomStringConvertible {
         case .number(let value):
             guard value.isFinite else { return JSONValue.null.write(into: &output) }
             var text = String(value)
-            // "-0" is an integer, and has no sign.
+            // "-0" would be parsed as an integer, which has no negative zero.
             if text.hasSuffix(".0"), text != "-0.0" { text.removeLast(2) }
             output.append(contentsOf: text.utf8)
         case .string(let text): output.append(json: text)
@@ -44,9 +44,9 @@ extension JSONValue: CustomStringConvertible {
     }
 }
 
-/// For payloads that are written without a `JSONValue`, because they are written at every press.
+/// Appends JSON directly, without a `JSONValue`: payloads that are written at every press avoid its allocations.
 extension [UInt8] {
-    /// A string as JSON writes it, with its quotes.
+    /// Appends a JSON string: quoted and escaped.
     public mutating func append(json text: String) {
         append(UInt8(ascii: "\""))
         var text = text
@@ -77,7 +77,7 @@ extension [UInt8] {
         }
     }
 
-    /// An integer as JSON writes it.
+    /// Appends a JSON integer.
     public mutating func append(json value: Int64) {
         if value < 0 { append(UInt8(ascii: "-")) }
         var unit: UInt64 = 1
