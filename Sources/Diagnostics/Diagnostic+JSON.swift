@@ -1,7 +1,7 @@
 public import JSON
 
 extension Diagnostic {
-    /// The same as the text, in parts: for editors, and for who listens on MQTT. The source line is not in it.
+    /// The diagnostic as a JSON object, for editors and MQTT subscribers. It does not include the source line.
     public var json: JSONValue {
         [
             "code": .string(code), "severity": .string(severity.rawValue), "file": .string(file),

@@ -1,5 +1,6 @@
 extension Sequence<Diagnostic> {
-    /// By file in the order in which the files were read, then by place; what was found first comes first.
+    /// Sorts by file, in order of first appearance, then by position. Diagnostics with equal positions keep their
+    /// order.
     public func inSourceOrder() -> [Diagnostic] {
         var files: [String: Int] = [:]
         let numbered = enumerated().map { offset, diagnostic in

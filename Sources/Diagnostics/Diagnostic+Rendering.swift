@@ -1,7 +1,7 @@
 extension Diagnostic {
-    /// The diagnostic as a person reads it, over several lines, each ended.
+    /// Renders the diagnostic for a person, as several lines, each with a line feed.
     ///
-    /// - Parameter line: the source line of `start`; `nil` when it is not at hand.
+    /// - Parameter line: the source line that contains `start`; `nil` when it is not available.
     func rendered(line: ArraySlice<UInt8>?, style: Style) -> String {
         let place = "\(file):\(start.line):\(start.column):"
         let kind = style.severity("\(severity.rawValue)[\(code)]:", severity)
@@ -27,7 +27,7 @@ extension Diagnostic {
     }
 }
 
-/// One source line made fit for a terminal, and where the caret stands under it, in cells.
+/// A source line made safe for a terminal, and the column and width of the carets under it, in terminal cells.
 struct Excerpt {
     static let tabWidth = 4
 
@@ -35,9 +35,11 @@ struct Excerpt {
     private(set) var caretColumn = 0
     private(set) var caretWidth = 1
 
-    /// - Parameters: columns count scalars from 1; `end` is the first one after the mark.
+    /// - Parameters:
+    ///   - start: the column where the mark begins; columns count Unicode scalars from 1.
+    ///   - end: the first column after the mark.
     init(line: ArraySlice<UInt8>, from start: Int, to end: Int) {
-        // Of a line of megabytes only what is shown is decoded.
+        // Only the part that is shown is decoded, so that a line of megabytes costs no more than a short line.
         let wanted = max(start, 1) - 1 - DiagnosticReport.maximumLineLength / 2
         let (first, rest) = Excerpt.skip(wanted, of: line)
         let octets = rest.prefix(4 * DiagnosticReport.maximumLineLength)
@@ -71,7 +73,7 @@ struct Excerpt {
         caretWidth = max(1, (markEnd ?? cells) - caretColumn)
     }
 
-    /// Goes over so many characters, or to the last one.
+    /// Skips `count` Unicode scalars, or all of them when the line is shorter.
     private static func skip(_ count: Int, of line: ArraySlice<UInt8>) -> (skipped: Int, rest: ArraySlice<UInt8>) {
         var skipped = 0
         for (offset, octet) in zip(line.indices, line) where octet & 0xC0 != 0x80 {
@@ -82,9 +84,9 @@ struct Excerpt {
     }
 }
 
-/// What a terminal does with characters.
+/// How a terminal displays Unicode scalars.
 enum Terminal {
-    /// Text from a file as part of one line of output: nothing in it can move the cursor.
+    /// Replaces control and direction characters, so that text from a file cannot move the cursor or leave its line.
     static func line(_ text: String) -> String {
         guard !text.unicodeScalars.allSatisfy(isShown) else { return text }
         var line = ""
@@ -92,7 +94,8 @@ enum Terminal {
         return line
     }
 
-    /// Not a control character, and not one that turns the direction of what follows.
+    /// Whether a terminal may receive this scalar: not a control character, line separator, byte order mark, or
+    /// character that changes the direction of text.
     static func isShown(_ scalar: UnicodeScalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F..<0xA0, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: false
@@ -100,9 +103,9 @@ enum Terminal {
         }
     }
 
-    /// How many cells a character takes: none for combining marks, two for wide ones.
+    /// The number of cells that a scalar takes: 0 for combining marks, 2 for wide characters, else 1.
     ///
-    /// - Source: Unicode Standard Annex 11, East Asian Width, in ranges that common terminals share.
+    /// - Source: Unicode Standard Annex 11, East Asian Width, reduced to ranges on which common terminals agree.
     static func width(_ scalar: UnicodeScalar) -> Int {
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .enclosingMark: return 0

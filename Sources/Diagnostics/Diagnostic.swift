@@ -1,6 +1,6 @@
-/// A place in a file a user wrote. Lines and columns count from 1; columns count Unicode scalars.
+/// A position in a file that a user wrote. Lines and columns count from 1; columns count Unicode scalars.
 ///
-/// Half the size of what it shows: a tree of a large file has a million of them.
+/// It stores 32-bit numbers to halve its size: the tree of a large file holds a million positions.
 public struct SourcePosition: Hashable, Comparable, Sendable {
     private var storedLine, storedColumn: UInt32
 
@@ -23,11 +23,11 @@ public struct SourcePosition: Hashable, Comparable, Sendable {
     }
 }
 
-/// Something wrong with a file a user wrote, and where.
+/// An error or a warning about a file that a user wrote, and where it applies.
 public struct Diagnostic: Hashable, Sendable {
     public enum Severity: String, Hashable, Sendable { case error, warning }
 
-    /// Another place that explains this one, such as the first of two equal names.
+    /// Another position that explains the diagnostic, such as the first of two equal names.
     public struct Note: Hashable, Sendable {
         public var message: String
         public var file: String
@@ -41,16 +41,16 @@ public struct Diagnostic: Hashable, Sendable {
     }
 
     public var severity: Severity
-    /// `E301`, `W704`: the list is part of the language.
+    /// The stable code, such as `E301` or `W704`. Codes are part of the rule language.
     public var code: String
     public var file: String
     public var start, end: SourcePosition
-    /// One sentence, lower case, no full stop, quoting what the user typed.
+    /// One sentence in lower case, without full stop, which quotes what the user typed.
     public var message: String
-    /// What to do about it, when we know.
+    /// A suggestion how to fix it, when there is one.
     public var hint: String?
     public var related: [Note]
-    /// The source line holds secrets and is not shown.
+    /// Whether the source line is hidden, because it may hold secrets.
     public var isConfidential: Bool
 
     public init(

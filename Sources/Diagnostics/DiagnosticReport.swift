@@ -1,31 +1,30 @@
-/// What a person sees of a list of diagnostics: each with its line, its caret, its hint and its notes, and a
-/// summary at the end.
+/// Renders a list of diagnostics for a person: each with its source line, carets, hint and notes, then a summary.
 ///
 ///     rules/home.yaml:14:15: error[E301]: unknown button "kitchn"
 ///        14 |     - button: kitchn
 ///           |               ^^^^^^ did you mean "kitchen"?
 ///       note: buttons are declared at rules/home.yaml:4:1
 ///
-/// The first line is what editors and build tools read. Of the errors of one file only the first
-/// `maximumErrorsPerFile` are shown; the summary counts all.
+/// Editors and build tools parse the first line of each diagnostic. Only the first `maximumErrorsPerFile` errors of a
+/// file are shown; the summary counts all.
 public struct DiagnosticReport: Sendable {
     public static let maximumErrorsPerFile = 20
-    /// Of a longer line only the part around the caret is shown.
+    /// In Unicode scalars. Of a longer line only the part around the caret is shown.
     static let maximumLineLength = 160
 
     private let diagnostics: [Diagnostic]
     private let sources: [String: [UInt8]]
 
-    /// - Parameter sources: the text of each file, by the name the diagnostics call it; without one, only the
-    ///   first line of a diagnostic is followed by its hint.
+    /// - Parameter sources: the content of each file, by the file name in the diagnostics. A diagnostic whose file is
+    ///   missing here is shown without source line and carets.
     public init(_ diagnostics: [Diagnostic], sources: [String: [UInt8]]) {
         self.diagnostics = diagnostics.inSourceOrder()
         self.sources = sources
     }
 
-    /// All of it, each line ended.
+    /// The whole report; each line ends with a line feed.
     ///
-    /// - Parameter colour: with the escape sequences of a terminal.
+    /// - Parameter colour: whether to add terminal escape sequences.
     public func text(colour: Bool = false) -> String {
         var text = ""
         var lines: [String: SourceLines] = [:]
@@ -52,7 +51,7 @@ public struct DiagnosticReport: Sendable {
         return text + (diagnostics.isEmpty ? "" : summary + "\n")
     }
 
-    /// `2 errors, 1 warning.`
+    /// The number of errors and warnings: `2 errors, 1 warning.`
     public var summary: String {
         let errors = diagnostics.count { $0.severity == .error }
         let warnings = diagnostics.count - errors
@@ -66,10 +65,10 @@ public struct DiagnosticReport: Sendable {
     }
 }
 
-/// The lines of a file, looked up in rising order; LF, CR and CRLF end one.
+/// The lines of a file, looked up in ascending order. LF, CR and CRLF each end a line.
 private struct SourceLines {
     private var rest: ArraySlice<UInt8>
-    /// Of the line that `rest` begins with.
+    /// The number of the line that `rest` begins with.
     private var number = 1
 
     init(_ octets: [UInt8]) {
@@ -77,7 +76,7 @@ private struct SourceLines {
         rest = octets.starts(with: mark) ? octets[3...] : octets[...]
     }
 
-    /// - Parameter wanted: not below the last one.
+    /// - Parameter wanted: a line number, not below that of the previous call.
     mutating func line(_ wanted: Int) -> ArraySlice<UInt8>? {
         while number < wanted {
             guard let end = rest.firstIndex(where: { $0 == 0x0A || $0 == 0x0D }) else { return nil }
