@@ -5,7 +5,7 @@ import Expressions
 struct CivilDate: Hashable, Sendable {
     let year, month, day: Int
 
-    /// `nil` if the calendar has no such day. Years of more than nine digits are not looked at.
+    /// `nil` if the calendar has no such day, or if the year has more than nine digits.
     init?(year: Int, month: Int, day: Int) {
         guard (-999_999_999...999_999_999).contains(year), (1...12).contains(month),
             (1...CivilDate.length(ofMonth: month, in: year)).contains(day)
@@ -20,18 +20,20 @@ struct CivilDate: Hashable, Sendable {
 
     var daysSinceEpoch: Int64 { CivilDate.daysSinceEpoch(year: Int64(year), month: month, day: day) }
 
-    /// 1970-01-01 was a Thursday.
+    /// 1970-01-01, day 0, was a Thursday.
     var weekday: LocalTime.Weekday {
         let sinceMonday = (daysSinceEpoch + 3).dividedRoundingDown(by: 7).remainder
         return LocalTime.Weekday.allCases[Int(sinceMonday)]
     }
 
+    /// Converts a date to days since 1970-01-01.
+    ///
     /// - Parameters:
     ///   - year: at most ±10⁹.
     ///   - month: 1…12.
-    ///   - day: any; of the month, which it may leave.
+    ///   - day: the day of the month; may lie outside the month.
     static func daysSinceEpoch(year: Int64, month: Int, day: Int) -> Int64 {
-        // Years are counted from March, so that the leap day comes last.
+        // Counting years from March puts the leap day last.
         let shiftedYear = month <= 2 ? year - 1 : year
         let (era, yearOfEra) = shiftedYear.dividedRoundingDown(by: 400)
         let monthOfYear = Int64(month <= 2 ? month + 9 : month - 3)
@@ -51,7 +53,10 @@ struct CivilDate: Hashable, Sendable {
 }
 
 extension Int64 {
-    /// - Returns: a remainder of 0…(divisor − 1), which must be positive.
+    /// Divides with a quotient rounded towards negative infinity.
+    ///
+    /// - Parameter divisor: must be positive.
+    /// - Returns: the quotient, and a remainder of 0…(divisor − 1).
     func dividedRoundingDown(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)

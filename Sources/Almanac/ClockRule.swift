@@ -1,26 +1,29 @@
 import ButtonModel
 
-/// When a zone's clocks are set each year, for the years that its file does not list: a POSIX TZ string.
+/// A POSIX TZ string: the yearly rule for setting the clocks of a zone, in the years after the last change that its
+/// zone file lists.
 ///
 ///     CET-1CEST,M3.5.0,M10.5.0/3
 ///     std offset [ dst [ offset ] [ , start [ / time ] , end [ / time ] ] ]
 ///
-/// Names are three letters or more, or anything in `<>`. An offset is `[+-]hh[:mm[:ss]]`, positive to the west. A day is `Jn`
-/// (1…365, never 29 February), `n` (0…365) or `Mm.w.d` (week 5 is the last, day 0 a Sunday); a time has ±167 hours.
+/// A name is at least three letters, or any text in `<>`. An offset is `[+-]hh[:mm[:ss]]`, positive to the west. A day
+/// is `Jn` (1…365, never 29 February), `n` (0…365, counting 29 February) or `Mm.w.d` (week 5 is the last, day 0 is
+/// Sunday). A time is −167…167 hours.
 ///
-/// - Source: POSIX.1-2017, 8.3; RFC 8536, 3.3.1 for the hours.
+/// - Source: POSIX.1-2017, 8.3; RFC 8536, 3.3.1 for the range of the time.
 struct ClockRule: Hashable, Sendable {
-    /// Seconds east of UTC.
+    /// In seconds east of UTC.
     let standardOffset: Int
     let saving: Saving?
 
     struct Saving: Hashable, Sendable {
-        /// Seconds east of UTC. In Ireland it is winter time that is "saving", one hour behind standard.
+        /// In seconds east of UTC. In Ireland it is less than `standardOffset`, because winter time is the "saving"
+        /// time there.
         var offset: Int
         var start, end: Yearly
     }
 
-    /// A moment of each year, in the time that holds before it.
+    /// A change of the clock in each year. Its local time is that of the offset before the change.
     struct Yearly: Hashable, Sendable {
         enum Day: Hashable, Sendable {
             case withoutLeapDay(Int)
@@ -37,12 +40,14 @@ struct ClockRule: Hashable, Sendable {
     func offset(at moment: Int64) -> Int {
         guard let saving else { return standardOffset }
         let year = UTCTime.civil(fromDaysSinceEpoch: moment.dividedRoundingDown(by: 86_400).quotient).year
-        // 167 hours reach over a new year, so one of last year may be to come and one of next year may be over.
+        // A time of ±167 hours can move a change into the neighbouring year, so the neighbouring years' changes are
+        // examined, too.
         let years = (year - 2)...(year + 1)
         let isOver: (Int64) -> Bool = { $0 <= moment }
         let starts = years.map { saving.start.moment(in: $0, offset: standardOffset) }.filter(isOver)
         let ends = years.map { saving.end.moment(in: $0, offset: saving.offset) }.filter(isOver)
-        // At one moment a year's end gives way to the next one's start: that is how saving all the year round is written.
+        // When an end and a start coincide, the start wins: TZ strings express daylight saving time all year by such a
+        // pair.
         return (starts.max() ?? .min) >= (ends.max() ?? .min) ? saving.offset : standardOffset
     }
 }
@@ -61,7 +66,7 @@ extension ClockRule.Yearly {
             return CivilDate.daysSinceEpoch(year: year, month: 1, day: number + 1)
         case .weekday(let month, let week, let day):
             let first = CivilDate.daysSinceEpoch(year: year, month: month, day: 1)
-            // 1970-01-01 was a Thursday, day 4.
+            // 1970-01-01 was a Thursday, day 4 of a week that begins with Sunday as day 0.
             let firstWeekday = Int((first + 4).dividedRoundingDown(by: 7).remainder)
             let dayOfMonth = (day - firstWeekday + 7) % 7 + 1 + (week - 1) * 7
             let isOverTheEnd = dayOfMonth > CivilDate.length(ofMonth: month, in: Int(year))
@@ -71,7 +76,7 @@ extension ClockRule.Yearly {
 }
 
 extension ClockRule {
-    /// `nil` if it is no TZ string, or one for a file elsewhere (`:name`).
+    /// Parses a TZ string. `nil` for anything else, including the form `:name` that refers to a file.
     init?(_ text: ArraySlice<UInt8>) {
         var text = Text(rest: text)
         guard text.skipName(), let standard = text.offset() else { return nil }
@@ -87,7 +92,7 @@ extension ClockRule {
             offset = -written
         }
         guard !text.rest.isEmpty else {
-            // What the C library assumes.
+            // A string without dates gets the current rule of the United States, as in the C library.
             saving = Saving(
                 offset: offset, start: Yearly(day: .weekday(month: 3, week: 2, day: 0)),
                 end: Yearly(day: .weekday(month: 11, week: 1, day: 0)))
@@ -125,7 +130,7 @@ extension ClockRule {
             return range.contains(number) ? number : nil
         }
 
-        /// `[+-]hh[:mm[:ss]]`, in seconds.
+        /// Parses `[+-]hh[:mm[:ss]]`, and returns seconds.
         mutating func time(hours: ClosedRange<Int>) -> Int? {
             let isNegative = skip("-")
             if !isNegative { _ = skip("+") }

@@ -1,11 +1,11 @@
 package import ButtonModel
 package import Expressions
 
-/// A place on earth.
+/// A geographic location.
 package struct Location: Hashable, Sendable {
-    /// Degrees, north positive, -90…90.
+    /// In degrees, north positive, -90…90.
     package var latitude: Double
-    /// Degrees, east positive, -180…180.
+    /// In degrees, east positive, -180…180.
     package var longitude: Double
 
     package init(latitude: Double, longitude: Double) {
@@ -15,18 +15,20 @@ package struct Location: Hashable, Sendable {
 }
 
 extension Location {
-    /// Where the sun's middle is when its upper edge appears: 34′ of refraction and 16′ of radius.
+    /// The elevation of the sun's centre at sunrise and sunset, when its upper edge appears: 34′ of refraction plus 16′
+    /// of radius below the horizon, in degrees.
     static let horizon = -50.0 / 60
     static let civilTwilight = -6.0
 
-    /// The sun over the local day that `time` is in, and how high it stands at that moment.
+    /// The times of the sun on the local day that contains `time`, and its elevation at `time`.
     ///
-    /// Dawn to dusk are those around the day's solar noon, as the clock on the wall shows them, 0…86 399: a sunset after
-    /// midnight is early in the day. The elevation is that of the sun's middle, lifted by the air. A rise or a set that the day
-    /// lacks, near the ends of a polar day, is solar midnight; where twilight lasts all night, dawn is solar midnight and
-    /// dusk the second before.
+    /// Dawn, sunrise, sunset and dusk are those around the solar noon of that day, in seconds of the local day,
+    /// 0…86399; a sunset after midnight has a small number. The elevation is that of the sun's centre, with refraction.
+    /// A sunrise or sunset that the day lacks, near the ends of a polar day, is replaced by solar midnight. On a polar
+    /// day all four are solar midnight, in a polar night solar noon. Where civil twilight lasts all night, dawn is
+    /// solar midnight and dusk is one second before.
     ///
-    /// It takes some forty microseconds: ask once for one moment.
+    /// A call takes about 40 µs, so callers ask only once for the same moment.
     package func sun(at time: UTCTime, in zone: TimeZone) -> SunFacts {
         let place = SolarPosition.Place(self)
         let now = Double(time.milliseconds) / 1000
@@ -56,12 +58,13 @@ extension Location {
         let dawn = morning.crossing(of: Location.civilTwilight)
         let dusk = evening.crossing(of: Location.civilTwilight)
         facts.dawn = wall(dawn ?? midnight)
-        // Not at the same second: from dawn to dusk is then all day, and from dusk to dawn never.
+        // Dusk is one second before dawn, so that a window from dawn to dusk is all day; with equal times it would be
+        // empty.
         facts.dusk = dawn == nil && dusk == nil ? wall(midnight - 1) : wall(dusk ?? nextMidnight)
         return facts
     }
 
-    /// The one nearest to twelve o'clock, in seconds since 1970.
+    /// The solar noon nearest to 12:00 local time, in seconds since 1970-01-01 UTC.
     private func solarNoon(of time: UTCTime, in zone: TimeZone) -> Double {
         let local = zone.localTime(at: time)
         var noon = Double(local.unix) - Double(local.secondOfDay) + 43_200
@@ -70,7 +73,8 @@ extension Location {
     }
 }
 
-/// From solar midnight to solar noon or back: the sun only climbs, or only sinks.
+/// The half day between a solar midnight and a solar noon, in which the elevation of the sun is monotonic: the
+/// condition for bisection.
 private struct HalfDay {
     private let midnight, noon: Double
     private let positions: (midnight: SolarPosition, noon: SolarPosition)
@@ -87,12 +91,12 @@ private struct HalfDay {
         isAbove(sine: Trigonometry.sine(elevation), at: moment)
     }
 
-    /// When the sun's middle passes an elevation, if it does.
+    /// The moment when the sun's centre crosses an elevation; `nil` if it does not.
     func crossing(of elevation: Double) -> Double? {
         let sine = Trigonometry.sine(elevation)
         guard !isAbove(sine: sine, at: midnight), isAbove(sine: sine, at: noon) else { return nil }
         var (below, above) = (midnight, noon)
-        // Half a day becomes a sixth of a second.
+        // 18 bisections of 12 hours leave a sixth of a second.
         for _ in 0..<18 {
             let middle = (below + above) / 2
             if isAbove(sine: sine, at: middle) { above = middle } else { below = middle }

@@ -1,15 +1,17 @@
-/// Where the sun stands, for the years 1900 to 2100 to a hundredth of a degree.
+/// The position of the sun, accurate to 0.01° in the years 1900 to 2100.
 ///
 /// - Source: Meeus, Astronomical Algorithms, chapters 25 and 28, in the form of the NOAA solar calculator.
 struct SolarPosition: Hashable, Sendable {
-    /// Of the degrees north of the celestial equator.
+    /// The sine of the sun's declination, its angle north of the celestial equator.
     let sineOfDeclination: Double
-    /// Minutes that a sundial is ahead of a clock.
+    /// The equation of time, in minutes: apparent solar time minus mean solar time.
     let equationOfTime: Double
 
+    /// Calculates the position at a moment.
+    ///
     /// - Parameter moment: seconds since 1970-01-01T00:00:00Z.
     init(at moment: Double) {
-        // Julian centuries since 2000-01-01 12:00.
+        // Julian centuries since J2000.0, 2000-01-01 12:00.
         let century = (moment - 946_728_000) / (36_525 * 86_400)
         let meanLongitude = 280.46646 + century * (36_000.76983 + century * 0.0003032)
         let meanAnomaly = 357.52911 + century * (35_999.05029 - century * 0.0001537)
@@ -36,20 +38,20 @@ struct SolarPosition: Hashable, Sendable {
         equationOfTime = 4 * radians * 180 / .pi
     }
 
-    /// The one between two that are half a day apart: off by less than a thousandth of a degree.
+    /// Interpolates between two positions that are half a day apart; the error is below 0.001°.
     init(between first: SolarPosition, and second: SolarPosition, at fraction: Double) {
         sineOfDeclination =
             first.sineOfDeclination + (second.sineOfDeclination - first.sineOfDeclination) * fraction
         equationOfTime = first.equationOfTime + (second.equationOfTime - first.equationOfTime) * fraction
     }
 
-    /// Degrees that the earth has turned since the sun was highest, −180…180.
+    /// The hour angle in degrees, −180…180: 0 at solar noon, positive afterwards.
     func hourAngle(at moment: Double, longitude: Double) -> Double {
         let minutes = moment.remainder(dividingBy: 86_400) / 60 + equationOfTime
         return (minutes / 4 + longitude - 180).remainder(dividingBy: 360)
     }
 
-    /// Of the degrees from the horizon to the middle of the sun, as if there were no air.
+    /// The sine of the elevation of the sun's centre, without refraction.
     func sineOfElevation(at moment: Double, _ place: Place) -> Double {
         let cosineOfDeclination = (1 - sineOfDeclination * sineOfDeclination).squareRoot()
         let cosineOfHourAngle = Trigonometry.cosine(hourAngle(at: moment, longitude: place.longitude))
@@ -67,7 +69,7 @@ struct SolarPosition: Hashable, Sendable {
         }
     }
 
-    /// Degrees by which the air lifts what is seen at this elevation.
+    /// Atmospheric refraction in degrees for the true elevation given in degrees: how much higher the sun appears.
     static func refraction(at elevation: Double) -> Double {
         guard elevation <= 85 else { return 0 }
         let tangent = Trigonometry.tangent(elevation)

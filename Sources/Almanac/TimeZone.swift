@@ -1,14 +1,14 @@
 package import ButtonModel
 package import Expressions
 
-/// A time zone's rules: when its clocks were and will be set.
+/// A time zone of the zone database: its offset from UTC at any time.
 ///
-/// A zone file lists the changes up to some year and ends with a rule for the years after the last one. Before the first
-/// change its first offset holds.
+/// A zone file lists the changes of the offset up to some year, and a rule for the years after the last change. Before
+/// the first change, the file's first offset applies.
 package struct TimeZone: Hashable, Sendable {
     package static let utc = TimeZone(name: "UTC", file: ZoneFile(firstOffset: 0, changes: [], rule: nil))
 
-    /// `Europe/Amsterdam`
+    /// The name in the zone database, such as `Europe/Amsterdam`.
     package let name: String
     private let file: ZoneFile
 
@@ -17,15 +17,15 @@ package struct TimeZone: Hashable, Sendable {
         self.file = file
     }
 
-    /// From a compiled zone file (RFC 8536), any version; `nil` if it is none.
+    /// Reads a compiled zone file (RFC 8536) of any version; `nil` if it is invalid.
     ///
-    /// Files that count leap seconds (those under `right/`) are refused: their clock is not UTC.
+    /// Files with leap seconds (those under `right/`) are refused, because their timestamps are not UTC.
     package init?(named name: String, _ octets: [UInt8]) {
         guard let file = ZoneFile(octets) else { return nil }
         self.init(name: name, file: file)
     }
 
-    /// Seconds east of UTC.
+    /// The offset in seconds east of UTC.
     package func offset(at time: UTCTime) -> Int { file.offset(at: time.wholeSeconds) }
 
     package func localTime(at time: UTCTime) -> LocalTime {
@@ -35,9 +35,9 @@ package struct TimeZone: Hashable, Sendable {
         return local
     }
 
-    /// The moment a local time means: none where the clock is set forward, two where it is set back, in order.
+    /// The moments that a local time denotes, ascending: none where the clock is set forward, two where it is set back.
     ///
-    /// None, too, of what is no date or no time of day (30 February, 24:00), and outside the years 1…9999.
+    /// Also none for an invalid date or time of day (30 February, 24:00), and outside the years 1…9999.
     package func moments(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) -> [UTCTime] {
         guard let date = CivilDate(year: year, month: month, day: day), (1...9999).contains(year),
             (0...23).contains(hour), (0...59).contains(minute), (0...59).contains(second)
@@ -50,15 +50,16 @@ package struct TimeZone: Hashable, Sendable {
             .sorted()
     }
 
-    /// RFC 3339 with the zone's offset and no fraction: `2026-03-29T01:30:00+01:00`.
+    /// RFC 3339 with the zone's offset and without fraction: `2026-03-29T01:30:00+01:00`.
     ///
-    /// RFC 3339 has no seconds in an offset. Of one that has some, as local times had before there were zones, the minutes
-    /// are given, and the time as it is at those: it stays the same moment.
+    /// RFC 3339 offsets have no seconds. An offset with seconds, as in local mean times before there were zones, is cut
+    /// to minutes, and the local time is given for the cut offset, so that the text denotes the same moment.
     package func timeStamp(at time: UTCTime) -> String {
         let minutes = offset(at: time) / 60
         let local = LocalTime(secondsSinceEpoch: time.wholeSeconds + Int64(minutes * 60))
         let offset = Int(minutes.magnitude)
-        // Every press has one: put together from texts it took as long as matching its rules.
+        // The text is assembled from octets because every press needs it; joining strings took as long as matching the
+        // rules.
         var text: [UInt8] = []
         text.reserveCapacity(25)
         text.append(local.year, digits: 4)
@@ -74,7 +75,7 @@ package struct TimeZone: Hashable, Sendable {
 }
 
 extension LocalTime {
-    /// The fields of a clock that shows this many seconds after 1970-01-01 00:00; without `unix`.
+    /// The local time that a clock shows this many seconds after it showed 1970-01-01 00:00. `unix` is not set.
     init(secondsSinceEpoch seconds: Int64) {
         self.init()
         let (days, inDay) = seconds.dividedRoundingDown(by: 86_400)
@@ -92,7 +93,8 @@ extension UTCTime {
 }
 
 extension [UInt8] {
-    /// A number of at most so many digits, with zeros before it; any other as it is.
+    /// Appends a number with leading zeros, as two or four digits. A number that does not fit, or is negative, is
+    /// appended as it is.
     fileprivate mutating func append(_ number: Int, digits: Int) {
         let limit = digits == 2 ? 100 : 10_000
         guard (0..<limit).contains(number) else { return append(contentsOf: String(number).utf8) }

@@ -1,4 +1,5 @@
-/// Of angles in degrees. Pure modules have no C library; these are within 10⁻¹² of it, the arcsine near ±90° within 10⁻⁹.
+/// Trigonometric functions of angles in degrees, because modules without I/O do not import the C library. The results
+/// are within 10⁻¹² of the C library's; `arcsine` near ±90° is within 10⁻⁹.
 enum Trigonometry {
     static func sine(_ degrees: Double) -> Double {
         let turned = degrees.remainder(dividingBy: 360)
@@ -18,10 +19,11 @@ enum Trigonometry {
 
     static func tangent(_ degrees: Double) -> Double { sine(degrees) / cosine(degrees) }
 
-    /// −90…90; of what is beyond ±1 by an error of rounding, ±90.
+    /// The angle in degrees, −90…90. Values beyond ±1, which rounding errors produce, are clamped.
     static func arcsine(_ value: Double) -> Double {
         let value = max(-1, min(1, value))
-        // asin x = 2 atan(x / (1 + √(1 − x²))), and atan x = 2 atan(x / (1 + √(1 + x²))), twice, for a series that is short.
+        // asin x = 2 atan(x / (1 + √(1 − x²))); applying atan x = 2 atan(x / (1 + √(1 + x²))) twice makes the series
+        // short.
         var ratio = value / (1 + (1 - value * value).squareRoot())
         for _ in 0..<2 { ratio /= 1 + (1 + ratio * ratio).squareRoot() }
         let square = ratio * ratio

@@ -1,6 +1,6 @@
 import Bytes
 
-/// What a compiled zone file says of offsets.
+/// The offsets in a compiled zone file ("TZif").
 ///
 ///     octet  0…3     4        5…19     20…43
 ///            "TZif"  version  not used isutcnt, isstdcnt, leapcnt, timecnt, typecnt, charcnt: 4 octets each
@@ -10,25 +10,25 @@ import Bytes
 ///            typecnt × utoff 4, isdst 1, index of a name 1
 ///            charcnt octets of names, leapcnt × (time, 4), isstdcnt × 1, isutcnt × 1
 ///
-/// From version 2 on all of it follows once more with times of 8 octets, then a line feed, a TZ string, a line feed. Numbers
-/// are big endian.
+/// From version 2 on, a second header and data block with times of 8 octets follow, then a line feed, a TZ string and a
+/// line feed. Integers are big endian.
 ///
 /// - Source: RFC 8536, 3; RFC 9636, 3 for version 4.
 struct ZoneFile: Hashable, Sendable {
-    /// The largest file of the zone database has 3.5 KiB.
+    /// The largest file that is read, in octets. The largest file of the zone database has 3.5 KiB.
     static let maximumCount = 64 * 1024
 
-    /// The clock is set to `offset`, in seconds east of UTC, at `moment`, in seconds since 1970.
+    /// A change of the clock to `offset`, in seconds east of UTC, at `moment`, in seconds since 1970-01-01 UTC.
     struct Change: Hashable, Sendable {
         var moment: Int64
         var offset: Int32
     }
 
-    /// Before the first change.
+    /// The offset before the first change, in seconds east of UTC.
     let firstOffset: Int32
-    /// Each later than the one before.
+    /// The changes in ascending order of `moment`.
     let changes: [Change]
-    /// From the last change on.
+    /// The rule that applies from the last change on; `nil`: the last offset continues to apply.
     let rule: ClockRule?
 
     init(firstOffset: Int32, changes: [Change], rule: ClockRule?) {
@@ -64,7 +64,7 @@ extension ZoneFile {
         return Int(later == 0 ? firstOffset : changes[later - 1].offset)
     }
 
-    /// Each offset that may be in force when the clock shows `local`, seconds after 1970-01-01 00:00.
+    /// All offsets that may apply when the local clock shows `local`, in seconds after 1970-01-01 00:00.
     func offsets(near local: Int64) -> Set<Int> {
         let (first, last) = (local - ZoneFile.largestOffset, local + ZoneFile.largestOffset)
         var offsets: Set = [offset(at: first), offset(at: last)]
@@ -85,14 +85,14 @@ extension ZoneFile {
 }
 
 extension ZoneFile {
-    /// A little more than the 26 hours of RFC 8536, 3.2.
+    /// In seconds. RFC 8536, 3.2 limits offsets to less than 26 hours; the bound is a little larger.
     static let largestOffset: Int64 = 27 * 3600
 
     private struct Header {
         var version: UInt8
         var isUTCCount, isStandardCount, leapCount, changeCount, typeCount, nameCount: Int
 
-        /// `nil` if it does not begin as a zone file does.
+        /// `nil` if the magic "TZif" is missing.
         init?(_ reader: inout ByteReader) throws(Truncated) {
             guard try reader.bytes(4) == Array("TZif".utf8) else { return nil }
             version = try reader.uint8()
