@@ -1,19 +1,19 @@
 import ButtonModel
 
-/// One TCP connection, and what it has asked for. Its ids mean nothing to others.
+/// A client's TCP connection, and what the client has created on it. Ids are valid on this connection only.
 struct FlicdClient: Sendable {
     struct Channel: Hashable, Sendable {
         var button: ButtonID
         var mode: FlicdChannelMode
     }
 
-    /// An advertisement that waits for the socket.
+    /// Identifies a pending advertisement: a newer advertisement of the same button to the same scanner replaces it.
     struct AdvertisementKey: Hashable, Sendable {
         var scanner: UInt32
         var address: BluetoothAddress
     }
 
-    /// Advertisements that wait, the newest of each.
+    /// The largest number of advertisements that wait for a blocked socket.
     static let maximumAdvertisements = 256
 
     let peer: String
@@ -22,41 +22,45 @@ struct FlicdClient: Sendable {
     var scanners: Set<UInt32> = []
     var wizards: [UInt32: FlicdWizard] = [:]
     var listeners: [UInt32: BluetoothAddress] = [:]
-    /// Whole packets that are not sent yet.
+    /// Encoded packets that have not been handed to the socket yet.
     var outgoing: [UInt8] = []
+    /// The newest advertisement of each button and scanner while the socket is blocked.
     var advertisements: [AdvertisementKey: FlicdAdvertisement] = [:]
-    /// The socket has not taken all of what was sent.
+    /// Whether the socket has not accepted all octets sent so far.
     var isBlocked = false
-    /// Complete commands are left over for the next turn.
+    /// Whether complete commands wait for the next turn.
     var isWorking = false
-    /// A whole packet of it has come.
+    /// Whether at least one complete packet has been received.
     var hasSpoken = false
     var hasFinished = false
-    /// It has no wishes any more; when `outgoing` is sent it is closed.
+    /// Whether the client has closed its sending side and all its commands are executed: it is closed when `outgoing`
+    /// is sent.
     var isEnding = false
-    /// Opcodes that were complained about.
+    /// Opcodes whose misuse has been logged; each is logged once.
     var complaints: Set<UInt8> = []
-    /// Wizards in a row that came to nothing.
+    /// The number of wizards that failed in a row.
     var failedWizards = 0
 
     init(peer: String) { self.peer = peer }
 }
 
-/// A paired button, as clients see it.
+/// A paired button in the state that clients have been told.
 struct FlicdButton: Sendable {
     var identity: ButtonIdentity
-    /// As it was told last.
+    /// The connection status that clients were told last.
     var status = FlicdConnectionStatus.disconnected
-    /// The session has ended, and the link stays: that is told as the end of both.
+    /// Whether the session has ended while the link stays. Clients were told `disconnected`, because flicd's protocol
+    /// cannot express this state.
     var hasLostSession = false
     var disconnectReason: FlicdDisconnectReason?
-    /// Clients do not know yet that it was paired.
+    /// Whether clients have not been told yet that the button was paired.
     var isNew = false
     var battery: (percentage: Int8, at: UTCTime)?
 
     init(_ identity: ButtonIdentity) { self.identity = identity }
 }
 
+/// The button that is being paired.
 struct PairingAttempt: Hashable, Sendable {
     var address: BluetoothAddress
     var isConnected = false

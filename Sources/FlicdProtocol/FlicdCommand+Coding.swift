@@ -2,7 +2,8 @@ import ButtonModel
 import Bytes
 
 extension FlicdCommand {
-    /// - Parameter packet: from the opcode on. What follows the fields we know is ignored: packets grow at the end.
+    /// - Parameter packet: the packet from its opcode on. Octets after the known fields are ignored, because newer
+    ///   versions append fields.
     package init(decoding packet: [UInt8]) throws(FlicdPacketFailure) {
         var reader = ByteReader(packet)
         guard let opcode = try? reader.uint8() else { throw .empty }
@@ -35,7 +36,7 @@ extension FlicdCommand {
         }
     }
 
-    /// The whole frame, its length first.
+    /// The complete frame: the length, then the packet.
     package func encoded() -> [UInt8] {
         var writer = ByteWriter(capacity: 16)
         writer.uint8(opcode)
@@ -82,7 +83,7 @@ extension FlicdCommand {
 }
 
 extension FlicdChannelMode {
-    /// On the wire `never` is 511; old documents said 512, and some clients write a negative number.
+    /// The value that means `never`. Older documentation gives 512, and some clients send a negative number.
     private static let never: UInt16 = 511
 
     fileprivate init(_ reader: inout ByteReader) throws(Truncated) {
@@ -98,7 +99,7 @@ extension FlicdChannelMode {
 }
 
 extension LatencyMode {
-    /// flicd counts them in no order of latency. A number it does not have is read as normal.
+    /// flicd's numbering is not in the order of latency. An unknown number is read as `normal`.
     fileprivate init(flicdNumber: UInt8) {
         self = Self.allCases.first { $0.flicdNumber == flicdNumber } ?? .normal
     }

@@ -1,11 +1,11 @@
 package import ButtonModel
 
-/// What a client asks of a flicd.
+/// A command from a client to a flicd.
 ///
-/// Ids are chosen by the client, any 32 bits, and count for its own TCP connection only; those of scanners, channels,
-/// wizards and listeners are four different kinds.
+/// Ids are arbitrary 32-bit numbers chosen by the client, unique on its TCP connection. Scanners, channels, wizards and
+/// battery listeners have separate id spaces.
 ///
-/// - Source: flicd notes, "Commands".
+/// - Source: flicd notes, 3.
 package enum FlicdCommand: Hashable, Sendable {
     case getInfo
     case createScanner(id: UInt32)
@@ -24,10 +24,10 @@ package enum FlicdCommand: Hashable, Sendable {
     case other(opcode: UInt8)
 }
 
-/// What a channel wishes of its button's link.
+/// The connection parameters that a channel requests for its button.
 package struct FlicdChannelMode: Hashable, Sendable {
     package var latencyMode: LatencyMode
-    /// Seconds without a press, 0…510; `nil`: never (511 and more on the wire).
+    /// Seconds without a press until the button disconnects, 0…510; `nil`: never (511 and more on the wire).
     package var autoDisconnectTime: UInt16?
 
     package init(latencyMode: LatencyMode = .normal, autoDisconnectTime: UInt16? = nil) {

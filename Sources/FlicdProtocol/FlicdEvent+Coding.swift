@@ -2,9 +2,11 @@ import ButtonModel
 import Bytes
 
 extension FlicdEvent {
-    /// Values that are not in the lists become the most general one there is, except what a press turned out to be.
+    /// Decodes a packet. An unknown enumeration value becomes the most general value of its type, except for an unknown
+    /// click type, which throws.
     ///
-    /// - Parameter packet: from the opcode on. What follows the fields we know is ignored: packets grow at the end.
+    /// - Parameter packet: the packet from its opcode on. Octets after the known fields are ignored, because newer
+    ///   versions append fields.
     package init(decoding packet: [UInt8]) throws(FlicdPacketFailure) {
         var reader = ByteReader(packet)
         guard let opcode = try? reader.uint8() else { throw .empty }
@@ -38,7 +40,7 @@ extension FlicdEvent {
                 id: try reader.uint32(), FlicdConnectionStatus(rawValue: try reader.uint8()) ?? .disconnected,
                 reason: FlicdDisconnectReason(rawValue: try reader.uint8()) ?? .unspecified)
         case 3:
-            // Of all reasons the one that says least of the button.
+            // An unknown reason becomes the reason that says least about the button.
             .connectionChannelRemoved(
                 id: try reader.uint32(),
                 FlicdRemovedReason(rawValue: try reader.uint8()) ?? .forceDisconnectedByOtherClient)
@@ -69,7 +71,7 @@ extension FlicdEvent {
 
     private static func knownPercentage(_ value: Int8) -> Int8? { (0...100).contains(value) ? value : nil }
 
-    /// The whole frame, its length first.
+    /// The complete frame: the length, then the packet.
     package func encoded() -> [UInt8] {
         var writer = ByteWriter(capacity: 64)
         writer.uint8(opcode)
@@ -144,7 +146,7 @@ extension FlicdEvent {
     }
 }
 
-/// The layout that the four families share.
+/// The fields of a button event, which the four families share.
 private struct Press {
     var family: FlicdFamily
     var id: UInt32
@@ -181,7 +183,7 @@ extension FlicdAdvertisement {
 }
 
 extension FlicdInfo {
-    /// As many as fit into a frame whose length has 16 bits.
+    /// The largest number of addresses that fits into a frame with a length of 16 bits.
     package static let maximumVerifiedButtonCount = (0xFFFF - 16) / 6
 
     fileprivate init(_ reader: inout ByteReader) throws(Truncated) {
@@ -231,7 +233,7 @@ extension FlicdButtonInfo {
             serial: try reader.str16(), flicVersion: try reader.uint8(), firmwareVersion: try reader.uint32())
     }
 
-    /// A uuid that is not 32 digits goes out as one that is not known.
+    /// A `uuid` that is not 32 hexadecimal digits is encoded as unknown, all zeros.
     fileprivate func write(to writer: inout ByteWriter) {
         writer.address(address)
         let octets = [UInt8](hex: uuid) ?? []

@@ -1,8 +1,8 @@
 package import ButtonModel
 
-/// What a flicd tells its clients.
+/// An event from a flicd to its clients.
 ///
-/// - Source: flicd notes, "Events".
+/// - Source: flicd notes, 4.
 package enum FlicdEvent: Hashable, Sendable {
     case advertisementPacket(scanID: UInt32, FlicdAdvertisement)
     case createConnectionChannelResponse(id: UInt32, error: FlicdChannelError, FlicdConnectionStatus)
@@ -21,7 +21,7 @@ package enum FlicdEvent: Hashable, Sendable {
     case scanWizardButtonConnected(id: UInt32)
     case scanWizardCompleted(id: UInt32, FlicdScanWizardResult)
     case buttonDeleted(BluetoothAddress, byThisClient: Bool)
-    /// Seconds of UTC; percentage 0…100, `nil` unknown.
+    /// `percentage`: 0…100, `nil` if unknown. `timestamp`: seconds since 1970 UTC.
     case batteryStatus(id: UInt32, percentage: Int8?, timestamp: Int64)
     case other(opcode: UInt8)
 }
@@ -44,7 +44,7 @@ package enum FlicdRemovedReason: UInt8, CaseIterable, Hashable, Sendable {
     case deletedByThisClient, deletedByOtherClient, buttonBelongsToOtherPartner, deletedFromButton
 }
 
-/// The four ways in which flicd tells each press, and the opcodes they have.
+/// The four event types in which flicd reports each press, with their opcodes.
 package enum FlicdFamily: UInt8, CaseIterable, Hashable, Sendable {
     case upOrDown = 4
     case clickOrHold, singleOrDoubleClick, singleOrDoubleClickOrHold
@@ -65,9 +65,9 @@ package enum FlicdScanWizardResult: UInt8, CaseIterable, Hashable, Sendable {
 
 package struct FlicdAdvertisement: Hashable, Sendable {
     package var address: BluetoothAddress
-    /// At most 16 octets of UTF-8.
+    /// The advertised name, at most 16 octets of UTF-8.
     package var name: String
-    /// dBm; -127: not known.
+    /// In dBm; -127 means unknown.
     package var rssi: Int8
     package var isPrivate: Bool
     package var isAlreadyVerified: Bool
@@ -92,7 +92,7 @@ package struct FlicdInfo: Hashable, Sendable {
     package var controllerState: FlicdControllerState
     package var address: BluetoothAddress
     package var maxPendingConnections: UInt8
-    /// `nil`: not known.
+    /// `nil` if unknown.
     package var maxConcurrentlyConnectedButtons: Int16?
     package var currentPendingConnections: UInt8
     package var hasNoSpace: Bool
@@ -115,12 +115,12 @@ package struct FlicdInfo: Hashable, Sendable {
 
 package struct FlicdButtonInfo: Hashable, Sendable {
     package var address: BluetoothAddress
-    /// 32 lower-case hexadecimal digits; empty: not known.
+    /// 32 lower-case hexadecimal digits; empty if unknown.
     package var uuid: String
-    /// At most 16 octets each.
+    /// `color` and `serial` have at most 16 octets each.
     package var color: String
     package var serial: String
-    /// 1 or 2; 0: not known.
+    /// 1 or 2; 0 if unknown.
     package var flicVersion: UInt8
     package var firmwareVersion: UInt32
 

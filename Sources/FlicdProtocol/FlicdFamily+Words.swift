@@ -1,8 +1,8 @@
 import ButtonModel
 
 extension FlicdFamily {
-    /// What each family has to say of a step, in the order it is said. Nothing of what only newer buttons do: swipes are
-    /// no clicks here.
+    /// The button events that report a step of a press, with families ascending. Swipes, which flicd does not know, are
+    /// reported as an up without a click.
     ///
     /// | step                  | 4    | 5     | 6           | 7           |
     /// |-----------------------|------|-------|-------------|-------------|

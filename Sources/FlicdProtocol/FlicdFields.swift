@@ -1,22 +1,22 @@
 import ButtonModel
 import Bytes
 
-/// Why the octets of a frame are no packet. The frames after it are not affected.
+/// Why a frame could not be decoded. The frames after it are not affected.
 package enum FlicdPacketFailure: Error, Hashable, Sendable {
-    /// Not even an opcode.
+    /// The packet has no opcode.
     case empty
     case tooShort(opcode: UInt8)
-    /// What a press turned out to be is the one thing that cannot be guessed.
+    /// Unlike other enumeration values, an unknown click type has no safe substitute.
     case unknownClickType(UInt8)
 }
 
-/// The fields that packets are made of: little endian, without alignment.
+/// The field types of packets. Integers are little endian, without alignment.
 ///
-///     address   6 octets, the one printed last comes first
-///     bool      1 octet, any but 0 is true
+///     address   6 octets, the least significant (printed last) first
+///     bool      1 octet, any value but 0 is true
 ///     str16     length (1), 16 octets of which length are UTF-8, then zeros
 ///
-/// - Source: flicd notes, the beginning.
+/// - Source: flicd notes, the introduction.
 extension ByteReader {
     mutating func address(_ kind: BluetoothAddress.Kind = .public) throws(Truncated) -> BluetoothAddress {
         BluetoothAddress(rawValue: try uint48(), kind: kind)
@@ -24,7 +24,7 @@ extension ByteReader {
 
     mutating func bool() throws(Truncated) -> Bool { try uint8() != 0 }
 
-    /// A length above 16 is read as 16; octets that are no UTF-8 become replacement characters.
+    /// Decodes a str16. A length above 16 is read as 16; octets that are not UTF-8 become replacement characters.
     mutating func str16() throws(Truncated) -> String {
         let length = Int(try uint8())
         return String(decoding: try bytes(ByteWriter.str16Length).prefix(length), as: UTF8.self)
@@ -38,7 +38,7 @@ extension ByteWriter {
 
     mutating func bool(_ value: Bool) { uint8(value ? 1 : 0) }
 
-    /// The longest beginning of whole characters that fits.
+    /// Encodes a str16. A longer text is cut to whole characters.
     mutating func str16(_ text: String) {
         var length = 0
         let cut = text.prefix {
@@ -51,7 +51,7 @@ extension ByteWriter {
     }
 }
 
-/// Puts the length of a packet before it, as it travels.
+/// Prepends the length of a packet, which makes it a frame.
 func framed(_ packet: ByteWriter) -> [UInt8] {
     var writer = ByteWriter(capacity: 2 + packet.bytes.count)
     writer.uint16(UInt16(clamping: packet.bytes.count))

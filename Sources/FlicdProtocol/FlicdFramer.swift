@@ -1,40 +1,41 @@
 import Bytes
 
-/// A frame that claims to be longer than frames may be here.
+/// A frame announces a length above the framer's maximum.
 package struct FlicdFrameTooLong: Error, Hashable, Sendable {
-    /// Octets of the packet it announces, and the first of them if it has come.
+    /// The announced length of the packet in octets, and the packet's opcode if it has arrived.
     package var length: Int
     package var opcode: UInt8?
 }
 
-/// Cuts a stream into packets.
+/// Splits a TCP stream into packets.
 ///
 ///     octet  0…1      2       3…
 ///            length   opcode  fields, length − 1 octets
 ///
-/// Empty frames are skipped. What is kept grows with what arrived, not with what a header announces.
+/// Empty frames are skipped. Memory grows with the octets that arrived, not with the length that a header announces.
 ///
-/// - Source: flicd notes, "Transport and framing".
+/// - Source: flicd notes, 1.
 package struct FlicdFramer: Sendable {
-    /// No client has a reason for more.
+    /// Far above the 14 octets of the longest command.
     package static let maximumCommandLength = 4096
-    /// All that a length can say: the list of buttons may be long.
+    /// The largest length that 16 bits can express, because the list of paired buttons may be long.
     package static let maximumEventLength = 0xFFFF
 
     private let maximumLength: Int
     private var reader = ByteReader([])
 
-    /// - Parameter maximumLength: octets of a packet, its length not counted. Less than a frame of that is kept
-    ///   between `next`, when it said nil, and `append`.
+    /// - Parameter maximumLength: the largest packet in octets, without the length field. When `next` has returned
+    ///   `nil`, less than one such frame is buffered.
     package init(maximumLength: Int) { self.maximumLength = maximumLength }
 
     package mutating func append(_ octets: [UInt8]) {
         reader = ByteReader(reader.isAtEnd ? octets : reader.remainder() + octets)
     }
 
-    /// The next packet that is complete, from its opcode on.
+    /// The next complete packet, from its opcode on; `nil` until more octets arrive.
     ///
-    /// - Throws: `FlicdFrameTooLong`, now and ever after, once the packets before it have been given out.
+    /// - Throws: `FlicdFrameTooLong`, at this and every later call, after the packets before the faulty frame were
+    ///   returned.
     package mutating func next() throws(FlicdFrameTooLong) -> [UInt8]? {
         while true {
             var ahead = reader

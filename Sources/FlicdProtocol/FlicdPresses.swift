@@ -1,8 +1,9 @@
 import ButtonModel
 
-/// The presses of one button, put together again from the four ways in which flicd tells each of their steps.
+/// Reconstructs the press steps of one button from flicd's button events, which report each step in up to four
+/// families.
 ///
-/// One step of a press gives a packet in each family that makes something of it, one after another, families ascending:
+/// flicd sends the families of a step one after another, in ascending order:
 ///
 /// | step                         | 4    | 5     | 6      | 7      | is complete with              |
 /// |------------------------------|------|-------|--------|--------|-------------------------------|
@@ -10,29 +11,32 @@ import ButtonModel
 /// | up                           | Up   | Click |        |        | 5                             |
 /// | up, double click             | Up   | Click | Double | Double | 7                             |
 /// | up, after hold               | Up   |       |        |        | `mayFollow`                   |
-/// | … a click for some           | Up   |       | Single |        | 6                             |
+/// | … a click without hold       | Up   |       | Single |        | 6                             |
 /// | … of a double click          | Up   |       | Double | Double | 7                             |
 /// | it was a click               |      |       | Single | Single | 7                             |
 /// | hold                         |      | Hold  |        | Hold   | 7                             |
 /// | … of the second press        |      | Hold  |        |        | 5                             |
 ///
-/// Whether a press is the second of a double click follows from what came before it: the first one ended, and nothing has
-/// called it a click yet. So it is known what has to come, and a network may deliver late, and cut, wherever it likes.
-/// A press that its up already makes a click is told as an up and a click after it, which is the same to every gesture.
+/// A press is the second of a double click if the press before it has ended and was not reported as a click yet.
+/// Because this tells which families must follow, the result does not depend on how TCP delays and splits the stream. A
+/// press that its up already makes a click is reported as an up and then a click timeout; all gestures treat these
+/// alike.
 ///
-/// Times of live steps are those of their arrival, except that a hold is a second after its down and a click half a
-/// second at least: what the network has held up and brings at once stays what it was. For stored steps they are known to
-/// the second only.
+/// The time of a live step is that of its arrival, but a hold is at least 1 s after its down, and a click timeout at
+/// least 0.5 s. Steps that the network delays and delivers together therefore keep their meaning. The times of stored
+/// steps are known to the second only.
 ///
-/// - Source: flicd notes, "Button events"; protocol notes, 7.
+/// - Source: flicd notes, 6.3; protocol notes, 7.
 struct FlicdPresses: Hashable, Sendable {
-    /// For what has to come; with it comes everything that was said since.
+    /// How long to wait for a family that must follow. It cannot be overtaken by later packets, since TCP keeps their
+    /// order.
     static let mustFollow = Duration.seconds(5)
-    /// For what can come.
+    /// How long to wait for a family that may follow.
     static let mayFollow = Duration.milliseconds(500)
 
+    /// Whether a press is the first or the second of a possible double click.
     private enum Place: Hashable, Sendable {
-        /// Its down was not told here.
+        /// The down of the press was not received on this connection.
         case unknown
         case first, second
     }
@@ -51,18 +55,20 @@ struct FlicdPresses: Hashable, Sendable {
     private let connectedAt: Instant
     private var counter: UInt32 = 0
     private var latestTicks: UInt64 = 0
-    /// By how much our clock falls short of what the button's must have shown.
+    /// Ticks added to our clock so that it is not behind the ticks already reported, which the minimum times of hold
+    /// and click timeout can move ahead of it.
     private var lead: UInt64 = 0
-    /// Of the last down.
+    /// The ticks of the last down.
     private var downTicks: UInt64 = 0
     private var place = Place.unknown
-    /// The last step that was told.
+    /// The last step that was reported; `nil` at the start of a connection.
     private var told: PressStep?
-    /// `end` has called the last press a click: that flicd does, too, is nothing new.
+    /// Whether `end` reported the last press as a click. flicd's own click timeout for that press, on the next
+    /// connection, is then ignored.
     private(set) var hasEndedClick: Bool
     private var open: Step?
 
-    /// - Parameter hasEndedClick: that of the connection before.
+    /// - Parameter hasEndedClick: the value from the previous connection.
     init(_ button: ButtonID, bootID: UInt32, connectedAt: Instant, hasEndedClick: Bool = false) {
         self.button = button
         self.bootID = bootID
@@ -70,10 +76,10 @@ struct FlicdPresses: Hashable, Sendable {
         self.hasEndedClick = hasEndedClick
     }
 
-    /// When what is missing of the step that is open is waited for no longer.
+    /// When the open step is reported without waiting for further families.
     var deadline: Instant? { open?.isGivenUpAt }
 
-    /// The steps that are complete with this packet, at most two.
+    /// Adds a button event, and returns the steps that are complete with it, at most two.
     mutating func take(
         _ family: FlicdFamily, _ clickType: FlicdClickType, wasQueued: Bool, timeDifference: UInt32, at now: Instant
     ) -> [ButtonEvent] {
@@ -102,7 +108,7 @@ struct FlicdPresses: Hashable, Sendable {
         }
     }
 
-    /// What was said of the step that is open, though the rest of it may be missing.
+    /// Ends the open step with the families received so far. `nil` if there is no open step, or if they denote no step.
     mutating func flush() -> ButtonEvent? {
         guard let step = open else { return nil }
         open = nil
@@ -115,7 +121,8 @@ struct FlicdPresses: Hashable, Sendable {
             pressStep, arrivedAt: step.arrivedAt, wasQueued: step.wasQueued, timeDifference: step.timeDifference)
     }
 
-    /// Nothing more of the press under way is told to us: what was held is let go, and what was one click stays one.
+    /// Completes the current press when no more of it will be received: a held button is reported as released, and a
+    /// possible first click of a double click as a single click.
     mutating func end(at now: Instant) -> [ButtonEvent] {
         var events: [ButtonEvent] = []
         if let event = flush() { events.append(event) }
@@ -150,7 +157,8 @@ struct FlicdPresses: Hashable, Sendable {
             age: wasQueued ? .seconds(Int64(timeDifference)) : .zero, isTimeRough: wasQueued)
     }
 
-    /// As a button that was started long before any press it can have stored, and whose clock is ours.
+    /// The ticks of a step, derived from our clock with an offset of 2⁴⁸ ticks, so that a stored press never has
+    /// negative ticks.
     private mutating func ticks(of step: PressStep, _ arrivedAt: Instant, _ age: UInt32) -> UInt64 {
         let nanoseconds = UInt64(max(0, (arrivedAt - connectedAt).nanoseconds))
         let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
@@ -169,7 +177,7 @@ struct FlicdPresses: Hashable, Sendable {
 }
 
 extension PressStep {
-    /// `nil`: no step of a press is told like this.
+    /// `nil` if no step is reported by this combination of families.
     fileprivate init?(_ said: [FlicdFamily: FlicdClickType]) {
         let (clickOrHold, single) = (said[.clickOrHold], said[.singleOrDoubleClick])
         let last = said[.singleOrDoubleClickOrHold]
@@ -181,7 +189,8 @@ extension PressStep {
             case (.buttonDoubleClick, true): self = .up(.doubleClick)
             case (.buttonDoubleClick, false): self = .up(.afterHoldDoubleClick)
             case (.buttonSingleClick, true): self = .up(.click)
-            // The family that has no hold says click, the one that has it said hold before.
+            // Family 7 is silent here because it has already reported the hold; family 6, which has no hold, reports a
+            // click.
             case (.buttonSingleClick, false): self = last == nil ? .up(.afterHoldClick) : .up(.click)
             case (_, true): self = .up(.open)
             case (_, false): self = .up(.afterHold)
@@ -192,7 +201,7 @@ extension PressStep {
             } else if last == .buttonSingleClick {
                 self = .clickTimeout
             } else if single == .buttonSingleClick {
-                // Its up came too long before it.
+                // Its family 4 arrived more than `mayFollow` before, and was reported as an up after a hold.
                 self = .up(.afterHoldClick)
             } else {
                 return nil

@@ -1,6 +1,6 @@
 import ButtonModel
 
-// Channels: a channel is the wish that a button be connected, and hears of everything the button does.
+// Channels: a channel requests that a button be connected, and receives the button's events.
 extension FlicdServer {
     mutating func createChannel(
         _ id: UInt32, to address: BluetoothAddress, _ mode: FlicdChannelMode, for client: ClientID
@@ -34,7 +34,7 @@ extension FlicdServer {
         send(.connectionChannelRemoved(id: id, reason), to: client)
     }
 
-    /// Without a word to its client.
+    /// Removes a channel without sending ConnectionChannelRemoved.
     mutating func dropChannel(_ id: UInt32, of client: ClientID) {
         guard let button = clients[client]?.channels.removeValue(forKey: id)?.button else { return }
         channels[button]?.removeAll { $0 == ChannelKey(client: client, id: id) }
@@ -70,7 +70,8 @@ extension FlicdServer {
         return attempt.isConnected ? .connected : .disconnected
     }
 
-    /// A link comes up, is verified and goes; nothing of that is left out, and nothing is said twice.
+    /// Sends the changes that lead from the last reported status to this status, with the intermediate status and
+    /// without repetition.
     mutating func statusChanged(_ button: ButtonID, _ status: FlicdConnectionStatus) {
         guard let known = buttons[button] else { return }
         switch (known.status, status) {
@@ -85,7 +86,8 @@ extension FlicdServer {
             tell(button, .ready)
         case (.connected, .disconnected), (.ready, .disconnected): tellDisconnected(button)
         case (.ready, .connected):
-            // The session has failed. Clients know no such thing: to them the button has gone, until it is ready again.
+            // The session has failed, and the link stays. flicd's protocol has no such state, so clients are told that
+            // the button is disconnected until it is ready again.
             tellDisconnected(button)
             buttons[button]?.hasLostSession = true
         }
@@ -93,6 +95,7 @@ extension FlicdServer {
         if status != .connected { announce(button) }
     }
 
+    /// Remembers the reason for the next `disconnected`; the first reason counts.
     mutating func linkFailed(_ button: ButtonID, _ reason: FlicdDisconnectReason) {
         guard buttons[button]?.disconnectReason == nil else { return }
         buttons[button]?.disconnectReason = reason
@@ -132,9 +135,10 @@ extension FlicdServer {
         }
     }
 
-    // MARK: Wishes
+    // MARK: Requests to the radio
 
-    /// Says what the radio is to do when that has changed with the input that was handled.
+    /// Emits `want` and `listen` effects where the clients' combined requests have changed, subject to the minimum
+    /// intervals.
     mutating func tellWishes(at now: Instant) {
         for button in changedModes.sorted() where deadlines.deadline(of: .mode(button)) == nil {
             changedModes.remove(button)
@@ -147,7 +151,7 @@ extension FlicdServer {
         if isListeningChanged || isSearchedAnew { tellListening(at: now) }
     }
 
-    /// What nobody wishes any more ends at once.
+    /// Emits `listen` if needed. A reduction is emitted at once, an extension at most once every `listeningRest`.
     private mutating func tellListening(at now: Instant) {
         let listening = wantedListening()
         if !listening.pairsAny { isSearchedAnew = false }
@@ -163,7 +167,8 @@ extension FlicdServer {
         isSearchedAnew = false
     }
 
-    /// The lowest latency wins, and the longest time without a press.
+    /// The combined mode of a button's channels: the lowest latency, and the longest auto disconnect time. `nil`
+    /// without channels.
     private func wantedMode(of button: ButtonID) -> FlicdChannelMode? {
         let modes = (channels[button] ?? []).compactMap { clients[$0.client]?.channels[$0.id]?.mode }
         guard var result = modes.first else { return nil }
@@ -187,7 +192,7 @@ extension FlicdServer {
 }
 
 extension LatencyMode {
-    /// Their numbers on the wire are in no order.
+    /// The order of latency, lowest first; the numbers on the wire have another order.
     fileprivate var rank: Int {
         switch self {
         case .low: 0

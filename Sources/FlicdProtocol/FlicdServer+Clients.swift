@@ -1,6 +1,6 @@
 import ButtonModel
 
-// What a client sends is executed within bounds, and what it is told waits for its socket within bounds.
+// Clients' connections: commands per turn and unsent octets are bounded.
 extension FlicdServer {
     mutating func connected(_ id: ClientID, _ peer: String, at now: Instant) {
         guard clients[id] == nil else { return }
@@ -10,14 +10,14 @@ extension FlicdServer {
                 log(.turnedAway, .warning, text, at: now)
                 return effects.append(.close(id, isWritten: false))
             }
-            // They are in the order in which they came.
+            // Client ids ascend in the order of connection, so this is the oldest.
             close(silent, .gaveWay, "has asked for nothing yet, and somebody else has come", at: now)
         }
         clients[id] = FlicdClient(peer: peer)
         log(.debug, "flicd: \(peer) has connected")
     }
 
-    /// Executes what is complete, up to what one turn may cost.
+    /// Executes complete commands, up to the limits of a turn.
     mutating func work(for id: ClientID, at now: Instant) {
         guard let before = clients[id]?.outgoing.count else { return }
         touched.insert(id)
@@ -78,7 +78,7 @@ extension FlicdServer {
         log(.debug, "flicd: \(client.peer) has gone")
     }
 
-    /// What a client wished ends with it, and nobody is told.
+    /// Removes a client's channels, wizards, scanners and listeners without sending it events.
     private mutating func dropWishes(of id: ClientID) {
         guard let client = clients[id] else { return }
         for channel in client.channels.keys { dropChannel(channel, of: id) }
@@ -120,7 +120,7 @@ extension FlicdServer {
         }
     }
 
-    /// Sends what the input that was handled has led to, one piece for each client.
+    /// Hands the pending octets of each client that this input affected to its socket, in one `send` each.
     mutating func sendWhatWaits() {
         for id in touched.sorted() {
             guard let client = clients[id], !client.isBlocked else { continue }

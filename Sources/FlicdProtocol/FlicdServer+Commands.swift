@@ -1,7 +1,7 @@
 import ButtonModel
 
-// What each command does. One that names an id that is not in use, or is in use already, does nothing: clients and
-// server cross each other's packets in everyday life.
+// Commands. A command with an id that is not in use, or that creates an id in use, does nothing: packets of client and
+// server cross regularly.
 extension FlicdServer {
     mutating func execute(_ packet: [UInt8], for client: ClientID, at now: Instant) {
         let command: FlicdCommand
@@ -57,7 +57,7 @@ extension FlicdServer {
         return FlicdButtonInfo(
             address: address, uuid: identity.uuid, serial: identity.serial,
             flicVersion: identity.model == .flic1 ? 1 : 2,
-            // Some clients read it with a sign.
+            // Some clients read the version as a signed number.
             firmwareVersion: min(identity.firmwareVersion, UInt32(Int32.max)))
     }
 
@@ -88,6 +88,6 @@ extension FlicdServer {
 }
 
 extension UTCTime {
-    /// Since 1970, downwards.
+    /// Seconds since 1970 UTC, rounded down.
     var seconds: Int64 { milliseconds >= 0 ? milliseconds / 1000 : (milliseconds - 999) / 1000 }
 }

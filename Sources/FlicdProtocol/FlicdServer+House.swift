@@ -1,6 +1,6 @@
 import ButtonModel
 
-// What the house tells: buttons that come and go, the controller, and its space.
+// Inputs from Tryck: added and removed buttons, the controller, and its capacity for links.
 extension FlicdServer {
     mutating func known(_ identity: ButtonIdentity) {
         listed = nil
@@ -12,7 +12,8 @@ extension FlicdServer {
         }
     }
 
-    /// Wizards complete before anybody hears of the button; channels that waited for it hear first that it is ready.
+    /// Completes the wizards that found this button before NewVerifiedButton is sent. If the button has channels, they
+    /// receive Ready before NewVerifiedButton, too.
     mutating func paired(_ identity: ButtonIdentity, at now: Instant) {
         guard buttons[identity.id] == nil else { return known(identity) }
         var isConnected = false
@@ -40,13 +41,13 @@ extension FlicdServer {
         gone(button, .deletedByOtherClient, deletedBy: client)
     }
 
-    /// Every channel ends before anybody hears that the button is gone.
+    /// Ends every channel of a button, then sends ButtonDeleted.
     mutating func gone(_ button: ButtonID, _ reason: FlicdRemovedReason, deletedBy client: ClientID?) {
         guard let known = buttons[button] else { return }
         endChannels(of: button, for: client, .deletedByThisClient, others: reason)
         buttons[button] = nil
         listed = nil
-        // Whoever is told that it is gone forgets its mode, too.
+        // No `want` follows: the button's modes are discarded with it.
         toldModes[button] = nil
         changedModes.remove(button)
         deadlines.cancel(.mode(button))

@@ -1,10 +1,10 @@
 import ButtonModel
 
-// Wizards: one search and one attempt at a time serve them all.
+// Scan wizards: all clients' wizards share one search and one pairing attempt at a time.
 extension FlicdServer {
     mutating func createWizard(_ id: UInt32, for client: ClientID, at now: Instant) {
         guard let wizards = clients[client]?.wizards, wizards[id] == nil else { return }
-        // As many again may wait for their failure; beyond that nobody waits.
+        // Wizards beyond `maximumWizards` fail after the usual delay; beyond twice that number they fail at once.
         guard wizards.count < 2 * Self.maximumWizards else {
             return send(.scanWizardCompleted(id: id, .failedTimeout), to: client)
         }
@@ -33,7 +33,7 @@ extension FlicdServer {
         send(.scanWizardButtonConnected(id: id), to: client)
     }
 
-    /// Keeps a failure back until the wizard is old enough.
+    /// Marks a wizard as failed. Its client is told when the wizard has reached its minimum age.
     private mutating func fail(
         _ id: UInt32, of client: ClientID, _ result: FlicdScanWizardResult, at now: Instant
     ) {
@@ -57,7 +57,7 @@ extension FlicdServer {
         send(.scanWizardCompleted(id: id, result), to: client)
         let peer = clients[client]?.peer ?? ""
         switch result {
-        // There are clients that look for ever, and some that change their mind.
+        // These results are frequent: some clients search without pause, and some cancel.
         case .failedTimeout where wizard.isLooking, .cancelledByUser:
             log(.debug, "flicd: \(peer) looked for a new button and found none")
         case .success, .failedTimeout, .buttonIsPrivate, .bluetoothUnavailable, .internetBackendError, .invalidData,
@@ -75,7 +75,7 @@ extension FlicdServer {
         }
     }
 
-    // MARK: What happens to them
+    // MARK: Progress
 
     private func wizards(where isMeant: (FlicdWizard) -> Bool) -> [(client: ClientID, id: UInt32)] {
         clients.keys.sorted().flatMap { client in
@@ -104,7 +104,8 @@ extension FlicdServer {
         }
     }
 
-    /// Channels that heard of it hear that the button is disconnected again, and end with it if there is a reason.
+    /// Ends the pairing attempt. Channels that were told `connected` are told `disconnected`, and removed if there is a
+    /// reason.
     mutating func endAttempt(
         _ result: FlicdScanWizardResult, _ reason: FlicdRemovedReason? = nil, at now: Instant
     ) {
@@ -157,7 +158,7 @@ extension FlicdServer {
         }
     }
 
-    /// Of what a client does not read only the newest of each button is kept.
+    /// Sends an advertisement, or, while the socket is blocked, keeps it as the newest of this button and scanner.
     private mutating func tell(_ advertisement: FlicdAdvertisement, to scanner: UInt32, of client: ClientID) {
         guard clients[client]?.isBlocked == true else {
             return send(.advertisementPacket(scanID: scanner, advertisement), to: client)
@@ -171,7 +172,7 @@ extension FlicdServer {
 }
 
 extension FlicdScanWizardResult {
-    /// For people.
+    /// The result in words, for the log.
     fileprivate var sentence: String {
         switch self {
         case .success: "it is paired."

@@ -1,32 +1,33 @@
 package import ButtonModel
 
-/// flicd, as its clients see it: what they ask, and what the house has to tell them.
+/// A flicd server as a state machine: it executes clients' commands, and reports Tryck's buttons to them.
 ///
-/// It connects nothing and pairs nothing. What clients want of the radio it works out afresh at the end of each input,
-/// over all of them, and says when it has become another: `want`, `listen`. That is said at once, but clients may
-/// change their minds a thousand times a second, and the radio cannot: a button is not asked for another mode before
-/// `modeRest` is over, nor the radio to hear more before `listeningRest` is. What the radio does comes in from the house,
-/// and goes out to whom it concerns in the same turn.
+/// It neither connects nor pairs; it tells the radio what the clients request. At the end of each input it derives the
+/// requests of all clients together, and emits `want` and `listen` where they have changed. Clients may change them a
+/// thousand times a second, which the radio cannot follow: a button is asked for another mode only after `modeRest`,
+/// and the radio to receive more only after `listeningRest`. Events of the radio are forwarded to the clients concerned
+/// within the same input.
 ///
-/// A client is in one of these situations:
+/// The states of a client:
 ///
-/// | client  | on                               | becomes | and we                                          |
-/// |---------|----------------------------------|---------|-------------------------------------------------|
-/// |         | connected                        | reading |                                                 |
-/// | reading | commands                         | reading | execute them in order, answer at once           |
-/// | reading | more of them than a turn takes   | working | pause it                                        |
-/// | working | the next turn                    | working | execute as many again                           |
-/// | working | none is left                     | reading | resume it                                       |
-/// | any     | it writes no more                | ending  | execute what is left, answer, forget its wishes |
-/// | ending  | all is said                      |         | close it                                        |
-/// | any     | a frame longer than there are    |         | close it                                        |
-/// | any     | gone                             |         | forget its wishes; the others hear nothing      |
+/// | client  | on                               | becomes | and we                                            |
+/// |---------|----------------------------------|---------|---------------------------------------------------|
+/// |         | connected                        | reading |                                                   |
+/// | reading | commands                         | reading | execute them in order, answer at once             |
+/// | reading | more commands than a turn takes  | working | pause reading                                     |
+/// | working | the next turn                    | working | execute as many again                             |
+/// | working | no command is left               | reading | resume reading                                    |
+/// | any     | the client's sending side closed | ending  | execute what is left, answer, drop its requests   |
+/// | ending  | everything is sent               |         | close                                             |
+/// | any     | a frame above the maximum        |         | close                                             |
+/// | any     | connection lost                  |         | drop its requests; other clients receive nothing  |
 ///
-/// Besides, its socket may be `blocked`: commands are executed all the same, for a client that is busy writing reads
-/// when it is done. What is to be said waits then, up to `maximumUnsentCount`; of advertisements only the newest does.
+/// In each state the socket may be `blocked`. Commands are executed nevertheless, because a client that is busy writing
+/// reads afterwards. Events are buffered, up to `maximumUnsentCount`; advertisements are not, except for the newest of
+/// each button.
 ///
-/// Order is what clients rest on, some of them with their life: the last packet of a channel is `Removed`, that of a
-/// wizard `Completed`, each question has one answer, and answers come in the order of the questions.
+/// Clients depend on the order of events, and some crash on another order: ConnectionChannelRemoved is the last packet
+/// of a channel, ScanWizardCompleted the last of a wizard; each query has one answer, in the order of the queries.
 ///
 /// - Source: flicd notes, 5 to 8.
 package struct FlicdServer: Sendable {
@@ -37,55 +38,58 @@ package struct FlicdServer: Sendable {
     }
 
     package enum Input: Hashable, Sendable {
-        /// `peer`: its address, for the log.
+        /// `peer`: the client's network address, for the log.
         case clientConnected(ClientID, peer: String)
         case received(ClientID, [UInt8])
-        /// The client writes no more, and may still read.
+        /// The client has closed its sending side, and may still receive.
         case clientFinished(ClientID)
-        /// Its socket does not take all of what was sent. Nothing more is sent to it …
+        /// The client's socket has not accepted all octets of the last `send`. Nothing more is sent until
+        /// `clientDrained`.
         case clientBlocked(ClientID)
-        /// … until it has.
+        /// The socket has accepted all octets.
         case clientDrained(ClientID)
         case clientGone(ClientID)
 
         case wallClock(UTCTime)
-        /// A button that is paired, or something new about it.
+        /// A paired button, or a change of its identity.
         case button(ButtonIdentity)
-        /// A button that was paired just now.
+        /// A button that has just been paired.
         case paired(ButtonIdentity)
-        /// Somebody who is no client has deleted it.
+        /// A button that was deleted by Tryck, not by a client.
         case deleted(ButtonID)
-        /// It does not know us any more.
+        /// A button that reported that it has no pairing with us any more.
         case unpaired(ButtonID)
         case status(ButtonID, FlicdConnectionStatus)
-        /// Why the next `disconnected` of this button; the first reason given counts.
+        /// The reason of the next `disconnected` of this button; the first reason given counts.
         case linkFailed(ButtonID, FlicdDisconnectReason)
-        /// In order. They are not repeated.
+        /// New events in order, without repetitions.
         case events(ButtonID, [ButtonEvent])
         case battery(ButtonID, percentage: Int8, at: UTCTime)
-        /// `address`: `nil` when nobody knows; the last one is kept then.
+        /// `address`: `nil` if unknown; the last known address is then kept.
         case controller(FlicdControllerState, address: BluetoothAddress?)
         case acceptListSize(Int)
-        /// The links there are when no more can be made; `nil` when one can be.
+        /// The number of links when no more can be made; `nil` when another link can be made.
         case linkLimit(Int?)
         case pairing(FlicdPairingStep)
-        /// What is verified and connected it knows better itself.
+        /// An advertisement. `FlicdServer` sets its `isAlreadyVerified` and `isConnectedToThisDevice` from its own
+        /// state.
         case advertised(FlicdAdvertisement)
         case timerFired
     }
 
     package enum Effect: Hashable, Sendable {
-        /// Whole packets.
+        /// Send these octets, which are complete packets.
         case send(ClientID, [UInt8])
-        /// Read no more of it for now.
+        /// Stop reading from this client until `resume`.
         case pause(ClientID)
         case resume(ClientID)
-        /// `isWritten`: what was sent is to arrive first.
+        /// `isWritten`: close only after the sent octets have been written.
         case close(ClientID, isWritten: Bool)
-        /// What its clients wish of a button's link; `nil`: they have no wish. Of a button that is gone nothing is said.
+        /// The mode that the clients' channels request of a button's link; `nil`: no channel. Not emitted for a deleted
+        /// button.
         case want(ButtonID, FlicdChannelMode?)
         case listen(FlicdListening)
-        /// Not to be answered with `deleted`.
+        /// Delete this button. The owner must not report it by the input `deleted`.
         case delete(ButtonID)
         case setTimer(Instant)
         case cancelTimer
@@ -93,36 +97,42 @@ package struct FlicdServer: Sendable {
     }
 
     package static let maximumClients = 64
-    /// Of each kind, for a client.
+    /// The maximum number of channels of a client, whatever their buttons.
     package static let maximumChannels = 256
-    /// Of these, to one button: a press costs as much as it has channels.
+    /// The maximum number of a client's channels to the same button. It bounds the cost of a press, which is sent to
+    /// each channel.
     package static let maximumChannelsOfButton = 16
+    /// The maximum number of a client's scanners.
     package static let maximumScanners = 16
+    /// The maximum number of a client's wizards; as many again may wait for the report of their failure.
     package static let maximumWizards = 16
+    /// The maximum number of a client's battery listeners.
     package static let maximumListeners = 256
-    /// Octets that a client does not read.
+    /// The maximum number of octets that wait for a blocked client; beyond it the client is disconnected.
     package static let maximumUnsentCount = 256 * 1024
-    /// What is executed for a client in one turn, and the octets of answers after which no more is.
+    /// The maximum number of commands executed for a client in one turn.
     package static let commandsPerTurn = 64
+    /// The octets of answers after which a client's turn ends.
     package static let octetsPerTurn = 64 * 1024
-    /// Another mode is two packets to the button, and has it agree on other times of its link.
+    /// The minimum interval between changes of a button's mode: each costs two packets and a change of the connection
+    /// parameters.
     package static let modeRest = Duration.seconds(5)
-    /// To hear more begins scanning, and may begin a pairing.
+    /// The minimum interval between extensions of `listen`, each of which starts scanning and may start a pairing.
     package static let listeningRest = Duration.seconds(1)
-    /// A line that clients can have us write as often as they like is written no more often.
+    /// The minimum interval between equal log lines that a client can provoke.
     package static let lineRest = Duration.seconds(10)
 
     enum TimerKey: Hashable, Sendable {
-        /// Commands are left over.
+        /// Commands wait for the next turn.
         case work
         case wizard(ClientID, UInt32)
-        /// A button was asked for a mode; it may be asked for another.
+        /// `modeRest` is over: the button may be asked for another mode.
         case mode(ButtonID)
-        /// The radio was asked to hear more; it may be asked again.
+        /// `listeningRest` is over: `listen` may be extended again.
         case listening
     }
 
-    /// A channel of some client.
+    /// A channel, identified by its client and the client's id.
     struct ChannelKey: Hashable, Sendable {
         var client: ClientID
         var id: UInt32
@@ -130,11 +140,11 @@ package struct FlicdServer: Sendable {
 
     var clients: [ClientID: FlicdClient] = [:]
     var buttons: [ButtonID: FlicdButton] = [:]
-    /// In the order they were made, for each button.
+    /// The channels of each button, in the order of their creation.
     var channels: [ButtonID: [ChannelKey]] = [:]
-    /// Those of them that have no pairing.
+    /// The buttons in `channels` that are not paired.
     var unpaired: Set<ButtonID> = []
-    /// `buttons` in the order they are listed; `nil` when that is to be worked out.
+    /// The addresses of `buttons` in the order of the list; `nil` after a change.
     var listed: [BluetoothAddress]?
     var controllerState = FlicdControllerState.detached
     var controllerAddress = BluetoothAddress(rawValue: 0)
@@ -143,28 +153,28 @@ package struct FlicdServer: Sendable {
     var hasNoSpace = false
     /// The button that is being paired.
     var attempt: PairingAttempt?
-    /// Names of buttons that advertised while somebody listened, at most `maximumNames`.
+    /// Names from advertisements received while clients listened, at most `maximumNames`.
     var names: [BluetoothAddress: String] = [:]
     var clock: (utc: UTCTime, at: Instant)?
-    /// When each was written last, and how often it was not since.
+    /// When each log line was last written, and how often it was suppressed since.
     var lines: [Line: (at: Instant, missed: Int)] = [:]
-    /// Frames that meant nothing.
+    /// The number of frames that could not be interpreted.
     package private(set) var ignoredFrameCount: Int64 = 0
 
-    // What was said last, and what may have changed since.
+    // The modes and the listening that were emitted last, and what may have changed since.
     var toldModes: [ButtonID: FlicdChannelMode] = [:]
     var changedModes: Set<ButtonID> = []
     var toldListening = FlicdListening()
     var isListeningChanged = false
-    /// A wizard has begun: whoever failed before may be tried again.
+    /// Whether a wizard was created: buttons whose pairing failed before may then be tried again.
     var isSearchedAnew = false
 
     var deadlines = Deadlines<TimerKey>()
     var effects: [Effect] = []
-    /// Clients with something to be done about at the end of this input.
+    /// Clients whose pending octets or end have to be handled at the end of this input.
     var touched: Set<ClientID> = []
 
-    /// - Parameter maximumLinks: what is configured; `nil`: not known before there are so many.
+    /// - Parameter maximumLinks: the configured number of links; `nil`: unknown until the limit is reached.
     package init(maximumLinks: Int? = nil) { self.maximumLinks = maximumLinks }
 
     package var clientCount: Int { clients.count }
@@ -215,14 +225,14 @@ package struct FlicdServer: Sendable {
         case .work:
             for id in clients.keys.sorted() where clients[id]?.isWorking == true { work(for: id, at: now) }
         case .wizard(let client, let id): wizardExpired(client, id, at: now)
-        // What was wished meanwhile is told at the end of this input.
+        // `tellWishes`, at the end of this input, emits what changed meanwhile.
         case .mode, .listening: break
         }
     }
 
     mutating func countIgnored() { ignoredFrameCount += 1 }
 
-    /// What clients can have us write as often as they like.
+    /// Log lines that clients can provoke as often as they like, and that are therefore rate-limited.
     enum Line: Hashable, Sendable {
         case turnedAway, gaveWay, noClient, stalled
         case wizard(FlicdScanWizardResult)
@@ -250,13 +260,13 @@ package enum FlicdLogLevel: Hashable, Sendable {
     case debug, info, warning
 }
 
-/// What is to be heard of the radio, for all clients together.
+/// What the radio has to listen for, for all clients together.
 package struct FlicdListening: Hashable, Sendable {
-    /// Somebody has a scanner: all advertisements of Flic buttons.
+    /// A client has a scanner: report all advertisements of Flic buttons.
     package var reportsAll = false
-    /// Somebody has a wizard: any button that offers itself is to be paired.
+    /// A client has a wizard: pair any button in public mode.
     package var pairsAny = false
-    /// Buttons that have a channel and no pairing: these are to be paired whenever they offer themselves.
+    /// Buttons with a channel and without a pairing: pair each when it is in public mode.
     package var pairs: Set<ButtonID> = []
 
     package init(reportsAll: Bool = false, pairsAny: Bool = false, pairs: Set<ButtonID> = []) {
@@ -267,17 +277,17 @@ package struct FlicdListening: Hashable, Sendable {
 
     package var isEmpty: Bool { !reportsAll && !pairsAny && pairs.isEmpty }
 
-    /// Whoever hears `other` hears this, too.
+    /// Whether `other` includes everything that this listens for.
     func isCovered(by other: FlicdListening) -> Bool {
         (!reportsAll || other.reportsAll) && (!pairsAny || other.pairsAny) && pairs.isSubset(of: other.pairs)
     }
 }
 
-/// What happens to the one button that is being paired; its end is `Input.paired` or a failure.
+/// The progress of the pairing attempt. `Input.paired` or `failed` ends it.
 package enum FlicdPairingStep: Hashable, Sendable {
-    /// It offers itself, and is being connected.
+    /// The button is in public mode, and is being connected.
     case found(BluetoothAddress)
     case connected(BluetoothAddress)
-    /// What wizards complete with; and why channels of the button end, if they do.
+    /// The result for wizards, and the reason for which the button's channels end; `nil`: they stay.
     case failed(BluetoothAddress, FlicdScanWizardResult, FlicdRemovedReason?)
 }

@@ -1,6 +1,6 @@
 import ButtonModel
 
-// What a flicd says.
+// Events from the flicd.
 extension FlicdSource {
     mutating func happened(_ event: FlicdEvent, at now: Instant) {
         switch event {
@@ -35,7 +35,7 @@ extension FlicdSource {
             guard let address = channels[id] else { return }
             pressed(address, family, clickType, wasQueued: wasQueued, timeDifference: timeDifference, at: now)
         case .batteryStatus(let id, let percentage, let timestamp):
-            // Years that have more than four digits are nobody's.
+            // Timestamps beyond the year 9999 are invalid.
             guard let address = listeners[id], let percentage, (0..<253_402_300_800).contains(timestamp) else { return }
             effects.append(
                 .battery(
@@ -60,7 +60,7 @@ extension FlicdSource {
         deadlines.cancel(.answer)
         deadlines.set(.ping, at: now + Self.pingInterval)
         effects.append(.controller(info.controllerState))
-        // Those that were verified before the list came have waited for it.
+        // Buttons verified before the list arrived have not been requested yet.
         let verified = buttons.keys.sorted { $0.rawValue < $1.rawValue }
         for address in info.verifiedButtons { add(address, at: now) }
         for address in verified { request(address) }
@@ -79,6 +79,7 @@ extension FlicdSource {
         if isConnected { request(address) }
     }
 
+    /// Requests a button's description, channel and battery readings.
     private mutating func request(_ address: BluetoothAddress) {
         awaited.append(address)
         send(.getButtonInfo(address))
@@ -103,7 +104,8 @@ extension FlicdSource {
         if newlyPaired.remove(address) != nil { effects.append(.pairing(.paired(identity))) }
     }
 
-    /// Also one that was there before, and that the list has not any more.
+    /// Handles the deletion of a button, including a button that is known from `wishes` only and not in this
+    /// connection's list.
     private mutating func deleted(_ address: BluetoothAddress, at now: Instant) {
         guard buttons[address] == nil else { return drop(address, hasForgotten: false, at: now) }
         guard wishes.removeValue(forKey: address) != nil else { return }
@@ -141,7 +143,7 @@ extension FlicdSource {
         if let channel = button.channel {
             if wish.mode != before.mode { send(.changeModeParameters(id: channel, wish.mode)) }
         } else if !before.isConnectionWanted {
-            // Whoever asks does not want to wait for what went wrong before.
+            // A user's request resets the back-off.
             deadlines.cancel(.channel(address))
             openChannel(address)
         }
@@ -157,7 +159,7 @@ extension FlicdSource {
     }
 
     private mutating func channelRemoved(_ id: UInt32, _ reason: FlicdRemovedReason, at now: Instant) {
-        // Of one that we removed ourselves nothing is kept.
+        // A channel that we removed is no longer in `channels`.
         guard let address = channels.removeValue(forKey: id) else { return }
         switch reason {
         case .deletedByThisClient, .deletedByOtherClient: drop(address, hasForgotten: false, at: now)
@@ -201,7 +203,7 @@ extension FlicdSource {
         effects.append(.pressed([event]))
     }
 
-    /// Nobody tells us the rest of it.
+    /// Completes the current press, because its remaining events will not be received.
     mutating func endPress(of address: BluetoothAddress, at now: Instant) {
         deadlines.cancel(.press(address))
         guard let events = buttons[address]?.presses.end(at: now), !events.isEmpty else { return }
@@ -229,7 +231,7 @@ extension FlicdSource {
         let found = wizard?.found
         wizard = nil
         switch result {
-        // Its time is over, ours perhaps not.
+        // The wizard's time limit is over, but the search may continue with another wizard.
         case .success, .cancelledByUser,
             .failedTimeout where found == nil:
             if isSearching { deadlines.set(.wizard, at: now + Self.wizardWaits.lowerBound) }
@@ -243,7 +245,7 @@ extension FlicdSource {
 }
 
 extension FlicdFamily {
-    /// Whether the family ever says this.
+    /// Whether this click type occurs in this family.
     fileprivate func has(_ clickType: FlicdClickType) -> Bool {
         switch (self, clickType) {
         case (.upOrDown, .buttonDown), (.upOrDown, .buttonUp), (.clickOrHold, .buttonClick),

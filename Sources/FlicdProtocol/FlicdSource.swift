@@ -1,45 +1,47 @@
 package import ButtonModel
 
-/// One flicd somewhere, as a source of buttons: its connection, which never stays down for good, and what comes over it.
+/// A client of one flicd, as a source of buttons: it reconnects without end, and reports the flicd's buttons and their
+/// presses.
 ///
 /// | state      | on                            | becomes    | and we                                                |
 /// |------------|-------------------------------|------------|-------------------------------------------------------|
 /// | idle       | start                         | connecting | connect                                               |
-/// | connecting | connected                     | greeting   | ask what there is                                     |
-/// | greeting   | the list                      | listening  | ask for each button, a channel and a battery listener |
+/// | connecting | connected                     | greeting   | send GetInfo                                          |
+/// | greeting   | GetInfoResponse               | listening  | for each button: request its info, create a channel and a battery listener |
 /// | greeting   | 10 s                          | waiting    | close                                                 |
 /// | listening  | 30 s                          | listening  | ping                                                  |
-/// | listening  | no answer to that for 10 s    | waiting    | close                                                 |
-/// | any        | closed, or frames out of step | waiting    | say that its buttons are away                         |
-/// | any        | changes without end           | waiting    | close                                                 |
+/// | listening  | no answer to the ping for 10 s | waiting   | close                                                 |
+/// | any        | closed, or an invalid frame   | waiting    | report its buttons as disconnected                    |
+/// | any        | more than `maximumChanges`    | waiting    | close                                                 |
 /// | waiting    | 1 s, doubling to 60 s         | connecting | connect                                               |
 ///
-/// Each connection starts anew: ids, states, requests. A button that is not in the list any more is kept, since a flicd
-/// that has another adapter, or none, lists nothing; it is gone when flicd says that it was deleted.
+/// Each connection starts with new ids, states and requests. A button that is missing in a new list is kept, because a
+/// flicd with another adapter, or without one, lists no buttons; a button is deleted only when the flicd reports its
+/// deletion.
 ///
 /// | a button's channel | on                                        | becomes | and we                                  |
 /// |--------------------|-------------------------------------------|---------|-----------------------------------------|
-/// | none               | listed, or verified anew                  | asked   | create it, unless no connection is wanted |
-/// | asked, open        | refused, or removed by somebody else      | resting | create it after 10 s, doubling to 5 min |
+/// | none               | listed, or newly verified                 | asked   | create it, unless no connection is wanted |
+/// | asked, open        | refused, or removed by another client     | resting | create it after 10 s, doubling to 5 min |
 /// | asked, open        | no longer wanted                          | none    | remove it                               |
-/// | any                | the button was deleted                    |         | say that it is gone                     |
+/// | any                | the button was deleted                    |         | report the deletion                     |
 ///
-/// What nobody asked for, what is of no known kind and what is too short is passed over, and counted in the log.
+/// Answers without a query, unknown events and packets that are too short are ignored and reported as anomalies.
 ///
-/// - Source: flicd notes, "Tryck as a client of a flicd".
+/// - Source: flicd notes, 1 to 6.
 package struct FlicdSource: Sendable {
     package enum Input: Hashable, Sendable {
-        /// Once: what is wished of the buttons that were there before.
+        /// Given once: the wishes for the buttons that are known from before.
         case start([BluetoothAddress: FlicdWish])
-        /// - Parameter bootID: drawn for this connection; its presses are counted from 0.
+        /// - Parameter bootID: a random number for this connection; the counters of its presses start at 0.
         case connected(bootID: UInt32)
         case received([UInt8])
-        /// It could not be made, or has ended; a sentence for people.
+        /// The connection failed or ended; a sentence for people.
         case closed(String)
         case wish(BluetoothAddress, FlicdWish)
-        /// Have it deleted there; `gone` answers. Nothing happens without a connection.
+        /// Delete the button at the flicd; the effect `gone` confirms it. Ignored without a connection.
         case forget(BluetoothAddress)
-        /// Pair new buttons there until `stopSearch`.
+        /// Pair new buttons at the flicd until `stopSearch`.
         case search
         case stopSearch
         case timerFired
@@ -48,43 +50,45 @@ package struct FlicdSource: Sendable {
     package enum Effect: Hashable, Sendable {
         case connect
         case send([UInt8])
-        /// Nothing more of this connection is of use.
+        /// Close the connection.
         case close
         case setTimer(Instant)
         case cancelTimer
-        /// `nil`: no connection.
+        /// The state of the flicd's controller; `nil`: no connection to the flicd.
         case controller(FlicdControllerState?)
-        /// Why there is no connection; a sentence for people. It is tried again after this time.
+        /// Why there is no connection, as a sentence for people, and the time until the next attempt.
         case lost(String, retryAfter: Duration)
-        /// It stands before everything else of a button, and again when something of it has changed.
+        /// A button's identity. It is the first effect of a button, and is repeated when the identity changes.
         case known(ButtonIdentity)
-        /// - Parameter hasForgotten: it was the button that gave it up.
+        /// The button was deleted. `hasForgotten`: the button itself has removed the pairing.
         case gone(BluetoothAddress, hasForgotten: Bool)
-        /// `nil`: nobody waits for it there.
+        /// The connection status of the button; `nil`: it has no channel, so the flicd does not connect it for us.
         case state(BluetoothAddress, FlicdConnectionStatus?)
         case pressed([ButtonEvent])
         case battery(BluetoothAddress, percentage: Int, measuredAt: UTCTime)
         case pairing(FlicdWizardStep)
-        /// Something misbehaved; worth a line in the log.
+        /// The flicd has violated the protocol; for the log.
         case anomaly(String)
     }
 
     package static let pingInterval = Duration.seconds(30)
     package static let answerLimit = Duration.seconds(10)
-    /// Waits between connections: doubling from the first to the last.
+    /// The interval between connection attempts: it doubles from the lower to the upper bound.
     package static let retryWaits = Duration.seconds(1)...Duration.seconds(60)
-    /// Waits before a channel is created again: doubling from the first to the last.
+    /// The interval before a channel is created again: it doubles from the lower to the upper bound.
     package static let channelWaits = Duration.seconds(10)...Duration.seconds(300)
-    /// Between one wizard and the next, and after one that has failed: they fail at once where there is no adapter.
+    /// The interval between wizards: the lower bound, or the upper bound after a failure, because wizards fail at once
+    /// where there is no adapter.
     package static let wizardWaits = Duration.seconds(1)...Duration.seconds(5)
-    /// Further buttons are passed over.
+    /// The maximum number of buttons; further buttons are ignored.
     package static let maximumButtons = 256
-    /// Descriptions that were asked for and have not come. A flicd that owes more does not answer.
+    /// The maximum number of GetButtonInfo commands without an answer. New buttons are ignored beyond it, because the
+    /// flicd does not answer.
     package static let maximumAwaited = 2 * maximumButtons
-    /// Changes told between two answered pings. A house that has been away for long tells less; beyond it somebody
-    /// plays, and every change is work for the disk and the broker.
+    /// The maximum weight of state changes between two answered pings. Even a long absence causes less; more is an
+    /// attack, and every change costs writes to disk and broker.
     package static let maximumChanges = 32 * maximumButtons
-    /// What is said of one connection's misbehaviour.
+    /// The maximum number of anomalies reported for a connection.
     package static let maximumAnomalies = 16
 
     enum State: Hashable, Sendable {
@@ -98,7 +102,7 @@ package struct FlicdSource: Sendable {
     }
 
     struct Button: Hashable, Sendable {
-        /// Of the channel that was created last and is not gone.
+        /// The id of the button's channel; `nil` when it has none.
         var channel: UInt32?
         var channelWait = FlicdSource.channelWaits.lowerBound
         var presses: FlicdPresses
@@ -113,15 +117,16 @@ package struct FlicdSource: Sendable {
 
     var state = State.idle
     var wishes: [BluetoothAddress: FlicdWish] = [:]
-    /// Of this connection, as everything below.
+    /// The buttons of this connection. Like `channels`, `listeners`, `awaited` and `wizard` they are emptied when it
+    /// ends.
     var buttons: [BluetoothAddress: Button] = [:]
     var channels: [UInt32: BluetoothAddress] = [:]
     var listeners: [UInt32: BluetoothAddress] = [:]
-    /// Whose descriptions were asked for, in the order of the questions.
+    /// Addresses whose GetButtonInfo has not been answered, in the order of the queries.
     var awaited: [BluetoothAddress] = []
-    /// Presses that the connection before was lost in, and that were told as clicks.
+    /// Buttons for which the end of the previous connection completed a press as a click.
     var endedClicks: Set<BluetoothAddress> = []
-    /// Paired since the search began; told when their descriptions have come.
+    /// Buttons paired since the search began, whose info has not arrived yet.
     package var newlyPaired: Set<BluetoothAddress> = []
     var wizard: Wizard?
     package private(set) var isSearching = false
@@ -137,7 +142,7 @@ package struct FlicdSource: Sendable {
 
     package init() {}
 
-    /// It has told what it has.
+    /// Whether the flicd is connected and has sent its list of buttons.
     package var isConnected: Bool { state == .listening }
 
     package mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
@@ -258,13 +263,13 @@ package struct FlicdSource: Sendable {
         retryWait = min(retryWait * 2, Self.retryWaits.upperBound)
     }
 
-    /// A connection that answers this has shown that it is good for something.
+    /// Resets the back-off: a connection that answers a ping works.
     mutating func pingAnswered() {
         retryWait = Self.retryWaits.lowerBound
         changeCount = 0
     }
 
-    // MARK: Small things every part needs
+    // MARK: Helpers
 
     mutating func send(_ command: FlicdCommand) { effects.append(.send(command.encoded())) }
 
@@ -281,7 +286,8 @@ package struct FlicdSource: Sendable {
 }
 
 extension FlicdSource.Effect {
-    /// What is kept on a disk counts more. Presses count nothing: a button may have stored any number of them.
+    /// The weight of a change, higher for changes that are written to disk. Presses have none, because a button may
+    /// have stored any number of them.
     fileprivate var changeCount: Int {
         switch self {
         case .gone, .battery: 16
@@ -291,7 +297,7 @@ extension FlicdSource.Effect {
     }
 }
 
-// Searching.
+// Searching for new buttons.
 extension FlicdSource {
     mutating func startWizard() {
         guard isSearching, isConnected, wizard == nil else { return }
@@ -310,10 +316,10 @@ extension FlicdSource {
     }
 }
 
-/// What is wished of one button.
+/// What is requested of one button.
 package struct FlicdWish: Hashable, Sendable {
     package var mode: FlicdChannelMode
-    /// Otherwise no channel is created, and nobody waits for the button.
+    /// False: no channel is created, so the flicd does not connect the button for us.
     package var isConnectionWanted: Bool
 
     package init(mode: FlicdChannelMode = FlicdChannelMode(), isConnectionWanted: Bool = true) {
@@ -322,14 +328,14 @@ package struct FlicdWish: Hashable, Sendable {
     }
 }
 
-/// What happens while buttons may be paired.
+/// The progress of a search for new buttons.
 package enum FlicdWizardStep: Hashable, Sendable {
-    /// Its address is not told.
+    /// A wizard found a private button; flicd does not report its address.
     case foundPrivate
     case foundPublic(BluetoothAddress)
     case connected(BluetoothAddress?)
-    /// `known` came before.
+    /// The button is paired; `known` has reported its identity before.
     case paired(ButtonIdentity)
-    /// The search goes on.
+    /// A wizard failed; the search continues.
     case failed(FlicdScanWizardResult, BluetoothAddress?)
 }

@@ -1,19 +1,20 @@
 import ButtonModel
 
-/// One scan wizard: it is about the button that is being paired, if there is one, and has a clock of its own.
+/// One scan wizard: its phase, which follows the pairing attempt, and its own time limit.
 ///
-/// | phase       | on                        | becomes     | its client hears             | limit         |
+/// | phase       | on                        | becomes     | its client receives          | limit         |
 /// |-------------|---------------------------|-------------|------------------------------|---------------|
 /// | looking     | a private button          | privateSeen | FoundPrivateButton           | 20 s          |
 /// | looking, privateSeen | a button is found | connecting | FoundPublicButton            | 20 s          |
 /// | connecting  | the link is up            | verifying   | ButtonConnected              | 10 s          |
 /// | verifying   | paired                    |             | Completed                    | 30 s          |
 /// | any         | failed                    | failed      |                              |               |
-/// | failed      | the wait is over          |             | Completed                    | 2 s to 20 s   |
+/// | failed      | the minimum age           |             | Completed                    | 2 s to 20 s   |
 /// | any         | its limit                 |             | Completed, timed out         |               |
 /// | any         | cancelled                 |             | Completed, cancelled         |               |
 ///
-/// A failure is kept back for a while, for there are clients that begin a new wizard the moment one completes.
+/// A failure is held back until the wizard has a minimum age, because some clients create the next wizard as soon as
+/// one completes.
 ///
 /// - Source: flicd notes, 6.5.
 struct FlicdWizard: Hashable, Sendable {
@@ -34,7 +35,8 @@ struct FlicdWizard: Hashable, Sendable {
         }
     }
 
-    /// How old a wizard is at least when it fails: doubling with each that failed before it.
+    /// The minimum age of a wizard when its failure is reported: it doubles with each failure in a row, within these
+    /// bounds.
     static let shortestLife = Duration.seconds(2)...Duration.seconds(20)
 
     let createdAt: Instant
@@ -49,7 +51,7 @@ struct FlicdWizard: Hashable, Sendable {
         }
     }
 
-    /// The button it is about.
+    /// The button that is being connected or verified; else `nil`.
     var address: BluetoothAddress? {
         switch phase {
         case .connecting(let address), .verifying(let address): address
