@@ -1,7 +1,7 @@
 import BluetoothHost
 import ButtonModel
 
-/// Looks for a thermometer, reads it once and lets it go.
+/// Finds a thermometer, reads it once and disconnects.
 struct ThermometerReader {
     private var host = Host()
     private(set) var temperature: [UInt8]?
@@ -15,7 +15,7 @@ struct ThermometerReader {
                     effects.append(effect)
                     continue
                 }
-                // What an event makes us ask for waits until the host has said all it had to say.
+                // A command in response to an event waits until all effects of the current input are handled.
                 inputs += commands(after: event).map { .perform($0) }
             }
         }
@@ -42,7 +42,7 @@ struct ThermometerReader {
     }
 }
 
-/// A thermometer that says what it was last set to.
+/// Serves a temperature as a readable characteristic.
 struct Thermometer {
     private var host = Host()
     private(set) var temperature: [UInt8]
@@ -61,7 +61,7 @@ struct Thermometer {
     private var service: LocalService {
         LocalService(
             uuid: .short(0x1809),
-            // 0x02: it can be read.
+            // 0x02: readable.
             characteristics: [.init(uuid: .short(0x2A1C), properties: 0x02, value: temperature)])
     }
 

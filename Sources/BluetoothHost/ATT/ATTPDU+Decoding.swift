@@ -1,9 +1,9 @@
 import Bytes
 
 extension ATTPDU {
-    /// Decodes one PDU, the rest of `payload`.
+    /// Decodes the rest of `payload` as one PDU.
     ///
-    /// - Throws: `Truncated`, when the octets end before the fixed fields do, or a list has no whole element.
+    /// - Throws: `Truncated` when the octets end inside the fixed fields, or when a list has no complete element.
     init(decoding payload: ByteReader) throws(Truncated) {
         var reader = payload
         let opcode = try reader.uint8()
@@ -68,7 +68,7 @@ extension ByteReader {
         HandleRange(start: try uint16(), end: try uint16())
     }
 
-    /// A UUID that fills the rest, 2 or 16 octets.
+    /// A UUID of 2 or 16 octets that takes up the rest of the PDU.
     fileprivate mutating func uuid() throws(Truncated) -> UUID {
         let available = remainingCount
         guard let uuid = UUID(wireOctets: remainder()) else {
@@ -77,7 +77,7 @@ extension ByteReader {
         return uuid
     }
 
-    /// Elements of one length, which stands before the first; at least one.
+    /// A list of at least one element, after an octet with the length of each element.
     fileprivate mutating func list<Element>(
         _ decode: (inout ByteReader) throws(Truncated) -> Element
     ) throws(Truncated) -> [Element] {
@@ -91,7 +91,7 @@ extension ByteReader {
         return elements
     }
 
-    /// Handles with types; the format before the first says how long those are.
+    /// A list of handles and types, after an octet with the format: 1 for UUIDs of 2 octets, else 16.
     fileprivate mutating func attributeInformation() throws(Truncated) -> [AttributeInformation] {
         let length = try uint8() == 1 ? 2 : 16
         var list: [AttributeInformation] = []

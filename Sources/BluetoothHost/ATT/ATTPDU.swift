@@ -1,21 +1,21 @@
-/// A range of attribute handles as it is on the wire: it may be empty or backwards.
+/// A range of attribute handles as received. It is not validated: `start` may exceed `end`.
 struct HandleRange: Hashable, Sendable {
     var start, end: UInt16
 }
 
-/// One attribute of a list: its handle and what the list is about.
+/// An element of a Read By Type Response: a handle and its attribute's value.
 struct AttributeData: Hashable, Sendable {
     var handle: UInt16
     var value: [UInt8]
 }
 
-/// One attribute protocol PDU.
+/// An Attribute Protocol PDU.
 ///
 ///     octet  0        1…
 ///            opcode   parameters
 ///
-/// Multi-octet fields are little endian. An opcode we do not know is a value, not an error: the other side may
-/// be newer than we are.
+/// Multi-octet fields are little endian. An unknown opcode becomes `unknown` and not an error, because the peer may use
+/// a newer version.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 3, Part F, 3.4.
 enum ATTPDU: Hashable, Sendable {
@@ -23,26 +23,26 @@ enum ATTPDU: Hashable, Sendable {
     case exchangeMTURequest(UInt16)
     case exchangeMTUResponse(UInt16)
     case findInformationRequest(HandleRange)
-    /// UUIDs of one length.
+    /// All UUIDs have the same length.
     case findInformationResponse([AttributeInformation])
     case findByTypeValueRequest(HandleRange, type: UInt16, value: [UInt8])
     case findByTypeValueResponse([HandleRange])
     case readByTypeRequest(HandleRange, type: UUID)
-    /// Values of one length.
+    /// All values have the same length.
     case readByTypeResponse([AttributeData])
     case readRequest(UInt16)
     case readResponse([UInt8])
     case readBlobRequest(UInt16, offset: UInt16)
     case readBlobResponse([UInt8])
     case readByGroupTypeRequest(HandleRange, type: UUID)
-    /// Values of one length.
+    /// All values have the same length.
     case readByGroupTypeResponse([AttributeGroup])
     case writeRequest(UInt16, [UInt8])
     case writeResponse
     case writeCommand(UInt16, [UInt8])
     case prepareWriteRequest(UInt16, offset: UInt16, [UInt8])
     case prepareWriteResponse(UInt16, offset: UInt16, [UInt8])
-    /// Writes what was prepared, or forgets it.
+    /// Writes the prepared values, or discards them.
     case executeWriteRequest(isCancelled: Bool)
     case executeWriteResponse
     case handleValueNotification(UInt16, [UInt8])
@@ -50,10 +50,12 @@ enum ATTPDU: Hashable, Sendable {
     case handleValueConfirmation
     case unknown(opcode: UInt8, parameters: [UInt8])
 
-    /// ATT_MTU before, or without, an exchange.
+    /// ATT_MTU before an exchange.
     static let minimumMTU: UInt16 = 23
-    /// The longest value, 512 octets, with the longest header before it.
+    /// The largest useful ATT_MTU: a value of 512 octets after the longest header, that of Prepare Write.
     static let maximumMTU: UInt16 = 517
+    /// The longest attribute value, in octets.
+    ///
     /// - Source: Bluetooth Core 5.4, Vol 3, Part F, 3.2.9.
     static let maximumValueLength = 512
 
@@ -88,14 +90,16 @@ enum ATTPDU: Hashable, Sendable {
         }
     }
 
-    /// Requests are answered, even when they are unknown.
+    /// Whether the opcode is that of a request, which must be answered even if it is unknown. Bit 6 marks a command;
+    /// requests are even.
     ///
-    /// - Source: Bluetooth Core 5.4, Vol 3, Part F, 3.3.1: bit 6 marks a command; requests are even.
+    /// - Source: Bluetooth Core 5.4, Vol 3, Part F, 3.3.1.
     static func isRequest(_ opcode: UInt8) -> Bool {
         opcode & 0x41 == 0 && opcode != Opcode.handleValueConfirmation
     }
 
-    /// Notifications and indications are odd like responses, and are not.
+    /// Whether the opcode is that of a response. Notifications and indications are excluded, although they are odd,
+    /// too.
     static func isResponse(_ opcode: UInt8) -> Bool {
         opcode & 0x41 == 1 && opcode != Opcode.handleValueNotification && opcode != Opcode.handleValueIndication
     }
@@ -135,13 +139,13 @@ struct AttributeInformation: Hashable, Sendable {
     var type: UUID
 }
 
-/// A service's range of handles and its UUID.
+/// An element of a Read By Group Type Response: a service's range of handles, and its UUID as `value`.
 struct AttributeGroup: Hashable, Sendable {
     var range: HandleRange
     var value: [UInt8]
 }
 
-/// Why an attribute request was refused.
+/// The error code of an Error Response.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 3, Part F, 3.4.1.1.
 struct ATTErrorCode: RawRepresentable, Hashable, Sendable {

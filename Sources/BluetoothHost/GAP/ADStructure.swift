@@ -1,6 +1,6 @@
 import Bytes
 
-/// One element of an advertisement or a scan response.
+/// An AD structure: an element of an advertisement or a scan response.
 ///
 ///     octet  0                        1      2…
 ///            length of what follows   type   data
@@ -16,8 +16,8 @@ public struct ADStructure: Hashable, Sendable {
         self.data = data
     }
 
-    /// All whole elements from the front. A length of zero ends the significant part; an element that is cut
-    /// short is left out: advertisements come from anybody.
+    /// Parses advertising data. A length of zero ends the significant part. A truncated element ends the list without
+    /// an error, because anyone can send advertisements.
     public static func parse(_ octets: [UInt8]) -> [ADStructure] {
         var reader = ByteReader(octets)
         var structures: [ADStructure] = []
@@ -31,9 +31,9 @@ public struct ADStructure: Hashable, Sendable {
 }
 
 extension ADStructure {
-    /// What a company says in its own format.
+    /// Manufacturer specific data: a company identifier and data in the company's own format.
     public struct ManufacturerData: Hashable, Sendable {
-        /// A number of the Bluetooth SIG's list.
+        /// The company identifier assigned by the Bluetooth SIG.
         public var company: UInt16
         public var data: [UInt8]
 
@@ -46,7 +46,7 @@ extension ADStructure {
     /// - Parameter flags: 0x06 is "LE general discoverable, no BR/EDR".
     public static func flags(_ flags: UInt8) -> ADStructure { ADStructure(type: Kind.flags, data: [flags]) }
 
-    /// UUIDs of one length (the first one's); those of the other length are left out.
+    /// A complete list of service UUIDs of the same length as the first; UUIDs of the other length are left out.
     public static func completeServiceUUIDs(_ uuids: [UUID]) -> ADStructure {
         let length = uuids.first?.wireOctets.count ?? 2
         return ADStructure(
@@ -65,7 +65,7 @@ extension ADStructure {
         return ADStructure(type: Kind.manufacturerData, data: writer.bytes)
     }
 
-    /// The UUIDs of a complete or incomplete list; empty for every other type.
+    /// The service UUIDs of a complete or incomplete list; empty for other types.
     public var serviceUUIDs: [UUID] {
         let length: Int
         switch type {
@@ -79,13 +79,13 @@ extension ADStructure {
         return uuids
     }
 
-    /// The complete or shortened name, ill-formed UTF-8 replaced; `nil` for every other type.
+    /// The complete or shortened local name, with ill-formed UTF-8 replaced; `nil` for other types.
     public var localName: String? {
         guard type == Kind.completeLocalName || type == Kind.shortenedLocalName else { return nil }
         return String(decoding: data, as: UTF8.self)
     }
 
-    /// `nil` for every other type, and for data too short to name a company.
+    /// The manufacturer specific data; `nil` for other types, and for data without a complete company identifier.
     public var manufacturerData: ManufacturerData? {
         guard type == Kind.manufacturerData else { return nil }
         var reader = ByteReader(data)
@@ -93,7 +93,7 @@ extension ADStructure {
         return ManufacturerData(company: company, data: reader.remainder())
     }
 
-    /// The element as on the wire; data beyond 254 octets is cut.
+    /// The structure as transmitted; data beyond 254 octets is cut.
     public var encoded: [UInt8] {
         let data = data.prefix(254)
         return [UInt8(1 + data.count), type] + data
@@ -114,9 +114,9 @@ extension ADStructure {
 
 extension Sequence<ADStructure> {
     public var serviceUUIDs: [UUID] { flatMap(\.serviceUUIDs) }
-    /// The first one's.
+    /// The name in the first structure that has a name.
     public var localName: String? { lazy.compactMap(\.localName).first }
-    /// The first one's.
+    /// The data of the first structure of this type.
     public var manufacturerData: ADStructure.ManufacturerData? { lazy.compactMap(\.manufacturerData).first }
     public var encoded: [UInt8] { flatMap(\.encoded) }
 }

@@ -1,24 +1,24 @@
 import ButtonModel
 
-/// Who of those wanted has a place in a filter accept list that is too short for all of them.
+/// A rotation of wanted peers through a filter accept list that is too short for all of them.
 ///
-/// Places go in turns, first in, first out: at the end of a turn those who have waited longest take the places of
-/// those who have had theirs longest, as many as there are to change. Whoever loses a link goes to the end. The
-/// first of those wanted keeps its place; where there is only one place, it has every other turn.
+/// The rotation is first in, first out: at the end of a turn the peers that have waited longest replace those that have
+/// been listed longest, as many as possible. A peer whose link ends goes to the end of the queue. The most important
+/// peer, the first, is always listed; if there is only one place, it is listed every other turn.
 struct AcceptListTurns: Hashable, Sendable {
-    /// A button that was pressed advertises at its fastest for ten seconds: up to five times as many peers as places
-    /// are all looked for within that.
+    /// The duration of a turn. A pressed button advertises at its fastest for 10 s, so up to five times as many peers
+    /// as places are each listed once within that time.
     static let length: Duration = .seconds(2)
 
     private var first: BluetoothAddress?
-    /// The others, in the order of their turns.
+    /// The other peers, in the order of their turns.
     private var others: [BluetoothAddress] = []
-    /// With one place: it is not the turn of `first`.
+    /// Whether, with only one place, the current turn belongs to another peer than `first`.
     private var isOthersTurn = false
 
     var wanted: [BluetoothAddress] { (first.map { [$0] } ?? []) + others }
 
-    /// - Parameter peers: the most important first. Who stands twice counts once.
+    /// - Parameter peers: the most important peer first; duplicates are ignored.
     mutating func want(_ peers: [BluetoothAddress]) {
         var missing = Set(peers)
         let previous = wanted
@@ -28,12 +28,14 @@ struct AcceptListTurns: Hashable, Sendable {
         others += peers.filter { missing.remove($0) != nil }
     }
 
-    /// Its link has ended: the others come before it.
+    /// Moves a peer whose link has ended behind the others.
     mutating func moveToEnd(_ peer: BluetoothAddress) {
         guard let index = others.firstIndex(of: peer) else { return }
         others.append(others.remove(at: index))
     }
 
+    /// The peers that are listed in this turn.
+    ///
     /// - Parameter places: at least 1.
     func placed(_ places: Int, without connected: Set<BluetoothAddress>) -> Set<BluetoothAddress> {
         let others = others.lazy.filter { !connected.contains($0) }
@@ -42,7 +44,7 @@ struct AcceptListTurns: Hashable, Sendable {
         return Set(others.prefix(places - 1)).union([first])
     }
 
-    /// The longest waiting first.
+    /// The wanted peers that are neither listed nor connected, the longest waiting first.
     func waiting(_ places: Int, without connected: Set<BluetoothAddress>) -> [BluetoothAddress] {
         let placed = placed(places, without: connected)
         return wanted.filter { !connected.contains($0) && !placed.contains($0) }

@@ -1,14 +1,14 @@
 import ButtonModel
 
-/// Legacy connectable advertising, switched on and off.
+/// Legacy connectable advertising.
 ///
 /// | state      | on                          | becomes  | and we                                            |
 /// |------------|-----------------------------|----------|---------------------------------------------------|
 /// | off        | wanted                      | starting | random address, parameters, data, response, enable|
 /// | starting   | all answered with success   | on       | started                                           |
-/// | starting   | all answered, one error     | off      | failed with the first; nothing is wanted          |
+/// | starting   | all answered, one error     | off      | failed with the first error; no retry             |
 /// | on         | something else wanted       | stopping | disable                                           |
-/// | on         | a central connected         | off      | nothing: the controller stopped by itself         |
+/// | on         | a central connected         | off      | nothing: the controller has stopped by itself     |
 /// | stopping   | answered                    | off      | start again if that is wanted                     |
 ///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.8.4 to 7.8.9.
@@ -43,23 +43,24 @@ struct Advertiser: Hashable, Sendable {
         return settle()
     }
 
-    /// Forgets everything but what is wanted.
+    /// Resets everything except what is wanted.
     mutating func controllerLost() {
         let advertisement = wanted
         self = Advertiser()
         wanted = advertisement
     }
 
-    /// A central connected, which ends connectable advertising.
+    /// Handles a central's connection, which ends connectable advertising.
     mutating func connected() -> [Effect] {
         switch state {
         case .on(let advertisement):
-            // What was asked for since is still wanted.
+            // A different advertisement that was requested since remains wanted.
             if wanted == advertisement { wanted = nil }
             state = .off
             return settle()
         case .starting(let advertisement, _, _):
-            // The central was faster than the answers; they are waited for and then count for nothing.
+            // The connection preceded the answers to the commands; advertising is disabled, and their results are
+            // ignored.
             if wanted == advertisement { wanted = nil }
             state = .stopping
             return [.command(.leSetAdvertisingEnable(false))]

@@ -1,7 +1,7 @@
 import ButtonModel
 import Bytes
 
-// The controller's side of the host: what it sends, what became of its commands, and its loss.
+// The controller: its packets, the answers to commands, and its loss.
 extension Host {
     mutating func open(at now: Instant) -> [Effect] {
         let setup = ControllerSetup()
@@ -9,7 +9,7 @@ extension Host {
         return effects + send(setup.command, at: now)
     }
 
-    /// Ends all links and forgets the controller.
+    /// Ends all links and resets all state that depends on the controller.
     mutating func lose(becoming next: State) -> [Effect] {
         var effects: [Effect] = []
         for (_, link) in links.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
@@ -77,8 +77,8 @@ extension Host {
         watch.isEnding(handle) ? [] : send(.disconnect(handle, reason: .remoteUserTerminated), at: now)
     }
 
-    /// A peer has one link to us. Where there is another with it, the older one ended without our hearing of it; the
-    /// controller may still keep it.
+    /// Ends older links to the same peer. There is only one link between two devices, so an older link has ended
+    /// without an event; the disconnect command covers the case that the controller still keeps it.
     mutating func endLinks(replacedBy connection: Connection, at now: Instant) -> [Effect] {
         let replaced = links.filter { $0.value.connection.peer == connection.peer }.keys
         return replaced.sorted { $0.rawValue < $1.rawValue }.flatMap {
@@ -100,7 +100,7 @@ extension Host {
         case .disconnectionComplete, .numberOfCompletedPackets, .dataBufferOverflow, .leConnectionComplete,
             .leEnhancedConnectionComplete, .leAdvertisingReport, .leConnectionUpdateComplete,
             .leRemoteConnectionParameterRequest, .unknown, .unknownLE:
-            // Before the controller is set up these are about what somebody else asked for.
+            // Before set-up is complete these events result from commands of a previous user of the controller.
             return state == .ready ? receiveWhenReady(event, at: now) : []
         }
     }
@@ -135,7 +135,8 @@ extension Host {
         case .leConnectionUpdateComplete(let status, let handle, _, _, _):
             return links[handle] == nil ? [] : [.event(.connectionUpdateFailed(handle, status))]
         case .dataBufferOverflow:
-            // Something of these links was lost, and nobody says what: they begin anew.
+            // Data of these links was lost, and the event does not say which: the links are ended, so that they can
+            // start again.
             return [.event(.anomaly("the controller's data buffers overflowed"))]
                 + flow.busyLinks.flatMap { startEnd(of: $0, at: now) }
         case .commandComplete, .commandStatus, .hardwareError, .unknown, .unknownLE:
@@ -166,7 +167,7 @@ extension Host {
     mutating func carryOut(_ effects: [CommandQueue.Effect], at now: Instant) -> [Effect] {
         var result: [Effect] = []
         for effect in effects {
-            // What an answer led to may have been the end of this controller.
+            // An earlier answer may have led to the failure of this controller.
             if state == .failed { break }
             switch effect {
             case .send(let packet): result.append(.send(packet))
@@ -191,7 +192,8 @@ extension Host {
         if answer.status == nil {
             guard !command.isIndispensable else { return fail(.noAnswer(command.opcode)) }
             effects.append(.event(.anomaly("no answer to \(command.opcode)")))
-            // One that does not know the command, or one that answers nothing any more?
+            // The probe distinguishes a controller that does not know this command from one that answers nothing any
+            // more.
             effects += probe(at: now)
         }
         return effects + distribute(command, answer, at: now)
@@ -208,7 +210,7 @@ extension Host {
         return effects
     }
 
-    /// Gives an answer to whom the command was for.
+    /// Passes an answer to the part of the host that sent the command.
     private mutating func distribute(_ command: HCICommand, _ answer: CommandAnswer, at now: Instant) -> [Effect] {
         let status = answer.status
         switch command {
@@ -222,7 +224,7 @@ extension Host {
             .leSetAdvertisingEnable:
             return carryOut(advertiser.answered(command, status), at: now)
         case .disconnect(let handle, _) where status == .unknownConnectionIdentifier:
-            // No Disconnection Complete will come.
+            // The controller does not know the link, so it will not send Disconnection Complete.
             return endLink(handle, reason: .unknownConnectionIdentifier, at: now)
         case .leConnectionUpdate(let handle, _):
             guard let status, status != .success, links[handle] != nil else { return [] }
@@ -243,7 +245,7 @@ extension Host {
         }
     }
 
-    // MARK: Time
+    // MARK: Timer
 
     mutating func radioTimerFired(at now: Instant) -> [Effect] {
         let effects = carryOut(initiator.timerFired(at: now), at: now)
@@ -274,7 +276,7 @@ extension Host {
         return effects
     }
 
-    /// Asks for something that every controller answers.
+    /// Sends a command that every controller answers.
     private mutating func probe(at now: Instant) -> [Effect] {
         guard !watch.isProbing else { return [] }
         watch.isProbing = true

@@ -1,7 +1,7 @@
 import ButtonModel
 import Bytes
 
-// The links' side of the host: their beginning and end, what is asked of them, and what they send.
+// Links: their beginning and end, commands for them, and their data.
 extension Host {
     mutating func perform(_ command: Command, at now: Instant) -> [Effect] {
         switch command {
@@ -101,7 +101,8 @@ extension Host {
         return send(.readRSSI(handle), at: now)
     }
 
-    /// A controller that has no answer is as good as another.
+    /// Handles the answer to HCI_Read_RSSI. A controller that cannot measure is usable, so an unknown value yields no
+    /// event, and an error only an anomaly.
     ///
     /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.5.4.
     mutating func receiveRSSI(of handle: ConnectionHandle, _ answer: CommandAnswer) -> [Effect] {
@@ -109,7 +110,7 @@ extension Host {
         links[handle]?.isReadingRSSI = false
         switch answer.status {
         case .success: break
-        // The end of the link is on its way, or the silence was told of.
+        // Disconnection Complete will follow, or the missing answer was reported already.
         case .unknownConnectionIdentifier, nil: return []
         case let status?: return [.event(.anomaly("\(HCIOpcode.readRSSI) was refused: \(status)"))]
         }
@@ -128,7 +129,7 @@ extension Host {
             return carryOut(
                 initiator.connectionCompleted(complete.status, with: connection.peer, at: now), at: now)
         }
-        // A handle that comes again was freed without our hearing of it.
+        // A handle that is assigned again belonged to a link whose Disconnection Complete was lost.
         var effects = endLink(connection.handle, reason: .unknownConnectionIdentifier, at: now)
         effects += endLinks(replacedBy: connection, at: now)
         flow.setSupervisionTimeout(complete.supervisionTimeout, of: connection.handle)
@@ -153,13 +154,13 @@ extension Host {
         var effects = carryOut(link.end(), of: handle, at: now)
         effects.append(.event(.disconnected(link.connection, reason: reason)))
         effects += carryOut(initiator.linkEnded(link.connection.peer, at: now), at: now)
-        // Its buffers are free for the others.
+        // The link's controller buffers are now free for other links.
         return effects + sendData(at: now)
     }
 
     // MARK: Traffic
 
-    /// What `body` makes one link do; `nil` when there is no such link.
+    /// Applies `body` to a link and carries out the effects; `nil` when there is no such link.
     mutating func onLink(
         _ handle: ConnectionHandle, at now: Instant, _ body: (inout Link) -> [Link.Effect]
     ) -> [Effect]? {
@@ -194,15 +195,16 @@ extension Host {
         return (hasRoom ? [] : [.event(.anomaly(dropped))]) + sendData(at: now)
     }
 
-    /// Fills the buffers that are free, with pieces of SDUs where nothing else waits on a link. So the attribute
-    /// protocol waits for what is left of one piece, whatever is queued on a channel.
+    /// Fills the controller's free buffers. A frame of a credit-based channel is queued only when nothing else waits on
+    /// its link, so an attribute PDU waits for the rest of one such frame at most, however much is queued on the
+    /// channel.
     mutating func sendData(at now: Instant) -> [Effect] {
         var effects: [Effect] = flow.takePackets(at: now).map { .send($0) }
         while fillFromChannels(&effects) { effects += flow.takePackets(at: now).map { .send($0) } }
         return effects
     }
 
-    /// - Returns: whether there are new frames.
+    /// - Returns: whether frames were queued.
     private mutating func fillFromChannels(_ effects: inout [Effect]) -> Bool {
         var hasFilled = false
         for handle in channelSenders.sorted(by: { $0.rawValue < $1.rawValue }) {

@@ -1,35 +1,35 @@
 public import ButtonModel
 import Bytes
 
-/// A Bluetooth LE host: HCI packets in, HCI packets out; central and peripheral.
+/// A Bluetooth LE host, central and peripheral, as a value: HCI packets and commands in, HCI packets and events out.
 ///
 /// | state     | on                                   | becomes   | and we                                       |
 /// |-----------|--------------------------------------|-----------|----------------------------------------------|
 /// | any       | `transportOpened`                    | settingUp | HCI_Reset                                    |
-/// | settingUp | the last answer of `ControllerSetup` | ready     | `.ready`, then what was asked for meanwhile  |
-/// | settingUp | an answer it cannot go on with       | failed    | `.failed`                                    |
-/// | ready     | silence on a needed command, Hardware Error | failed | end all links, `.failed`                 |
-/// | ready     | what `ControllerWatch` gives up      | failed    | end all links, `.failed`                     |
+/// | settingUp | the last answer of `ControllerSetup` | ready     | `.ready`, then commands given meanwhile      |
+/// | settingUp | an answer that prevents set-up       | failed    | `.failed`                                    |
+/// | ready     | no answer to an indispensable command, Hardware Error | failed | end all links, `.failed`       |
+/// | ready     | a fault found by `ControllerWatch`   | failed    | end all links, `.failed`                     |
 /// | any       | `transportClosed`                    | closed    | end all links                                |
 ///
-/// In `closed` and `failed` nothing is sent; packets are ignored. What is to be scanned for, connected to,
-/// advertised and served is remembered in every state and taken up whenever the controller is ready; a
-/// procedure on a link that is not there fails with `.linkLost`, and other commands for it do nothing.
+/// In `closed` and `failed` nothing is sent, and received packets are ignored. Requests to scan, connect, advertise and
+/// serve are remembered in every state, and carried out when the controller is ready. A procedure on a link that does
+/// not exist fails with `.linkLost`; other commands for such a link do nothing.
 ///
-/// The layers below do the work, each a value of its own, and know nothing of those above them:
-/// `CommandQueue`, `ControllerSetup`, `ControllerWatch`, `ACLFlow` and `EarlyData` for the controller; a `Link` for
-/// each connection, with `L2CAPReassembler`, `SignallingChannel`, `ChannelTable`, `GATTClient`, `GATTServer` and
-/// `IndicationQueue`; `Initiator` with its `AcceptListTurns`, `Scanner` and `Advertiser` for the radio. Their deadlines
-/// share the host's one timer.
+/// The host is composed of values, none of which calls the layers above it: `CommandQueue`, `ControllerSetup`,
+/// `ControllerWatch`, `ACLFlow` and `EarlyData` for the controller; a `Link` for each connection, with
+/// `L2CAPReassembler`, `SignallingChannel`, `ChannelTable`, `GATTClient`, `GATTServer` and `IndicationQueue`;
+/// `Initiator` with its `AcceptListTurns`, `Scanner` and `Advertiser` for the radio. Their deadlines share the host's
+/// one timer.
 public struct Host: Sendable {
     public struct Configuration: Hashable, Sendable {
-        /// The ATT_MTU we offer, 23…517.
+        /// The ATT_MTU that we offer, 23…517.
         public var attMTU: UInt16
-        /// What we take on credit-based channels.
+        /// The limits of credit-based channels that we offer.
         public var channels: ChannelConfiguration
-        /// What a pending connection asks for.
+        /// The connection parameters of links that we initiate.
         public var connectionParameters: ConnectionParameters
-        /// The links we hold at most as a central. `nil`: as many as the controller gives.
+        /// The maximum number of links as a central; `nil`: as many as the controller supports.
         public var maximumLinks: Int?
 
         public init(
@@ -46,11 +46,11 @@ public struct Host: Sendable {
     }
 
     public enum Input: Hashable, Sendable {
-        /// The transport is open: set the controller up, from HCI_Reset on.
+        /// The transport is open. The host sets the controller up, beginning with HCI_Reset.
         case transportOpened
-        /// One whole HCI packet, beginning with its H4 indicator octet.
+        /// One complete HCI packet, beginning with its H4 indicator octet.
         case received([UInt8])
-        /// All links are gone; nothing is sent until the next `transportOpened`.
+        /// The transport is closed. All links end, and nothing is sent until the next `transportOpened`.
         case transportClosed
         case timerFired
         case perform(Command)
@@ -59,69 +59,73 @@ public struct Host: Sendable {
     public enum Command: Hashable, Sendable {
         // Central
         case startScanning(active: Bool)
-        /// Passively and a tenth of the time, for as long as it takes.
+        /// Scans passively with a duty cycle of 10 %, suitable for scanning without time limit.
         case startBackgroundScanning
         case stopScanning
-        /// The whole list of peers to connect to whenever they advertise. While it is not empty one
-        /// connection through the filter accept list is pending; it is cancelled and armed again on each
-        /// change, and after each connection. A peer that is connected stays in the list and is skipped. Where the
-        /// controller has room for fewer, the first keeps its place and the others take turns (`acceptListTurned`).
+        /// Replaces the list of peers to connect to whenever they advertise. While the list is not empty, one
+        /// connection that uses the filter accept list is pending; it is cancelled and created again on each change,
+        /// and after each connection. A connected peer stays in the list and is skipped. If the controller's list is
+        /// too short, the first peer keeps its place and the others take turns (`acceptListTurned`).
         case setAcceptList([BluetoothAddress])
         case disconnect(ConnectionHandle, reason: HCIStatus)
         case updateConnection(ConnectionHandle, ConnectionParameters)
-        /// How strongly the peer is heard now: `rssiRead`, or nothing where the controller does not know. Asked again
-        /// before it has answered, it answers once.
+        /// Measures the signal strength of the peer. The result is `rssiRead`, or no event if the controller does not
+        /// know. A second command before the result is ignored.
         case readRSSI(ConnectionHandle)
         case exchangeMTU(ConnectionHandle)
         /// Finds a primary service by UUID, its characteristics and their configuration descriptors.
         case discoverService(ConnectionHandle, UUID)
-        /// Writes the Client Characteristic Configuration descriptor (with response).
+        /// Writes the Client Characteristic Configuration descriptor, with response.
         case setNotifications(ConnectionHandle, configuration: AttributeHandle, enabled: Bool)
-        // GATT client: one procedure at a time on each link, `GATTClient.maximumWaitingProcedures` wait.
+        // GATT client: each link runs one procedure at a time and queues `GATTClient.maximumWaitingProcedures`.
         case discoverServices(ConnectionHandle)
-        /// Of a service that `servicesDiscovered` told of; answered as `discoverService`.
+        /// Discovers the characteristics of a service reported by `servicesDiscovered`. The result is
+        /// `serviceDiscovered`.
         case discoverCharacteristics(ConnectionHandle, RemoteService)
         case discoverDescriptors(ConnectionHandle, RemoteService.Characteristic)
-        /// Reads a value or a descriptor to its end.
+        /// Reads a complete value or descriptor, in several requests if necessary.
         case read(ConnectionHandle, AttributeHandle)
-        /// Writes a value or a descriptor, at most 512 octets.
+        /// Writes a value or descriptor of at most 512 octets, with response.
         case writeWithResponse(ConnectionHandle, AttributeHandle, [UInt8])
-        /// As `setNotifications`; what is not set is switched off.
+        /// Writes the Client Characteristic Configuration descriptor, with response. Notifications and indications
+        /// exclude each other: whichever is not set is switched off.
         case setIndications(ConnectionHandle, configuration: AttributeHandle, enabled: Bool)
-        /// Write without response. Kept in order, at most `Host.maximumQueuedFrames` waiting for buffers a link.
+        /// Writes without response, in order. At most `Host.maximumQueuedFrames` wait for the controller's buffers on
+        /// each link.
         case write(ConnectionHandle, AttributeHandle, [UInt8])
 
         // Peripheral
-        /// What a link's peer had switched on stays on, up to the first handle that means something else now; from
-        /// there on it is off, without `subscribed`.
+        /// Replaces the services. Subscriptions of connected peers remain for handles below the first handle that
+        /// changed; the others are removed, without `subscribed`.
         case setServices([LocalService])
         case startAdvertising(Advertisement)
         case stopAdvertising
-        /// A Handle Value Notification.
+        /// Sends a Handle Value Notification.
         case notify(ConnectionHandle, AttributeHandle, [UInt8])
-        /// What reads answer from now on. Nobody is notified.
+        /// Sets the value that peers read. It sends no notification.
         case setValue(AttributeHandle, [UInt8])
-        /// A Handle Value Indication: one awaits its confirmation, `IndicationQueue.maximumWaiting` wait.
+        /// Sends a Handle Value Indication. One indication awaits its confirmation, and
+        /// `IndicationQueue.maximumWaiting` wait.
         case indicate(ConnectionHandle, AttributeHandle, [UInt8])
-        /// Asks the central for other parameters (L2CAP Connection Parameter Update Request).
+        /// Asks the central for other connection parameters, by an L2CAP Connection Parameter Update Request.
         case requestParameters(ConnectionHandle, ConnectionParameters)
 
         // L2CAP credit-based channels
-        /// Peers may open channels to it, on all links.
+        /// Allows peers to open channels to this SPSM, on all links.
         case listen(SPSM)
-        /// Channels that are open stay open.
+        /// Refuses new channels to this SPSM; open channels stay open.
         case stopListening(SPSM)
         case openChannel(ConnectionHandle, SPSM)
-        /// Drops what waits to be sent. A channel that is not open is left as it is.
+        /// Closes a channel and discards its unsent SDUs. A channel that is not open is ignored.
         case closeChannel(ConnectionHandle, L2CAPChannelID)
-        /// Taken unless `sduRefused` says otherwise at once.
+        /// Queues an SDU. It is accepted unless `sduRefused` follows at once.
         case sendSDU(ConnectionHandle, L2CAPChannelID, [UInt8])
-        /// Whether the peer is given new credits, as it is from the beginning.
+        /// Whether the peer is given new credits; true when a channel opens.
         case setReceiving(ConnectionHandle, L2CAPChannelID, Bool)
     }
 
     public enum Effect: Hashable, Sendable {
-        /// One HCI packet to the controller, with its H4 indicator.
+        /// Send one HCI packet with its H4 indicator to the controller.
         case send([UInt8])
         case setTimer(Instant)
         case cancelTimer
@@ -129,51 +133,51 @@ public struct Host: Sendable {
     }
 
     public enum Event: Hashable, Sendable {
-        /// Set-up is done. Commands given before were kept.
+        /// The controller is set up. Commands given before are carried out now.
         case ready(ControllerInfo)
-        /// The controller cannot be used; the transport has to be opened again.
+        /// The controller cannot be used until the transport is opened again.
         case failed(ControllerFailure)
         case advertised(AdvertisingReport)
         case connected(Connection)
         case connectionFailed(HCIStatus)
-        /// The wanted peers that the controller does not look for now: its accept list is shorter than ours and they
-        /// wait for their turn. Empty when none waits any more. Said on each change.
+        /// The wanted peers that wait for a turn in the controller's filter accept list, which is too short for all.
+        /// Sent on each change; empty when no peer waits any more.
         case acceptListTurned(waiting: [BluetoothAddress])
-        /// The controller, or `Configuration.maximumLinks`, allows no link beyond these. Nothing is pending until one
-        /// of them ends.
+        /// The controller, or `Configuration.maximumLinks`, allows no more than these links. No connection is pending
+        /// until one of them ends.
         case linkLimitReached(links: Int)
         case connectionUpdateFailed(ConnectionHandle, HCIStatus)
-        /// The controller refuses to scan.
+        /// The controller refused to scan.
         case scanningFailed(HCIStatus)
-        /// `reason` is the controller's, or `connectionTimeout` when the controller itself was lost; the link's
-        /// procedures ended with `.linkLost` before this. Each `connected` is followed by one of these.
+        /// A link ended; `disconnected` follows every `connected`. `reason` is the controller's, or `connectionTimeout`
+        /// when the controller itself was lost. The link's procedures failed with `.linkLost` before this event.
         case disconnected(Connection, reason: HCIStatus)
         case parametersUpdated(
             ConnectionHandle, interval: UInt16, peripheralLatency: UInt16, supervisionTimeout: UInt16)
-        /// dBm.
+        /// The signal strength in dBm.
         case rssiRead(ConnectionHandle, Int8)
-        /// The effective ATT_MTU: the smaller of both sides', at least 23. Comes after our own exchange, and after
-        /// the peer's when we have none under way.
+        /// The effective ATT_MTU: the smaller of both sides' offers, at least 23. Sent after our own exchange, and
+        /// after the peer's exchange unless ours is in progress.
         case mtuExchanged(ConnectionHandle, attMTU: UInt16)
         case serviceDiscovered(ConnectionHandle, RemoteService)
         case notificationsSet(ConnectionHandle, configuration: AttributeHandle, enabled: Bool)
-        /// One for each procedure that did not succeed, in the order they were asked for, except that one for
-        /// which there is no room fails at once.
+        /// Sent for each procedure that failed. Results arrive in the order of the commands, except that a procedure
+        /// that finds the queue full fails at once.
         case procedureFailed(ConnectionHandle, GATTProcedure, ATTFailure)
         case notified(ConnectionHandle, AttributeHandle, [UInt8])
 
         // GATT client
-        /// Without their characteristics.
+        /// Primary services, without their characteristics.
         case servicesDiscovered(ConnectionHandle, [RemoteService])
-        /// The handle is the characteristic's value's.
+        /// `of`: the handle of the characteristic's value.
         case descriptorsDiscovered(ConnectionHandle, of: AttributeHandle, [RemoteService.Descriptor])
         case read(ConnectionHandle, AttributeHandle, [UInt8])
         case writeCompleted(ConnectionHandle, AttributeHandle)
         case indicationsSet(ConnectionHandle, configuration: AttributeHandle, enabled: Bool)
-        /// Confirmed when this is handed on.
+        /// An indication, which has been confirmed.
         case indicated(ConnectionHandle, AttributeHandle, [UInt8])
-        /// What was discovered in these handles counts no more. Comes in the place of `indicated`, when the peer's
-        /// Service Changed characteristic was discovered on this link.
+        /// The peer changed the services in this range, so handles discovered there are invalid. Sent in place of
+        /// `indicated` if the peer's Service Changed characteristic was discovered on this link.
         case servicesChanged(ConnectionHandle, ClosedRange<AttributeHandle>)
 
         // Peripheral
@@ -181,7 +185,7 @@ public struct Host: Sendable {
         case advertisingFailed(HCIStatus)
         /// A central wrote a characteristic's value.
         case written(ConnectionHandle, AttributeHandle, [UInt8])
-        /// A central switched notifications on or off; the handle is the characteristic's value's.
+        /// A central switched notifications on or off; the handle is that of the characteristic's value.
         case subscribed(ConnectionHandle, AttributeHandle, enabled: Bool)
         case subscribedToIndications(ConnectionHandle, AttributeHandle, enabled: Bool)
         case indicationConfirmed(ConnectionHandle, AttributeHandle)
@@ -190,20 +194,22 @@ public struct Host: Sendable {
         // L2CAP
         case channelOpened(ConnectionHandle, Channel)
         case channelOpenFailed(ConnectionHandle, SPSM, ChannelFailure)
-        /// Each `channelOpened` is followed by one of these, before its link's `disconnected`.
+        /// A channel closed. `channelClosed` follows every `channelOpened`, before the link's `disconnected`.
         case channelClosed(ConnectionHandle, L2CAPChannelID, ChannelFailure)
         case sduReceived(ConnectionHandle, L2CAPChannelID, [UInt8])
         case sduRefused(ConnectionHandle, L2CAPChannelID, SDURefusal)
-        /// Half of the queue is free, after an SDU found no room.
+        /// Half of the channel's queue is free again, after an SDU was refused because the queue was full.
         case channelWritable(ConnectionHandle, L2CAPChannelID)
-        /// Something the peer or the controller got wrong; counted and logged, nothing more.
+        /// A violation of the protocol by the peer or the controller, for the log.
         case anomaly(String)
     }
 
+    /// The maximum number of write commands and notifications that wait on a link.
     public static let maximumQueuedFrames = 64
-    /// Of `discoverServices`; the rest is not looked at.
+    /// The maximum number of services that `discoverServices` reports; further services are ignored.
     public static let maximumServices = 64
-    /// Channels of a link, with those that are being opened or closed. More are refused.
+    /// The maximum number of channels of a link, including channels being opened or closed; further channels are
+    /// refused.
     public static let maximumChannels = 8
 
     enum State: Hashable, Sendable {
@@ -226,11 +232,11 @@ public struct Host: Sendable {
     var table = AttributeTable()
     // L2CAP
     var listening: Set<SPSM> = []
-    /// Links with a channel that has something to send and credits for it.
+    /// Links with a channel that has data to send and credits for it.
     var channelSenders: Set<ConnectionHandle> = []
-    /// The earliest of the links' deadlines, kept so that a packet costs no walk over all links.
+    /// The earliest deadline of all links, cached so that a packet does not iterate over the links.
     var linkDeadline: Instant?
-    /// What the one timer is set to.
+    /// The deadline that the timer is set to.
     private var timer: Instant?
 
     public init(_ configuration: Configuration = .init()) {
@@ -255,11 +261,10 @@ public struct Host: Sendable {
         return effects
     }
 
-    /// Where a characteristic's value of `setServices` is: handles as assigned. `nil` when there is none such.
+    /// The handle that `setServices` assigned to a characteristic's value; `nil` when there is no such characteristic.
     public func valueHandle(of characteristic: UUID) -> AttributeHandle? { table.valueHandle(of: characteristic) }
 
     private mutating func timerFired(at now: Instant) -> [Effect] {
-        // A timer that has fired is not set any more.
         timer = nil
         var effects = carryOut(commands.timerFired(at: now), at: now)
         if state == .ready { effects += radioTimerFired(at: now) }

@@ -1,12 +1,12 @@
 public import ButtonModel
 
-/// A link's number at the controller, 0x0000…0x0EFF.
+/// The controller's number of a link, 0x0000…0x0EFF.
 public struct ConnectionHandle: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt16
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 }
 
-/// An attribute's number at a GATT server, 0x0001…0xFFFF.
+/// The handle of an attribute in a GATT server, 0x0001…0xFFFF.
 public struct AttributeHandle: RawRepresentable, Hashable, Comparable, Sendable {
     public var rawValue: UInt16
     public init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -16,7 +16,7 @@ public struct AttributeHandle: RawRepresentable, Hashable, Comparable, Sendable 
 /// A 128-bit or 16-bit Bluetooth UUID.
 public enum UUID: Hashable, Sendable {
     case short(UInt16)
-    /// 16 octets in the order of the wire (the printed form backwards).
+    /// 16 octets in wire order, the reverse of the printed form.
     case long([UInt8])
 }
 
@@ -25,15 +25,15 @@ public enum LinkRole: UInt8, Hashable, Sendable {
     case peripheral = 1
 }
 
-/// What a link's two ends agreed on.
+/// The connection parameters of a link, or a range to choose them from.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.8.18.
 public struct ConnectionParameters: Hashable, Sendable {
-    /// Units of 1.25 ms, 6…3200.
+    /// The connection interval in units of 1.25 ms, 6…3200.
     public var intervalMinimum, intervalMaximum: UInt16
-    /// Connection events the peripheral may skip, 0…499.
+    /// The number of connection events that the peripheral may skip, 0…499.
     public var peripheralLatency: UInt16
-    /// Units of 10 ms, 10…3200; more than 2 × (1 + latency) × interval.
+    /// In units of 10 ms, 10…3200; must exceed 2 × (1 + latency) × interval.
     public var supervisionTimeout: UInt16
 
     public init(
@@ -46,7 +46,7 @@ public struct ConnectionParameters: Hashable, Sendable {
     }
 }
 
-/// A link that has come up.
+/// An established link.
 public struct Connection: Hashable, Sendable {
     public var handle: ConnectionHandle
     public var peer: BluetoothAddress
@@ -59,7 +59,7 @@ public struct Connection: Hashable, Sendable {
     }
 }
 
-/// One advertisement or scan response as the controller reported it.
+/// An advertisement or a scan response, as the controller reported it.
 public struct AdvertisingReport: Hashable, Sendable {
     public enum Kind: UInt8, Hashable, Sendable {
         case connectable = 0
@@ -71,9 +71,9 @@ public struct AdvertisingReport: Hashable, Sendable {
 
     public var kind: Kind
     public var address: BluetoothAddress
-    /// At most 31 octets of AD structures; `ADStructure` takes them apart.
+    /// At most 31 octets of AD structures; see `ADStructure`.
     public var data: [UInt8]
-    /// dBm; `nil` where the controller does not know.
+    /// In dBm; `nil` if the controller does not know.
     public var rssi: Int8?
 
     public init(kind: Kind, address: BluetoothAddress, data: [UInt8], rssi: Int8?) {
@@ -84,16 +84,17 @@ public struct AdvertisingReport: Hashable, Sendable {
     }
 }
 
-/// What the controller told of itself during set-up.
+/// The properties of the controller, read during set-up.
 public struct ControllerInfo: Hashable, Sendable {
     public var address: BluetoothAddress
     public var hciVersion: UInt8
     public var manufacturer: UInt16
-    /// Entries of the filter accept list; 0 means it has none.
+    /// The number of entries in the filter accept list; 0: the controller has none.
     public var acceptListSize: Int
     public var aclDataLength: Int
     public var aclBufferCount: Int
-    /// Where it does not say, it does: one that cannot refuses.
+    /// Whether the controller can scan while a connection is pending. Assumed true when LE Read Supported States is
+    /// unavailable; a controller that cannot will reject the command.
     public var scansWhileInitiating: Bool
 
     public init(
@@ -110,35 +111,35 @@ public struct ControllerInfo: Hashable, Sendable {
     }
 }
 
-/// Why there is no usable controller.
+/// Why the controller cannot be used.
 public enum ControllerFailure: Error, Hashable, Sendable {
-    /// A command that set-up cannot do without was not answered in time.
+    /// A command that is indispensable for set-up or operation was not answered in time.
     case noAnswer(HCIOpcode)
-    /// It answered such a command with an error.
+    /// A command that is indispensable for set-up was answered with an error.
     case refused(HCIOpcode, HCIStatus)
-    /// It has no Bluetooth LE.
+    /// The controller does not support Bluetooth LE.
     case notLowEnergy
-    /// It reported a fault of its own (Hardware Error event).
+    /// The controller reported a Hardware Error event.
     case hardwareError(UInt8)
-    /// What it sends is not HCI.
+    /// The controller sent an invalid answer during set-up.
     case malformed(String)
-    /// It answers commands and leaves undone what it has taken on; `String` says what.
+    /// The controller answers commands, but does not complete what it has accepted; the text says what.
     case stopped(String)
 }
 
-/// A service found at a peer, with the characteristics asked for.
+/// A service of a peer, with the characteristics discovered so far.
 public struct RemoteService: Hashable, Sendable {
     public struct Characteristic: Hashable, Sendable {
         public var uuid: UUID
         public var valueHandle: AttributeHandle
-        /// Characteristic properties as on the wire.
+        /// The Characteristic Properties bit field.
         public var properties: UInt8
-        /// The Client Characteristic Configuration descriptor, where there is one.
+        /// The handle of the Client Characteristic Configuration descriptor; `nil` if there is none.
         public var configurationHandle: AttributeHandle?
-        /// Its descriptors lie behind the value and up to here.
+        /// The last handle of the characteristic: its descriptors lie between `valueHandle` and this handle.
         public var lastHandle: AttributeHandle
 
-        /// Without a `lastHandle` it is the last that is known to be its own.
+        /// - Parameter lastHandle: `nil`: the configuration descriptor's handle, or else the value's.
         public init(
             uuid: UUID, valueHandle: AttributeHandle, properties: UInt8, configurationHandle: AttributeHandle?,
             lastHandle: AttributeHandle? = nil
@@ -172,24 +173,24 @@ public struct RemoteService: Hashable, Sendable {
     }
 }
 
-/// Why a GATT procedure has no result.
+/// Why a GATT procedure failed.
 public enum ATTFailure: Error, Hashable, Sendable {
-    /// The peer answered no.
+    /// The peer answered with an Error Response.
     case errorResponse(code: UInt8, attributeHandle: UInt16)
-    /// Thirty seconds without an answer; the bearer must not be used again.
+    /// The peer did not answer for 30 seconds; the bearer must not be used again.
     ///
     /// - Source: Bluetooth Core 5.4, Vol 3, Part F, 3.3.3.
     case transactionTimedOut
     case malformedResponse
     /// The peer has no such service.
     case serviceNotFound
-    /// The link ended, or there is none with that handle.
+    /// The link ended, or there is no link with this handle.
     case linkLost
-    /// More procedures wait on this link than are kept.
+    /// The link's queue of procedures is full.
     case tooManyProcedures
-    /// Longer than 512 octets, or than the ATT_MTU where the value goes in one PDU.
+    /// The value is longer than 512 octets, or, for an indication, does not fit into one PDU.
     case valueTooLong
-    /// A long write was cancelled: the peer repeated something else than it was sent.
+    /// A long write was cancelled because the peer's Prepare Write Response repeated other octets than were sent.
     case preparedValueDiffers
 }
 
@@ -197,12 +198,13 @@ public enum ATTFailure: Error, Hashable, Sendable {
 public struct LocalService: Hashable, Sendable {
     public struct Characteristic: Hashable, Sendable {
         public var uuid: UUID
-        /// Characteristic properties as on the wire: 0x02 read, 0x04 write without response, 0x08 write, 0x10 notify,
+        /// The Characteristic Properties bit field: 0x02 read, 0x04 write without response, 0x08 write, 0x10 notify,
         /// 0x20 indicate.
         public var properties: UInt8
-        /// What a read answers, at most 512 octets. `Host.Command.setValue` changes it; what a peer writes does not.
+        /// The value that peers read, at most 512 octets. `Host.Command.setValue` changes it; a peer's write does not.
         public var value: [UInt8]
-        /// Besides the Client Characteristic Configuration, which notify and indicate bring with them.
+        /// Further descriptors. A characteristic that notifies or indicates gets its Client Characteristic
+        /// Configuration descriptor automatically.
         public var descriptors: [Descriptor]
 
         public init(uuid: UUID, properties: UInt8, value: [UInt8] = [], descriptors: [Descriptor] = []) {
@@ -215,7 +217,7 @@ public struct LocalService: Hashable, Sendable {
 
     public struct Descriptor: Hashable, Sendable {
         public var uuid: UUID
-        /// What a read answers, at most 512 octets.
+        /// The value that peers read, at most 512 octets.
         public var value: [UInt8]
         public var isWritable: Bool
 
@@ -226,8 +228,8 @@ public struct LocalService: Hashable, Sendable {
         }
     }
 
-    /// The Generic Attribute service with its Service Changed characteristic. Where it is the first of the services,
-    /// a peer that asked for its indications hears of it when `setServices` replaces the others.
+    /// The Generic Attribute service with the Service Changed characteristic. If it is the first service, a peer that
+    /// subscribed to its indications is informed when `setServices` replaces the services.
     public static let genericAttribute = LocalService(
         uuid: .short(GATTType.genericAttribute),
         characteristics: [
@@ -243,14 +245,14 @@ public struct LocalService: Hashable, Sendable {
     }
 }
 
-/// How a peripheral advertises.
+/// The content and parameters of a peripheral's advertising.
 public struct Advertisement: Hashable, Sendable {
-    /// At most 31 octets each.
+    /// `data` and `scanResponse` have at most 31 octets each.
     public var data: [UInt8]
     public var scanResponse: [UInt8]
-    /// Units of 0.625 ms, 32…16384.
+    /// In units of 0.625 ms, 32…16384.
     public var interval: UInt16
-    /// `nil`: the controller's public address; else this static random address.
+    /// A static random address to advertise with; `nil`: the controller's public address.
     public var randomAddress: BluetoothAddress?
 
     public init(data: [UInt8], scanResponse: [UInt8], interval: UInt16, randomAddress: BluetoothAddress? = nil) {

@@ -1,56 +1,57 @@
 import ButtonModel
 
-/// Keeps one connection pending at the controller for as long as there is somebody to connect to.
+/// Keeps one connection pending at the controller as long as peers are wanted.
 ///
-/// The controller's filter accept list holds the peers wanted that are not connected. Where they are more than fit,
-/// `AcceptListTurns` says who has a place, and a turn's end is a change like any other. The list may be changed only
-/// while nothing is pending; what is added and removed is the difference. A controller without such a list is given
-/// one peer at a time.
+/// The controller's filter accept list holds the wanted peers that are not connected. If they do not all fit,
+/// `AcceptListTurns` chooses; the end of a turn is a change of the list like any other. The list may be changed only
+/// while no connection is pending; only the differences are sent. A controller without such a list is given one peer at
+/// a time.
 ///
 /// | state              | on                                    | becomes            | and we                      |
 /// |--------------------|---------------------------------------|--------------------|-----------------------------|
 /// | idle               | peers wanted, list differs            | changingList       | remove and add              |
 /// | idle               | peers wanted, list right              | creating           | LE Create Connection        |
-/// | changingList       | the last answer                       | idle               | look again                  |
-/// | changingList       | "unknown command"                     | changingList       | do without a list from now  |
+/// | changingList       | the last answer                       | idle               | continue from idle          |
+/// | changingList       | "unknown command"                     | changingList       | use no list from now on     |
 /// | creating           | status 0                              | pending            |                             |
 /// | creating           | connection complete, before status    | creating, completed| wait for the status         |
-/// | creating, completed| any status                            | idle               | look again                  |
+/// | creating, completed| any status                            | idle               | continue from idle          |
 /// | creating, pending  | connection limit, with links there    | idle, blocked      | wait for a link to end, or a minute |
 /// | changingList       | disallowed                            | cancelling         | cancel what must be pending |
-/// | creating           | disallowed while somebody scans       | idle, waiting      | wait for the radio          |
+/// | creating           | disallowed while scanning             | idle, waiting      | wait for the end of scanning |
 /// | creating           | disallowed otherwise                  | cancelling         | cancel what must be pending |
 /// | creating           | another error                         | idle, after a pause| failed                      |
-/// | pending            | connection complete                   | idle               | look again; after an error, after a pause |
+/// | pending            | connection complete                   | idle               | continue from idle; after an error, after a pause |
 /// | pending            | other peers wanted, a turn's end, or radio needed | cancelling | LE Create Connection Cancel |
-/// | cancelling         | its answer and connection complete, in any order | idle    | look again                  |
-/// | cancelling         | 2 s                                   | idle               | look again                  |
+/// | cancelling         | its answer and connection complete, in any order | idle    | continue from idle          |
+/// | cancelling         | 2 s                                   | idle               | continue from idle          |
 ///
-/// A connection that wins the race against its cancellation is a connection like any other.
+/// A connection that completes in spite of its cancellation is used like any other.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.8.12 to 7.8.17.
 struct Initiator: Hashable, Sendable {
     enum Effect: Hashable, Sendable {
         case command(HCICommand)
-        /// Nothing is pending any more, as `pause` asked.
+        /// No connection is pending any more, as `takePause` requested.
         case radioFree
-        /// The controller does not initiate while it scans.
+        /// The controller cannot initiate while it scans.
         case waitsForScanner
         case failed(HCIStatus)
-        /// Other peers wait for a place in the list than before.
+        /// Other peers than before wait for a place in the list.
         case turned(waiting: [BluetoothAddress])
-        /// Peers are wanted, and there may be no link beyond these.
+        /// Peers are wanted, but no link beyond these is allowed.
         case limitReached(links: Int)
     }
 
-    /// Some controllers say that a connection is cancelled and never that it is complete.
+    /// How long to wait for the end of a cancellation: some controllers answer the command and never send Connection
+    /// Complete.
     static let cancelTimeout: Duration = .seconds(2)
-    /// The pause after a connection that failed at once; it doubles up to the longest.
+    /// The pause after a connection that failed at once; it doubles up to `longestPause`.
     static let shortestPause: Duration = .milliseconds(250)
     static let longestPause: Duration = .seconds(4)
-    /// How long the controller is believed that it has no room for another link, if none ends before.
+    /// How long a controller's report that it has no room for another link is respected, unless a link ends before.
     static let limitPause: Duration = .seconds(60)
-    /// 60 ms, all of it: a press is heard at its first advertisement.
+    /// 60 ms in units of 0.625 ms; the window is equal, so that the first advertisement of a press is received.
     static let scanInterval: UInt16 = 0x0060
 
     private enum State: Hashable, Sendable {
@@ -62,30 +63,30 @@ struct Initiator: Hashable, Sendable {
     }
 
     private let parameters: ConnectionParameters
-    /// As a central; `nil`: the controller says when it is enough.
+    /// The maximum number of links as a central; `nil`: until the controller refuses.
     private let maximumLinks: Int?
     private var state = State.idle
-    /// Everybody to connect to.
+    /// All wanted peers.
     private var turns = AcceptListTurns()
     private var turnEnd: Instant?
-    /// Who was last said to wait for a turn.
+    /// The peers last reported by `turned`.
     private var waiting: [BluetoothAddress] = []
     private var connected: Set<BluetoothAddress> = []
-    /// Those of `connected` that connected to us.
+    /// Peers in `connected` for which we are the peripheral.
     private var centrals: Set<BluetoothAddress> = []
-    /// What the controller's list holds.
+    /// The content of the controller's list.
     private var listed: Set<BluetoothAddress> = []
-    /// `nil` until the controller is ready.
+    /// The size of the controller's list; `nil` until the controller is ready.
     private var listSize: Int?
-    /// The scanner has the radio.
+    /// Whether no connection may be pending, because the scanner needs the radio.
     private var isPaused = false
-    /// The controller does not initiate while it scans; it is asked again when scanning ends.
+    /// Whether the controller refused to initiate because it scans; the next attempt follows the end of scanning.
     private var isWaitingForScanner = false
-    /// The controller has no room for another link.
+    /// Whether the controller has no room for another link.
     private var isBlocked = false
-    /// The links there were when the limit was last told of; `nil` once a connection was pending again.
+    /// The number of links when `limitReached` was last sent; `nil` once a connection was pending again.
     private var toldLimit: Int?
-    /// The controller refused to change its list.
+    /// Whether the controller refused to change its list.
     private var isListLocked = false
     private var pause = Self.shortestPause
     private var pauseEnd: Instant?
@@ -105,14 +106,14 @@ struct Initiator: Hashable, Sendable {
         }
     }
 
-    /// Whether there is somebody to connect to.
+    /// Whether there are peers to connect to.
     var isWanting: Bool { !placed.isEmpty }
-    /// Whether the controller waits for a peer, or is about to.
+    /// Whether a connection is pending, or about to be.
     var isBusy: Bool { state != .idle }
 
     // MARK: Inputs
 
-    /// - Parameter peers: who stands twice counts once.
+    /// - Parameter peers: the most important first; duplicates are ignored.
     mutating func want(_ peers: [BluetoothAddress], at now: Instant) -> [Effect] {
         turns.want(peers)
         unblock()
@@ -124,7 +125,7 @@ struct Initiator: Hashable, Sendable {
         return settle(at: now)
     }
 
-    /// Forgets everything but who is wanted, and what the owner was told.
+    /// Resets everything except the wanted peers and what was last reported.
     mutating func controllerLost() {
         var fresh = Initiator(parameters: parameters, maximumLinks: maximumLinks)
         fresh.turns = turns
@@ -143,7 +144,7 @@ struct Initiator: Hashable, Sendable {
         return settle(at: now)
     }
 
-    /// A central connected to us: it need not be connected to.
+    /// Handles a link initiated by a central, to which no connection need be created.
     mutating func linkStarted(_ peer: BluetoothAddress, at now: Instant) -> [Effect] {
         connected.insert(peer)
         centrals.insert(peer)
@@ -167,7 +168,7 @@ struct Initiator: Hashable, Sendable {
         return settle(at: now)
     }
 
-    /// The controller completed a connection as central, or failed to.
+    /// Handles LE Connection Complete for the central role, successful or not.
     mutating func connectionCompleted(_ status: HCIStatus, with peer: BluetoothAddress, at now: Instant) -> [Effect] {
         if status == .success { connected.insert(peer) }
         switch state {
@@ -177,7 +178,7 @@ struct Initiator: Hashable, Sendable {
             state = .idle
         case .cancelling(let isAnswered, _, let deadline):
             state = isAnswered ? .idle : .cancelling(isAnswered: false, isCompleted: true, deadline: deadline)
-            // What was cancelled did not fail.
+            // The end of a cancelled connection is not a failure.
             return settle(at: now)
         case .idle, .changingList, .creating(_, isCompleted: true):
             break
@@ -191,7 +192,7 @@ struct Initiator: Hashable, Sendable {
         return settle(at: now)
     }
 
-    /// - Parameter isScanning: the scanner is on, which may be why the controller refuses.
+    /// - Parameter isScanning: whether scanning may be the reason for a refusal.
     mutating func answered(
         _ command: HCICommand, _ status: HCIStatus?, isScanning: Bool, at now: Instant
     ) -> [Effect] {
@@ -214,7 +215,7 @@ struct Initiator: Hashable, Sendable {
 
     // MARK: Transitions
 
-    /// Looks whether what the controller does is what is wanted, and takes the next step towards it.
+    /// Compares what the controller does with what is wanted, and takes the next step towards it.
     private mutating func settle(at now: Instant) -> [Effect] {
         takeTurn(at: now)
         let effects = tell()
@@ -241,19 +242,19 @@ struct Initiator: Hashable, Sendable {
     private var usesList: Bool { listSize ?? 0 > 0 }
     private var places: Int { max(1, listSize ?? 1) }
 
-    /// Who would be connected to if nothing stood against it.
+    /// The peers that the list should hold, if nothing prevents a connection.
     private var placed: Set<BluetoothAddress> {
         listSize == nil ? [] : turns.placed(places, without: connected)
     }
 
-    /// Whom a pending connection has to wait for now.
+    /// The peers for which a connection should be pending now.
     private var target: Set<BluetoothAddress> { isPaused || isFull ? [] : placed }
 
     private var isFull: Bool {
         isBlocked || maximumLinks.map { connected.count - centrals.count >= $0 } ?? false
     }
 
-    /// A turn that ended while nothing could be pending changes the list when that is next done anyway.
+    /// Advances the turn. A turn that ends while no connection can be pending is advanced when that is possible again.
     private mutating func takeTurn(at now: Instant) {
         guard let end = turnEnd, now >= end, !isPaused, !isFull else { return }
         switch state {
@@ -265,7 +266,7 @@ struct Initiator: Hashable, Sendable {
         }
     }
 
-    /// What the owner does not know yet.
+    /// Reports changes that the owner does not know yet.
     private mutating func tell() -> [Effect] {
         guard listSize != nil else { return [] }
         var effects: [Effect] = []
@@ -281,7 +282,8 @@ struct Initiator: Hashable, Sendable {
         return effects
     }
 
-    /// A limit is a limit only where there are links that can end; else it is a failure like others.
+    /// Handles a status that means that no more links are possible. Without links that can end, it is an ordinary
+    /// failure.
     private mutating func block(on status: HCIStatus, at now: Instant) -> Bool {
         guard status == .connectionLimitExceeded || status == .memoryCapacityExceeded, !connected.isEmpty else {
             return false
@@ -297,7 +299,7 @@ struct Initiator: Hashable, Sendable {
         pauseEnd = nil
     }
 
-    /// Removals first: the list may be full.
+    /// The commands that change the list; removals come first, because the list may be full.
     private func listChanges(to target: Set<BluetoothAddress>) -> [HCICommand] {
         listed.subtracting(target).sorted().map { .leRemoveDeviceFromFilterAcceptList($0) }
             + target.subtracting(listed).sorted().map { .leAddDeviceToFilterAcceptList($0) }
@@ -309,7 +311,7 @@ struct Initiator: Hashable, Sendable {
         } else if status == .commandDisallowed {
             isListLocked = true
         } else if status != .success {
-            // Fuller than it said: it holds what it holds.
+            // The list is full before its announced size is reached: use only as many entries as it accepted.
             listSize = max(1, min(listSize ?? 0, listed.count))
         }
         state = answersMissing > 0 ? .changingList(answersMissing: answersMissing) : .idle
@@ -357,7 +359,8 @@ struct Initiator: Hashable, Sendable {
         return [.command(.leCreateConnectionCancel)]
     }
 
-    /// A connection that fails long after it was asked for is tried again at once: the peer is there now.
+    /// Reports a failure. The next attempt follows a pause, unless the connection was pending for long: then the peer
+    /// is in range now.
     private mutating func failed(_ status: HCIStatus, at now: Instant) -> [Effect] {
         if now - createdAt >= Self.longestPause {
             pause = Self.shortestPause

@@ -1,21 +1,22 @@
 import ButtonModel
 import Bytes
 
-/// One link from its completion to its end: the layers above ACL, each with its own state.
+/// The protocol layers above ACL for one link, from Connection Complete to its end.
 struct Link: Sendable {
     enum Effect: Hashable, Sendable {
-        /// A frame for the peer.
+        /// Send a frame to the peer.
         case send([UInt8])
-        /// One that nobody waits for: it gets no room that is reserved.
+        /// Send a frame unless the queue is full. Write commands and notifications use it; they must not take the room
+        /// reserved for responses.
         case sendIfRoom([UInt8])
         case event(Host.Event)
         case command(HCICommand)
     }
 
     let connection: Connection
-    /// The controller has been asked how strong the peer's signal is, and has not answered.
+    /// Whether HCI_Read_RSSI is in progress.
     var isReadingRSSI = false
-    /// The ATT_MTU we offer.
+    /// The ATT_MTU that we offer.
     private let offeredMTU: UInt16
     /// The ATT_MTU in force.
     private(set) var attMTU = ATTPDU.minimumMTU
@@ -39,7 +40,7 @@ struct Link: Sendable {
         client = GATTClient(offeredMTU: offeredMTU)
     }
 
-    /// - Parameter fragment: stands at the first octet of an ACL packet's data.
+    /// - Parameter fragment: a reader at the first octet of an ACL packet's data.
     mutating func receive(
         _ fragment: ByteReader, isFirst: Bool, serving table: AttributeTable, listening: Set<SPSM>, at now: Instant
     ) -> [Effect] {
@@ -85,7 +86,7 @@ struct Link: Sendable {
         carryOut(client.start(procedure, attMTU: attMTU, at: now))
     }
 
-    /// A write command or a notification; one that does not fit the ATT_MTU is not sent.
+    /// Sends a write command or a notification; a PDU that does not fit into the ATT_MTU is dropped.
     func send(_ pdu: ATTPDU) -> [Effect] {
         let octets = pdu.encoded
         guard octets.count <= Int(attMTU) else {
@@ -101,7 +102,8 @@ struct Link: Sendable {
         return carryOut(indications.indicate(attribute, value, at: now))
     }
 
-    /// Handles from `first` on mean something else now, which the peer hears of if it wanted to.
+    /// Handles a replacement of the services from `first` on: removes subscriptions, and sends Service Changed to a
+    /// subscribed peer.
     mutating func servicesChanged(
         from first: UInt16, _ announcement: AttributeHandle?, at now: Instant
     ) -> [Effect] {
@@ -199,7 +201,7 @@ struct Link: Sendable {
             case .send(let pdu): return frame(pdu.encoded)
             case .mtuRequested(let clientMTU):
                 attMTU = client.effectiveMTU(clientMTU)
-                // Whoever asked for an exchange hears of it once, from that.
+                // If our own exchange is in progress, its end reports the ATT_MTU.
                 return client.isExchangingMTU ? nil : .event(.mtuExchanged(handle, attMTU: attMTU))
             case .written(let attribute, let value): return .event(.written(handle, attribute, value))
             case .subscribed(let attribute, let enabled):
@@ -245,7 +247,7 @@ struct Link: Sendable {
         carryOut(channels.setReceiving(isReceiving, on: channel, &identifiers, at: now))
     }
 
-    /// Whether `nextChannelFrame` has one.
+    /// Whether `nextChannelFrame` returns a frame.
     var hasChannelFrames: Bool { channels.canSend }
 
     mutating func nextChannelFrame() -> [Effect] { carryOut(channels.nextFrame()) }

@@ -1,46 +1,46 @@
 import ButtonModel
 
-/// Legacy scanning, switched on and off.
+/// Legacy scanning.
 ///
 /// | state           | on                                      | becomes         | and we                     |
 /// |-----------------|-----------------------------------------|-----------------|----------------------------|
 /// | off             | wanted                                  | starting        | set parameters, enable     |
-/// | off             | wanted, and the radio is for one        | waitingForRadio | ask for the radio          |
+/// | off             | wanted, and the radio is exclusive      | waitingForRadio | ask for the radio          |
 /// | starting        | both answered                           | on              |                            |
 /// | starting        | disallowed, the radio not yet asked for | waitingForRadio | ask for the radio          |
-/// | starting        | another error                           | off             | refused; nothing is wanted |
+/// | starting        | another error                           | off             | refused; no retry          |
 /// | waitingForRadio | the radio is free                       | starting        | set parameters, enable     |
 /// | on              | another mode or nothing wanted          | stopping        | disable                    |
-/// | on              | the end of its turn, others want the radio | stopping     | disable                    |
+/// | on              | end of the turn, and peers wanted       | stopping        | disable                    |
 /// | stopping        | answered                                | off or yielding | stopped                    |
-/// | yielding        | the end of the others' turn             | waitingForRadio | ask for the radio          |
+/// | yielding        | end of the initiator's turn             | waitingForRadio | ask for the radio          |
 ///
-/// Whether the radio is for one, scanning or initiating, the controller tells in its LE Supported States, or else by
-/// refusing. Then the two take turns.
+/// The radio is exclusive if the controller cannot scan while a connection is pending. The controller reports this in
+/// its LE Supported States, or by refusing a command. Scanner and initiator then take turns.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.8.10, 7.8.11 and 7.8.27.
 struct Scanner: Hashable, Sendable {
     enum Mode: Hashable, Sendable {
         case passive
         case active
-        /// Passive, and a tenth of the time: connections are hardly held up.
+        /// Passive with a duty cycle of 10 %, which hardly disturbs connections.
         case background
     }
 
     enum Effect: Hashable, Sendable {
         case command(HCICommand)
-        /// The controller does not scan while it initiates.
+        /// The controller cannot scan while it initiates: the initiator has to pause.
         case radioNeeded
-        /// Nobody scans any more, or not for now.
+        /// Scanning has ended, for good or until the next turn.
         case stopped
         case refused(HCIStatus)
     }
 
-    /// 60 ms, all of it.
+    /// 60 ms in units of 0.625 ms; the window is equal, except in `background`.
     static let interval: UInt16 = 0x0060
-    /// 600 ms, of which it listens for `interval`.
+    /// 600 ms in units of 0.625 ms, with a window of `interval`.
     static let backgroundInterval: UInt16 = 0x03C0
-    /// Where the radio is for one: how long scanning has it, and how long a pending connection.
+    /// With an exclusive radio: the duration of a scanner's turn, and of a pending connection's turn.
     static let turn: Duration = .seconds(3)
     static let othersTurn: Duration = .seconds(2)
 
@@ -57,9 +57,9 @@ struct Scanner: Hashable, Sendable {
     private var state = State.off
     private var wanted: Mode?
     private var isControllerReady = false
-    /// The controller does not scan and initiate at the same time.
+    /// Whether the controller cannot scan and initiate at the same time.
     private var isRadioForOne = false
-    /// The initiator has made room for us.
+    /// Whether the initiator has paused for us.
     private var hasRadio = false
     private(set) var deadline: Instant?
 
@@ -82,7 +82,7 @@ struct Scanner: Hashable, Sendable {
         return settle(at: now)
     }
 
-    /// Forgets everything but what is wanted.
+    /// Resets everything except the wanted mode.
     mutating func controllerLost() {
         let mode = wanted
         self = Scanner()
@@ -96,13 +96,13 @@ struct Scanner: Hashable, Sendable {
         return wanted == nil ? end() : settle(at: now)
     }
 
-    /// The controller would not initiate because it scans.
+    /// Handles the initiator's report that the controller refuses to initiate while it scans.
     mutating func learnRadioIsForOne(at now: Instant) {
         isRadioForOne = true
         if case .on = state { deadline = now + Self.turn }
     }
 
-    /// - Parameter isRadioWanted: there is somebody to connect to.
+    /// - Parameter isRadioWanted: whether there are peers to connect to.
     mutating func timerFired(at now: Instant, isRadioWanted: Bool) -> [Effect] {
         guard let deadline, now >= deadline else { return [] }
         self.deadline = nil
@@ -161,7 +161,7 @@ struct Scanner: Hashable, Sendable {
         }
     }
 
-    /// Nobody wants to scan any more.
+    /// Ends scanning, because it is not wanted any more or was refused.
     private mutating func end() -> [Effect] {
         state = .off
         hasRadio = false

@@ -1,14 +1,14 @@
 import Bytes
 
 extension UUID: CustomStringConvertible {
-    /// The upper 12 octets, as on the wire, that make a 128-bit UUID of a 16-bit one:
+    /// The upper 12 octets, in wire order, of a 128-bit UUID that stands for a 16-bit UUID:
     /// 00000000-0000-1000-8000-00805F9B34FB.
     ///
     /// - Source: Bluetooth Core 5.4, Vol 3, Part B, 2.5.1.
     private static let base: [UInt8] = [0xFB, 0x34, 0x9B, 0x5F, 0x80, 0x00, 0x00, 0x80, 0x00, 0x10, 0x00, 0x00]
 
-    /// From `180f`, or from 32 digits in the usual five groups; either case. The long form of a 16-bit UUID
-    /// becomes the short one.
+    /// Parses 4 hexadecimal digits, such as `180f`, or 32 digits in groups of 8, 4, 4, 4 and 12, in either case. A
+    /// 128-bit form of a 16-bit UUID becomes `short`.
     public init?(_ text: some StringProtocol) {
         let groups = text.split(separator: "-", omittingEmptySubsequences: false).map(\.utf8.count)
         guard groups == [4] || groups == [8, 4, 4, 4, 12], let octets = [UInt8](hex: String(text.filter { $0 != "-" }))
@@ -16,7 +16,7 @@ extension UUID: CustomStringConvertible {
         self.init(wireOctets: octets.reversed())
     }
 
-    /// `180f`, or lower case in the usual five groups.
+    /// 4 digits such as `180f`, or 32 digits in groups of 8, 4, 4, 4 and 12, in lower case.
     public var description: String {
         let digits = Array(wireOctets.reversed()).hex
         guard digits.utf8.count == 32 else { return digits }
@@ -28,8 +28,8 @@ extension UUID: CustomStringConvertible {
         return text
     }
 
-    /// From 2 or 16 octets as on the wire; `nil` for any other count. The long form of a 16-bit UUID becomes
-    /// the short one, so that equal means `==`.
+    /// Decodes 2 or 16 octets; `nil` for any other count. A 128-bit form of a 16-bit UUID becomes `short`, so that
+    /// equal UUIDs compare equal.
     public init?(wireOctets octets: [UInt8]) {
         var reader = ByteReader(octets)
         switch octets.count {
@@ -49,7 +49,7 @@ extension UUID: CustomStringConvertible {
         }
     }
 
-    /// 2 or 16 octets, little endian.
+    /// 2 or 16 octets, least significant first.
     public var wireOctets: [UInt8] {
         switch self {
         case .short(let value): [UInt8(truncatingIfNeeded: value), UInt8(truncatingIfNeeded: value >> 8)]

@@ -1,17 +1,18 @@
-/// What a GATT server has, in the order of its handles, which count from 0x0001 without gaps: for each service
-/// its declaration, then for each characteristic its declaration, its value, its configuration where it notifies or
-/// indicates, and its other descriptors.
+/// The attributes of a GATT server. Handles count from 0x0001 without gaps: for each service its declaration, then for
+/// each characteristic its declaration, its value, its Client Characteristic Configuration if it notifies or indicates,
+/// and its other descriptors.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 3, Part G, 3.
 struct AttributeTable: Hashable, Sendable {
     struct Attribute: Hashable, Sendable {
         enum Kind: Hashable, Sendable {
-            /// Its last handle.
+            /// `end`: the service's last handle.
             case service(end: UInt16)
             case characteristic
             case value(properties: UInt8)
-            /// Whose notifications and indications it switches, and which of them there are (`ClientConfiguration`).
-            /// Its value is each link's own.
+            /// A Client Characteristic Configuration descriptor. `of`: the handle of the characteristic's value;
+            /// `allowed`: the bits that may be set (`ClientConfiguration`). Each link has its own value, in
+            /// `GATTServer`.
             case configuration(of: UInt16, allowed: UInt8)
             case descriptor(isWritable: Bool)
         }
@@ -24,7 +25,7 @@ struct AttributeTable: Hashable, Sendable {
 
     private(set) var attributes: [Attribute] = []
 
-    /// Characteristics that find no handle below 0xFFFF are left out.
+    /// Characteristics that do not fit below handle 0xFFFF are left out.
     init(_ services: [LocalService] = []) {
         for service in services {
             guard let start = append(.short(GATTType.primaryService), .service(end: 0), service.uuid.wireOctets)
@@ -39,13 +40,13 @@ struct AttributeTable: Hashable, Sendable {
         return attributes[Int(handle) - 1]
     }
 
-    /// The attributes of a range, in order.
+    /// The attributes whose handles are in a range, in order.
     subscript(range: HandleRange) -> ArraySlice<Attribute> {
         guard range.start > 0, range.start <= range.end, Int(range.start) <= attributes.count else { return [] }
         return attributes[(Int(range.start) - 1)..<min(Int(range.end), attributes.count)]
     }
 
-    /// The value of the first characteristic with this UUID.
+    /// The handle of the value of the first characteristic with this UUID.
     func valueHandle(of characteristic: UUID) -> AttributeHandle? {
         let uuid = UUID(wireOctets: characteristic.wireOctets) ?? characteristic
         let value = attributes.first {
@@ -54,7 +55,8 @@ struct AttributeTable: Hashable, Sendable {
         return value.map { AttributeHandle(rawValue: $0.handle) }
     }
 
-    /// - Returns: whether there is a value or a descriptor with this handle, and the value is not longer than 512.
+    /// - Returns: whether the value was set: the handle is that of a characteristic value or descriptor, and the value
+    ///   has at most 512 octets.
     mutating func setValue(_ value: [UInt8], of handle: AttributeHandle) -> Bool {
         guard value.count <= ATTPDU.maximumValueLength, let attribute = self[handle.rawValue] else { return false }
         switch attribute.kind {
@@ -66,7 +68,8 @@ struct AttributeTable: Hashable, Sendable {
         }
     }
 
-    /// The first handle that does not mean what it meant in `other`; `nil` when all mean the same. Values may differ.
+    /// The first handle whose meaning differs from that in `other`; `nil` if all have the same meaning. Values of
+    /// characteristics and descriptors do not count.
     func firstDifference(from other: AttributeTable) -> UInt16? {
         let same = zip(attributes, other.attributes).prefix { $0.meansSame(as: $1) }.count
         guard same < max(attributes.count, other.attributes.count) else { return nil }
@@ -95,7 +98,7 @@ struct AttributeTable: Hashable, Sendable {
 
     private func limited(_ value: [UInt8]) -> [UInt8] { Array(value.prefix(ATTPDU.maximumValueLength)) }
 
-    /// - Returns: the attribute's index, unless there is no handle left.
+    /// - Returns: the attribute's index; `nil` when no handle is left.
     @discardableResult
     private mutating func append(_ type: UUID, _ kind: Attribute.Kind, _ value: [UInt8]) -> Int? {
         guard attributes.count < Int(UInt16.max) else { return nil }
@@ -105,7 +108,8 @@ struct AttributeTable: Hashable, Sendable {
 }
 
 extension AttributeTable.Attribute {
-    /// A declaration's value is part of what it means; another value is not.
+    /// Whether both attributes have the same meaning. The value of a declaration is part of its meaning; other values
+    /// are not.
     fileprivate func meansSame(as other: Self) -> Bool {
         guard handle == other.handle, type == other.type, kind == other.kind else { return false }
         switch kind {

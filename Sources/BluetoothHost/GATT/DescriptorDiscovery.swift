@@ -1,22 +1,22 @@
-/// Lists the descriptors behind one characteristic's value.
+/// Discovers all descriptors of a characteristic.
 ///
 /// | on                         | and we                                     |
 /// |----------------------------|--------------------------------------------|
-/// | a list, more to come       | Find Information after its last            |
-/// | the last, or not found     | done                                       |
+/// | a list, more to come       | Find Information after the last handle     |
+/// | the last list, or not found | done                                      |
 /// | another error              | failed: errorResponse                      |
-/// | handles that run backwards or leave the range | failed: malformedResponse |
+/// | handles that decrease or leave the range | failed: malformedResponse    |
 ///
 /// - Source: Bluetooth Core 5.4, Vol 3, Part G, 4.7.1.
 struct DescriptorDiscovery: Hashable, Sendable {
-    /// The rest is not looked at.
+    /// The maximum number of descriptors reported; further descriptors are ignored.
     static let maximumDescriptors = 64
 
     let valueHandle: AttributeHandle
     private var range: HandleRange
     private var found: [RemoteService.Descriptor] = []
 
-    /// `nil` where there is no room for a descriptor, so nothing has to be asked.
+    /// `nil` if there is no handle after the value, and hence no descriptor to ask for.
     init?(_ characteristic: RemoteService.Characteristic) {
         valueHandle = characteristic.valueHandle
         let value = valueHandle.rawValue

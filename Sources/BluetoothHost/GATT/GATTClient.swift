@@ -1,6 +1,6 @@
 import ButtonModel
 
-/// The procedures we run at one peer's GATT server: one after the other, each to its end.
+/// The client side of GATT on one link: runs one procedure at a time and queues further ones.
 ///
 /// | state       | on                               | becomes     | and we                                     |
 /// |-------------|----------------------------------|-------------|--------------------------------------------|
@@ -8,30 +8,30 @@ import ButtonModel
 /// | running     | a procedure                      | running     | queue it; at the bound, fail it            |
 /// | running     | a response, more to ask          | running     | send the next request                      |
 /// | running     | the last response, or an error   | idle        | report; begin the next procedure           |
-/// | any         | a response nobody waits for      | same        | anomaly                                    |
-/// | running     | 30 s                             | closed      | failed, time-out; the link has to go       |
-/// | any         | link ended                       | closed      | fail what runs and what waits              |
+/// | any         | a response without a request     | same        | anomaly                                    |
+/// | running     | 30 s                             | closed      | failed, time-out; disconnect               |
+/// | any         | link ended                       | closed      | fail the running and the queued procedures |
 /// | closed      | a procedure                      | closed      | fail it                                    |
 struct GATTClient: Hashable, Sendable {
     enum Effect: Hashable, Sendable {
         case send(ATTPDU)
-        /// What the server takes; the smallest where it knows no exchange.
+        /// The server's ATT_MTU; 23 if the server does not support the exchange.
         case mtuExchanged(serverMTU: UInt16)
         case servicesDiscovered([RemoteService])
         case serviceDiscovered(RemoteService)
-        /// The handle is the characteristic's value's.
+        /// `of`: the handle of the characteristic's value.
         case descriptorsDiscovered(of: AttributeHandle, [RemoteService.Descriptor])
         case read(AttributeHandle, [UInt8])
         case writeCompleted(AttributeHandle)
         case notificationsSet(configuration: AttributeHandle, enabled: Bool)
         case indicationsSet(configuration: AttributeHandle, enabled: Bool)
         case failed(GATTProcedure, ATTFailure)
-        /// The bearer must not be used again.
+        /// End the link, because the bearer must not be used again.
         case disconnect
         case anomaly(String)
     }
 
-    /// Procedures waiting behind the one that runs; one more fails at once.
+    /// The maximum number of queued procedures; a further procedure fails at once.
     static let maximumWaitingProcedures = 16
 
     private enum State: Hashable, Sendable {
@@ -40,9 +40,9 @@ struct GATTClient: Hashable, Sendable {
         case closed
     }
 
-    /// How far the procedure that runs has come.
+    /// The progress of the running procedure.
     private enum Activity: Hashable, Sendable {
-        /// It is one request.
+        /// The procedure consists of one request.
         case asking
         case discoveringServices(PrimaryServiceDiscovery)
         case discoveringService(ServiceDiscovery)
@@ -51,25 +51,25 @@ struct GATTClient: Hashable, Sendable {
         case writing(ValueWrite)
     }
 
-    /// The ATT_MTU we offer.
+    /// The ATT_MTU that we offer.
     private let offeredMTU: UInt16
     private var state = State.idle
     private var client = ATTClient()
     private var waiting: [GATTProcedure] = []
-    /// The value of the peer's Service Changed characteristic, once it was discovered.
+    /// The value handle of the peer's Service Changed characteristic, if it was discovered.
     private var serviceChanged: AttributeHandle?
 
     var deadline: Instant? { client.deadline }
 
     init(offeredMTU: UInt16) { self.offeredMTU = offeredMTU }
 
-    /// Whether an exchange of ours is still to be answered or sent.
+    /// Whether our own MTU exchange is queued or in progress.
     var isExchangingMTU: Bool {
         if case .running(.exchangeMTU, _) = state { return true }
         return waiting.contains(.exchangeMTU)
     }
 
-    /// - Parameter attMTU: in force now, as in `receive`.
+    /// - Parameter attMTU: the ATT_MTU in force, as in `receive`.
     mutating func start(_ procedure: GATTProcedure, attMTU: UInt16, at now: Instant) -> [Effect] {
         switch state {
         case .closed:
@@ -97,7 +97,7 @@ struct GATTClient: Hashable, Sendable {
         }
     }
 
-    /// A response that could not be decoded. It still ends the transaction it answers.
+    /// Handles a response that could not be decoded. It still ends the transaction that it answers.
     mutating func receiveMalformed(opcode: UInt8, attMTU: UInt16, at now: Instant) -> [Effect] {
         guard client.accept(.unknown(opcode: opcode, parameters: [])) else {
             return [.anomaly("a malformed attribute response, opcode \(opcode)")]
@@ -121,7 +121,7 @@ struct GATTClient: Hashable, Sendable {
         return lost.map { .failed($0, .linkLost) }
     }
 
-    /// The handles to forget, when this is what the peer's Service Changed characteristic says.
+    /// The changed range, if `attribute` is the peer's Service Changed characteristic; else `nil`.
     ///
     /// - Source: Bluetooth Core 5.4, Vol 3, Part G, 7.1.
     func changedServices(_ attribute: AttributeHandle, _ value: [UInt8]) -> ClosedRange<AttributeHandle>? {
@@ -129,7 +129,7 @@ struct GATTClient: Hashable, Sendable {
         return ServiceChanged(decoding: value)?.handles
     }
 
-    // MARK: Beginning
+    // MARK: Starting procedures
 
     private mutating func begin(_ procedure: GATTProcedure, _ attMTU: UInt16, at now: Instant) -> [Effect] {
         switch procedure {
@@ -178,15 +178,15 @@ struct GATTClient: Hashable, Sendable {
     private mutating func finish(_ result: Effect, _ attMTU: UInt16, at now: Instant) -> [Effect] {
         state = .idle
         guard !waiting.isEmpty else { return [result] }
-        // An exchange that just ended is in force for the next request.
+        // An MTU exchange that has just ended applies to the next request.
         let attMTU = if case .mtuExchanged(let serverMTU) = result { effectiveMTU(serverMTU) } else { attMTU }
         return [result] + begin(waiting.removeFirst(), attMTU, at: now)
     }
 
-    /// The smaller of both sides', at least 23.
+    /// The smaller of both sides' offers, at least 23.
     func effectiveMTU(_ peerMTU: UInt16) -> UInt16 { max(ATTPDU.minimumMTU, min(offeredMTU, peerMTU)) }
 
-    // MARK: Going on
+    // MARK: Responses
 
     private mutating func advance(
         _ procedure: GATTProcedure, _ activity: Activity, _ response: ATTPDU, _ attMTU: UInt16, at now: Instant
@@ -231,7 +231,7 @@ struct GATTClient: Hashable, Sendable {
         serviceChanged = changed?.valueHandle ?? serviceChanged
     }
 
-    /// What the one response of a procedure of one request says.
+    /// The result of a procedure that consists of one request.
     private func answer(to procedure: GATTProcedure, _ response: ATTPDU) -> Effect {
         switch (procedure, response) {
         case (.exchangeMTU, .exchangeMTUResponse(let mtu)):

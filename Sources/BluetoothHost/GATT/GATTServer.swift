@@ -1,30 +1,30 @@
 import ButtonModel
 
-/// The answering side of one link: what the peer may find, read and write in an `AttributeTable`.
+/// The server side of GATT on one link: answers a peer's requests from an `AttributeTable`.
 ///
-/// It keeps what the peer switched on and what it prepared to write, nothing else. A request it does not know is
-/// refused, a command it does not know is ignored. What is written is reported and not kept.
+/// Its state is the peer's subscriptions and prepared writes. Unknown requests are refused, unknown commands ignored.
+/// Written values are reported, and not stored.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 3, Part F, 3.4.
 struct GATTServer: Hashable, Sendable {
     enum Effect: Hashable, Sendable {
         case send(ATTPDU)
-        /// What the client takes.
+        /// The client's ATT_MTU.
         case mtuRequested(clientMTU: UInt16)
         case written(AttributeHandle, [UInt8])
-        /// The handle is the characteristic's value's.
+        /// The handle of the characteristic's value.
         case subscribed(AttributeHandle, enabled: Bool)
-        /// The same for indications.
+        /// Like `subscribed`, for indications.
         case subscribedToIndications(AttributeHandle, enabled: Bool)
     }
 
-    /// What is on, by the handle of the value: bits of `ClientConfiguration`.
+    /// The subscriptions by the handle of the characteristic's value, as bits of `ClientConfiguration`.
     private var subscriptions: [UInt16: UInt8] = [:]
     private var prepared = PreparedWrites()
 
     /// - Parameters:
-    ///   - offeredMTU: what we answer to Exchange MTU.
-    ///   - mtu: no answer is longer.
+    ///   - offeredMTU: the ATT_MTU in our Exchange MTU Response.
+    ///   - mtu: the ATT_MTU in force, which no answer exceeds.
     mutating func handle(
         _ request: ATTPDU, in table: AttributeTable, offeredMTU: UInt16, mtu: UInt16
     ) -> [Effect] {
@@ -44,7 +44,7 @@ struct GATTServer: Hashable, Sendable {
         }
     }
 
-    /// Handles from here on mean something else now.
+    /// Removes the subscriptions from this handle on, and all prepared writes, after a change of the services.
     mutating func forget(from handle: UInt16) {
         subscriptions = subscriptions.filter { $0.key < handle }
         prepared = PreparedWrites()
@@ -158,7 +158,7 @@ struct GATTServer: Hashable, Sendable {
         return [.send(.writeResponse)] + take(value, for: handle, in: table)
     }
 
-    /// A command is carried out or ignored; it has no answer either way.
+    /// Handles a Write Command, which has no answer: it is carried out or ignored.
     private mutating func writeCommand(_ value: [UInt8], to handle: UInt16, in table: AttributeTable) -> [Effect] {
         guard case .value(let properties) = table[handle]?.kind, value.count <= ATTPDU.maximumValueLength,
             properties & CharacteristicProperty.writeWithoutResponse != 0
@@ -177,7 +177,7 @@ struct GATTServer: Hashable, Sendable {
         return .prepareWriteResponse(handle, offset: offset, part)
     }
 
-    /// All of what was prepared, or nothing.
+    /// Writes all prepared values, or none if one of them is invalid.
     private mutating func execute(_ request: ATTPDU, _ isCancelled: Bool, in table: AttributeTable) -> [Effect] {
         let writes = prepared
         prepared = PreparedWrites()
@@ -194,7 +194,7 @@ struct GATTServer: Hashable, Sendable {
         }
     }
 
-    /// Why this attribute cannot be written with a request, whatever the value.
+    /// The error code if this attribute cannot be written by a request, whatever the value; else `nil`.
     private func refusal(toWrite handle: UInt16, in table: AttributeTable) -> ATTErrorCode? {
         guard let attribute = table[handle] else { return .invalidHandle }
         switch attribute.kind {
@@ -210,12 +210,12 @@ struct GATTServer: Hashable, Sendable {
             return value.count <= ATTPDU.maximumValueLength ? nil : .invalidAttributeValueLength
         }
         guard let bits = value.first, value.count == 2 else { return .invalidAttributeValueLength }
-        // Bits that mean nothing yet are ignored.
+        // Reserved bits are ignored.
         let known = bits & (ClientConfiguration.notifications | ClientConfiguration.indications)
         return known & ~allowed == 0 ? nil : .improperlyConfigured
     }
 
-    /// What follows from a value that was not refused.
+    /// Carries out a write that was not refused.
     private mutating func take(_ value: [UInt8], for handle: UInt16, in table: AttributeTable) -> [Effect] {
         guard case .configuration(let valueHandle, let allowed) = table[handle]?.kind else {
             return [.written(AttributeHandle(rawValue: handle), value)]

@@ -1,6 +1,6 @@
 import Bytes
 
-/// Attribute types that give a server its shape.
+/// Attribute types that GATT defines.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 3, Part G, 3.4.
 enum GATTType {
@@ -12,7 +12,7 @@ enum GATTType {
     static let serviceChanged: UInt16 = 0x2A05
 }
 
-/// Characteristic properties, one bit each.
+/// The bits of Characteristic Properties.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 3, Part G, 3.3.1.1.
 enum CharacteristicProperty {
@@ -23,7 +23,7 @@ enum CharacteristicProperty {
     static let indicate: UInt8 = 0x20
 }
 
-/// What a Client Characteristic Configuration switches on, one bit each.
+/// The bits of a Client Characteristic Configuration.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 3, Part G, 3.3.3.3.
 enum ClientConfiguration {
@@ -31,7 +31,7 @@ enum ClientConfiguration {
     static let indications: UInt8 = 0x02
 }
 
-/// The value of the Service Changed characteristic: the first and the last handle concerned.
+/// The value of the Service Changed characteristic: the first and the last affected handle.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 3, Part G, 7.1.
 struct ServiceChanged: Hashable, Sendable {
@@ -39,7 +39,7 @@ struct ServiceChanged: Hashable, Sendable {
 
     init(from first: UInt16) { handles = AttributeHandle(rawValue: first)...AttributeHandle(rawValue: .max) }
 
-    /// `nil` for anything but four octets with a range that is none backwards.
+    /// `nil` unless the value has four octets, and its range does not run backwards.
     init?(decoding value: [UInt8]) {
         var reader = ByteReader(value)
         guard let start = try? reader.uint16(), let end = try? reader.uint16(), start <= end, reader.isAtEnd else {
@@ -73,7 +73,7 @@ struct CharacteristicDeclaration: Hashable, Sendable {
         self.uuid = uuid
     }
 
-    /// `nil` for anything but 5 or 19 octets.
+    /// `nil` unless the value has 5 or 19 octets.
     init?(decoding value: [UInt8]) {
         var reader = ByteReader(value)
         guard let properties = try? reader.uint8(), let valueHandle = try? reader.uint16(),

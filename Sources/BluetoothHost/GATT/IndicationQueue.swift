@@ -1,6 +1,6 @@
 import ButtonModel
 
-/// Indications to one peer: one awaits its confirmation, the others wait in order behind it.
+/// The indications to one peer: one awaits its confirmation, and the others are queued.
 ///
 /// | state    | on                     | becomes  | and we                                        |
 /// |----------|------------------------|----------|-----------------------------------------------|
@@ -8,7 +8,7 @@ import ButtonModel
 /// | awaiting | an indication          | awaiting | queue it; at the bound, fail it               |
 /// | awaiting | a confirmation         | idle     | confirmed; send the next                      |
 /// | idle     | a confirmation         | idle     | anomaly                                       |
-/// | awaiting | 30 s                   | closed   | fail all of them; the link has to go          |
+/// | awaiting | 30 s                   | closed   | fail all of them; disconnect                  |
 /// | any      | link ended             | closed   | fail all of them                              |
 /// | closed   | an indication          | closed   | fail it                                       |
 ///
@@ -18,12 +18,12 @@ struct IndicationQueue: Hashable, Sendable {
         case send(ATTPDU)
         case confirmed(AttributeHandle)
         case failed(AttributeHandle, ATTFailure)
-        /// The bearer must not be used again.
+        /// End the link, because the bearer must not be used again.
         case disconnect
         case anomaly(String)
     }
 
-    /// One more fails at once.
+    /// The maximum number of queued indications; a further indication fails at once.
     static let maximumWaiting = 16
 
     private struct Indication: Hashable, Sendable {

@@ -1,4 +1,4 @@
-/// Parts of values that a peer has sent and not yet executed.
+/// The parts of values that a peer has sent by Prepare Write and not yet executed.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 3, Part F, 3.4.6.
 struct PreparedWrites: Hashable, Sendable {
@@ -7,7 +7,7 @@ struct PreparedWrites: Hashable, Sendable {
         var code: ATTErrorCode
     }
 
-    /// Enough for a value of 512 octets in the parts an ATT_MTU of 23 makes of it.
+    /// Enough for a value of 512 octets with an ATT_MTU of 23, which carries 18 octets in each part.
     static let maximumParts = 32
     static let maximumOctets = 2048
 
@@ -19,7 +19,7 @@ struct PreparedWrites: Hashable, Sendable {
 
     private var parts: [Part] = []
 
-    /// - Returns: whether there was room.
+    /// - Returns: false: there is no room for the part.
     mutating func append(_ octets: [UInt8], at offset: UInt16, of handle: UInt16) -> Bool {
         let kept = parts.reduce(0) { $0 + $1.octets.count }
         guard parts.count < Self.maximumParts, kept + octets.count <= Self.maximumOctets else { return false }
@@ -27,10 +27,11 @@ struct PreparedWrites: Hashable, Sendable {
         return true
     }
 
-    /// The values that come of the parts, in the order of their first ones.
+    /// Assembles the values, in the order of their first parts.
     ///
-    /// A value that does not begin at its first octet keeps what is before it, as `current` says. What is behind its
-    /// last part it does not keep.
+    /// Octets before a value's first part are taken from the current value; octets after its last part are dropped.
+    ///
+    /// - Parameter current: the current value of an attribute.
     func values(
         replacing current: (UInt16) -> [UInt8]
     ) throws(Refused) -> [(handle: UInt16, value: [UInt8])] {

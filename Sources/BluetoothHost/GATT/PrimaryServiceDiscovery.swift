@@ -1,11 +1,11 @@
-/// Lists the primary services, without what is in them.
+/// Discovers all primary services, without their characteristics.
 ///
 /// | on                        | and we                                                     |
 /// |---------------------------|------------------------------------------------------------|
-/// | groups, more to come      | Read By Group Type after the last one's end                |
+/// | groups, more to come      | Read By Group Type after the last group's end              |
 /// | the last, or not found    | done                                                       |
 /// | another error             | failed: errorResponse                                      |
-/// | handles that run backwards or overlap | failed: malformedResponse                      |
+/// | handles that decrease or overlap | failed: malformedResponse                           |
 ///
 /// - Source: Bluetooth Core 5.4, Vol 3, Part G, 4.4.1.
 struct PrimaryServiceDiscovery: Hashable, Sendable {

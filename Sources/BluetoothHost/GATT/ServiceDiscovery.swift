@@ -1,5 +1,5 @@
-/// Finds one primary service by its UUID, then its characteristics, then where each one's notifications are
-/// switched on.
+/// Discovers a primary service by its UUID, then its characteristics, then their Client Characteristic Configuration
+/// descriptors.
 ///
 /// | state            | on                         | becomes          | and we                                  |
 /// |------------------|----------------------------|------------------|-----------------------------------------|
@@ -7,33 +7,34 @@
 /// | service          | attribute not found        | –                | failed: serviceNotFound                 |
 /// | characteristics  | declarations, more to come | characteristics  | Read By Type after the last one         |
 /// | characteristics  | the last, or not found     | descriptors      | Find Information after the first value  |
-/// | descriptors      | a list                     | descriptors      | the rest of the gap, or the next one    |
+/// | descriptors      | a list                     | descriptors      | the rest of the gap, or the next gap    |
 /// | descriptors      | not found                  | descriptors      | the next gap                            |
 /// | descriptors      | no gap left                | –                | done                                    |
 /// | any              | another error              | –                | failed: errorResponse                   |
-/// | any              | handles that run backwards or leave the range | – | failed: malformedResponse           |
+/// | any              | handles that decrease or leave the range | –  | failed: malformedResponse               |
 ///
-/// Of several services with the UUID the first is taken; one whose handles are known begins with its
-/// characteristics. A characteristic directly before the next declaration has no descriptor and costs no request.
+/// Of several services with the same UUID the first is used. For a service with known handles, discovery begins with
+/// the characteristics. A gap is the range between a characteristic's value and the next declaration; an empty gap
+/// needs no request.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 3, Part G, 4.4.2, 4.6.1 and 4.7.1.
 struct ServiceDiscovery: Hashable, Sendable {
     typealias Step = GATTStep<RemoteService>
 
-    /// More than any button has; the rest is not looked at.
+    /// The maximum number of characteristics, far more than a button has; further characteristics are ignored.
     static let maximumCharacteristics = 64
 
     private enum State: Hashable, Sendable {
         case service
         case characteristics
-        /// Looking behind the value of the characteristic with this index.
+        /// Looking for descriptors after the value of the characteristic with this index.
         case descriptors(index: Int)
     }
 
     private struct Found: Hashable, Sendable {
         var declaration: UInt16
         var characteristic: RemoteService.Characteristic
-        /// The last handle that may belong to it.
+        /// The last handle that may belong to the characteristic.
         var end: UInt16
     }
 
@@ -41,12 +42,12 @@ struct ServiceDiscovery: Hashable, Sendable {
     private var state = State.service
     private var range = HandleRange(start: 1, end: .max)
     private var found: [Found] = []
-    /// What the outstanding request asked about.
+    /// The range of the outstanding request.
     private var asked = HandleRange(start: 1, end: .max)
 
     init(_ uuid: UUID) { self.uuid = UUID(wireOctets: uuid.wireOctets) ?? uuid }
 
-    /// Of a service whose handles are known; its characteristics are looked for afresh.
+    /// Discovers the characteristics of a service whose handles are known.
     init(_ service: RemoteService) {
         uuid = service.uuid
         range = HandleRange(start: service.handles.lowerBound.rawValue, end: service.handles.upperBound.rawValue)
@@ -102,7 +103,7 @@ struct ServiceDiscovery: Hashable, Sendable {
                 declaration.valueHandle > element.handle, declaration.valueHandle <= range.end
             else { return .failed(.malformedResponse) }
             guard found.count < Self.maximumCharacteristics else { return findDescriptors(from: 0) }
-            // A value beyond the next declaration would leave no room between: the range below is then empty.
+            // If a value's handle is beyond the next declaration, the range for its descriptors is empty.
             if let last = found.indices.last { found[last].end = element.handle - 1 }
             found.append(
                 Found(
@@ -132,7 +133,7 @@ struct ServiceDiscovery: Hashable, Sendable {
                 handles: AttributeHandle(rawValue: range.start)...AttributeHandle(rawValue: range.end),
                 characteristics: found.map {
                     var characteristic = $0.characteristic
-                    // A value behind the next declaration leaves no room for descriptors.
+                    // `end` is below the value's handle if that is beyond the next declaration.
                     characteristic.lastHandle = max(characteristic.valueHandle, AttributeHandle(rawValue: $0.end))
                     return characteristic
                 }))

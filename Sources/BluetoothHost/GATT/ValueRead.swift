@@ -1,4 +1,4 @@
-/// Reads one value to its end.
+/// Reads a complete value, by Read and Read Blob requests.
 ///
 /// | state      | on                                    | becomes    | and we                          |
 /// |------------|---------------------------------------|------------|---------------------------------|
@@ -6,11 +6,11 @@
 /// | first      | a shorter part                        | –          | done                            |
 /// | continuing | a part that fills the ATT_MTU         | continuing | Read Blob from where it ends    |
 /// | continuing | a shorter part, invalid offset, not long | –       | done                            |
-/// | any        | 512 octets in all                     | –          | done, without asking for more   |
-/// | any        | more than that                        | –          | failed: malformedResponse       |
+/// | any        | 512 octets in all                     | –          | done, without another request   |
+/// | any        | more than 512 octets                  | –          | failed: malformedResponse       |
 /// | any        | another error                         | –          | failed: errorResponse           |
 ///
-/// A value that changes meanwhile is read as a mixture: the attribute protocol has nothing against that.
+/// If the value changes between the requests, the result mixes both values; the protocol cannot prevent that.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 3, Part G, 4.8.1 and 4.8.3.
 struct ValueRead: Hashable, Sendable {
@@ -22,7 +22,7 @@ struct ValueRead: Hashable, Sendable {
     let handle: AttributeHandle
     private var state = State.first
     private var value: [UInt8] = []
-    /// The ATT_MTU when the outstanding request was sent: the server may have answered before it grew.
+    /// The ATT_MTU when the outstanding request was sent. The server may have answered before an exchange increased it.
     private var attMTU: UInt16
 
     init(_ handle: AttributeHandle, attMTU: UInt16) {

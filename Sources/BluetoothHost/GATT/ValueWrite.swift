@@ -1,4 +1,4 @@
-/// Writes one value with response: in one request where it fits, else prepared part by part and executed.
+/// Writes a value with response: by one Write Request if it fits, else by Prepare Write and Execute Write.
 ///
 /// | state      | on                                | becomes    | and we                                 |
 /// |------------|-----------------------------------|------------|----------------------------------------|
@@ -8,14 +8,14 @@
 /// | preparing  | something else repeated           | cancelling | Execute Write, cancelled               |
 /// | preparing  | an error                          | cancelling | Execute Write, cancelled               |
 /// | executing  | Execute Write Response            | –          | done                                   |
-/// | cancelling | anything                          | –          | failed, with the reason we cancelled for |
+/// | cancelling | anything                          | –          | failed, with the reason for cancelling |
 /// | writing, executing | an error                  | –          | failed: errorResponse                  |
 ///
 /// - Source: Bluetooth Core 5.4, Vol 3, Part G, 4.9.3 to 4.9.5.
 struct ValueWrite: Hashable, Sendable {
     private enum State: Hashable, Sendable {
         case writing
-        /// `part` begins at `offset` and is under way.
+        /// `part`, which begins at `offset`, awaits its response.
         case preparing(offset: Int, part: [UInt8])
         case executing
         case cancelling(ATTFailure)

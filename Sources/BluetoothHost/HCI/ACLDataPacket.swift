@@ -1,6 +1,6 @@
 public import Bytes
 
-/// A piece of an L2CAP frame on its way over one link.
+/// An HCI ACL data packet: an L2CAP frame or a fragment of it.
 ///
 ///     octet  0…1                                       2…3      4…
 ///            handle (12 bits), boundary (2), broadcast (2)   length   data
@@ -9,10 +9,10 @@ public import Bytes
 public struct ACLDataPacket: Hashable, Sendable {
     /// The packet boundary flag.
     public enum Boundary: UInt8, Hashable, Sendable {
-        /// Starts a frame, host to controller.
+        /// The first fragment of a frame, from host to controller.
         case firstFromHost = 0
         case continuing = 1
-        /// Starts a frame, controller to host.
+        /// The first fragment of a frame, from controller to host.
         case firstFromController = 2
     }
 
@@ -26,7 +26,7 @@ public struct ACLDataPacket: Hashable, Sendable {
         self.data = data
     }
 
-    /// The whole packet with its H4 indicator. Data beyond 65 535 octets is cut.
+    /// The complete packet with its H4 indicator. Data beyond 65 535 octets is cut.
     public var packet: [UInt8] {
         var writer = ByteWriter(capacity: 5 + data.count)
         writer.uint8(H4Indicator.aclData.rawValue)
@@ -39,7 +39,7 @@ public struct ACLDataPacket: Hashable, Sendable {
 
     /// Decodes a packet without its H4 indicator; octets after the data are ignored.
     ///
-    /// - Throws: `Truncated`, when the octets end before the announced data does.
+    /// - Throws: `Truncated` when the octets end before the announced data.
     public init(decoding octets: [UInt8]) throws(Truncated) {
         var reader = ByteReader(octets)
         let header = try ACLHeader(decoding: &reader)
@@ -49,7 +49,7 @@ public struct ACLDataPacket: Hashable, Sendable {
     }
 }
 
-/// The first four octets of an ACL packet, taken apart without copying what follows.
+/// The header of an ACL packet, decoded without copying the data.
 struct ACLHeader: Hashable, Sendable {
     var handle: ConnectionHandle
     var boundary: ACLDataPacket.Boundary
@@ -58,7 +58,7 @@ struct ACLHeader: Hashable, Sendable {
     init(decoding reader: inout ByteReader) throws(Truncated) {
         let field = try reader.uint16()
         handle = ConnectionHandle(rawValue: field & 0x0FFF)
-        // 3 is a complete automatically flushable frame, which LE has not: it starts one all the same.
+        // 3 marks a complete automatically flushable frame. LE does not use it, but it starts a frame, too.
         boundary = ACLDataPacket.Boundary(rawValue: UInt8(field >> 12 & 0b11)) ?? .firstFromController
         length = Int(try reader.uint16())
     }

@@ -1,41 +1,47 @@
 import ButtonModel
 import Bytes
 
-/// Frames on their way to the controller, cut to its packet length and held back while its buffers are full.
+/// Fragments L2CAP frames to the controller's packet length, and holds them back while the controller's buffers are
+/// full.
 ///
-/// The buffers are one pool for all links. Links take turns, one packet each, so a link whose peer is slow does
-/// not keep the others waiting for longer than its own packets fill the pool; and it may not fill all of it: a
-/// buffer is left for each of the others, as long as that leaves it half of them.
+/// All links share the controller's buffers. The links take turns, with one packet each. A link may not occupy all
+/// buffers: one is reserved for each other link, but no more than half of them. A slow peer therefore does not block
+/// other links.
 ///
-/// A packet is either completed or gone with its link, at the latest when the supervision timeout has passed. Where
-/// nothing of a link was completed for that long and `margin` more, and the link is still there, its packets have
-/// arrived and that was not told: their buffers are taken back. If the next ones fare no better, the link is of no
-/// use. The deadline is looked at when it has come and not moved with every packet, so that a press costs no timer.
+/// The controller completes a packet, or discards it with its link when the supervision timeout expires. If none of a
+/// link's packets is completed within that time and `margin`, and the link still exists, the completion events were
+/// lost: the buffers are considered free. If that happens again without a completion between, the link is `stuck`. The
+/// timer is checked when it fires and not moved with every packet, so that a press does not set a timer.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 4.1.1.
 struct ACLFlow: Sendable {
     fileprivate struct LinkQueue: Sendable {
-        /// Whole frames not yet begun.
+        /// Complete frames that have not been started.
         var waiting: [[UInt8]] = []
-        /// What is left of the frame begun.
+        /// The rest of the frame that has been started.
         var current: ByteReader?
-        /// Packets at the controller, not yet completed.
+        /// The number of packets at the controller that are not completed.
         var inFlight = 0
-        /// When the last of them was completed, or the first was sent.
+        /// When a packet was last completed, or, since then, the first was sent.
         var movedAt = Instant(nanoseconds: 0)
+        /// How long packets may remain without a completion.
         var patience = ACLFlow.longestSupervisionTimeout + ACLFlow.margin
-        /// Buffers were taken back, and nothing was completed since.
+        /// Whether buffers were considered free after a time-out, and no packet was completed since.
         var hasForgotten = false
 
         var isEmpty: Bool { waiting.isEmpty && current == nil }
     }
 
     enum Fault: Hashable, Sendable {
+        /// No packet was completed in time; the link's buffers are considered free.
         case forgotten(ConnectionHandle, packets: Int)
+        /// No packet was completed in time for the second time in a row.
         case stuck(ConnectionHandle)
     }
 
+    /// The number of frames beyond `Host.maximumQueuedFrames` that may wait if they are reserved.
     static let reservedFrames = 32
+    /// Time allowed beyond the supervision timeout.
     static let margin: Duration = .seconds(4)
     /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.8.12.
     static let longestSupervisionTimeout: Duration = .seconds(32)
@@ -46,7 +52,7 @@ struct ACLFlow: Sendable {
     private let bufferCount: Int
     private var freeBuffers: Int
     private var queues: [ConnectionHandle: LinkQueue] = [:]
-    /// Links with something to send, the next one first.
+    /// Links with frames to send; the first is the next.
     private var turns: [ConnectionHandle] = []
 
     init(packetLength: Int, bufferCount: Int) {
@@ -55,22 +61,22 @@ struct ACLFlow: Sendable {
         freeBuffers = bufferCount
     }
 
-    /// What one link may have at the controller.
+    /// The maximum number of packets that a link may have at the controller.
     private var share: Int { max(1, bufferCount - min(queues.count - 1, bufferCount / 2)) }
 
-    /// Whether a frame given now would begin to be sent now.
+    /// Whether a frame enqueued now would be started at once.
     func isIdle(_ handle: ConnectionHandle) -> Bool {
         guard freeBuffers > 0 else { return false }
         guard let queue = queues[handle] else { return true }
         return queue.isEmpty && queue.inFlight < share
     }
 
-    /// - Parameter supervisionTimeout: units of 10 ms.
+    /// - Parameter supervisionTimeout: in units of 10 ms.
     mutating func setSupervisionTimeout(_ supervisionTimeout: UInt16, of handle: ConnectionHandle) {
         queues[handle, default: LinkQueue()].patience = .milliseconds(10 * Int64(supervisionTimeout)) + Self.margin
     }
 
-    /// What a link's end may take once it was asked for.
+    /// How long a disconnection may take after it was requested.
     func patience(with handle: ConnectionHandle) -> Duration {
         queues[handle]?.patience ?? Self.longestSupervisionTimeout + Self.margin
     }
@@ -105,10 +111,12 @@ struct ACLFlow: Sendable {
         deadline = min(deadline ?? end, end)
     }
 
-    /// - Parameter isReserved: for answers, confirmations and credits, without which a link stands still: they have
-    ///   room beyond what others may fill.
-    /// - Returns: whether there was room: a link keeps at most `Host.maximumQueuedFrames` frames waiting, and
-    ///   `reservedFrames` more.
+    /// Queues a frame. At most `Host.maximumQueuedFrames` frames of a link wait, and `reservedFrames` more that are
+    /// reserved.
+    ///
+    /// - Parameter isReserved: for responses, confirmations and credits, without which the peer cannot go on: they have
+    ///   extra room.
+    /// - Returns: false: there is no room, and the frame is dropped.
     mutating func enqueue(_ frame: [UInt8], for handle: ConnectionHandle, isReserved: Bool) -> Bool {
         var queue = queues.removeValue(forKey: handle) ?? LinkQueue()
         defer { queues[handle] = queue }
@@ -119,10 +127,10 @@ struct ACLFlow: Sendable {
         return true
     }
 
-    /// The packets that can go now, in order.
+    /// The packets that can be sent now, in order.
     mutating func takePackets(at now: Instant) -> [[UInt8]] {
         var packets: [[UInt8]] = []
-        // Those that have their share of the buffers, and keep their place.
+        // Links that have used up their share of the buffers; they keep their turn.
         var waiting: [ConnectionHandle] = []
         defer { turns = waiting + turns }
         while freeBuffers > 0, let handle = turns.first {
@@ -143,7 +151,9 @@ struct ACLFlow: Sendable {
         return packets
     }
 
-    /// - Returns: whether as many packets were under way; more are not counted.
+    /// Handles Number Of Completed Packets for a link.
+    ///
+    /// - Returns: false: more packets were reported than were sent; the excess is ignored.
     mutating func complete(_ completed: CompletedPackets, at now: Instant) -> Bool {
         guard let inFlight = queues[completed.handle]?.inFlight else { return completed.count == 0 }
         let count = min(inFlight, Int(completed.count))
@@ -154,7 +164,7 @@ struct ACLFlow: Sendable {
         return count == Int(completed.count)
     }
 
-    /// The link is gone: the controller forgets its packets without completing them.
+    /// Handles the end of a link, with which the controller discards the link's packets.
     ///
     /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 4.3.
     mutating func remove(_ handle: ConnectionHandle) {

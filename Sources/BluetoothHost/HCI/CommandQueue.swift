@@ -1,26 +1,26 @@
 import ButtonModel
 
-/// What became of a command.
+/// The controller's answer to a command.
 struct CommandAnswer: Hashable, Sendable {
-    /// `nil`: the controller kept silent.
+    /// `nil`: the controller did not answer in time.
     var status: HCIStatus?
-    /// What followed the status in Command Complete.
+    /// The return parameters of Command Complete after the status.
     var returnParameters: [UInt8] = []
 }
 
-/// Commands on their way to the controller: one outstanding, the others in order behind it.
+/// The commands to the controller: one is outstanding, and the others are queued.
 ///
 /// | state               | on                                  | becomes   | and we                          |
 /// |---------------------|-------------------------------------|-----------|---------------------------------|
 /// | idle                | enqueue, allowance > 0              | awaiting  | send                            |
 /// | idle                | enqueue, allowance = 0              | blocked   | wait for an event that raises it|
 /// | awaiting            | its Command Complete or Status      | idle      | answered; send the next         |
-/// | awaiting            | Status 0, but a value was asked for | awaiting  | wait on                         |
-/// | awaiting            | 2 s                                 | idle      | answered by silence; send the next |
+/// | awaiting            | Status 0, but a value was requested | awaiting  | wait for Command Complete       |
+/// | awaiting            | 2 s                                 | idle      | answered with `nil`; send the next |
 /// | blocked             | allowance > 0, or 2 s               | awaiting  | send                            |
 ///
-/// A command the controller called unknown, or did not answer, is remembered and never sent again, unless the
-/// host cannot do without it; its answer is then "unknown command" at once.
+/// A command that the controller called unknown is not sent again, nor is a command that is not indispensable and was
+/// not answered. Such a command is answered with "unknown command" at once.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 4.4.
 struct CommandQueue: Hashable, Sendable {
@@ -31,7 +31,7 @@ struct CommandQueue: Hashable, Sendable {
     }
 
     static let answerTimeout: Duration = .seconds(2)
-    /// A command beyond it is answered with "memory capacity exceeded" and not sent.
+    /// The maximum number of queued commands; a further command is answered with "memory capacity exceeded".
     static let maximumWaiting = 1024
 
     /// When to call `timerFired`.
@@ -39,7 +39,7 @@ struct CommandQueue: Hashable, Sendable {
     private var outstanding: HCICommand?
     private var waiting: [HCICommand] = []
     private var unsupported: Set<HCIOpcode> = []
-    /// Commands the controller takes now (Num_HCI_Command_Packets); one after it was opened.
+    /// The number of commands that the controller accepts now (Num_HCI_Command_Packets); initially 1.
     private var allowance: UInt8 = 1
 
     mutating func enqueue(_ command: HCICommand, at now: Instant) -> [Effect] {
@@ -56,7 +56,7 @@ struct CommandQueue: Hashable, Sendable {
         return sendNext(at: now)
     }
 
-    /// Goes before those that wait.
+    /// Queues a command before all others.
     mutating func enqueueFirst(_ command: HCICommand, at now: Instant) -> [Effect] {
         waiting.insert(command, at: 0)
         return sendNext(at: now)
@@ -95,7 +95,7 @@ struct CommandQueue: Hashable, Sendable {
 
     private mutating func finish(_ opcode: HCIOpcode, _ answer: CommandAnswer, at now: Instant) -> [Effect] {
         guard let command = outstanding, command.opcode == opcode else {
-            // Opcode 0 answers nothing: it only tells the allowance.
+            // An event with opcode 0 answers no command and only changes the allowance.
             let isExpected = opcode.rawValue == 0
             return (isExpected ? [] : [.anomaly("an answer to \(opcode), which nobody waits for")])
                 + sendNext(at: now)
@@ -121,8 +121,8 @@ struct CommandQueue: Hashable, Sendable {
 }
 
 extension HCICommand {
-    /// A controller that keeps silent on one of these is of no use: set-up needs the value, or the host's work
-    /// would stop unnoticed.
+    /// Whether the controller is unusable without an answer to this command: set-up needs its result, or the host's
+    /// work would stop unnoticed.
     var isIndispensable: Bool {
         switch self {
         case .reset, .readLocalVersionInformation, .readLocalSupportedFeatures, .readBDADDR, .leReadBufferSize,
@@ -137,7 +137,7 @@ extension HCICommand {
         }
     }
 
-    /// Its answer is worth nothing without return parameters: a status of success only says "later".
+    /// Whether the answer must contain return parameters, so that Command Status with success only announces it.
     fileprivate var asksForValue: Bool {
         switch self {
         case .readLocalVersionInformation, .readLocalSupportedFeatures, .readBufferSize, .readBDADDR, .readRSSI,

@@ -1,17 +1,16 @@
 import ButtonModel
 import Bytes
 
-/// From a transport just opened to a controller we know and may use: one command at a time, in the order of `Stage`.
+/// Sets up a controller after its transport was opened, with one command at a time in the order of `Stage`.
 ///
-/// | answer                       | the stage needs it          | it does not     |
+/// | answer                       | indispensable command       | other command   |
 /// |------------------------------|-----------------------------|-----------------|
 /// | success, and long enough     | next stage                  | next stage      |
 /// | success, but too short       | failed: malformed           | next stage      |
 /// | an error                     | failed: refused             | next stage      |
 /// | none in time                 | failed: noAnswer            | next stage      |
 ///
-/// Nothing is asked for the sake of knowing it: each further command is one more that some controller does not
-/// answer, and a few make some controller stop.
+/// Only commands with a use are sent: some controllers do not answer some commands, and a few stop working after them.
 struct ControllerSetup: Hashable, Sendable {
     enum Step: Hashable, Sendable {
         case send(HCICommand)
@@ -27,19 +26,21 @@ struct ControllerSetup: Hashable, Sendable {
         case eventMask
         case leEventMask
         case leBufferSize
-        /// Only where LE has no buffers of its own and shares those of BR/EDR.
+        /// Only if LE has no buffers of its own and shares those of BR/EDR.
         case bufferSize
         case supportedStates
         case acceptListSize
-        /// Only where there is an accept list.
+        /// Only if the controller has a filter accept list.
         case clearAcceptList
     }
 
-    /// Disconnection Complete, Hardware Error, Data Buffer Overflow, LE Meta.
+    /// The events Disconnection Complete, Hardware Error, Data Buffer Overflow and LE Meta.
     static let eventMask: UInt64 = 1 << 4 | 1 << 15 | 1 << 25 | 1 << 61
-    /// Connection Complete, Advertising Report, Connection Update Complete, Remote Connection Parameter Request.
-    /// Enhanced Connection Complete would take the place of the first and tells nothing more without privacy.
+    /// The events Connection Complete, Advertising Report, Connection Update Complete and Remote Connection Parameter
+    /// Request. Enhanced Connection Complete would replace the first, and adds nothing without privacy.
     static let leEventMask: UInt64 = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 5
+    /// The shortest permitted ACL data length, in octets.
+    ///
     /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.8.2.
     static let shortestACLDataLength = 27
 
@@ -48,7 +49,7 @@ struct ControllerSetup: Hashable, Sendable {
         address: BluetoothAddress(rawValue: 0), hciVersion: 0, manufacturer: 0, acceptListSize: 0, aclDataLength: 0,
         aclBufferCount: 0)
 
-    /// What to send first, and after each `.send`.
+    /// The command of the current stage: to be sent first, and after each `.send`.
     var command: HCICommand {
         switch stage {
         case .reset: .reset
@@ -65,7 +66,7 @@ struct ControllerSetup: Hashable, Sendable {
         }
     }
 
-    /// The answer to `command`.
+    /// Handles the answer to `command`.
     mutating func handle(_ answer: CommandAnswer) -> Step {
         let opcode = command.opcode
         let isNeeded = command.isIndispensable
@@ -81,6 +82,8 @@ struct ControllerSetup: Hashable, Sendable {
         return advance()
     }
 
+    /// Reads the return parameters of the current stage.
+    ///
     /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.4 and 7.8.
     private mutating func read(_ parameters: [UInt8]) throws(Truncated) {
         var reader = ByteReader(parameters)
@@ -135,11 +138,11 @@ struct ControllerSetup: Hashable, Sendable {
         return .send(command)
     }
 
-    /// The LMP feature bit of LE.
+    /// The LMP feature bit "LE Supported (Controller)".
     ///
     /// - Source: Bluetooth Core 5.4, Vol 2, Part C, 3.3.
     private static let leSupported: UInt64 = 1 << 38
-    /// Passive and active scanning together with initiating, of the LE Supported States.
+    /// The bits of LE Supported States for passive and active scanning while initiating.
     ///
     /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.8.27.
     private static let scanningWhileInitiating: UInt64 = 1 << 22 | 1 << 23

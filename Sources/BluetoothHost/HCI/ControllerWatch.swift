@@ -1,14 +1,14 @@
 import ButtonModel
 
-/// Notices a controller that has stopped working without a word.
+/// Detects a controller that has stopped working without an error.
 ///
-/// | it owes                                       | since                  | for                                  | else              |
+/// | the controller owes                           | since                  | for                                  | else              |
 /// |-----------------------------------------------|------------------------|--------------------------------------|-------------------|
-/// | a link's Disconnection Complete               | we asked for its end   | supervision timeout + `ACLFlow.margin` | it has stopped  |
-/// | a sign of life, while it has something to do  | the last one           | `silenceLimit`                       | it is asked for one |
+/// | a link's Disconnection Complete               | HCI_Disconnect         | supervision timeout + `ACLFlow.margin` | it has stopped  |
+/// | any packet, while it is busy                  | its last packet        | `silenceLimit`                       | send `probe`      |
 ///
-/// What an answer to a command may take is `CommandQueue`'s business, and what becomes of data `ACLFlow`'s. The sign
-/// of life asked for is an answer that every controller gives; two wakeups in two quiet minutes are its price.
+/// Answers to commands are supervised by `CommandQueue`, data by `ACLFlow`. The probe is a command that every
+/// controller answers; in quiet times it costs two wakeups every two minutes.
 struct ControllerWatch: Hashable, Sendable {
     enum Effect: Hashable, Sendable {
         case probe
@@ -20,7 +20,7 @@ struct ControllerWatch: Hashable, Sendable {
 
     /// When to call `timerFired`.
     var deadline: Instant? { [silenceEnd, endings.values.min()].compactMap { $0 }.min() }
-    /// It has not answered yet.
+    /// Whether the probe has not been answered yet.
     var isProbing = false
     private var lastHeard = Instant(nanoseconds: 0)
     private var silenceEnd: Instant?
@@ -28,14 +28,14 @@ struct ControllerWatch: Hashable, Sendable {
 
     mutating func heard(at now: Instant) { lastHeard = now }
 
-    /// - Parameter isBusy: there are links, or the controller was told to look for somebody.
+    /// - Parameter isBusy: whether there are links, or the controller scans, initiates or advertises.
     mutating func setBusy(_ isBusy: Bool, at now: Instant) {
         guard isBusy != (silenceEnd != nil) else { return }
         silenceEnd = isBusy ? now + Self.silenceLimit : nil
     }
 
     mutating func ending(_ handle: ConnectionHandle, within patience: Duration, at now: Instant) {
-        // Asked for twice, it still ends once.
+        // A second HCI_Disconnect does not extend the time.
         if endings[handle] == nil { endings[handle] = now + patience }
     }
 

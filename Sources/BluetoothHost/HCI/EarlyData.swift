@@ -1,19 +1,20 @@
 import ButtonModel
 import Bytes
 
-/// ACL data that came before its link: over USB, data and events take different ways to us, and either may be first.
+/// Buffers ACL data that arrives before its link's Connection Complete. Over USB, data and events use different
+/// endpoints, so their order is not guaranteed.
 ///
-/// Data of a link that has just ended is late, not early. It must not reach the next link with the same handle, so
-/// nothing is kept for that handle as long as something late may come.
+/// Data of a link that has just ended is late, not early, and must not reach the next link with the same handle.
+/// Nothing is kept for that handle until late data cannot arrive any more.
 struct EarlyData: Sendable {
-    /// How far the two ways may be apart.
+    /// The maximum delay between data and events.
     static let patience: Duration = .seconds(1)
-    /// Packets kept, of all links together.
+    /// The maximum number of packets, of all links together.
     static let maximumPackets = 16
 
     struct Packet: Sendable {
         var header: ACLHeader
-        /// Stands at the first octet of the packet's data.
+        /// A reader at the first octet of the packet's data.
         var data: ByteReader
         fileprivate var arrival: Instant
     }
@@ -21,7 +22,7 @@ struct EarlyData: Sendable {
     private var packets: [Packet] = []
     private var ends: [ConnectionHandle: Instant] = [:]
 
-    /// - Returns: false: it is late, or there is no more room, and it is dropped.
+    /// - Returns: false: the packet is late or there is no room, so it is dropped.
     mutating func keep(_ header: ACLHeader, _ data: ByteReader, at now: Instant) -> Bool {
         prune(at: now)
         guard ends[header.handle] == nil, packets.count < Self.maximumPackets else { return false }
@@ -29,7 +30,7 @@ struct EarlyData: Sendable {
         return true
     }
 
-    /// The link is there: what came before it, in order.
+    /// Removes and returns the packets of a link that is now established, in order.
     mutating func take(_ handle: ConnectionHandle, at now: Instant) -> [Packet] {
         guard !packets.isEmpty else { return [] }
         prune(at: now)

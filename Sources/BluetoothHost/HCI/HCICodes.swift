@@ -1,4 +1,4 @@
-/// A command's name on the wire: OGF in the upper six bits, OCF in the lower ten.
+/// The opcode of an HCI command: OGF in the upper six bits, OCF in the lower ten.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.
 public struct HCIOpcode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
@@ -38,6 +38,8 @@ public struct HCIOpcode: RawRepresentable, Hashable, Sendable, CustomStringConve
     public static let leRemoteConnectionParameterRequestNegativeReply = HCIOpcode(rawValue: 0x2021)
 }
 
+/// The code of an HCI event.
+///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.7.
 public enum HCIEventCode: UInt8, Hashable, Sendable {
     case disconnectionComplete = 0x05
@@ -49,6 +51,8 @@ public enum HCIEventCode: UInt8, Hashable, Sendable {
     case leMeta = 0x3E
 }
 
+/// The subevent code of an LE Meta event.
+///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.7.65.
 public enum LESubeventCode: UInt8, Hashable, Sendable {
     case connectionComplete = 0x01
@@ -58,7 +62,7 @@ public enum LESubeventCode: UInt8, Hashable, Sendable {
     case enhancedConnectionComplete = 0x0A
 }
 
-/// The first octet of an H4 packet.
+/// The first octet of an H4 packet, which tells the packet's type.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part A, 2.
 public enum H4Indicator: UInt8, Hashable, Sendable {

@@ -1,13 +1,13 @@
 public import ButtonModel
 public import Bytes
 
-/// One command from the host to the controller.
+/// An HCI command.
 ///
 ///     octet  0…1      2                   3…
 ///            opcode   parameter length    parameters, 0…255 octets
 ///
-/// Multi-octet fields are little endian. Only what this host sends has a case of its own; every other
-/// opcode is `unknown`, with its parameters as they came.
+/// Multi-octet fields are little endian. The commands that this host sends have cases of their own; every other opcode
+/// is `unknown`, with its parameters undecoded.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 5.4.1 and 7.
 public enum HCICommand: Hashable, Sendable {
@@ -23,7 +23,7 @@ public enum HCICommand: Hashable, Sendable {
     case leReadBufferSize
     case leSetRandomAddress(BluetoothAddress)
     case leSetAdvertisingParameters(LEAdvertisingParameters)
-    /// At most 31 octets; the wire always carries 31, padded with zeros.
+    /// At most 31 octets; padded with zeros to 31 when encoded.
     case leSetAdvertisingData([UInt8])
     case leSetScanResponseData([UInt8])
     case leSetAdvertisingEnable(Bool)
@@ -74,7 +74,7 @@ public enum HCICommand: Hashable, Sendable {
         }
     }
 
-    /// The whole packet with its H4 indicator. Parameters beyond 255 octets are cut.
+    /// The complete packet with its H4 indicator. Parameters beyond 255 octets are cut.
     public var packet: [UInt8] {
         let parameters = encodedParameters.prefix(255)
         var writer = ByteWriter(capacity: 4 + parameters.count)
@@ -125,7 +125,7 @@ public enum HCICommand: Hashable, Sendable {
             .leRemoteConnectionParameterRequestReply(let handle, let parameters):
             writer.uint16(handle.rawValue)
             parameters.encode(into: &writer)
-            // Minimum and maximum connection event length: no wish of ours.
+            // Minimum and maximum connection event length: no preference.
             writer.uint32(0)
         case .unknown(_, let parameters):
             writer.bytes(parameters)
@@ -137,7 +137,7 @@ public enum HCICommand: Hashable, Sendable {
 extension HCICommand {
     /// Decodes a command without its H4 indicator; octets after the parameters are ignored.
     ///
-    /// - Throws: `Truncated`, when the octets end before the opcode, the announced parameters or their fields do.
+    /// - Throws: `Truncated` when the octets end before the opcode, the announced parameters or their fields.
     public init(decoding octets: [UInt8]) throws(Truncated) {
         var reader = ByteReader(octets)
         try self.init(decoding: &reader)

@@ -1,13 +1,13 @@
 public import ButtonModel
 import Bytes
 
-/// How the controller advertises: undirected, on all three channels, to everybody.
+/// Advertising parameters: undirected, on all three channels, without filter.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.8.5.
 public struct LEAdvertisingParameters: Hashable, Sendable {
-    /// Units of 0.625 ms, 32…16384.
+    /// In units of 0.625 ms, 32…16384.
     public var intervalMinimum, intervalMaximum: UInt16
-    /// 0 is connectable and scannable (ADV_IND).
+    /// The advertising type; 0 is connectable and scannable (ADV_IND).
     public var kind: UInt8
     public var ownAddressKind: BluetoothAddress.Kind
 
@@ -41,13 +41,13 @@ public struct LEAdvertisingParameters: Hashable, Sendable {
     }
 }
 
-/// How the controller scans, from its public address and for everybody's advertisements.
+/// Scan parameters: with the public address, without filter.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.8.10.
 public struct LEScanParameters: Hashable, Sendable {
-    /// Asks for scan responses.
+    /// Whether to request scan responses.
     public var isActive: Bool
-    /// Units of 0.625 ms, 4…16384; the window is at most the interval.
+    /// In units of 0.625 ms, 4…16384; the window must not exceed the interval.
     public var interval, window: UInt16
 
     public init(isActive: Bool, interval: UInt16, window: UInt16) {
@@ -72,13 +72,13 @@ public struct LEScanParameters: Hashable, Sendable {
     }
 }
 
-/// Whom to connect to and how; from the public address.
+/// The parameters of LE Create Connection, with the public address.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.8.12.
 public struct LECreateConnectionParameters: Hashable, Sendable {
-    /// Units of 0.625 ms, 4…16384.
+    /// In units of 0.625 ms, 4…16384.
     public var scanInterval, scanWindow: UInt16
-    /// `nil`: whoever of the filter accept list advertises first.
+    /// `nil`: the peer of the filter accept list that advertises first.
     public var peer: BluetoothAddress?
     public var connection: ConnectionParameters
 
@@ -110,13 +110,13 @@ public struct LECreateConnectionParameters: Hashable, Sendable {
         writer.uint48(peer?.rawValue ?? 0)
         writer.uint8(0)
         connection.encode(into: &writer)
-        // Minimum and maximum connection event length: no wish of ours.
+        // Minimum and maximum connection event length: no preference.
         writer.uint32(0)
     }
 }
 
 extension ConnectionParameters {
-    /// Whether the radio can do this at all; a peer may ask for anything.
+    /// Whether the parameters are within the permitted ranges; a peer may send any values.
     ///
     /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.8.18.
     public var areValid: Bool {
@@ -142,7 +142,7 @@ extension ConnectionParameters {
 }
 
 extension BluetoothAddress.Kind {
-    /// Resolved identity addresses (2 and 3) are public and random like 0 and 1.
+    /// Maps the identity address types 2 (public) and 3 (random static) to the corresponding basic types.
     init(wire octet: UInt8) { self = octet & 1 == 0 ? .public : .random }
 }
 
@@ -151,13 +151,13 @@ extension ByteReader {
         ConnectionHandle(rawValue: try uint16() & 0x0FFF)
     }
 
-    /// An address with its type before it.
+    /// An address after its type.
     mutating func typedAddress() throws(Truncated) -> BluetoothAddress {
         let kind = BluetoothAddress.Kind(wire: try uint8())
         return BluetoothAddress(rawValue: try uint48(), kind: kind)
     }
 
-    /// Octets with their count, one octet, before them; no more than `maximum`, whatever the count says.
+    /// Octets after their count, one octet. A count above `maximum` is read as `maximum`.
     mutating func counted(atMost maximum: Int = 255) throws(Truncated) -> [UInt8] {
         try bytes(min(Int(try uint8()), maximum))
     }

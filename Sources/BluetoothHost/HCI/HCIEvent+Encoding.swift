@@ -2,7 +2,7 @@ import ButtonModel
 import Bytes
 
 extension HCIEvent {
-    /// The whole packet with its H4 indicator, as a controller would send it. Parameters beyond 255 octets are cut.
+    /// The complete packet with its H4 indicator, as a controller sends it. Parameters beyond 255 octets are cut.
     public var packet: [UInt8] {
         var writer = ByteWriter(capacity: 32)
         let code = encodeParameters(into: &writer)
@@ -100,7 +100,7 @@ extension LEConnectionComplete {
         writer.uint8(connection.peer.kind.rawValue)
         writer.uint48(connection.peer.rawValue)
         if isEnhanced {
-            // Local and peer resolvable private addresses: none in use.
+            // Local and peer resolvable private addresses: not used.
             writer.uint48(0)
             writer.uint48(0)
         }

@@ -1,24 +1,25 @@
 import ButtonModel
 public import Bytes
 
-/// One event from the controller.
+/// An HCI event.
 ///
 ///     octet  0      1                   2…
 ///            code   parameter length    parameters; LE events (code 0x3E) begin with their subevent code
 ///
-/// Multi-octet fields are little endian. A code this host has no use for is a value, not an error.
+/// Multi-octet fields are little endian. A code that this host does not use becomes `unknown` and not an error.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 5.4.4 and 7.7.
 public enum HCIEvent: Hashable, Sendable {
     case disconnectionComplete(HCIStatus, ConnectionHandle, reason: HCIStatus)
-    /// `returnParameters` begin with the status. `allowance`: commands the controller takes now.
+    /// `allowance`: the number of commands that the controller accepts now. `returnParameters` begin with the status.
     case commandComplete(HCIOpcode, allowance: UInt8, returnParameters: [UInt8])
     case commandStatus(HCIOpcode, allowance: UInt8, HCIStatus)
     case hardwareError(UInt8)
     case numberOfCompletedPackets([CompletedPackets])
     case dataBufferOverflow(linkType: UInt8)
     case leConnectionComplete(LEConnectionComplete)
-    /// The same with the resolvable addresses used, which are of no use without privacy.
+    /// Like `leConnectionComplete`, with resolvable private addresses, which this host ignores because it does not use
+    /// privacy.
     case leEnhancedConnectionComplete(LEConnectionComplete)
     case leAdvertisingReport([AdvertisingReport])
     case leConnectionUpdateComplete(
@@ -28,7 +29,7 @@ public enum HCIEvent: Hashable, Sendable {
     case unknownLE(subevent: UInt8, parameters: [UInt8])
 }
 
-/// Packets of one link the controller is done with: as many buffers are free again.
+/// The number of a link's packets that the controller has completed, whose buffers are free again.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.7.19.
 public struct CompletedPackets: Hashable, Sendable {
@@ -41,16 +42,16 @@ public struct CompletedPackets: Hashable, Sendable {
     }
 }
 
-/// A link that has come up, or one that did not (`status`).
+/// The result of creating a connection: a link, or the error in `status`.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.7.65.1.
 public struct LEConnectionComplete: Hashable, Sendable {
     public var status: HCIStatus
     public var connection: Connection
-    /// Units of 1.25 ms.
+    /// In units of 1.25 ms.
     public var interval: UInt16
     public var peripheralLatency: UInt16
-    /// Units of 10 ms.
+    /// In units of 10 ms.
     public var supervisionTimeout: UInt16
 
     public init(
@@ -68,7 +69,7 @@ public struct LEConnectionComplete: Hashable, Sendable {
 extension HCIEvent {
     /// Decodes an event without its H4 indicator; octets after the parameters are ignored.
     ///
-    /// - Throws: `Truncated`, when the octets end before the code, the announced parameters or their fields do.
+    /// - Throws: `Truncated` when the octets end before the code, the announced parameters or their fields.
     public init(decoding octets: [UInt8]) throws(Truncated) {
         var reader = ByteReader(octets)
         try self.init(decoding: &reader)
@@ -118,7 +119,7 @@ extension HCIEvent {
         case .advertisingReport:
             var reports: [AdvertisingReport] = []
             for _ in 0..<(try fields.uint8()) {
-                // A kind from the future is skipped: what follows it still counts.
+                // A report of an unknown type is skipped, and the reports after it are used.
                 guard let report = try AdvertisingReport(decoding: &fields) else { continue }
                 reports.append(report)
             }
@@ -151,7 +152,7 @@ extension LEConnectionComplete {
 }
 
 extension AdvertisingReport {
-    /// 127: the controller does not know the signal's strength.
+    /// The value 127 means that the signal strength is not available.
     static let unknownRSSI: Int8 = 127
 
     fileprivate init?(decoding fields: inout ByteReader) throws(Truncated) {

@@ -1,4 +1,4 @@
-/// A channel's number at one end of a link.
+/// The identifier of an L2CAP channel at one end of a link (CID).
 ///
 /// - Source: Bluetooth Core 5.4, Vol 3, Part A, 2.1.
 public struct L2CAPChannelID: RawRepresentable, Hashable, Comparable, Sendable {
@@ -8,12 +8,12 @@ public struct L2CAPChannelID: RawRepresentable, Hashable, Comparable, Sendable {
 
     static let attributeProtocol = L2CAPChannelID(rawValue: 0x0004)
     static let leSignalling = L2CAPChannelID(rawValue: 0x0005)
-    /// Those that are given to channels as they are opened.
+    /// The identifiers that are assigned dynamically when channels are opened.
     static let dynamic = L2CAPChannelID(rawValue: 0x0040)...L2CAPChannelID(rawValue: 0x007F)
 }
 
-/// What a credit-based channel leads to: 0x0001…0x007F is assigned by the Bluetooth SIG, 0x0080…0x00FF is the
-/// server's own choice, which a GATT characteristic usually tells.
+/// The Simplified Protocol/Service Multiplexer of a credit-based channel: 0x0001…0x007F are assigned by the Bluetooth
+/// SIG, 0x0080…0x00FF are chosen by the server, which usually publishes its choice in a GATT characteristic.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 3, Part A, 4.22.
 public struct SPSM: RawRepresentable, Hashable, Sendable {
@@ -21,15 +21,15 @@ public struct SPSM: RawRepresentable, Hashable, Sendable {
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 }
 
-/// What this host takes on each credit-based channel.
+/// The limits that this host offers on credit-based channels.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 3, Part A, 4.22.
 public struct ChannelConfiguration: Hashable, Sendable {
-    /// The longest SDU, 23…65535 octets. So much is kept of each channel's.
+    /// The longest SDU that is received, 23…65535 octets. Each channel buffers up to so many octets.
     public var mtu: UInt16
-    /// The longest piece of one, 23…517 octets.
+    /// The longest K-frame payload that is received, 23…517 octets.
     public var mps: UInt16
-    /// Pieces the peer may send before it hears from us, 1…65535.
+    /// The number of K-frames that the peer may send before it receives new credits, 1…65535.
     public var credits: UInt16
 
     public init(mtu: UInt16 = 2048, mps: UInt16 = 247, credits: UInt16 = 16) {
@@ -40,8 +40,8 @@ public struct ChannelConfiguration: Hashable, Sendable {
 
     static let shortestMTU: UInt16 = 23
     static let shortestMPS: UInt16 = 23
-    /// What `L2CAPReassembler` takes. What we send is no longer either, so that the attribute protocol never waits
-    /// for more of a channel than it may itself send at once.
+    /// The longest K-frame payload that `L2CAPReassembler` accepts. Sent K-frames are not longer, either, so that an
+    /// attribute PDU does not wait for more than the length of an attribute PDU.
     static let longestMPS = ATTPDU.maximumMTU
 
     var limited: ChannelConfiguration {
@@ -51,14 +51,14 @@ public struct ChannelConfiguration: Hashable, Sendable {
     }
 }
 
-/// A credit-based channel that has come up.
+/// An open credit-based channel.
 public struct Channel: Hashable, Sendable {
-    /// Ours, which no other channel of the link has until this one is closed.
+    /// Our identifier of the channel, unique on its link until the channel is closed.
     public var id: L2CAPChannelID
     public var spsm: SPSM
-    /// The longest SDU the peer takes.
+    /// The longest SDU that the peer accepts.
     public var peerMTU: UInt16
-    /// Whether the peer opened it.
+    /// Whether the peer opened the channel.
     public var isIncoming: Bool
 
     public init(id: L2CAPChannelID, spsm: SPSM, peerMTU: UInt16, isIncoming: Bool) {
@@ -69,50 +69,51 @@ public struct Channel: Hashable, Sendable {
     }
 }
 
-/// Why a channel was not opened, or is open no more.
+/// Why a channel could not be opened, or was closed.
 public enum ChannelFailure: Error, Hashable, Sendable {
     case closedByHost
     case closedByPeer
-    /// The link ended, or there is none with that handle.
+    /// The link ended, or there is no link with this handle.
     case linkLost
-    /// The peer's result code: 0x0002 SPSM not supported, 0x0004 no resources, 0x0005…0x0008 security, 0x0009 and
-    /// 0x000A channel numbers, 0x000B parameters.
+    /// The peer refused, with this result code: 0x0002 SPSM not supported, 0x0004 no resources, 0x0005…0x0008 security,
+    /// 0x0009 and 0x000A channel identifiers, 0x000B parameters.
     ///
     /// - Source: Bluetooth Core 5.4, Vol 3, Part A, 4.23.
     case refused(result: UInt16)
-    /// The peer does not know credit-based channels: its reason to reject the command.
+    /// The peer rejected the command, which means that it does not support credit-based channels; with the reason of
+    /// its Command Reject.
     case rejected(reason: UInt16)
-    /// Thirty seconds.
+    /// The peer did not answer for 30 seconds.
     case noAnswer
     case malformedResponse
-    /// This end keeps no more on a link: `Host.maximumChannels`.
+    /// The link has `Host.maximumChannels` channels.
     case tooManyChannels
     case violation(ChannelViolation)
 }
 
-/// What a peer may not do on a channel, and loses it by.
+/// A violation of the protocol by the peer, after which the channel is closed.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 3, Part A, 3.4.3 and 10.1.
 public enum ChannelViolation: Hashable, Sendable {
-    /// A frame it had no credit for.
+    /// A K-frame without a credit.
     case noCredit
-    /// A frame longer than our MPS.
+    /// A K-frame longer than our MPS.
     case frameTooLong
     /// An SDU longer than our MTU.
     case sduTooLong
-    /// More than the SDU's length says.
+    /// More octets than the SDU's length.
     case sduOverrun
-    /// A first frame too short for the SDU's length.
+    /// A first K-frame too short for the SDU's length.
     case noLength
-    /// Credits that make more than 65535.
+    /// Credits that add up to more than 65535.
     case tooManyCredits
 }
 
-/// Why an SDU was not taken. The channel is as before.
+/// Why an SDU was not accepted. The channel is unchanged.
 public enum SDURefusal: Error, Hashable, Sendable {
     case notOpen
-    /// Longer than the peer's MTU.
+    /// The SDU is longer than the peer's MTU.
     case tooLong
-    /// `channelWritable` comes when there is room again.
+    /// The queue is full; `channelWritable` reports when there is room again.
     case queueFull
 }

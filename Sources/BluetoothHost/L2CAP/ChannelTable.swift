@@ -1,7 +1,7 @@
 import ButtonModel
 import Bytes
 
-/// The credit-based channels of one link, each from its request to its end.
+/// The credit-based channels of one link.
 ///
 /// | channel    | on                                     | becomes    | and we                                  |
 /// |------------|----------------------------------------|------------|-----------------------------------------|
@@ -10,22 +10,22 @@ import Bytes
 /// | connecting | a response of success                  | open       | opened                                  |
 /// | connecting | another response, a reject, 30 s       | –          | openFailed                              |
 /// | –          | a request for an SPSM listened on      | open       | Connection Response, opened             |
-/// | –          | a request we cannot grant              | –          | Connection Response with the reason     |
-/// | open       | frames, credits, SDUs                  | open       | as `CreditBasedChannel` says            |
+/// | –          | a request that cannot be granted       | –          | Connection Response with the reason     |
+/// | open       | frames, credits, SDUs                  | open       | see `CreditBasedChannel`                |
 /// | open       | a violation                            | closing    | closed, Disconnection Request           |
 /// | open       | close                                  | closing    | closed, Disconnection Request           |
 /// | open       | the peer's Disconnection Request       | –          | its response, closed                    |
-/// | closing    | a response, a reject, a request, 30 s  | –          | nothing: the number is free again       |
+/// | closing    | a response, a reject, a request, 30 s  | –          | nothing: the identifier is free again   |
 /// | closing    | frames and credits                     | closing    | nothing                                 |
 /// | any        | link ended                             | –          | openFailed or closed                    |
 ///
-/// Closing drops what waits to be sent.
+/// Closing discards unsent SDUs.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 3, Part A, 4.6, 4.7, 4.22 to 4.24 and 6.2.1.
 struct ChannelTable: Sendable {
     enum Effect: Hashable, Sendable {
         case send(SignallingPacket)
-        /// A K-frame for the peer's channel.
+        /// A K-frame for the peer's channel identifier.
         case sendFrame([UInt8], on: L2CAPChannelID)
         case opened(Channel)
         case openFailed(SPSM, ChannelFailure)
@@ -36,7 +36,7 @@ struct ChannelTable: Sendable {
         case anomaly(String)
     }
 
-    /// How long a request waits for its answer (RTX).
+    /// The time limit for the answer to a request (RTX).
     static let responseTimeout: Duration = .seconds(30)
 
     fileprivate enum Entry: Sendable {
@@ -47,12 +47,12 @@ struct ChannelTable: Sendable {
 
     private let configuration: ChannelConfiguration
     private var entries: [L2CAPChannelID: Entry] = [:]
-    /// Whose frame went out last: the next one's turn comes after it.
+    /// The channel whose frame was sent last; channels after it are served next.
     private var lastServed = L2CAPChannelID(rawValue: 0)
 
     init(_ configuration: ChannelConfiguration) { self.configuration = configuration }
 
-    // MARK: Asked by the host
+    // MARK: Commands from the host
 
     mutating func open(_ spsm: SPSM, _ identifiers: inout SignallingIdentifiers, at now: Instant) -> [Effect] {
         guard let id = freeID else { return [.openFailed(spsm, .tooManyChannels)] }
@@ -87,7 +87,7 @@ struct ChannelTable: Sendable {
         entries.values.contains { if case .open(let channel) = $0 { channel.canSend } else { false } }
     }
 
-    /// One K-frame; channels take turns.
+    /// The next K-frame; channels take turns.
     mutating func nextFrame() -> [Effect] {
         let ready = entries.keys.filter { if case .open(let channel) = entries[$0] { channel.canSend } else { false } }
         guard let id = ready.filter({ $0 > lastServed }).min() ?? ready.min() else { return [] }
@@ -104,12 +104,12 @@ struct ChannelTable: Sendable {
         if let effects = withChannel(id, { $0.receive(payload) }) {
             return carryOut(effects, of: id, &identifiers, at: now)
         }
-        // What was under way when the channel was closed still comes.
+        // Frames that the peer sent before it received the Disconnection Request may still arrive.
         if case .closing = entries[id] { return [] }
         return [.anomaly("a frame for L2CAP channel \(id.rawValue)")]
     }
 
-    /// A frame so long that it was not even kept.
+    /// Handles a frame that was dropped because of its length.
     mutating func receiveOversized(
         on id: L2CAPChannelID, _ identifiers: inout SignallingIdentifiers, at now: Instant
     ) -> [Effect] {
@@ -118,7 +118,7 @@ struct ChannelTable: Sendable {
 
     // MARK: Signalling
 
-    /// Whether a reject with this identifier is about a request of ours for a channel.
+    /// Whether a Command Reject with this identifier refers to a request for a channel.
     func awaitsAnswer(to identifier: UInt8) -> Bool { entry(awaiting: identifier) != nil }
 
     mutating func receive(
@@ -137,7 +137,7 @@ struct ChannelTable: Sendable {
             return []
         case .flowControlCredit(_, let source, let credits):
             guard credits > 0, let id = openEntry(withPeer: source) else {
-                // Credits that crossed with the channel's end come to nothing.
+                // Credits may cross with a Disconnection Request.
                 return isClosing(withPeer: source)
                     ? [] : [.anomaly("\(credits) credits for L2CAP channel \(source.rawValue)")]
             }
@@ -204,7 +204,7 @@ struct ChannelTable: Sendable {
                 identifier: identifier, reason: RejectReason.invalidChannel, data: channels.bytes)
             return [.send(reject)]
         }
-        // The standard wants such a request ignored.
+        // The standard requires that such a request is ignored.
         guard peer == source else { return [] }
         let entry = entries.removeValue(forKey: id)
         let response = Effect.send(.disconnectionResponse(identifier: identifier, destination: id, source: source))
@@ -212,7 +212,7 @@ struct ChannelTable: Sendable {
         return [response, .closed(id, .closedByPeer)]
     }
 
-    // MARK: Time and the end
+    // MARK: Timer and end of the link
 
     /// When to call `timerFired`.
     var deadline: Instant? { entries.values.lazy.compactMap(\.deadline).min() }
@@ -248,7 +248,7 @@ struct ChannelTable: Sendable {
             case .received(let sdu):
                 result.append(.received(id, sdu))
             case .grant(let credits):
-                // The channel of this packet is the sender's: ours.
+                // A credit packet contains the identifier of the sender's end.
                 result.append(
                     .send(.flowControlCredit(identifier: identifiers.next(), channel: id, credits: credits)))
             case .violated(let violation):
@@ -297,12 +297,14 @@ extension ChannelTable {
         _ id: L2CAPChannelID, _ body: (inout CreditBasedChannel) -> Outcome
     ) -> Outcome? {
         guard case .open(var channel) = entries[id] else { return nil }
-        // Only one copy may live while its queues change.
+        // A second copy of the channel would cause its queues to be copied when they change.
         entries[id] = nil
         defer { entries[id] = .open(channel) }
         return body(&channel)
     }
 
+    /// The result codes of a Credit Based Connection Response.
+    ///
     /// - Source: Bluetooth Core 5.4, Vol 3, Part A, 4.23.
     private enum Result {
         static let success: UInt16 = 0x0000
@@ -322,7 +324,7 @@ extension ChannelTable.Entry {
         }
     }
 
-    /// Of our request that is not answered yet.
+    /// The identifier of our unanswered request.
     fileprivate var identifier: UInt8? {
         switch self {
         case .connecting(_, let identifier, _), .closing(_, let identifier, _): identifier

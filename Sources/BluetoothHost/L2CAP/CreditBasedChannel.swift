@@ -1,53 +1,54 @@
 import Bytes
 
-/// An open channel: SDUs in pieces both ways, each piece for a credit of the receiver.
+/// An open credit-based channel: segments and reassembles SDUs. Each K-frame costs a credit granted by the receiver.
 ///
 ///     K-frame  0…1            2…
-///     first    SDU length     its beginning
-///     others   what follows
+///     first    SDU length     the beginning of the SDU
+///     others   the continuation of the SDU
 ///
 /// | on                          | and we                                                          |
 /// |-----------------------------|-----------------------------------------------------------------|
-/// | an SDU to send              | queue it; refused when it is too long or the queue is full      |
-/// | asked for a frame, a credit | the next piece; writable, when one was refused and half is free |
-/// | asked for a frame, none     | nothing                                                         |
-/// | credits                     | count them; more than 65535 is a violation                      |
-/// | a frame                     | received, when the SDU is complete; credits, when half are used |
-/// | a frame that may not be     | a violation, after which the channel is of no use               |
+/// | an SDU to send              | queue it; refused if it is too long or the queue is full        |
+/// | `nextFrame`, with a credit  | the next K-frame; writable if an SDU was refused and half is free |
+/// | `nextFrame`, without credit | nothing                                                         |
+/// | credits                     | count them; more than 65535 are a violation                     |
+/// | a frame                     | received, if the SDU is complete; credits, if half are used     |
+/// | an invalid frame            | a violation, after which the channel is closed                  |
 ///
-/// Credits are given back as frames are taken, so a peer is slowed down by `setReceiving(false)` and by nothing
-/// else: what it has credits for still comes.
+/// Credits are returned as frames arrive, unless `setReceiving(false)` stops that. The peer may still use the credits
+/// that it has.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 3, Part A, 3.4.3 and 10.1.
 struct CreditBasedChannel: Sendable {
     enum Effect: Hashable, Sendable {
         case received([UInt8])
-        /// To be told to the peer.
+        /// New credits, to be sent to the peer.
         case grant(UInt16)
         case violated(ChannelViolation)
     }
 
-    /// The SDU that comes in, and how long it will be.
+    /// An incomplete received SDU and its announced length.
     private struct PartialSDU: Sendable {
         var octets: [UInt8]
         var length: Int
     }
 
-    /// SDUs that wait, each with its length before it; there is always room for one.
+    /// The maximum size of the queue in octets, including a length of 2 octets for each SDU. An empty queue has room
+    /// for the longest SDU.
     static let maximumQueuedOctets = 2 + Int(UInt16.max)
 
-    /// What the peer told when the channel was opened.
+    /// The peer's parameters from the opening of the channel.
     let peer: ChannelOffer
     private let configuration: ChannelConfiguration
-    /// Frames we may send.
+    /// The number of frames that we may send.
     private var credits: Int
-    /// Frames the peer may send.
+    /// The number of frames that the peer may send.
     private var granted: Int
     private var isReceiving = true
 
-    /// Whole SDUs not yet begun, their lengths before them.
+    /// SDUs that have not been started, each after its length.
     private var waiting: [[UInt8]] = []
-    /// What is left of the SDU begun.
+    /// The rest of the SDU that has been started.
     private var current: ByteReader?
     private var queuedOctets = 0
     private var wasRefused = false
@@ -63,7 +64,7 @@ struct CreditBasedChannel: Sendable {
 
     // MARK: Sending
 
-    /// - Returns: why it was not taken.
+    /// - Returns: why the SDU was not accepted; `nil` if it was.
     mutating func enqueue(_ sdu: [UInt8]) -> SDURefusal? {
         guard sdu.count <= Int(peer.mtu) else { return .tooLong }
         guard queuedOctets + 2 + sdu.count <= Self.maximumQueuedOctets else {
@@ -78,10 +79,10 @@ struct CreditBasedChannel: Sendable {
         return nil
     }
 
-    /// Whether `nextFrame` has one.
+    /// Whether `nextFrame` returns a frame.
     var canSend: Bool { credits > 0 && (current != nil || !waiting.isEmpty) }
 
-    /// The payload of the next K-frame, and whether there is room again for what was refused.
+    /// The payload of the next K-frame, and whether there is room again after an SDU was refused.
     mutating func nextFrame() -> (payload: [UInt8], isWritable: Bool)? {
         guard canSend else { return nil }
         var sdu = current ?? ByteReader(waiting.removeFirst())
@@ -117,7 +118,7 @@ struct CreditBasedChannel: Sendable {
             guard announced <= configuration.mtu else { return [.violated(.sduTooLong)] }
             length = Int(announced)
         }
-        // Only one copy may live while octets are appended.
+        // A second copy of the octets would cause them to be copied when more are appended.
         partial = nil
         guard sdu.count + payload.remainingCount <= length else { return [.violated(.sduOverrun)] }
         sdu.append(contentsOf: payload.remainder())
@@ -133,7 +134,7 @@ struct CreditBasedChannel: Sendable {
         return grant()
     }
 
-    /// Half of the credits at once, so that not every frame costs one back.
+    /// Grants new credits when half are used, so that a credit packet is not needed for every frame.
     private mutating func grant() -> [Effect] {
         guard isReceiving, granted <= Int(configuration.credits) / 2 else { return [] }
         let more = Int(configuration.credits) - granted

@@ -1,6 +1,6 @@
 import Bytes
 
-/// What one side says at once on one channel.
+/// An L2CAP frame (B-frame or K-frame).
 ///
 ///     octet  0…1      2…3       4…
 ///            length   channel   payload, `length` octets
@@ -8,7 +8,7 @@ import Bytes
 /// - Source: Bluetooth Core 5.4, Vol 3, Part A, 3.1.
 struct L2CAPFrame: Sendable {
     var channel: L2CAPChannelID
-    /// Stands at the first octet of the payload.
+    /// A reader at the first octet of the payload.
     var payload: ByteReader
 
     static let headerLength = 4

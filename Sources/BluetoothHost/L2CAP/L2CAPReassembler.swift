@@ -1,31 +1,32 @@
 import Bytes
 
-/// Joins the ACL packets of one link to frames.
+/// Reassembles L2CAP frames from the ACL packets of one link.
 ///
-/// A frame that fits one packet, as nearly all do, is read in place and not copied.
+/// A frame in a single packet, the usual case, is read in place without copying.
 struct L2CAPReassembler: Hashable, Sendable {
     struct Outcome: Sendable {
         var frame: L2CAPFrame?
-        /// What the peer or the controller got wrong; the octets concerned are dropped.
+        /// A violation by the peer or the controller; the octets concerned are dropped.
         var fault: String?
-        /// Whose frame was dropped because it is too long.
+        /// The channel of a frame that was dropped because it is too long.
         var oversized: L2CAPChannelID?
     }
 
-    /// The longest frame taken: the longest attribute PDU, or piece of an SDU, with its header. A longer one is dropped whole.
+    /// The longest frame that is accepted: the longest attribute PDU or K-frame payload, with its header. A longer
+    /// frame is dropped completely.
     static let maximumFrameLength = L2CAPFrame.headerLength + Int(ATTPDU.maximumMTU)
 
     private enum State: Hashable, Sendable {
         case idle
-        /// The octets so far.
+        /// The octets received so far.
         case collecting([UInt8])
-        /// The rest of a frame that was wrong is on its way.
+        /// The rest of an invalid frame is being skipped.
         case discarding
     }
 
     private var state = State.idle
 
-    /// - Parameter fragment: stands at the first octet of the packet's data.
+    /// - Parameter fragment: a reader at the first octet of the packet's data.
     mutating func receive(_ fragment: ByteReader, isFirst: Bool) -> Outcome {
         guard isFirst else { return receiveContinuing(fragment) }
         var lost: String?
@@ -51,7 +52,7 @@ struct L2CAPReassembler: Hashable, Sendable {
         case .idle: return Outcome(fault: "an L2CAP fragment without its beginning")
         case .discarding: return Outcome()
         case .collecting(let collected):
-            // Only one copy may live while octets are appended.
+            // A second copy of the octets would cause them to be copied when more are appended.
             state = .idle
             return collect(collected, fragment)
         }

@@ -1,24 +1,24 @@
 import Bytes
 
-/// The connection parameters on the LE signalling channel of one link: the peripheral asks, the central answers.
-/// What it does not know it rejects; `ChannelTable` has the rest.
+/// The Connection Parameter Update procedure on the LE signalling channel of one link: the peripheral requests, the
+/// central answers. Unknown commands are rejected; `ChannelTable` handles the commands for credit-based channels.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 3, Part A, 4.1, 4.20 and 4.21.
 struct SignallingChannel: Hashable, Sendable {
     enum Effect: Hashable, Sendable {
         case send(SignallingPacket)
-        /// What the peripheral asked for and may have.
+        /// Apply the parameters that the peripheral requested and that are acceptable.
         case updateConnection(ConnectionParameters)
         case anomaly(String)
     }
 
     let role: LinkRole
-    /// Of our request that is not answered yet.
+    /// The identifier of our unanswered request.
     private var pendingIdentifier: UInt8?
 
     init(role: LinkRole) { self.role = role }
 
-    /// A second request takes the first one's place: an answer to the first is then unexpected.
+    /// Sends a request. It replaces an unanswered request, whose answer is then unexpected.
     mutating func request(_ parameters: ConnectionParameters, identifier: UInt8) -> [Effect] {
         pendingIdentifier = identifier
         return [.send(.connectionParameterUpdateRequest(identifier: identifier, parameters))]
@@ -48,13 +48,15 @@ struct SignallingChannel: Hashable, Sendable {
     }
 }
 
+/// The reason of a Command Reject.
+///
 /// - Source: Bluetooth Core 5.4, Vol 3, Part A, 4.1.
 enum RejectReason {
     static let notUnderstood: UInt16 = 0
     static let invalidChannel: UInt16 = 2
 }
 
-/// What the requests of one end are told apart by: 1…255, each in its turn.
+/// The identifiers of our signalling requests: 1…255 in rotation.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 3, Part A, 4.
 struct SignallingIdentifiers: Hashable, Sendable {

@@ -1,6 +1,6 @@
 import Bytes
 
-/// One command on the LE signalling channel; a frame carries exactly one.
+/// A command on the LE signalling channel; a frame carries exactly one command.
 ///
 ///     octet  0      1            2…3      4…
 ///            code   identifier   length   data
@@ -10,17 +10,17 @@ enum SignallingPacket: Hashable, Sendable {
     case commandReject(identifier: UInt8, reason: UInt16, data: [UInt8])
     case connectionParameterUpdateRequest(identifier: UInt8, ConnectionParameters)
     case connectionParameterUpdateResponse(identifier: UInt8, isAccepted: Bool)
-    /// The channels are the receiver's and the sender's.
+    /// `destination` is the receiver's channel identifier, `source` the sender's.
     case disconnectionRequest(identifier: UInt8, destination: L2CAPChannelID, source: L2CAPChannelID)
     case disconnectionResponse(identifier: UInt8, destination: L2CAPChannelID, source: L2CAPChannelID)
     case creditBasedConnectionRequest(identifier: UInt8, SPSM, ChannelOffer)
-    /// The offer means nothing unless the result is success.
+    /// The offer is meaningless unless the result is success.
     case creditBasedConnectionResponse(identifier: UInt8, ChannelOffer, result: UInt16)
-    /// The channel is the sender's.
+    /// `channel` is the sender's identifier.
     case flowControlCredit(identifier: UInt8, channel: L2CAPChannelID, credits: UInt16)
     case unknown(code: UInt8, identifier: UInt8, data: [UInt8])
 
-    /// - Throws: `Truncated`, when the payload ends before the announced data or its fields do.
+    /// - Throws: `Truncated` when the payload ends before the announced data or its fields.
     init(decoding payload: ByteReader) throws(Truncated) {
         var reader = payload
         let code = try reader.uint8()
@@ -116,7 +116,7 @@ enum SignallingPacket: Hashable, Sendable {
     }
 }
 
-/// What one end tells of itself when a credit-based channel is opened.
+/// The parameters that one end sends when a credit-based channel is opened.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 3, Part A, 4.22.
 struct ChannelOffer: Hashable, Sendable {
@@ -125,7 +125,7 @@ struct ChannelOffer: Hashable, Sendable {
     var mps: UInt16
     var credits: UInt16
 
-    /// With a result that is not success.
+    /// The parameters of a response that refuses the channel.
     static let none = ChannelOffer(id: L2CAPChannelID(rawValue: 0), mtu: 0, mps: 0, credits: 0)
 
     init(id: L2CAPChannelID, mtu: UInt16, mps: UInt16, credits: UInt16) {
