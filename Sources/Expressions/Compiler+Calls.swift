@@ -43,7 +43,8 @@ extension Compiler {
             guard let merged = merged(arguments, "\(function.rawValue) needs one type") else { return nil }
             type = merged
         }
-        // What becomes of a number must not depend on whether it happened to be written as an integer.
+        // Integers are converted if the merged type is number, so that the result does not depend on how a number was
+        // written.
         let nodes = arguments.map { type.scalar == .number && $0.type.isNumeric ? asNumber($0) : $0.node }
         let operands = program.append(
             operands: description.outcome == .integerUnlessPlaces ? arguments.map(\.node) : nodes)
@@ -64,7 +65,7 @@ extension Compiler {
         return false
     }
 
-    /// Whether the argument is of that kind, or a report.
+    /// Whether the argument is of this kind; reports a problem if not.
     private mutating func takes(
         _ argument: Checked, _ kind: FunctionDescription.Kind, _ function: Function
     ) -> Bool {
@@ -95,7 +96,7 @@ extension Compiler {
         return isKnown(argument)
     }
 
-    /// Whether a pointer that is written out can be one.
+    /// Whether a JSON pointer given as a literal is well-formed; reports a problem if not.
     private mutating func isPointer(_ argument: Checked) -> Bool {
         guard case .string(let text)? = program.constant(at: argument.node), JSONPointer(text) == nil else {
             return true
@@ -121,7 +122,7 @@ extension Compiler {
         return checked(.call(.next, operands), type, syntax)
     }
 
-    /// `next(variables.scene)`: the values the variable was declared with.
+    /// Checks `next(variables.scene)`, whose list is the values that the variable was declared with.
     private mutating func nextOfVariable(_ argument: Syntax, _ syntax: Syntax) -> Checked? {
         guard let value = check(argument) else { return nil }
         guard let (name, declared) = declaration(of: argument, in: .variables) else {
@@ -184,7 +185,7 @@ extension Compiler {
 }
 
 extension FunctionDescription.Kind {
-    /// As messages say it.
+    /// The kind as messages name it.
     var noun: String {
         switch self {
         case .anything, .value: "a value"
@@ -206,7 +207,7 @@ extension FunctionDescription.Kind {
         }
     }
 
-    /// Which function makes the wanted out of what was given.
+    /// Suggests the function that converts a value of this type to this kind.
     fileprivate func hint(for type: ExpressionType) -> String? {
         switch (self, type.scalar) {
         case (.text, .some): "string(x) makes text of it"

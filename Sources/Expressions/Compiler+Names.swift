@@ -1,5 +1,6 @@
 extension Compiler {
-    /// `trigger.button`, `states.lux`, `buttons.kitchen.held`, and everything that only looks like one.
+    /// Checks a name with its fields, such as `trigger.button`, `states.lux` or `buttons.kitchen.held`, and reports
+    /// unknown names.
     mutating func name(_ syntax: Syntax) -> Checked? {
         var path: [(name: String, range: Range<Int>)] = []
         var base = syntax
@@ -43,7 +44,7 @@ extension Compiler {
 
     private typealias Part = (name: String, range: Range<Int>)
 
-    /// Where it is read, its type, and how many parts of the path it takes.
+    /// The slot that a name refers to, its type, and the number of path components that it uses after the root.
     private mutating func place(
         _ root: Root, _ first: Part, _ second: Part?, _ wordRange: Range<Int>
     ) -> (Slot, ExpressionType, Int)? {
@@ -124,8 +125,8 @@ extension Compiler {
         return nil
     }
 
-    /// A word that is no root: a root misspelt, a declared name without its root, another language's word for a value,
-    /// or a text without quotes.
+    /// Reports a name that is not a root: a misspelt root, a declared name without its root, another language's word
+    /// for a value, or text without quotes.
     private mutating func unknownRoot(_ word: String, _ range: Range<Int>, isAlone: Bool) {
         let message = "unknown name \(word)"
         if let hint = ForeignWords.hint(forName: word) {

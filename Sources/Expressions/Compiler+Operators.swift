@@ -1,7 +1,8 @@
 extension Compiler {
     // MARK: Booleans
 
-    /// There is no truthiness: a condition compares.
+    /// Checks an operand that must be a boolean. No other type is converted to a boolean: the language has no
+    /// truthiness.
     mutating func boolean(_ syntax: Syntax, of word: String) -> Checked? {
         guard let checked = check(syntax), isBoolean(checked, of: word) else { return nil }
         return checked
@@ -24,7 +25,7 @@ extension Compiler {
         return isKnown(checked)
     }
 
-    /// The comparison that was probably meant where a boolean is wanted.
+    /// Suggests the comparison that was probably meant where a boolean is required.
     func comparisonHint(_ checked: Checked) -> String? {
         let written = source(checked.syntax)
         guard !checked.type.isOptional else { return "write known(\(written)), or compare it" }
@@ -36,7 +37,7 @@ extension Compiler {
         }
     }
 
-    // MARK: Choosing
+    // MARK: Fallback and conditional
 
     mutating func fallback(_ operands: [Syntax], _ syntax: Syntax) -> Checked? {
         guard let checked = checkAll(operands) else { return nil }
@@ -71,7 +72,7 @@ extension Compiler {
         return self.checked(.conditional(program.append(operands: nodes)), type, syntax)
     }
 
-    /// One type for all, or a report at the first that does not fit.
+    /// The common type of all values; reports a problem at the first value that does not fit.
     mutating func merged(_ values: [Checked], _ rule: String) -> ExpressionType? {
         guard var type = values.first?.type else { return nil }
         for value in values.dropFirst() {
@@ -145,7 +146,7 @@ extension Compiler {
         return checked(.contains(isNegated: isNegated, value.node, in: container.node), .boolean, syntax)
     }
 
-    // MARK: Reckoning
+    // MARK: Arithmetic
 
     mutating func negate(_ operand: Syntax, _ range: Range<Int>, _ syntax: Syntax) -> Checked? {
         guard let operand = check(operand) else { return nil }
@@ -177,7 +178,7 @@ extension Compiler {
         return checked(.arithmetic(program.append(operands: nodes)), type, syntax)
     }
 
-    /// The type of one step, or a report.
+    /// The type of one operation; reports a problem if the operator does not accept the operands.
     private mutating func result(_ operation: Arithmetic, _ left: Checked, _ right: Checked) -> ExpressionType? {
         let type = Compiler.result(operation, left.type, right.type)
         guard let type else {
@@ -193,9 +194,10 @@ extension Compiler {
         return type
     }
 
-    /// `nil` where the operator does not take these types. What may be unknown is taken for known.
+    /// The type of an operation; `nil` if the operator does not accept the types. Whether the operands are optional is
+    /// ignored.
     static func result(_ operation: Arithmetic, _ left: ExpressionType, _ right: ExpressionType) -> ExpressionType? {
-        // Null alone is reported as such.
+        // `isKnown` reports an operand that is `null`.
         if left.kind == .null || right.kind == .null { return .null }
         guard let left = left.scalar, let right = right.scalar else { return nil }
         let isWhole = left == .integer && right == .integer
@@ -241,7 +243,8 @@ extension Compiler {
         return checked(.join(program.append(operands: nodes)), .string, syntax)
     }
 
-    /// Whether it can stand in text. What may be unknown can: it fails when it is.
+    /// Whether the value can be converted to text; reports a problem if not. An optional type can: evaluation fails if
+    /// the value is unknown.
     mutating func hasText(_ checked: Checked) -> Bool {
         switch checked.type.kind {
         case .scalar: return true
@@ -258,7 +261,7 @@ extension Compiler {
 }
 
 extension ExpressionType {
-    /// For messages about something else than being unknown.
+    /// The type without "or unknown", for messages about another mistake.
     var certain: ExpressionType { kind == .null ? self : ExpressionType(kind) }
 }
 

@@ -11,7 +11,7 @@ extension Compiler {
 
     func source(_ syntax: Syntax) -> String { Excerpt.of(octets, syntax.range) }
 
-    /// Reports what may be unknown, where it may not.
+    /// Whether a value is certainly known; reports a problem if it is optional.
     mutating func isKnown(_ checked: Checked) -> Bool {
         guard checked.type.isOptional else { return true }
         let written = source(checked.syntax)
@@ -26,7 +26,8 @@ extension Compiler {
         return false
     }
 
-    /// What is read directly, when it is a declared value of that root.
+    /// The declaration that an expression refers to, if the expression is only the name of a state, variable or input
+    /// of this root.
     func declaration(of syntax: Syntax, in root: Root) -> (name: String, declared: Scope.Declared)? {
         guard case .field(.name(root.rawValue, _), let name, _) = syntax.withoutBrackets else { return nil }
         let declared =
@@ -39,9 +40,9 @@ extension Compiler {
         return declared.map { (name, $0) }
     }
 
-    /// How the declaration of a text could make it the number it is used as.
+    /// Suggests how to change a declaration so that a value that is text now gets the required type.
     ///
-    /// - Parameter type: what it should have been.
+    /// - Parameter type: the required type.
     func remedy(for checked: Checked, toBe type: ExpressionType.Scalar) -> String? {
         guard checked.type.scalar == .string else { return nil }
         for root in [Root.states, .variables, .inputs] {

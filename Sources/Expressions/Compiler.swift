@@ -1,8 +1,8 @@
-/// Syntax to a program: finds names, checks types, and reports every mistake once.
+/// Compiles syntax to a program: resolves names, checks types, and reports every mistake once.
 ///
-/// What is wrong has no type, and nothing is said about expressions around it.
+/// An expression with a mistake has no `Checked` value, and expressions that contain it are not reported.
 struct Compiler {
-    /// A node of the program and what is known about it.
+    /// A node of the program, with its type and syntax.
     struct Checked {
         var node: Int
         var type: ExpressionType
@@ -51,7 +51,7 @@ struct Compiler {
         Checked(node: program.append(node, range ?? syntax.range), type: type, syntax: syntax)
     }
 
-    /// All of them, so that each says what is wrong with it; `nil` if one is.
+    /// Checks all expressions, so that the mistakes of each are reported; `nil` if there are any.
     mutating func checkAll(_ syntaxes: [Syntax]) -> [Checked]? {
         let checked = syntaxes.map { check($0) }
         let good = checked.compactMap { $0 }
@@ -85,13 +85,13 @@ struct Compiler {
         return Checked(node: program.append(constant: .list(values), range), type: type, syntax: syntax)
     }
 
-    /// The node, made to give a number where it gives an integer.
+    /// The node, converted from integer to number if necessary.
     mutating func asNumber(_ checked: Checked) -> Int {
         guard checked.type.scalar == .integer || checked.type.kind == .list(of: .integer) else { return checked.node }
         return program.append(.asNumber(checked.node), checked.syntax.range)
     }
 
-    /// The node, made to give what the type says.
+    /// The node, converted to this type if necessary.
     mutating func node(_ checked: Checked, as type: ExpressionType) -> Int {
         let isNumber = type.scalar == .number || type.kind == .list(of: .number)
         return isNumber ? asNumber(checked) : checked.node
@@ -99,7 +99,7 @@ struct Compiler {
 }
 
 extension Value {
-    /// The type of a value as it is written, which is never a list.
+    /// The type of a literal, which is never a list.
     fileprivate var literalType: ExpressionType {
         switch self {
         case .unknown: .null
@@ -112,7 +112,7 @@ extension Value {
         }
     }
 
-    /// An integer, or each of a list, as a number.
+    /// An integer, or every integer of a list, converted to a number.
     var asNumber: Value {
         switch self {
         case .integer(let value): .number(Double(value))

@@ -1,13 +1,13 @@
-/// The fewest decimal digits that read back as the same number.
+/// The shortest decimal representation that reads back as the same `Double`.
 ///
-/// The value is 0.d₁d₂d₃… × 10^`exponent`, so `exponent` is how many digits stand before the point.
+/// The value is 0.d₁d₂d₃… × 10^`exponent`, so `exponent` is the number of digits before the point.
 struct Decimal: Hashable {
     private(set) var isNegative: Bool
-    /// 0…9, neither beginning nor ending with 0; empty for zero.
+    /// The digits 0…9, neither beginning nor ending with 0; empty for zero.
     private(set) var digits: [UInt8]
     private(set) var exponent: Int
 
-    /// - Parameter number: finite.
+    /// - Parameter number: must be finite.
     init(_ number: Double) {
         isNegative = number < 0
         digits = []
@@ -38,9 +38,9 @@ struct Decimal: Hashable {
         }
     }
 
-    /// Half away from zero, as a person rounds the digits that are shown.
+    /// Rounds half away from zero, based on the decimal digits that are shown and not on the binary value.
     ///
-    /// - Parameter places: digits kept after the point, at least 0.
+    /// - Parameter places: the number of digits after the point, at least 0.
     func rounded(toPlaces places: Int) -> Decimal {
         let (kept, overflow) = exponent.addingReportingOverflow(places)
         guard !overflow, kept < digits.count else { return self }
@@ -64,7 +64,7 @@ struct Decimal: Hashable {
         return rounded
     }
 
-    /// Without an exponent below 10²¹, with one as in JSON from there. Zero has no sign.
+    /// The number without an exponent below 10²¹, and with an exponent as in JSON from there on. Zero has no sign.
     var text: String {
         guard !digits.isEmpty else { return "0" }
         var text: [UInt8] = isNegative ? [UInt8(ascii: "-")] : []
@@ -93,6 +93,6 @@ struct Decimal: Hashable {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The number these digits read as.
+    /// The number that the digits denote.
     var value: Double { Double(text) ?? 0 }
 }

@@ -1,12 +1,12 @@
-/// `1h30m`: whole numbers with units, the larger first.
+/// The text form of durations, such as `1h30m`: whole numbers with units in descending order.
 package enum DurationText {
-    /// Why a text is no duration; the message begins with a verb, after the text itself.
+    /// Why a text is not a duration. The message continues a sentence that begins with the text.
     package struct Fault: Error, Hashable, Sendable {
         package var message: String
         package var hint: String?
     }
 
-    /// A hundred years; longer is a mistake.
+    /// The longest duration: a hundred years.
     package static let longestMilliseconds: Int64 = 100 * 366 * 86_400_000
 
     private static let units: [(name: String, milliseconds: Int64)] = [
@@ -42,7 +42,7 @@ package enum DurationText {
         return total
     }
 
-    /// The shortest way to write a duration; one below zero begins with a minus.
+    /// The shortest text of a duration; a negative duration begins with a minus.
     package static func text(milliseconds: Int64) -> String {
         var left = milliseconds.magnitude
         guard left > 0 else { return "0s" }
@@ -54,7 +54,7 @@ package enum DurationText {
         return text
     }
 
-    /// What was probably meant by `0.5s`.
+    /// Suggests a correction, such as `500ms` for `0.5s`.
     private static func hint(for text: String) -> String {
         for unit in units where text.hasSuffix(unit.name) && unit.milliseconds > 1 {
             let number = text.dropLast(unit.name.count)

@@ -1,7 +1,7 @@
-/// Everything one evaluation may read: a snapshot, so that what changes meanwhile changes nothing.
+/// The values that one evaluation may read: a snapshot, which later changes do not affect.
 ///
-/// Arrays are addressed by the slots of the `Scope` the expression was compiled in. A slot that is not there is
-/// unknown.
+/// Arrays are indexed by the slots of the `Scope` with which the expression was compiled. A slot beyond the end of its
+/// array is unknown.
 package struct Environment: Hashable, Sendable {
     package var trigger = TriggerFacts()
     package var states: [Value] = []
@@ -12,7 +12,7 @@ package struct Environment: Hashable, Sendable {
     package var inputs: [Value] = []
     package var error = ErrorFacts()
     package var now = LocalTime()
-    /// Of a clock that is not to be believed, `in_time` is false.
+    /// Whether the wall clock shows a plausible time. If not, `in_time` is false.
     package var clockIsBelievable = true
     package var sun = SunFacts()
     package var brokerIsConnected = false
@@ -21,7 +21,7 @@ package struct Environment: Hashable, Sendable {
     package init() {}
 }
 
-/// The event a run answers. What does not apply is empty, zero or false.
+/// The event that started a run. Facts that do not apply are empty, zero or false.
 package struct TriggerFacts: Hashable, Sendable {
     package var id = ""
     package var button = ""
@@ -48,7 +48,7 @@ package struct TriggerFacts: Hashable, Sendable {
 package struct ButtonFacts: Hashable, Sendable {
     package var isConnected = false
     package var isHeld = false
-    /// Percent.
+    /// In percent; `nil` if unknown.
     package var battery: Int64?
     package var lastEvent = ""
     package var lastEventAge: Duration?
@@ -92,7 +92,7 @@ package struct RepeatFacts: Hashable, Sendable {
 }
 
 extension Environment {
-    /// What an expression that reads the slot sees.
+    /// The value of a slot.
     package func value(of slot: Slot) -> Value {
         switch slot {
         case .trigger(let field): trigger.value(of: field)

@@ -1,24 +1,24 @@
-/// Why an evaluation has no value.
+/// Why an evaluation failed.
 package struct EvaluationFailure: Error, Hashable, Sendable {
-    /// The raw value is the code of the language.
+    /// The raw value is the error code of the rule language.
     package enum Code: String, CaseIterable, Hashable, Sendable {
-        /// Something unknown where a known value is needed.
+        /// A value is unknown where a known value is required.
         case unknownValue = "R801"
-        /// Overflow, division by zero, or no finite number.
+        /// Overflow, division by zero, or a result that is not finite.
         case arithmetic = "R802"
-        /// Text that is no number, or a value of another type than was declared.
+        /// Text that is not a number, or a value of another type than declared.
         case conversion = "R803"
         case tooLong = "R804"
-        /// A value that cannot be part of a topic.
+        /// A value contains a character that is not allowed in a topic, or is empty.
         case topic = "R831"
-        /// A value that cannot be part of a header.
+        /// A value contains a line break or NUL, which is not allowed in a header.
         case header = "R832"
     }
 
     package var code: Code
-    /// Octets of UTF-8 from the start of the expression's or template's text.
+    /// The part of the expression's or template's text that failed, in octets of UTF-8.
     package var range: Range<Int>
-    /// One sentence, lower case, no full stop.
+    /// One sentence in lower case, without full stop.
     package var message: String
 
     package init(_ code: Code, _ range: Range<Int>, _ message: String) {

@@ -1,6 +1,6 @@
-/// A piece of text as messages quote it: on one line, and not too long.
+/// A quotation in a message: one line of limited length.
 enum Excerpt {
-    /// Unicode scalars.
+    /// In Unicode scalars.
     static let maximumLength = 60
 
     static func of(_ octets: [UInt8], _ range: Range<Int>? = nil) -> String {

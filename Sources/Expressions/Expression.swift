@@ -1,26 +1,26 @@
-/// What the place an expression stands in wants of it.
+/// The type that the context of an expression requires.
 package enum WantedType: Hashable, Sendable {
-    /// A condition: true or false, and known.
+    /// A boolean that is known.
     case condition
-    /// Exactly this; an integer is taken where a number is wanted.
+    /// This type; an integer is converted where a number is required.
     case type(ExpressionType)
-    /// What can stand in text. What may be unknown can: evaluation fails when it is.
+    /// A type that can be converted to text. An optional type can: evaluation fails if the value is unknown.
     case text
-    /// What can be a leaf of JSON: text, lists, and what may be unknown, as above.
+    /// A type that can be a leaf of JSON: text, lists, and optional types as for `text`.
     case json
-    /// Whatever it gives.
+    /// Any type.
     case anything
 }
 
-/// An expression of the rules file: checked when it is made, and evaluated as often as wanted.
+/// A compiled expression of the rules file. Compiling checks it, and it can be evaluated repeatedly.
 ///
 ///     let expression = try Expression(compiling: "states.lux < 50", in: scope, expecting: .condition)
 ///     let isDark = try expression.isTrue(in: environment)
 ///
-/// Evaluation takes time linear in what it reads, never traps, and does nothing but return a value.
+/// Evaluation has no side effects, never traps, and takes time linear in the size of the values that it reads.
 package struct Expression: Hashable, Sendable {
     package let type: ExpressionType
-    /// What it reads, so that a wait knows what to look at.
+    /// The slots that the expression reads; a wait evaluates it again when one of them changes.
     package let reads: Set<Slot>
     let program: Program
     private let range: Range<Int>
@@ -33,8 +33,8 @@ package struct Expression: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - octets: the whole text.
-    ///   - range: where the expression stands in it.
+    ///   - octets: the text that contains the expression, as UTF-8.
+    ///   - range: the expression's position in the text.
     init(
         compiling octets: [UInt8], in range: Range<Int>, _ scope: Scope, _ wanted: WantedType
     ) throws(ExpressionProblems) {
@@ -55,10 +55,10 @@ package struct Expression: Hashable, Sendable {
         program = compiler.program
     }
 
-    /// As it was written, for traces.
+    /// The expression's text, for traces.
     package var source: String { String(decoding: program.octets[range], as: UTF8.self).trimmed }
 
-    /// It asks for a time of day with `in_time`.
+    /// Whether the expression depends on the time of day, by `in_time`.
     package var hasTimeWindow: Bool { !program.windows.isEmpty }
 
     package func evaluate(in environment: Environment) throws(EvaluationFailure) -> Value {
@@ -67,19 +67,19 @@ package struct Expression: Hashable, Sendable {
         return value
     }
 
-    /// For an expression that was compiled as a condition.
+    /// The value of an expression that was compiled as a condition.
     package func isTrue(in environment: Environment) throws(EvaluationFailure) -> Bool {
         try program.boolean(at: program.root, in: environment)
     }
 
-    /// The value as text.
+    /// The value converted to text.
     package func text(in environment: Environment) throws(EvaluationFailure) -> String {
         try program.text(at: program.root, in: environment)
     }
 }
 
 extension Compiler {
-    /// The result, if it is what is wanted here, or a report.
+    /// The result converted to the required type; reports a problem if that is impossible.
     mutating func fit(_ result: Checked, _ place: WantedType) -> Checked? {
         switch place {
         case .anything: return result

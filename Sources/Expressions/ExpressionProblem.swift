@@ -1,16 +1,16 @@
-/// Something wrong with an expression or a template, found before it runs.
+/// A mistake in an expression or a template, found at compile time.
 ///
-/// The module knows offsets only; whoever holds the file turns them into lines and columns.
+/// Positions are offsets into the text; the caller converts them to lines and columns of the file.
 package struct ExpressionProblem: Error, Hashable, Sendable {
-    /// `E401`, `E404`: the list is part of the language.
+    /// The stable code, such as `E401` or `E404`. Codes are part of the rule language.
     package var code: String
-    /// Octets of UTF-8 from the start of the text that was given. Empty at the end of the text.
+    /// The position in octets of UTF-8 from the start of the text. Empty for a mistake at the end of the text.
     package var range: Range<Int>
-    /// One sentence, lower case, no full stop, quoting what the user typed.
+    /// One sentence in lower case, without full stop, which quotes what the user typed.
     package var message: String
-    /// What to do about it, when we know.
+    /// A suggestion how to fix it, when there is one.
     package var hint: String?
-    /// What may be put in place of `range`, when it is one word.
+    /// The replacement for `range`, if the suggestion is a single word.
     package var suggestion: String?
 
     package init(
@@ -24,7 +24,8 @@ package struct ExpressionProblem: Error, Hashable, Sendable {
     }
 }
 
-/// Everything found wrong with one text, in its order. Empty where it only names what the scope leaves out.
+/// All problems of one text, in the order of their positions. Empty if the only mistakes are names with an invalid
+/// declaration, which was reported already (`Scope.leaveOut`).
 package struct ExpressionProblems: Error, Hashable, Sendable {
     package var list: [ExpressionProblem]
 

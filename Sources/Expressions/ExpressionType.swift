@@ -1,18 +1,18 @@
-/// What an expression gives, known before it ever runs.
+/// The static type of an expression.
 ///
-/// An *optional* type has values that may be unknown: they can be compared with `==`, asked with `known`, or given a
-/// fallback with `??`, and nothing else but becoming text.
+/// The values of an *optional* type may be unknown. They can be compared with `==`, tested with `known`, given a
+/// fallback with `??`, and converted to text; nothing else is allowed.
 package struct ExpressionType: Hashable, Sendable {
-    /// The raw value is the word the language and its messages use.
+    /// The raw value is the type's name in the language and in messages.
     package enum Scalar: String, CaseIterable, Hashable, Sendable {
         case boolean, integer, number, string, duration
     }
 
     package enum Kind: Hashable, Sendable {
         case scalar(Scalar)
-        /// `nil` is the empty list, which is a list of anything.
+        /// A list; `nil` is the element type of the empty list, which fits every list.
         case list(of: Scalar?)
-        /// The word `null`, which is unknown whatever is wanted.
+        /// The type of the literal `null`, which is unknown and fits every optional type.
         case null
     }
 
@@ -35,7 +35,7 @@ package struct ExpressionType: Hashable, Sendable {
 
     package static func list(of element: Scalar?) -> ExpressionType { ExpressionType(.list(of: element)) }
 
-    /// The same, but it may be unknown.
+    /// The type with values that may be unknown.
     package var optional: ExpressionType { ExpressionType(kind, isOptional: true) }
 }
 
@@ -48,10 +48,10 @@ extension ExpressionType {
         if case .list = kind { true } else { false }
     }
 
-    /// An integer or a number.
+    /// Whether the type is integer or number.
     var isNumeric: Bool { scalar == .integer || scalar == .number }
 
-    /// The type that holds the values of both: of an integer and a number, number. `nil` where there is none.
+    /// The common type of both, where number is the common type of integer and number; `nil` if there is none.
     func merged(with other: ExpressionType) -> ExpressionType? {
         let isOptional = isOptional || other.isOptional
         switch (kind, other.kind) {
@@ -75,7 +75,7 @@ extension ExpressionType.Scalar {
         return both == [.integer, .number] ? .number : nil
     }
 
-    /// A value somebody may write where one is unknown.
+    /// An example of a value to use after `??`.
     var exampleOfFallback: String {
         switch self {
         case .boolean: "false"
@@ -87,7 +87,7 @@ extension ExpressionType.Scalar {
 }
 
 extension ExpressionType: CustomStringConvertible {
-    /// As messages and the reference say it: `number`, `list of string`, `integer or unknown`.
+    /// The type's name in messages and in the reference: `number`, `list of string`, `integer or unknown`.
     package var description: String {
         let word =
             switch kind {

@@ -1,12 +1,12 @@
-/// A field of a name, for checking, for the reference and for completion.
+/// A field of a name, for the compiler, the reference and completion.
 package struct FieldDescription: Hashable, Sendable {
     package var name: String
     package var type: ExpressionType
-    /// One line.
+    /// A description in one line.
     package var summary: String
 }
 
-/// The fields of one root. The raw value is the word used everywhere.
+/// The fields of a root. The raw value is the field's name in the language.
 protocol NamedField: CaseIterable, RawRepresentable<String> {
     var row: (type: ExpressionType, summary: String) { get }
 }

@@ -1,6 +1,6 @@
-/// Words of other template languages, and what to write here.
+/// Words of other template languages, and their equivalents in this language.
 enum ForeignWords {
-    /// In the place of a function.
+    /// The hint for an unknown function.
     static func hint(forFunction name: String) -> String? {
         switch name {
         case "is_state": "write states.lamp == 'ON'"
@@ -21,7 +21,7 @@ enum ForeignWords {
         }
     }
 
-    /// In the place of a value.
+    /// The hint for an unknown name.
     static func hint(forName name: String) -> String? {
         switch name {
         case "True", "TRUE": "write true"
@@ -32,7 +32,7 @@ enum ForeignWords {
         }
     }
 
-    /// After a value, where an operator belongs.
+    /// The hint for a word after a value, where an operator is expected.
     static func hint(forOperator name: String) -> String? {
         switch name {
         case "AND", "And": "write and"

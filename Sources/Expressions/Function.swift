@@ -1,4 +1,4 @@
-/// The functions of the language. The raw value is the word used everywhere.
+/// The functions of the language. The raw value is the function's name.
 package enum Function: String, CaseIterable, Hashable, Sendable {
     case known, `default`, integer, number, string
     case round, floor, ceil, abs, min, max, clamp
@@ -12,12 +12,12 @@ package enum Function: String, CaseIterable, Hashable, Sendable {
     case inTime = "in_time"
 }
 
-/// How a function is called, for checking, for the reference and for completion.
+/// The parameters and the result of a function, for the compiler, the reference and completion.
 package struct FunctionDescription: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
-        /// Also what may be unknown.
+        /// Any type, including optional types.
         case anything
-        /// Anything that is known.
+        /// Any type that is not optional.
         case value
         case text
         case integer
@@ -26,7 +26,7 @@ package struct FunctionDescription: Hashable, Sendable {
         case duration
         case numberOrDuration
         case list
-        /// A time of day, written out.
+        /// A time of day, as a text literal.
         case clock
     }
 
@@ -38,21 +38,21 @@ package struct FunctionDescription: Hashable, Sendable {
 
     package enum Outcome: Hashable, Sendable {
         case always(ExpressionType)
-        /// The type that holds all arguments.
+        /// The common type of all arguments.
         case likeArguments
-        /// As `likeArguments`, and known when the last argument is.
+        /// The common type of all arguments; optional only if the last argument is.
         case likeArgumentsWithFallback
-        /// The type of the list's entries.
+        /// The type of the list's elements.
         case entry
-        /// With the optional argument a number, without it an integer.
+        /// Number if the optional argument is given, else integer.
         case integerUnlessPlaces
     }
 
     package var parameters: [Parameter]
-    /// The last parameter may be given again, up to `Limits.listCount` arguments.
+    /// Whether the last parameter may be repeated, up to `Limits.listCount` arguments in all.
     package var isVariadic = false
     package var outcome: Outcome
-    /// One line.
+    /// A description in one line.
     package var summary: String
 }
 
@@ -131,7 +131,7 @@ extension Function {
         }
     }
 
-    /// `round(x, n)`
+    /// The function with its parameters, such as `round(x, n)`.
     package var usage: String {
         let names = description.parameters.map(\.name).joined(separator: ", ")
         return "\(rawValue)(\(names)\(description.isVariadic ? ", …" : ""))"

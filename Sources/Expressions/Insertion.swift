@@ -1,16 +1,17 @@
-/// Where the values of a template land. Values come from outside; nothing in them may change what the text around
-/// them means.
+/// How values are inserted into a template, depending on its use. Values come from outside, and must not change the
+/// meaning of the surrounding text.
 package enum Insertion: Hashable, Sendable {
-    /// Payloads, bodies, arguments and logs: as it is.
+    /// Payloads, bodies, arguments and logs: values are inserted unchanged.
     case plain
-    /// A part of a topic name: it cannot add a level, leave one empty, or match several.
+    /// A topic: a value with `/`, `+`, `#` or NUL, or an empty value, fails, so that it cannot add a level or a
+    /// wildcard.
     case topic
-    /// A part of the path or the query of a URL.
+    /// The path or the query of a URL: values are percent-encoded.
     case url
-    /// A part of a header line, which it cannot end.
+    /// A header line: a value with a line break or NUL fails.
     case header
 
-    /// A value as it stands there.
+    /// The text to insert for a value.
     package func inserting(_ text: String, from range: Range<Int>) throws(EvaluationFailure) -> String {
         switch self {
         case .plain: return text
@@ -34,7 +35,7 @@ package enum Insertion: Hashable, Sendable {
 }
 
 extension Insertion {
-    /// What is wrong with the text around the values.
+    /// The problems of the literal parts and of the position of the expressions.
     func problems(in octets: [UInt8], _ pieces: [TemplateScanner.Piece]) -> [ExpressionProblem] {
         switch self {
         case .plain, .header: []
@@ -55,7 +56,7 @@ extension Insertion {
         return []
     }
 
-    /// A value stands in the scheme or the host, or right after it, where it could make it longer.
+    /// Reports an expression in the scheme or the host of a URL, or directly after the host, which it could extend.
     private static func openHost(
         in octets: [UInt8], _ pieces: [TemplateScanner.Piece]
     ) -> [ExpressionProblem] {
@@ -67,7 +68,7 @@ extension Insertion {
         return []
     }
 
-    /// `scheme://host` and what ends the host.
+    /// Whether the text contains `scheme://host` and the character that ends the host.
     private static func hasHost(_ octets: ArraySlice<UInt8>) -> Bool {
         guard let colon = octets.firstIndex(of: UInt8(ascii: ":")), colon > octets.startIndex else { return false }
         let rest = octets[(colon + 1)...]

@@ -1,12 +1,12 @@
 package import JSON
 
-/// A place in a JSON text: `/state`, `/lamps/0/on`, or empty for all of it.
+/// A JSON pointer, such as `/state` or `/lamps/0/on`; an empty pointer refers to the whole document.
 ///
 /// - Source: RFC 6901.
 package struct JSONPointer: Hashable, Sendable {
     private let tokens: [String]
 
-    /// `nil` where it neither is empty nor begins with `/`, or where a `~` is followed by something else than 0 or 1.
+    /// `nil` if the text neither is empty nor begins with `/`, or if it contains a `~` that is not followed by 0 or 1.
     package init?(_ text: String) {
         guard !text.isEmpty else {
             tokens = []
@@ -56,8 +56,8 @@ package struct JSONPointer: Hashable, Sendable {
         return value
     }
 
-    /// What is there, as text: of a string its characters, of an object or an array its JSON. `nil` for `null`, for
-    /// nothing, and where the text is no JSON.
+    /// The value at the pointer in a JSON text, as text: the characters of a string, the JSON of an object or an array.
+    /// `nil` if the value is `null` or missing, or if the text is not JSON.
     package func text(in text: String) -> String? {
         guard let json = try? JSONValue(parsing: text), let value = value(in: json) else { return nil }
         return switch value {

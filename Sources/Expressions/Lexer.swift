@@ -1,6 +1,6 @@
-/// Splits an expression into words.
+/// Splits an expression into tokens.
 ///
-/// Offsets are those of the whole text, of which the expression may be a part: `{{ … }}` in a template.
+/// Positions are offsets into the whole text, of which the expression may be a part, such as `{{ … }}` in a template.
 struct Lexer {
     private let octets: [UInt8]
     private let end: Int
@@ -58,7 +58,7 @@ struct Lexer {
         throw unexpectedCharacter(octet)
     }
 
-    /// Operators of other languages.
+    /// Rejects operators of other languages, with a hint.
     private func rejectPair(_ pair: String) throws(ExpressionProblem) {
         let range = position..<position + 2
         switch pair {
@@ -103,7 +103,7 @@ struct Lexer {
             while let octet = peek(), octet.isDigit { position += 1 }
         }
         let numberEnd = position
-        // Whatever letters and digits go on are meant to belong to it: `1h30m`, `1e3`, `0x1f`, `1_000`.
+        // Letters and digits that follow directly belong to the token: `1h30m`, `1e3`, `0x1f`, `1_000`.
         while let octet = peek(), octet.isNameStart || octet.isDigit || (octet == UInt8(ascii: ".") && isFraction) {
             position += 1
         }
@@ -145,7 +145,7 @@ struct Lexer {
         }
     }
 
-    /// `1e3`, `1_000` and `0x1f` as numbers of the language.
+    /// The decimal notation of numbers such as `1e3`, `1_000` and `0x1f`, for a hint.
     private static func plainNumber(_ written: String) -> String? {
         if written.contains("_") {
             let digits = written.filter { $0 != "_" }
@@ -207,7 +207,7 @@ struct Lexer {
         }
     }
 
-    /// `{1F4A1}` after `\u`.
+    /// Parses `{1F4A1}` after `\u`.
     private mutating func scalar(into text: inout [UInt8], from start: Int) throws(ExpressionProblem) {
         var digits = ""
         if peek() == UInt8(ascii: "{") {
@@ -229,7 +229,7 @@ struct Lexer {
 }
 
 extension UInt8 {
-    /// Names are `[A-Za-z_][A-Za-z0-9_]*`.
+    /// Whether a name may begin with this character. Names are `[A-Za-z_][A-Za-z0-9_]*`.
     var isNameStart: Bool {
         (0x61...0x7A).contains(self) || (0x41...0x5A).contains(self) || self == UInt8(ascii: "_")
     }

@@ -1,13 +1,13 @@
-/// How large an expression and what it makes may be.
+/// The limits for expressions and for the values that they produce.
 package enum Limits {
-    /// Octets of one expression.
+    /// The length of an expression in octets.
     package static let expressionLength = 4096
-    /// Brackets, arguments, `|`, `not` and `-` inside one another.
+    /// The nesting depth of brackets, arguments, `|`, `not` and `-`.
     package static let depth = 32
-    /// Entries of a list, and arguments of a call.
+    /// The number of elements in a list, and of arguments in a call.
     package static let listCount = 256
-    /// Octets of a text that an expression or a template makes.
+    /// The length of the text that an expression or a template produces, in octets.
     package static let textLength = 65_536
-    /// Octets of the pattern of `like`.
+    /// The length of the pattern of `like`, in octets.
     package static let patternLength = 4096
 }

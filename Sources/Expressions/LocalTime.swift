@@ -1,4 +1,4 @@
-/// A moment as the clocks on the wall show it. What zones and daylight saving do to it was decided before.
+/// A local time, with the time zone and daylight saving time already applied.
 package struct LocalTime: Hashable, Sendable {
     package enum Weekday: String, CaseIterable, Hashable, Sendable { case mon, tue, wed, thu, fri, sat, sun }
 
@@ -36,15 +36,15 @@ extension LocalTime {
     }
 }
 
-/// The sun over one local day.
+/// The times of the sun on one local day, and its current elevation.
 package struct SunFacts: Hashable, Sendable {
-    /// A day on which the sun does not cross the horizon, near the poles.
+    /// A day near the poles on which the sun does not cross the horizon.
     package enum PolarDay: Hashable, Sendable { case neverRises, neverSets }
 
     package var isUp = false
-    /// Degrees above the horizon.
+    /// In degrees.
     package var elevation = 0.0
-    /// Seconds after local midnight. Where `polar` is given, all four are solar noon or solar midnight.
+    /// The times in seconds after local midnight. If `polar` is given, all four are solar noon or solar midnight.
     package var dawn = 0
     package var sunrise = 0
     package var sunset = 0

@@ -1,5 +1,5 @@
 extension Parser {
-    /// An atom and what follows it without an operator: fields and pipes.
+    /// Parses an atom and the fields and pipes that follow it.
     mutating func postfix() throws(ExpressionProblem) -> Syntax {
         let deepestBefore = deepest
         deepest = depth
@@ -82,7 +82,7 @@ extension Parser {
         }
     }
 
-    /// From the opening bracket, which is the current token, to after the closing one.
+    /// Parses arguments, from the opening bracket, which is the current token, to the closing bracket.
     private mutating func arguments(
         from opening: Token, until closing: Token.Symbol
     ) throws(ExpressionProblem) -> [Syntax] {

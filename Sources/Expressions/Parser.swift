@@ -1,4 +1,4 @@
-/// Text to syntax.
+/// Parses an expression.
 ///
 ///     expr    = or [ "if" or "else" expr ]
 ///     or      = and { "or" and }
@@ -14,24 +14,23 @@
 ///             | name [ "(" [ args ] ")" ] | list | "(" expr ")"
 ///     list    = "[" [ args ] "]"        args = expr { "," expr }
 ///
-/// `a | f(b)` is `f(a, b)`. Operators wait on a stack of their own until their right side is read, so that only
-/// brackets and arguments, which nest at most `Limits.depth` deep, make functions call themselves: rules are loaded on
-/// a thread with a small stack.
+/// `a | f(b)` is `f(a, b)`. Operators are parsed with an explicit stack. Only brackets and arguments recurse, at most
+/// `Limits.depth` deep, because rules are loaded on a thread with a small stack.
 struct Parser {
     let octets: [UInt8]
     private var lexer: Lexer
     var token: Token
-    /// Where the token before `token` ended.
+    /// The end of the token before `token`.
     var previousEnd = 0
     var depth = 0
-    /// The greatest depth since the atom began that is being read: each `|` after it puts it one level further in.
+    /// The greatest depth within the current atom; each `|` after the atom nests it one level deeper.
     var deepest = 0
-    /// The token before is a minus, so that the least integer can be read.
+    /// Whether the token before is a minus, after which `Int64.min` is allowed.
     var followsMinus = false
 
     /// - Parameters:
-    ///   - octets: the whole text.
-    ///   - range: the part of it that is the expression.
+    ///   - octets: the text that contains the expression, as UTF-8.
+    ///   - range: the expression's position in the text.
     static func parse(_ octets: [UInt8], in range: Range<Int>) throws(ExpressionProblem) -> Syntax {
         guard range.count <= Limits.expressionLength else {
             throw ExpressionProblem("E406", range, "expression is longer than \(Limits.expressionLength) bytes")
@@ -60,7 +59,7 @@ struct Parser {
         return true
     }
 
-    /// One level further in, from a token that is named when it is one too many.
+    /// Enters a nesting level; a problem is reported at `range` if it exceeds the limit.
     mutating func enter(at range: Range<Int>) throws(ExpressionProblem) {
         guard depth < Limits.depth else { throw nestedTooDeep(at: range) }
         depth += 1
@@ -69,7 +68,8 @@ struct Parser {
 
     // MARK: Operators
 
-    /// Reads operands and operators by turns, and completes each operator when a looser one follows.
+    /// Parses operands and operators alternately, and completes each pending operator when an operator that binds less
+    /// tightly follows.
     mutating func expression() throws(ExpressionProblem) -> Syntax {
         var pending: [PendingOperator] = []
         while true {
@@ -91,7 +91,7 @@ struct Parser {
         }
     }
 
-    /// `not` and `-`, as many as there are.
+    /// Parses any number of `not` and `-`.
     private mutating func takePrefixes(_ pending: inout [PendingOperator]) throws(ExpressionProblem) {
         while true {
             let start = token.range
@@ -144,12 +144,14 @@ struct Parser {
         return kind
     }
 
-    /// Puts an operator with its left side on the stack, or goes on with the one there that is its like.
+    /// Pushes an operator with its left operand, or extends the operator on top of the stack if both are of the same
+    /// kind.
     private func push(
         _ kind: PendingOperator.Kind, from range: Range<Int>, _ operand: Syntax, onto pending: inout [PendingOperator]
     ) throws(ExpressionProblem) {
         var operand = operand
-        // Nothing but the array may hold the operands, or each that is added would copy them all.
+        // The operands are appended in place in the array, because a local copy of the operator would cause all
+        // operands to be copied.
         let top = pending.count - 1
         if top >= 0, pending[top].kind.tightness == kind.tightness {
             switch (pending[top].kind, kind) {
@@ -161,7 +163,7 @@ struct Parser {
             case (.chain, _): operand = try completed(pending.removeLast(), operand)
             case (.condition, _): throw withoutElse(pending[top])
             case (.sum, .join): operand = try completed(pending.removeLast(), operand)
-            // What `~` gives is text, and nothing can be added to that.
+            // The result of `~` is text, to which nothing can be added.
             case (.join, .sum(let operation)):
                 throw ExpressionProblem(
                     "E404", range, "cannot use \(operation.rawValue) on text",
@@ -196,7 +198,7 @@ struct Parser {
         return try completed(last, operand)
     }
 
-    /// The syntax of an operator, now that its right side is there.
+    /// The syntax of an operator whose right operand is complete.
     private func completed(_ last: PendingOperator, _ operand: Syntax) throws(ExpressionProblem) -> Syntax {
         switch last.kind {
         case .condition: throw isAtEnd ? withoutElse(last) : unexpected()

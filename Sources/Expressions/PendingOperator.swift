@@ -1,6 +1,6 @@
-/// An operator whose right side is still to be read, and what was read before it.
+/// An operator whose right operand has not been parsed yet, with the operands before it.
 struct PendingOperator {
-    /// How tightly an operator binds, loosest first.
+    /// The precedence of operators, loosest first.
     enum Tightness: Int, Comparable {
         case conditional, or, and, not, test, fallback, sum, product, negate
 
@@ -20,20 +20,20 @@ struct PendingOperator {
     }
 
     enum Kind: Hashable {
-        /// After an `if`: its condition comes.
+        /// `if` was parsed; its condition follows.
         case condition
-        /// After an `else`: another value comes.
+        /// `else` was parsed; the alternative value follows.
         case conditional
         case or, and, not
         case test(Test)
-        /// A second comparison; the hint lacks its right side.
+        /// A second comparison, which is not allowed; the hint lacks the right operand.
         case chain(hint: String)
         case fallback
-        /// The operations are those of the last sign.
+        /// The last operator parsed; all of them are in `operations`.
         case sum(Arithmetic)
         case join
         case product(Arithmetic)
-        /// The minus before a number that is written out belongs to the number.
+        /// `isNumber`: the minus belongs to the number literal that follows.
         case negate(isNumber: Bool)
 
         var tightness: Tightness {
@@ -54,10 +54,10 @@ struct PendingOperator {
     }
 
     var kind: Kind
-    /// Of the operator itself; of several alike, the last.
+    /// The position of the operator; the last position if there are several operators of the same kind.
     var range: Range<Int>
     var operands: [Syntax] = []
-    /// Of a sum or a product, one less than operands will be.
+    /// The operators of a sum or a product: one less than there will be operands.
     private var operations: [Arithmetic] = []
 
     init(kind: Kind, range: Range<Int>) {
@@ -65,7 +65,7 @@ struct PendingOperator {
         self.range = range
     }
 
-    /// The left side of an operator like this one.
+    /// Adds the left operand of a further operator of the same kind.
     mutating func append(_ operand: Syntax, _ kind: Kind) {
         operands.append(operand)
         self.kind = kind
@@ -85,7 +85,7 @@ struct PendingOperator {
         case .not: return .not(last, prefixed)
         case .negate(let isNumber):
             switch last {
-            // The least integer was read with its sign already.
+            // `Int64.min` was parsed with its sign.
             case .literal(.integer(let value), _) where isNumber: return .literal(.integer(0 &- value), prefixed)
             case .literal(.number(let value), _) where isNumber: return .literal(.number(-value), prefixed)
             default: return .negate(last, prefixed)

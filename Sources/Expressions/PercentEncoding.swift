@@ -1,6 +1,8 @@
+/// Percent-encoding for a component of a URL.
+///
 /// - Source: RFC 3986, 2.1 and 2.3.
 package enum PercentEncoding {
-    /// Letters, digits and `-._~` stay; everything else, `/` too, becomes `%` and two digits.
+    /// Encodes everything except letters, digits and `-._~`, and therefore `/`, too.
     package static func encoded(_ text: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var octets: [UInt8] = []

@@ -1,5 +1,5 @@
-/// Integers stay integers and fail when they do not fit; numbers fail when they are not finite; durations are whole
-/// milliseconds, rounded half away from zero.
+/// Arithmetic. An integer result that overflows and a number that is not finite fail. Durations are whole milliseconds,
+/// rounded half away from zero.
 extension Program {
     func arithmetic(
         _ operands: Operands, _ index: Int, in environment: Environment
@@ -93,12 +93,12 @@ extension Program {
             guard right != 0 else { throw .divisionByZero }
             let (quotient, isTooLarge) = left.dividedReportingOverflow(by: right)
             guard !isTooLarge else { throw .overflow }
-            // The quotient was cut off towards zero.
+            // Integer division truncates towards zero; `//` rounds down.
             let isRoundedUp = (left < 0) != (right < 0) && quotient &* right != left
             (result, overflow) = (isRoundedUp ? quotient - 1 : quotient, false)
         case .remainder:
             guard right != 0 else { throw .divisionByZero }
-            // Of `Int64.min` and -1 it is 0, though the quotient does not fit.
+            // For `Int64.min` and -1 the partial value is 0, although the quotient overflows.
             let remainder = left.remainderReportingOverflow(dividingBy: right).partialValue
             let hasOtherSign = remainder != 0 && (remainder < 0) != (right < 0)
             (result, overflow) = (hasOtherSign ? remainder + right : remainder, false)

@@ -1,7 +1,7 @@
 extension Program {
     /// The value of a node.
     ///
-    /// Nodes nest no deeper than the expression did, so neither does this.
+    /// The recursion is no deeper than the nesting of the expression, which `Limits.depth` bounds.
     func value(at index: Int, in environment: Environment) throws(EvaluationFailure) -> Value {
         switch nodes[index] {
         case .unknown: return .unknown
@@ -56,7 +56,8 @@ extension Program {
 
     // MARK: Operands of a type
 
-    /// Types were checked when the program was made; what differs now was filled in wrongly and fails like the rest.
+    /// The value of a node that must be a boolean. Types were checked at compile time; a value in `Environment` that
+    /// has another type than declared fails like an unknown value.
     func boolean(at index: Int, in environment: Environment) throws(EvaluationFailure) -> Bool {
         let value = try value(at: index, in: environment)
         guard case .boolean(let truth) = value else { throw mismatch(value, index, "a boolean") }
@@ -83,7 +84,7 @@ extension Program {
         }
     }
 
-    /// The value as it stands in text.
+    /// The value of a node converted to text.
     func text(at index: Int, in environment: Environment) throws(EvaluationFailure) -> String {
         let value = try value(at: index, in: environment)
         guard let text = value.text else { throw mismatch(value, index, "text") }

@@ -55,7 +55,7 @@ extension Program {
             return try found.map { found throws(EvaluationFailure) in .string(try limited(found, index)) } ?? .unknown
         case .url:
             return .string(try limited(PercentEncoding.encoded(try string(operands, 0, in: environment)), index))
-        // These are nodes of their own.
+        // The compiler creates other nodes for these functions.
         case .known, .default, .string, .inTime: return .unknown
         }
     }
@@ -88,7 +88,7 @@ extension Program {
 
     // MARK: Numbers
 
-    /// `integer` and `number`: the value, or the second argument where it is none.
+    /// The result of `integer` and `number`: the converted value, or the second argument if it cannot be converted.
     private func converted<Number>(
         _ operands: Operands, _ index: Int, in environment: Environment, _ convert: (Value) -> Number?
     ) throws(EvaluationFailure) -> Number {
@@ -140,7 +140,7 @@ extension Program {
         _ function: Function, _ operands: Operands, _ index: Int, in environment: Environment
     ) throws(EvaluationFailure) -> Value {
         if function == .clamp {
-            // The lower bound comes last, so that it wins over an upper one that is below it.
+            // The lower bound is applied last, so that it takes precedence if it exceeds the upper bound.
             let value = try value(at: node(operands, 0), in: environment)
             let low = try self.value(at: node(operands, 1), in: environment)
             let high = try self.value(at: node(operands, 2), in: environment)
@@ -154,7 +154,7 @@ extension Program {
         return result
     }
 
-    /// The lesser or the greater of two; the first where they are the same.
+    /// The lesser or the greater of two values; the first if they are equal.
     private func less(
         _ wantsLess: Bool, _ left: Value, _ right: Value, _ index: Int
     ) throws(EvaluationFailure) -> Value {

@@ -1,6 +1,6 @@
-/// A checked expression, ready to run: nodes in one array, each naming its operands by their place.
+/// The compiled form of an expression: an array of nodes that refer to their operands by index.
 ///
-/// Nothing in it is looked up by name, and booleans and numbers pass through an evaluation without allocation.
+/// Evaluation looks up nothing by name, and does not allocate memory for booleans and numbers.
 struct Program: Hashable, Sendable {
     enum Node: Hashable, Sendable {
         case unknown
@@ -8,20 +8,20 @@ struct Program: Hashable, Sendable {
         case integer(Int64)
         case number(Double)
         case duration(milliseconds: Int64)
-        /// A text or a list, in `constants`.
+        /// A text or a list: an index into `constants`.
         case constant(Int)
         case read(Slot)
         case list(Operands)
-        /// An integer, or a list of them, where a number is wanted.
+        /// Converts an integer, or a list of integers, to numbers.
         case asNumber(Int)
         case asText(Int)
         case negate(Int)
         case not(Int)
         case and(Operands)
         case or(Operands)
-        /// The first that is known, else the last.
+        /// The first known value, else the last value.
         case fallback(Operands)
-        /// Value, condition, value, condition … and the value for otherwise.
+        /// Value, condition, value, condition, …, and the value for `else`.
         case conditional(Operands)
         case compare(Comparison, Int, Int)
         case contains(isNegated: Bool, Int, in: Int)
@@ -33,7 +33,7 @@ struct Program: Hashable, Sendable {
         case inTime(Int)
     }
 
-    /// A part of `operands`.
+    /// A range of `operands`.
     struct Operands: Hashable, Sendable {
         var start: Int
         var count: Int
@@ -41,10 +41,10 @@ struct Program: Hashable, Sendable {
         var indices: Range<Int> { start..<start + count }
     }
 
-    /// The text it was compiled from, for messages; shared by all expressions of a template.
+    /// The source text as UTF-8, for messages; shared by all expressions of a template.
     var octets: [UInt8] = []
     var nodes: [Node] = []
-    /// Where each node was written; as many as nodes.
+    /// The position of each node in the source text, parallel to `nodes`.
     var ranges: [Range<Int>] = []
     var operands: [Int] = []
     var constants: [Value] = []
@@ -77,7 +77,7 @@ extension Program {
         }
     }
 
-    /// The value of a node that needs no environment.
+    /// The value of a node that does not depend on the environment; else `nil`.
     func constant(at index: Int) -> Value? {
         switch nodes[index] {
         case .boolean(let value): .boolean(value)

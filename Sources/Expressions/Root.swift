@@ -1,16 +1,16 @@
-/// The names an expression may begin with. The raw value is the word used everywhere.
+/// The names with which an expression's name path may begin. The raw value is the name in the language.
 package enum Root: String, CaseIterable, Hashable, Sendable {
     case trigger, states, variables, buttons, rules, results, inputs, error, now, sun, broker, `repeat`
 }
 
 extension Root {
-    /// How the names of a root go on.
+    /// The path components that follow a root.
     package enum Shape: Hashable, Sendable {
-        /// `trigger.button`
+        /// A field, as in `trigger.button`.
         case fields([FieldDescription])
-        /// `states.lux`, where the name is declared in the rules file.
+        /// A name declared in the rules file, as in `states.lux`.
         case declared
-        /// `buttons.kitchen.held`
+        /// A declared name and a field, as in `buttons.kitchen.held`.
         case declaredWithFields([FieldDescription])
     }
 
@@ -29,7 +29,7 @@ extension Root {
         }
     }
 
-    /// One line for the reference and for editors.
+    /// A description in one line, for the reference and for editors.
     package var summary: String {
         switch self {
         case .trigger: "what started the run"
@@ -47,7 +47,7 @@ extension Root {
         }
     }
 
-    /// A complete name as an example: what somebody who wrote only the root may have meant.
+    /// A complete example, for messages about a root without a path.
     var example: String {
         switch self {
         case .trigger: "trigger.button"
@@ -65,7 +65,7 @@ extension Root {
         }
     }
 
-    /// What one declared name is called, with its article left out.
+    /// The noun for a declared name of this root, without article.
     var noun: String {
         switch self {
         case .states: "state"
@@ -78,7 +78,7 @@ extension Root {
         }
     }
 
-    /// For a declared name that is not there.
+    /// The error code for an unknown name of this root.
     var codeOfUnknownName: String {
         switch self {
         case .buttons: "E301"

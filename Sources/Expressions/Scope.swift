@@ -1,18 +1,18 @@
-/// Which names there are at one place of the rules file, and their types.
+/// The names that are available at one point of the rules file, with their types.
 ///
-/// The loader fills one for the whole set and changes a copy where a place has more or less: copies share what they
-/// have in common.
+/// The loader fills one scope for the whole rule set, and modifies copies where more or fewer names are available.
+/// Copies share storage with the original.
 package struct Scope: Sendable {
-    /// A state, a variable or an input.
+    /// The declaration of a state, a variable or an input.
     package struct Declared: Hashable, Sendable {
-        /// Where `Environment` has the value.
+        /// The index of the value in `Environment`.
         package var slot: Int
         package var type: ExpressionType
-        /// What a variable may hold, in order; empty for anything.
+        /// The permitted values of a variable, in order; empty if any value is permitted.
         package var values: [Value]
-        /// Line and column of the declaration, such as `7:3`.
+        /// The line and column of the declaration, such as `7:3`.
         package var place: String?
-        /// How the declaration would make a number of what is a text now.
+        /// How to change the declaration so that a value that is text now becomes a number.
         package var remedy: Remedy?
 
         package init(
@@ -27,31 +27,32 @@ package struct Scope: Sendable {
     }
 
     package enum Remedy: Hashable, Sendable {
-        /// A state without `type`.
+        /// Add `type` to a state.
         case giveType
-        /// An initial value such as `"0"`.
+        /// Remove the quotes of an initial value such as `"0"`.
         case removeQuotes
     }
 
     package enum Saved: Hashable, Sendable {
         case always(slot: Int)
-        /// Some way to this step goes past the step that saves it.
+        /// The step that saves the result is not executed on every path to this step.
         case notOnEveryPath
     }
 
     package var states: [String: Declared] = [:]
     package var variables: [String: Declared] = [:]
     package var inputs: [String: Declared] = [:]
-    /// Slots by name; so are `rules`.
+    /// The indices of the buttons and rules in `Environment`.
     package var buttons: [String: Int] = [:]
     package var rules: [String: Int] = [:]
     package var results: [String: Saved] = [:]
-    /// Roots that cannot be used here, each with the reason as a sentence for the user.
+    /// Roots that are not available here, each with the reason as a sentence for the user.
     package var absent: [Root: String]
 
-    /// Whether messages look for the name that was meant. Where there are many names and many mistakes that takes long.
+    /// Whether unknown names get a suggestion. With many names and many mistakes the search takes long.
     package var suggestsNames = true
-    /// Names whose declarations are wrong, which was said there: nothing is said of an expression for naming one.
+    /// Names with an invalid declaration. The declaration was reported already, so expressions with these names are
+    /// not.
     private var left: [Root: LeftOut] = [:]
 
     private enum LeftOut {
@@ -59,7 +60,7 @@ package struct Scope: Sendable {
         case everything
     }
 
-    /// The scope of a rule's conditions in a file without `location`.
+    /// Creates the scope of a rule's conditions in a file without `location`.
     package init() {
         absent = [
             .inputs: "inputs belong inside a script",
@@ -69,7 +70,7 @@ package struct Scope: Sendable {
         ]
     }
 
-    /// A name whose declaration is wrong.
+    /// Marks a name as having an invalid declaration.
     package mutating func leaveOut(_ name: String, of root: Root) {
         switch left[root] {
         case nil: left[root] = .names([name])
@@ -81,10 +82,10 @@ package struct Scope: Sendable {
         }
     }
 
-    /// The declarations of a root could not be read, or not all: no name is unknown.
+    /// Marks a root whose declarations could not be read completely, so that no name of it is reported as unknown.
     package mutating func leaveOutAll(of root: Root) { left[root] = .everything }
 
-    /// Whether a name that is not here may be one that could not be declared.
+    /// Whether an unknown name may be one with an invalid declaration.
     package func isLeftOut(_ name: String, of root: Root) -> Bool {
         switch left[root] {
         case nil: false
@@ -93,7 +94,7 @@ package struct Scope: Sendable {
         }
     }
 
-    /// The declared names of a root that a mistake may have meant, sorted.
+    /// The declared names of a root as candidates for suggestions, sorted.
     package func names(of root: Root) -> [String] {
         guard suggestsNames else { return [] }
         return switch root {

@@ -1,4 +1,4 @@
-/// A place an expression reads, found once when it is compiled.
+/// The location of a value in `Environment`, resolved at compile time.
 package enum Slot: Hashable, Sendable {
     case trigger(TriggerField)
     case state(Int)

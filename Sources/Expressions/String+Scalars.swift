@@ -1,5 +1,5 @@
 extension String {
-    /// Without white space at both ends.
+    /// The string without white space at both ends.
     var trimmed: String {
         let scalars = unicodeScalars
         let isSpace = { (scalar: UnicodeScalar) in scalar.properties.isWhitespace }
@@ -9,7 +9,7 @@ extension String {
         return String(scalars[first...last])
     }
 
-    /// That many scalars from there, or what there is of them; before the first there is nothing.
+    /// The Unicode scalars in the range from `from` with `length`, as far as the string has them.
     func slice(from: Int64, length: Int64) -> String {
         let (end, overflow) = from.addingReportingOverflow(length)
         let start = Int(Swift.max(0, from))

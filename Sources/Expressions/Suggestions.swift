@@ -1,7 +1,7 @@
-/// Which of the allowed words somebody may have meant.
+/// Finds the allowed word that was probably meant by a misspelt word.
 package enum Suggestions {
-    /// The nearest word that is at most two changes away, of equally near ones the first; else the one word that
-    /// begins so.
+    /// The nearest candidate with at most two edits, the first of equally near ones; else the only candidate that
+    /// begins with the word.
     package static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
         let limit = min(2, word.unicodeScalars.count - 1)
         var best: (word: String, distance: Int)?
@@ -15,7 +15,8 @@ package enum Suggestions {
         return longer.count == 1 ? longer.first : nil
     }
 
-    /// Insertions, deletions, replacements and swapped neighbours; `nil` beyond the limit.
+    /// The edit distance, counting insertions, deletions, replacements and transpositions of neighbours; `nil` beyond
+    /// the limit.
     package static func distance(_ left: String, _ right: String, limit: Int) -> Int? {
         let a = Array(left.unicodeScalars)
         let b = Array(right.unicodeScalars)

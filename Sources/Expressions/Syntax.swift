@@ -1,5 +1,5 @@
-/// An expression as it was written. Brackets are gone; operators of one level that follow one another stand side by
-/// side, so that only what is nested nests here.
+/// The syntax tree of an expression. Operators of the same precedence in sequence are one node with several operands,
+/// so that the depth of the tree does not grow with their number.
 indirect enum Syntax: Hashable {
     case literal(Value, Range<Int>)
     case name(String, Range<Int>)
@@ -10,15 +10,15 @@ indirect enum Syntax: Hashable {
     case not(Syntax, Range<Int>)
     case and([Syntax])
     case or([Syntax])
-    /// `??`
+    /// The fallback operator `??`.
     case fallback([Syntax])
     case conditional([Branch], otherwise: Syntax)
     case compare(Comparison, Syntax, Syntax)
     case membership(isNegated: Bool, Syntax, in: Syntax)
-    /// From left to right.
+    /// Evaluated from left to right.
     case arithmetic(Syntax, [Operand])
     case join([Syntax])
-    /// What stood in brackets; kept for its range only.
+    /// An expression in brackets; kept for its range.
     case bracketed(Syntax, Range<Int>)
 
     struct Branch: Hashable {
@@ -32,7 +32,7 @@ indirect enum Syntax: Hashable {
     }
 }
 
-/// The raw value is the symbol of the language.
+/// A comparison operator. The raw value is its symbol.
 enum Comparison: String, CaseIterable, Hashable, Sendable {
     case equal = "=="
     case notEqual = "!="
@@ -42,7 +42,7 @@ enum Comparison: String, CaseIterable, Hashable, Sendable {
     case greaterOrEqual = ">="
 }
 
-/// The raw value is the symbol of the language.
+/// An arithmetic operator. The raw value is its symbol.
 enum Arithmetic: String, CaseIterable, Hashable, Sendable {
     case add = "+"
     case subtract = "-"
@@ -53,7 +53,7 @@ enum Arithmetic: String, CaseIterable, Hashable, Sendable {
 }
 
 extension Syntax {
-    /// Octets of the text this was written with.
+    /// The position in the source text, in octets.
     var range: Range<Int> {
         switch self {
         case .literal(_, let range), .name(_, let range), .list(_, let range), .call(_, _, _, let range),

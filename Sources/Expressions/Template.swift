@@ -1,21 +1,22 @@
-/// Text with expressions in it: `{{ trigger.button }} pressed`.
+/// Text with embedded expressions: `{{ trigger.button }} pressed`.
 ///
-/// A template that is one expression and nothing else keeps the expression's type where its place takes more than
+/// A template that consists of a single expression keeps the expression's type if its context accepts other types than
 /// text.
 package struct Template: Hashable, Sendable {
     package enum Part: Hashable, Sendable {
         case literal(String)
-        /// - Parameter range: from `{{` to `}}`, in octets of the template.
+        /// - Parameter range: the position from `{{` to `}}`, in octets of the template.
         case expression(Expression, range: Range<Int>)
     }
 
-    /// Literals are never empty and never stand side by side.
+    /// The parts in order. Literals are not empty, and no two literals are adjacent.
     package let parts: [Part]
     package let insertion: Insertion
 
     /// - Parameters:
-    ///   - wanted: what the place wants. Of a template with more than one part, that it takes text.
-    ///   - insertion: what the place does to values.
+    ///   - wanted: the type required by the context. A template with more than one part is text, so the context must
+    ///     accept text.
+    ///   - insertion: how values are inserted into the text.
     package init(
         compiling text: String, in scope: Scope, expecting wanted: WantedType = .text,
         inserting insertion: Insertion = .plain
@@ -52,13 +53,13 @@ package struct Template: Hashable, Sendable {
         guard isWhole, problems.isEmpty else { throw ExpressionProblems(problems) }
     }
 
-    /// Text in which braces mean nothing.
+    /// Creates a template from text in which braces have no meaning.
     package init(literal: String) {
         parts = literal.isEmpty ? [] : [.literal(literal)]
         insertion = .plain
     }
 
-    /// Text where the place wants something else.
+    /// Reports text where the context requires another type.
     private static func problems(
         of octets: [UInt8], _ pieces: [TemplateScanner.Piece], _ wanted: WantedType
     ) -> [ExpressionProblem] {
@@ -76,12 +77,12 @@ package struct Template: Hashable, Sendable {
 }
 
 extension Template {
-    /// The expression, where there is nothing else.
+    /// The expression, if the template consists of a single expression.
     package var onlyExpression: Expression? {
         if parts.count == 1, case .expression(let expression, _) = parts[0] { expression } else { nil }
     }
 
-    /// The text, where there is no expression.
+    /// The text, if the template contains no expression.
     package var literal: String? {
         switch parts.first {
         case nil: ""
@@ -90,20 +91,20 @@ extension Template {
         }
     }
 
-    /// What its expressions read.
+    /// The slots that the expressions read.
     package var reads: Set<Slot> {
         parts.reduce(into: []) { reads, part in
             if case .expression(let expression, _) = part { reads.formUnion(expression.reads) }
         }
     }
 
-    /// Of one expression its value, otherwise the text.
+    /// The value, if the template is a single expression; else the text.
     package func value(in environment: Environment) throws(EvaluationFailure) -> Value {
         if let onlyExpression { return try onlyExpression.evaluate(in: environment) }
         return .string(try text(in: environment))
     }
 
-    /// The text, with every value made fit for where it lands.
+    /// The text with all values inserted according to `insertion`.
     package func text(in environment: Environment) throws(EvaluationFailure) -> String {
         if let literal { return literal }
         var text = ""

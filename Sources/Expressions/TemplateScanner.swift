@@ -3,12 +3,12 @@ enum TemplateScanner {
     enum Piece: Hashable {
         case literal(Range<Int>)
         /// - Parameters:
-        ///   - range: the expression without its braces.
-        ///   - whole: with them.
+        ///   - range: the expression without the braces.
+        ///   - whole: the expression with the braces.
         case expression(Range<Int>, whole: Range<Int>)
     }
 
-    /// Text and expressions by turns. `}}` alone is text, `{% ` is not.
+    /// Splits a template into literals and expressions. A lone `}}` is text; `{%` is an error.
     static func pieces(of octets: [UInt8]) throws(ExpressionProblem) -> [Piece] {
         var pieces: [Piece] = []
         var literalStart = 0
@@ -37,7 +37,7 @@ enum TemplateScanner {
         return pieces
     }
 
-    /// Where the first `}}` outside a text begins.
+    /// The position of the first `}}` outside a string literal.
     private static func end(of start: Int, in octets: [UInt8]) throws(ExpressionProblem) -> Int {
         var index = start + 2
         var opening: Int?

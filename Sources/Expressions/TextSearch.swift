@@ -1,9 +1,10 @@
-/// Finds one text in others, in time linear in both together.
+/// Searches for a text, in time linear in the lengths of both texts.
 ///
 /// - Source: Knuth, Morris, Pratt: Fast pattern matching in strings, 1977.
 struct TextSearch {
     private let wanted: [UInt8]
-    /// For each place, how long the longest beginning of `wanted` is that ends there, short of all up to there.
+    /// The failure function: for each index, the length of the longest proper prefix of `wanted` that is a suffix of
+    /// `wanted[0...index]`.
     private let borders: [Int]
 
     init(for wanted: String) {
@@ -19,7 +20,7 @@ struct TextSearch {
         self.borders = borders
     }
 
-    /// An empty text is found everywhere.
+    /// Whether the text contains `wanted`; an empty `wanted` is contained in every text.
     func isFound(in text: String) -> Bool {
         guard !wanted.isEmpty else { return true }
         var length = 0
@@ -27,8 +28,8 @@ struct TextSearch {
         return false
     }
 
-    /// The text with something else in place of every occurrence, from the left; `nil` if it gets longer than the
-    /// limit, in octets. Where nothing is looked for nothing is replaced.
+    /// Replaces every occurrence, from left to right; `nil` if the result is longer than `limit` octets. If `wanted` is
+    /// empty, nothing is replaced.
     func replacing(in text: String, with replacement: String, limit: Int) -> String? {
         guard !wanted.isEmpty else { return text.utf8.count <= limit ? text : nil }
         var result: [UInt8] = []
@@ -47,7 +48,8 @@ struct TextSearch {
 
     /// Whether the octet completes an occurrence.
     ///
-    /// - Parameter length: how much of `wanted` the octets before end with, which is not all of it.
+    /// - Parameter length: the length of the longest proper prefix of `wanted` with which the text before the octet
+    ///   ends.
     private func step(_ length: inout Int, _ octet: UInt8) -> Bool {
         while length > 0, octet != wanted[length] { length = borders[length - 1] }
         if octet == wanted[length] { length += 1 }

@@ -1,5 +1,5 @@
-/// A part of the day: from `after`, which belongs to it, to `before`, which does not. If `after` is the later one the
-/// window spans midnight.
+/// A part of the day from `after`, inclusive, to `before`, exclusive. If `after` is later than `before`, the window
+/// spans midnight.
 package struct TimeWindow: Hashable, Sendable {
     package var after, before: Clock
 
@@ -14,7 +14,8 @@ package struct TimeWindow: Hashable, Sendable {
         let end = before.millisecondOfDay(sun)
         if start < end { return start <= moment && moment < end }
         if start > end { return start <= moment || moment < end }
-        // Both ends of the night, or of the day, fall together only where the sun does not cross the horizon.
+        // Sunset and sunrise coincide only where the sun does not cross the horizon; then the night or the day lasts
+        // all day.
         switch (after.mark, before.mark) {
         case (.sunset?, .sunrise?), (.sunset?, .dawn?), (.dusk?, .sunrise?), (.dusk?, .dawn?):
             return sun.polar == .neverRises
@@ -26,7 +27,7 @@ package struct TimeWindow: Hashable, Sendable {
     }
 }
 
-/// A time of day: `22:00`, `06:30:15`, `sunset - 30m`.
+/// A time of day, such as `22:00`, `06:30:15` or `sunset - 30m`.
 package enum Clock: Hashable, Sendable {
     package enum Mark: String, CaseIterable, Hashable, Sendable { case sunrise, sunset, dawn, dusk }
 
@@ -39,7 +40,7 @@ package enum Clock: Hashable, Sendable {
         if case .sun(let mark, _) = self { mark } else { nil }
     }
 
-    /// 0…86 399 999
+    /// The time in milliseconds after local midnight, 0…86 399 999.
     package func millisecondOfDay(_ sun: SunFacts) -> Int64 {
         let (moment, offset): (Int, Int64) =
             switch self {
@@ -55,7 +56,7 @@ package enum Clock: Hashable, Sendable {
 }
 
 extension Clock {
-    /// Why a text is no time of day; the message is a whole sentence.
+    /// Why a text is not a time of day. The message is a complete sentence.
     package struct Fault: Error, Hashable, Sendable {
         package var message: String
         package var hint: String?

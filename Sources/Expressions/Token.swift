@@ -1,7 +1,7 @@
-/// A word of an expression and where it stands.
+/// A token of an expression, with its position.
 struct Token: Hashable {
     enum Kind: Hashable {
-        /// Without its sign, which is a token of its own; one more than `Int64.max` at most.
+        /// Without the sign, which is a separate token; at most `Int64.max` + 1.
         case integer(UInt64)
         case number(Double)
         case duration(milliseconds: Int64)

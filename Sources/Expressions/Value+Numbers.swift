@@ -1,5 +1,6 @@
 extension Value {
-    /// A number, or text that is one: digits with a sign, a point and an exponent as other programs write them.
+    /// The value as a number, if it is a number, or text with a decimal number that may have a sign, a fraction and an
+    /// exponent.
     package var anyNumber: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -9,7 +10,7 @@ extension Value {
         }
     }
 
-    /// The same where nothing stands after the point, or only zeros.
+    /// The value as an integer, if it is like `anyNumber` and has no fraction other than zeros.
     package var wholeNumber: Int64? {
         switch self {
         case .integer(let value): value
@@ -24,7 +25,7 @@ extension Value {
         return value
     }
 
-    /// `[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?`
+    /// Whether the text matches `[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?`.
     private static func isNumber(_ text: String) -> Bool {
         var rest = text.utf8[...]
         func takeSign() {

@@ -1,6 +1,5 @@
 extension Value {
-    /// How a value stands in text: `true`, `12`, `0.5`, `1m30s`. `nil` for what is unknown and for lists, which have
-    /// no such form.
+    /// The value as text: `true`, `12`, `0.5`, `1m30s`. `nil` for an unknown value and for lists.
     package var text: String? {
         switch self {
         case .boolean(let value): value ? "true" : "false"

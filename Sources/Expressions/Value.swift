@@ -1,20 +1,20 @@
 import ButtonModel
 
-/// What an expression evaluates to, and what the places it reads hold.
+/// A value of the expression language.
 package enum Value: Hashable, Sendable {
-    /// No message yet, nothing saved, nothing there: what `null` is equal to.
+    /// No value: no message was received, or nothing was saved. It equals `null`.
     case unknown
     case boolean(Bool)
     case integer(Int64)
-    /// Never infinite and never not-a-number.
+    /// Always finite.
     case number(Double)
     case string(String)
-    /// Durations of the language are whole milliseconds, so that what looks equal as text is equal.
+    /// Durations are whole milliseconds, so that durations with equal text are equal.
     case duration(milliseconds: Int64)
-    /// Of one type; integers and numbers are never mixed.
+    /// All elements have the same type; integers and numbers are not mixed.
     case list([Value])
 
-    /// - Parameter duration: parts of a millisecond are cut off.
+    /// - Parameter duration: truncated to whole milliseconds.
     package init(_ duration: Duration) { self = .duration(milliseconds: duration.milliseconds) }
 }
 
@@ -27,7 +27,7 @@ extension Value {
         if case .duration(let milliseconds) = self { .milliseconds(milliseconds) } else { nil }
     }
 
-    /// Whether `==` of the language holds: numbers by their value, text by its code points, unknown only with unknown.
+    /// The `==` of the language: compares numbers by value, and text by code points; unknown equals only unknown.
     package func isSame(as other: Value) -> Bool {
         switch (self, other) {
         case (.unknown, .unknown): true
@@ -45,7 +45,7 @@ extension Value {
         }
     }
 
-    /// Whether this comes before the other: two numbers, two durations, or two texts by code point. `nil` for others.
+    /// The `<` of the language: compares numbers, durations, or texts by code points; `nil` for other operands.
     func isLess(than other: Value) -> Bool? {
         switch (self, other) {
         case (.integer(let left), .integer(let right)): left < right
@@ -53,14 +53,14 @@ extension Value {
         case (.integer(let left), .number(let right)): NumberOrder.of(left, right) == .less
         case (.number(let left), .integer(let right)): NumberOrder.of(right, left) == .greater
         case (.duration(let left), .duration(let right)): left < right
-        // UTF-8 sorts like code points.
+        // The order of UTF-8 octets is the order of the code points.
         case (.string(let left), .string(let right)): left.utf8.lexicographicallyPrecedes(right.utf8)
         case (.unknown, _), (.boolean, _), (.integer, _), (.number, _), (.string, _), (.duration, _), (.list, _): nil
         }
     }
 }
 
-/// How a whole number lies to a floating one, exactly: no integer is rounded to be compared.
+/// Compares an integer with a floating-point number exactly, without rounding the integer.
 enum NumberOrder {
     case less, same, greater
 
@@ -68,7 +68,8 @@ enum NumberOrder {
         if let whole = Int64(exactly: number) {
             return integer < whole ? .less : integer == whole ? .same : .greater
         }
-        // What has a fraction is within ±2⁵³, what is out of reach of Int64 is beyond all of them.
+        // A number with a fraction is within ±2⁵³, so its floor is exact; a number outside the range of `Int64` is less
+        // or greater than every integer.
         guard let floor = Int64(exactly: number.rounded(.down)) else { return number > 0 ? .less : .greater }
         return integer <= floor ? .less : .greater
     }

@@ -1,12 +1,12 @@
-/// A pattern in which `*` is any text and `?` is any one character.
+/// A pattern in which `*` matches any text and `?` matches any character.
 ///
-/// The pieces between stars are looked for one after another, each as early as it can be, which is right because a
-/// star takes whatever lies between. Each character of the text moves a row of bits, one for each character of the
-/// piece, by one; so the time is linear in the text for a pattern of bounded length, whatever is in either.
+/// The pieces between stars are searched from left to right, each at its first occurrence, which is sufficient because
+/// a star matches whatever lies between. The search shifts a bit vector, with a bit for each character of the piece,
+/// once for each character of the text; for a pattern of bounded length it is linear in the text.
 ///
 /// - Source: Baeza-Yates, Gonnet: A new approach to text searching, 1992 (shift-and).
 struct Wildcards {
-    /// `nil` is any character.
+    /// `nil` matches any character.
     private typealias Piece = [UnicodeScalar?]
 
     private let pieces: [Piece]
@@ -44,7 +44,7 @@ struct Wildcards {
         zip(piece, text).allSatisfy { $0 == nil || $0 == $1 }
     }
 
-    /// Where the first occurrence ends.
+    /// The end of the first occurrence.
     private static func end(of piece: Piece, in text: ArraySlice<UnicodeScalar>) -> Int? {
         let wordCount = (piece.count + 63) / 64
         var anywhere = [UInt64](repeating: 0, count: wordCount)
