@@ -86,7 +86,7 @@ struct Lexer {
         case UInt8(ascii: "&"):
             return ExpressionProblem("E401", range, "unexpected \"&\"", hint: "write and, or ~ to join text")
         case 0..<0x20, 0x7F:
-            return ExpressionProblem("E401", range, "a control character is no part of an expression")
+            return ExpressionProblem("E401", range, "an expression cannot contain a control character")
         default:
             return ExpressionProblem("E401", range, "unexpected \"\(character)\"")
         }

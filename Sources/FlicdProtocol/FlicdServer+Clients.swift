@@ -11,7 +11,7 @@ extension FlicdServer {
                 return effects.append(.close(id, isWritten: false))
             }
             // Client ids ascend in the order of connection, so this is the oldest.
-            close(silent, .gaveWay, "has asked for nothing yet, and somebody else has come", at: now)
+            close(silent, .gaveWay, "has sent no command yet, and another client needs its place", at: now)
         }
         clients[id] = FlicdClient(peer: peer)
         log(.debug, "flicd: \(peer) has connected")

@@ -8,7 +8,7 @@ extension FlicdSource {
         case .getButtonInfoResponse(let info): described(info, at: now)
         case .pingResponse:
             guard isConnected, deadlines.deadline(of: .answer) != nil else {
-                return noteAnomaly("an answer to no ping")
+                return noteAnomaly("an unexpected ping response")
             }
             deadlines.cancel(.answer)
             deadlines.set(.ping, at: now + Self.pingInterval)
@@ -18,11 +18,11 @@ extension FlicdSource {
             if isSearching, buttons[address] != nil { newlyPaired.insert(address) }
         case .buttonDeleted(let address, _): deleted(address, at: now)
         case .createConnectionChannelResponse(let id, .noError, let status):
-            guard let address = channels[id] else { return noteAnomaly("an answer to no channel") }
+            guard let address = channels[id] else { return noteAnomaly("unknown channel id") }
             effects.append(.state(address, status))
             if status == .ready { buttons[address]?.channelWait = Self.channelWaits.lowerBound }
         case .createConnectionChannelResponse(let id, .maxPendingConnectionsReached, _):
-            guard let address = channels.removeValue(forKey: id) else { return noteAnomaly("an answer to no channel") }
+            guard let address = channels.removeValue(forKey: id) else { return noteAnomaly("unknown channel id") }
             noteAnomaly("\(address) has to wait: there are as many buttons as it can wait for")
             restChannel(address, at: now)
         case .connectionStatusChanged(let id, let status, _):
@@ -70,7 +70,7 @@ extension FlicdSource {
     private mutating func add(_ address: BluetoothAddress, at now: Instant) {
         guard buttons[address] == nil else { return }
         guard buttons.count < Self.maximumButtons, awaited.count < Self.maximumAwaited else {
-            return noteAnomaly("\(address) is one button more than the \(Self.maximumButtons) that are taken")
+            return noteAnomaly("\(address) is ignored: at most \(Self.maximumButtons) buttons are taken")
         }
         buttons[address] = Button(
             presses: FlicdPresses(
@@ -186,7 +186,7 @@ extension FlicdSource {
         timeDifference: UInt32, at now: Instant
     ) {
         guard var presses = buttons[address]?.presses else { return }
-        guard family.has(clickType) else { return noteAnomaly("\(clickType) in the family \(family)") }
+        guard family.has(clickType) else { return noteAnomaly("\(clickType) is never in \(family)") }
         let events = presses.take(family, clickType, wasQueued: wasQueued, timeDifference: timeDifference, at: now)
         buttons[address]?.presses = presses
         if let deadline = presses.deadline {
@@ -223,7 +223,7 @@ extension FlicdSource {
             effects.append(.pairing(.connected(wizard?.found)))
         case .scanWizardCompleted(let id, let result) where id == wizard?.id:
             wizardCompleted(result, at: now)
-        default: noteAnomaly("the progress of no wizard")
+        default: noteAnomaly("progress of an unknown scan wizard")
         }
     }
 

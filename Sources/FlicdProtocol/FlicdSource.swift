@@ -225,7 +225,7 @@ package struct FlicdSource: Sendable {
             }
         } catch {
             effects.append(.close)
-            lose("it says what no flicd says", at: now)
+            lose("it does not speak the protocol of flicd; check host and port", at: now)
         }
     }
 
@@ -236,7 +236,7 @@ package struct FlicdSource: Sendable {
             switch error {
             case .empty: break
             case .tooShort(let opcode): noteAnomaly("event \(opcode) is too short")
-            case .unknownClickType(let type): noteAnomaly("a press of the unknown kind \(type)")
+            case .unknownClickType(let type): noteAnomaly("a press with the unknown click type \(type)")
             }
         }
     }
@@ -281,7 +281,7 @@ package struct FlicdSource: Sendable {
     mutating func noteAnomaly(_ text: String) {
         anomalyCount += 1
         guard anomalyCount <= Self.maximumAnomalies else { return }
-        effects.append(.anomaly(anomalyCount < Self.maximumAnomalies ? text : "\(text); no more is said of the like"))
+        effects.append(.anomaly(anomalyCount < Self.maximumAnomalies ? text : "\(text); later ones are not logged"))
     }
 }
 

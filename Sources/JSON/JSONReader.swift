@@ -3,11 +3,11 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Reason: String, Hashable, Sendable {
         case endsTooEarly = "the text ends too early"
         case unexpectedCharacter = "unexpected character"
-        case invalidNumber = "not a number JSON knows"
+        case invalidNumber = "not a valid JSON number"
         case invalidString = "a control character or a bad escape in a string"
         case notUTF8 = "not UTF-8"
         case nestedTooDeep = "nested too deep"
-        case trailingCharacters = "something follows the value"
+        case trailingCharacters = "unexpected text after the value"
     }
 
     public var reason: Reason

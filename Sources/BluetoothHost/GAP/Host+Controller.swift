@@ -47,7 +47,7 @@ extension Host {
             switch H4Indicator(rawValue: try reader.uint8()) {
             case .aclData: return receive(try ACLHeader(decoding: &reader), reader, at: now)
             case .event: return receive(try HCIEvent(decoding: &reader), at: now)
-            case .command, nil: return [.event(.anomaly("a packet that no controller sends"))]
+            case .command, nil: return [.event(.anomaly("a packet with an H4 indicator that controllers do not send"))]
             }
         } catch {
             return [.event(.anomaly("an HCI packet that ends too early"))]
@@ -57,7 +57,7 @@ extension Host {
     private mutating func receive(_ header: ACLHeader, _ data: ByteReader, at now: Instant) -> [Effect] {
         guard state == .ready else { return [] }
         guard header.length == data.remainingCount else {
-            return [.event(.anomaly("an ACL packet of \(data.remainingCount) octets says \(header.length)"))]
+            return [.event(.anomaly("an ACL packet of \(data.remainingCount) octets announces \(header.length)"))]
         }
         let (table, listening) = (table, listening)
         let effects = onLink(header.handle, at: now) {

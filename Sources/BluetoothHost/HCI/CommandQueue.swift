@@ -86,7 +86,7 @@ struct CommandQueue: Hashable, Sendable {
         self.deadline = nil
         allowance = 1
         guard let command = outstanding else {
-            return [.anomaly("the controller takes no commands; trying one")] + sendNext(at: now)
+            return [.anomaly("the controller has allowed no command in time; sending one")] + sendNext(at: now)
         }
         outstanding = nil
         if !command.isIndispensable { unsupported.insert(command.opcode) }
