@@ -51,7 +51,7 @@ struct ExportCommand: ParsableCommand {
                 + (clear ? "." : ", encrypted. Without the passphrase it is of no use."))
     }
 
-    /// The file as it will be, after it was read once to see that it can be.
+    /// The octets of the file, after they were decoded once to prove that they can be.
     private func octets(of state: ExportedState) throws(Failure) -> [UInt8] {
         let passphrase = clear ? nil : try passphrase.read(isNew: true)
         let octets: [UInt8]

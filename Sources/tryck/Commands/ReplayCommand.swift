@@ -36,7 +36,7 @@ struct ReplayCommand: ParsableCommand {
         var reader = try named { () throws(Failure) in try RecordingReader(file) }
         while let line = try named({ () throws(Failure) in try reader.next() }) {
             let text = try named { () throws(Failure) in try run.take(line) }.map(text).joined()
-            // Whoever read it is gone, as in `tryck replay | head`.
+            // The reader of the output is gone, as in `tryck replay | head`.
             guard text.isEmpty || output.write(text: text) else { return }
         }
         let summary = try named { () throws(Failure) in try run.summary() }

@@ -1,7 +1,7 @@
 import ButtonModel
 import JSON
 
-/// What `tryck button NAME` prints: one thing a line, the name of the thing first.
+/// The output of `tryck button NAME`: one value on each line, after its title.
 enum ButtonText {
     private static let titleColumns = 17
 
@@ -23,7 +23,7 @@ enum ButtonText {
         return lines
     }
 
-    /// What `tryck button NAME set` can change.
+    /// The settings that `tryck button NAME set` can change.
     static func settings(_ button: JSONValue) -> [Line] {
         let isPending = button["nickname_pending"]?.boolValue == true
         let time = button["auto_disconnect_time"]?.integerValue
@@ -55,7 +55,7 @@ enum ButtonText {
     private static func battery(_ button: JSONValue) -> Line {
         let isLow = button["battery_low"]?.boolValue == true
         guard let millivolts = button["battery_mv"]?.integerValue else {
-            // A flicd says no more.
+            // A flicd reports only the percentage.
             let percentage = button["battery"]?.integerValue.map { "\($0) %" }
             return titled("battery") + (percentage ?? "unknown", isLow ? .bad : .plain)
         }

@@ -1,7 +1,7 @@
 import JSON
 import Rules
 
-/// What `tryck explain` prints.
+/// The output of `tryck explain`.
 ///
 ///     ✓ hall_click         rules/home.yaml:64:5
 ///     ✗ goodnight          rules/home.yaml:92:5  dropped_conditions
