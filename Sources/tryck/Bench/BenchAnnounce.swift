@@ -155,7 +155,7 @@ final class BenchAnnounce {
             daemon?.stop()
         case .listening:
             guard isOnline, let figures = ProcessFigures(of: daemon?.process ?? 0) else {
-                return fail("tryckd has not said within 60 s that it is online.")
+                return fail("tryckd has not published within 60 s that it is online.")
             }
             after.append(Double(figures.residentKilobytes))
             peak.append(Double(figures.peakKilobytes))

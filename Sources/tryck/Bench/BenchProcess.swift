@@ -105,11 +105,15 @@ final class BenchProcess {
         let (began, rest) = try start(by: .up) { [weak self] id, result, _ in
             self?.hasEnded(id, result) { $0.next() }
         }
-        guard signal.wait() else { throw Failure(.unavailable, "The shell has not said a word.") }
+        guard signal.wait() else {
+            throw Failure(.unavailable, "The shell that the rule starts has not written to its pipe within 5 s.")
+        }
         shell.append(Double((clock.now - began).nanoseconds))
         house.carryOut(rest)
         guard case .success(let triggerhappy) = triggerhappy else { return }
-        guard let time = triggerhappy.press() else { throw Failure(.unavailable, "thd has stopped to answer.") }
+        guard let time = triggerhappy.press() else {
+            throw Failure(.unavailable, "The shell that thd starts has not written to its pipe within 5 s.")
+        }
         keys.append(time)
     }
 

@@ -63,7 +63,7 @@ struct ExportCommand: ParsableCommand {
             throw Failure(.no, "\(file) \(error).")
         }
         guard readAgain == state else {
-            throw Failure(.ourBug, "What was exported is not what comes out of it. Please report this.")
+            throw Failure(.ourBug, "The export cannot be read back, so nothing was written. Please report this.")
         }
         return octets
     }

@@ -42,7 +42,7 @@ struct ReplayCommand: ParsableCommand {
         let summary = try named { () throws(Failure) in try run.summary() }
         output.write(text: self.output.json ? ReplayJSON.line(summary) : ReplayScreen.text(summary, style: style))
         guard !summary.isCutOff else {
-            throw Failure(.no, "\(file) ends in the middle of a line. What stands before it was replayed.")
+            throw Failure(.no, "\(file) ends in the middle of a line. Everything before that line was replayed.")
         }
     }
 

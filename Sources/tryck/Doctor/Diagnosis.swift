@@ -156,7 +156,7 @@ struct Diagnosis: Hashable, Sendable {
         return switch seen.broker {
         case .notTried: nil
         case .notNeeded: .ok(.broker, "none, as configured")
-        case .embedded(isInstalled: true): .ok(.broker, "comes with the daemon")
+        case .embedded(isInstalled: true): .ok(.broker, "the daemon starts its own")
         case .embedded(isInstalled: false):
             .problem(.broker, "there is no mosquitto for mqtt.broker: embedded", mend: "sudo apt install mosquitto")
         case .connected(let endpoint): .ok(.broker, "\(endpoint) lets us in")
@@ -249,7 +249,7 @@ struct Diagnosis: Hashable, Sendable {
             return .ok(.state, "\(directory.path), of \(directory.owner ?? "the daemon"), which writes it")
         case .notWritable where directory.owner == "tryck" && seen.user != "root":
             return .problem(
-                .state, "\(directory.path) is the service's, and \(seen.user) cannot look into it",
+                .state, "\(directory.path) belongs to the service, and \(seen.user) cannot read it",
                 mend: "sudo tryck doctor")
         case .notWritable(let cause):
             return .problem(

@@ -48,7 +48,9 @@ enum ButtonText {
         let state = button.text("state")
         var line = titled("state") + (state, state == "ready" ? .good : .plain)
         if button["waits_for_space"]?.boolValue == true { line.append("  no space for a new connection", .doubtful) }
-        if button["is_connection_wanted"]?.boolValue == false { line.append("  let be, as asked for", .faint) }
+        if button["is_connection_wanted"]?.boolValue == false {
+            line.append("  stays disconnected, as requested", .faint)
+        }
         return line
     }
 

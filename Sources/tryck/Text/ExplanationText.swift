@@ -18,9 +18,9 @@ enum ExplanationText {
                     + (verdict.stoppedBy?.rawValue ?? "runs"))
             lines += verdict.reasons.map { Line("    \($0)", .faint) }
         }
-        if lines.isEmpty { lines.append(Line("no rule waits for that")) }
+        if lines.isEmpty { lines.append(Line("no rule has a trigger for this event")) }
         for rule in explanation.notConsidered {
-            lines.append(Line("  \(rule) is a fallback and is not asked, since another rule runs", .faint))
+            lines.append(Line("  \(rule) is a fallback and is not considered, because another rule runs", .faint))
         }
         return lines
     }
