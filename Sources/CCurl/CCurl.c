@@ -8,13 +8,13 @@
 	X(slist_append) X(slist_free_all) X(multi_init) X(multi_cleanup) X(multi_setopt) X(multi_add_handle) \
 	X(multi_remove_handle) X(multi_socket_action) X(multi_info_read) X(url) X(url_cleanup) X(url_set) X(url_get) X(free)
 
-/* The headers have macros by some of these names, which take arguments and so do not touch the bare words. */
+/* libcurl's headers define some of these names as macros with arguments, which do not replace a name without them. */
 static struct {
 #define MEMBER(name) __typeof__(curl_##name) *name;
 	FUNCTIONS(MEMBER)
 } curl;
 
-/* What Debian calls them: the one of libcurl4, and the one that git brings. */
+/* The names in Debian: that of the package libcurl4, and that of the build with GnuTLS, which git depends on. */
 static const char *const libraries[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};
 
 static const char *load(void)
@@ -45,7 +45,7 @@ const char *ccurl_open(void)
 
 	if (!is_loaded) {
 		failure = load();
-		/* One that is not there may be installed later. */
+		/* A libcurl that is missing may be installed later. */
 		is_loaded = failure == NULL;
 	}
 	return failure;
@@ -124,7 +124,8 @@ CURLMcode ccurl_act(CURLM *multi, curl_socket_t socket)
 {
 	int running = 0;
 
-	/* 0: it asks the socket itself. What epoll calls an error would end a transfer whose last octets wait to be read. */
+	/* With 0 libcurl looks at the socket itself. An error that epoll reports would end a transfer before its last octets
+	   are read. */
 	return curl.multi_socket_action(multi, socket, 0, &running);
 }
 

@@ -120,7 +120,7 @@ socklen_t linux_unix_address(struct sockaddr_un *address, const char *path)
 
 	memset(address, 0, sizeof *address);
 	address->sun_family = AF_UNIX;
-	// A path keeps its terminating zero; an abstract name has none, and its first byte is one.
+	// A path keeps its terminating zero. An abstract name has none, but its first byte is zero.
 	if (length == 0 || length >= sizeof address->sun_path)
 		return 0;
 	memcpy(address->sun_path, path, length);
@@ -131,7 +131,7 @@ socklen_t linux_unix_address(struct sockaddr_un *address, const char *path)
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length + 1);
 }
 
-// The kernel's numbers and layouts; <bluetooth/hci.h> has them too, and this target needs no other package.
+// Numbers and layouts of the kernel. <bluetooth/hci.h> has them, too, but this target needs no other package.
 #define HCI_DEVICE_DOWN _IOW('H', 202, int)
 #define HCI_GET_DEVICE_LIST _IOR('H', 210, int)
 #define HCI_GET_DEVICE_INFO _IOR('H', 211, int)
@@ -159,7 +159,7 @@ int linux_hci_list(int socket, uint16_t *indexes, int capacity)
 
 int linux_hci_address(int socket, uint16_t index, uint8_t address[6])
 {
-	// struct hci_dev_info: id, name[8], the address, then what is of no interest here.
+	// struct hci_dev_info: id, name[8], the address, and fields that are not used here.
 	union {
 		uint16_t index;
 		unsigned char octets[128];

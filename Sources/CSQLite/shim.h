@@ -1,11 +1,11 @@
 #include <sqlite3.h>
 
-// SQLITE_TRANSIENT is a cast, and sqlite3_db_config is variadic: Swift can call neither.
+// Functions for what Swift cannot call: SQLITE_TRANSIENT is a cast, and sqlite3_db_config is variadic.
 
-/// Tells `sqlite3_bind_*` to copy what it is given.
+/// The destructor that tells `sqlite3_bind_*` to copy its value.
 static inline sqlite3_destructor_type csqlite_transient(void) { return SQLITE_TRANSIENT; }
 
-/// Whether closing the last connection leaves the `-wal` file as it is.
+/// Sets whether closing the last connection leaves the `-wal` file as it is. Returns a result code of SQLite.
 static inline int csqlite_keep_wal_on_close(sqlite3 *database, int keep) {
     return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep, (int *)0);
 }

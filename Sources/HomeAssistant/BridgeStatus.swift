@@ -1,13 +1,13 @@
 package import ButtonModel
 package import JSON
 
-/// What is retained on `bridge/info`.
+/// The payload that is retained on `bridge/info`.
 package struct BridgeStatus: Hashable, Sendable {
     package struct Adapter: Hashable, Sendable {
-        /// As the configuration says it: `hci:0`, `none`.
+        /// As in the configuration: `hci:0`, `none`.
         package var transport: String
         package var address: BluetoothAddress?
-        /// A controller state, `powered_on`.
+        /// The state of the controller, such as `powered_on`.
         package var state: String
         package var isPowered: Bool
 
@@ -20,9 +20,9 @@ package struct BridgeStatus: Hashable, Sendable {
     }
 
     package struct Source: Hashable, Sendable {
-        /// As the configuration says it: `flicd://host:5551`.
+        /// The URL as in the configuration: `flicd://host:5551`.
         package var name: String
-        /// `nil`: there is no connection.
+        /// The state of the flicd's controller; `nil` when the flicd is not connected.
         package var state: String?
 
         package init(name: String, state: String?) {
@@ -35,15 +35,15 @@ package struct BridgeStatus: Hashable, Sendable {
     package var commit: String
     package var adapter: Adapter
     package var sources: [Source]
-    /// Until when new buttons are looked for; `nil`: they are not.
+    /// When the search for new buttons ends; `nil` when there is none.
     package var permitJoinEnd: UTCTime?
-    /// `info`.
+    /// Such as `info`.
     package var logLevel: String
-    /// Keys that are trusted besides Flic's own.
+    /// Public keys that are trusted besides Flic's own.
     package var trustRoots: [String]
     package var buttonCount: Int
     package var ruleCount: Int
-    /// Of the rules on disk.
+    /// The number of errors in the rules on disk.
     package var ruleErrorCount: Int
 
     package init(
@@ -93,7 +93,7 @@ extension BridgeStatus.Adapter {
         ]
     }
 
-    /// `hci0`, as Linux calls the adapter `hci:0`; other transports have no second name.
+    /// Linux' name of an adapter: `hci0` for `hci:0`. Other transports keep the name they have in the configuration.
     private var id: String {
         let scheme = "hci:"
         return transport.hasPrefix(scheme) ? "hci" + transport.dropFirst(scheme.count) : transport
@@ -104,9 +104,9 @@ extension BridgeStatus.Adapter {
 package struct ListedButton: Hashable, Sendable {
     package var identity: ButtonIdentity
     package var name: String
-    /// What was chosen: a trigger mode, or `auto`.
+    /// The trigger mode that was chosen, or `auto`.
     package var triggerMode: String
-    /// A Twist has none.
+    /// `nil` for a Twist, which has no latency mode.
     package var latencyMode: LatencyMode?
     package var pairedAt: UTCTime
 

@@ -1,19 +1,19 @@
 package import ButtonModel
 
-/// A button as Home Assistant gets to know it.
+/// A button as it is announced to Home Assistant.
 package struct ButtonDevice: Hashable, Sendable {
     package var id: ButtonID
     package var address: BluetoothAddress
-    /// What people call it; a rename changes this, and no topic and no entity id.
+    /// The button's name for people. A rename changes no topic and no entity id.
     package var name: String
     package var serial: String
     package var firmwareVersion: UInt32
     package var model: FlicModel
-    /// Of 3…8 clicks, those that rules wait for.
+    /// The numbers of clicks, from 3 to 8, that rules wait for.
     package var clickCounts: Set<Int>
-    /// A file with firmware for this model lies there, so there is something to install.
+    /// Whether there is a firmware file for this model, and so something to install.
     package var hasFirmwareFile: Bool
-    /// Where rules wait for turns; only these dials have an entity that is there without being asked for.
+    /// The dials whose turns rules wait for. Their entities are enabled by default, like those of the usual dials.
     package var usedDials: Set<Dial>
 
     static let manufacturer = "Shortcut Labs"
@@ -36,7 +36,7 @@ package struct ButtonDevice: Hashable, Sendable {
 }
 
 extension FlicModel {
-    /// As its maker calls it.
+    /// The name of the product.
     package var productName: String {
         switch self {
         case .flic1: "Flic 1"
@@ -46,7 +46,7 @@ extension FlicModel {
         }
     }
 
-    /// What it knows besides presses.
+    /// The words for the movements that the model reports besides presses.
     var movementWords: [String] {
         let swipes = SwipeDirection.allCases.map(\.rawValue)
         let turns = RotationDirection.allCases.map(\.rawValue)

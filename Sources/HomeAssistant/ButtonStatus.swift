@@ -1,33 +1,33 @@
 package import ButtonModel
 package import JSON
 
-/// What is retained about one button on its own topic.
+/// The payload that is retained on the topic of one button.
 package struct ButtonStatus: Hashable, Sendable {
     package var id: ButtonID
     package var name: String
-    /// `ready`, `disconnected`, …
+    /// Such as `ready` or `disconnected`.
     package var state: String
     package var batteryMillivolts: Int?
-    /// Where no voltage is known.
+    /// The charge of a button whose voltage is not known.
     package var batteryPercentage: Int?
     package var isBatteryLow: Bool
     package var pressCount: Int64
     package var lastSeen: UTCTime?
     /// In dBm, as the adapter last measured it.
     package var rssi: Int?
-    /// What was chosen: a trigger mode, or `auto`.
+    /// The trigger mode that was chosen, or `auto`.
     package var triggerMode: String
-    /// A Twist has none.
+    /// `nil` for a Twist, which has no latency mode.
     package var latencyMode: LatencyMode?
     package var nickname: String
     package var firmwareVersion: UInt32
-    /// Of the file that `button/update` installs.
+    /// The version in the firmware file that `button/update` installs.
     package var offeredVersion: UInt32?
-    /// 0…100 while firmware is on its way.
+    /// 0…100 during a firmware update.
     package var updatePercentage: Int?
-    /// Where its dials stand, 0…100, in their order; empty: it has none.
+    /// The positions of the button's dials, in the order of the dials; empty for a button without dials.
     package var positions: [DialPosition]
-    /// Of a Twist.
+    /// `nil` for other models than a Twist.
     package var ledMode: LEDMode?
 
     package init(
@@ -57,8 +57,8 @@ package struct ButtonStatus: Hashable, Sendable {
         self.ledMode = ledMode
     }
 
-    /// The payload. What is not known is `null`: Home Assistant shows such a reading as unknown. No key may be called as
-    /// a method of a Python dictionary (`items`, `update`, …), or templates would find the method.
+    /// The payload. Unknown values are `null`, which Home Assistant shows as unknown. No key may be the name of a
+    /// method of Python's dictionaries (`items`, `update`, …), because templates would find the method.
     package var json: JSONValue {
         var members = common
         if !positions.isEmpty { members.append(.init("positions", positions.json)) }
@@ -81,7 +81,8 @@ package struct ButtonStatus: Hashable, Sendable {
         return members.map { .init($0, $1) }
     }
 
-    /// What an update entity reads. It shows an update wherever the two versions differ, so an older file is not offered.
+    /// The state of the update entity. Home Assistant offers an update whenever the two versions differ, so
+    /// `latest_version` is never below the installed version.
     private var firmware: JSONValue {
         [
             "installed_version": .string(String(firmwareVersion)),
@@ -91,7 +92,8 @@ package struct ButtonStatus: Hashable, Sendable {
         ]
     }
 
-    /// With two decimals. The hundredths are divided last: of all numbers that is the one printed as `2.94`.
+    /// Volts with two decimals. Hundredths are divided by 100 in one step, which gives the number that is printed as
+    /// `2.94`.
     private static func volts(millivolts: Int) -> JSONValue {
         let (hundredths, rest) = millivolts.quotientAndRemainder(dividingBy: 10)
         return .number(Double(rest < 5 ? hundredths : hundredths + 1) / 100)
@@ -110,6 +112,6 @@ package struct DialPosition: Hashable, Sendable {
 }
 
 extension [DialPosition] {
-    /// `{"slot_1":40,…}`
+    /// The positions by dial: `{"slot_1":40,…}`.
     package var json: JSONValue { .object(map { .init($0.dial.word, .integer(Int64($0.percentage))) }) }
 }

@@ -1,8 +1,8 @@
 import JSON
 
-/// One entry of `components`: an entity, or a device trigger.
+/// One entry of `components` in an announcement: an entity or a device trigger.
 struct Component {
-    /// The platforms that Tryck announces; the raw value is Home Assistant's word.
+    /// The platforms that Tryck announces. The raw value is Home Assistant's name.
     enum Platform: String, CaseIterable {
         case binarySensor = "binary_sensor"
         case button
@@ -16,10 +16,11 @@ struct Component {
         case update
     }
 
-    /// For good, like the `unique_id` that is made of it: another one is another entity.
+    /// The key never changes, nor does the `unique_id` made from it: another key would be another entity.
     var key: String
     var platform: Platform
-    /// Of the platform. Never `null`, and never `qos`: a subscription at QoS 1 makes Home Assistant's answers 40 ms late.
+    /// The members that the platform needs. None is `null`, and none is `qos`: a subscription with QoS 1 delays Home
+    /// Assistant's answers by 40 ms.
     var members: [JSONValue.Member]
 
     /// An entity of the device with this node id.
@@ -29,12 +30,13 @@ struct Component {
         self.members = [.init("unique_id", .string("\(node)_\(key)"))] + members.map { .init($0, $1) }
     }
 
-    /// A device trigger: a payload on a topic.
+    /// A device trigger, which fires when a payload arrives on a topic.
     ///
     /// - Parameters:
-    ///   - type: Home Assistant translates its own words (`button_short_press`) and shows others as they are.
-    ///   - subtype: which of the device's buttons, `button_1`.
-    ///   - prefix: of the key, where the device has several buttons.
+    ///   - type: a type that Home Assistant translates, such as `button_short_press`, or other words, which it shows as
+    ///     they are.
+    ///   - subtype: which of the device's buttons it is, such as `button_1`.
+    ///   - prefix: a prefix of the key, for a device with several buttons.
     init(trigger word: String, type: String, subtype: String, topicName: String, prefix: String = "") {
         key = "trigger_" + prefix + word
         platform = .deviceAutomation

@@ -9,7 +9,8 @@ extension Discovery {
                 [
                     "name": "Connection state", "device_class": "connectivity", "entity_category": "diagnostic",
                     "state_topic": .string(topics.bridgeState), "payload_on": "online", "payload_off": "offline",
-                    // Not the device's: with that it would be unavailable where it should say that the link is gone.
+                    // No availability: with the device's, the entity would be unavailable when it has to report that
+                    // the connection is lost.
                     "availability": [],
                 ]),
             Component(

@@ -22,8 +22,8 @@ extension Discovery {
                         "event_types": .array(device.words.map(JSONValue.string)),
                         "state_topic": .string(topics.event(of: device.id, part)),
                     ]),
-                // On its own, for an `up` and its `click` come at the same time, and the state of an event entity is a
-                // time.
+                // An entity of its own, because an `up` and its `click` are published at the same time, and the state
+                // of an event entity is the time of its latest event.
                 Component(
                     "event_raw" + part.keySuffix, .event, of: node,
                     [
@@ -71,7 +71,8 @@ extension Discovery {
                     "name": "Battery low", "device_class": "battery", "entity_category": "diagnostic",
                     "state_topic": status, "value_template": "{{ 'ON' if value_json.battery_low else 'OFF' }}",
                 ]),
-            // A sensor and not the availability: a link comes and goes, and must not make the entities do the same.
+            // The connection is a sensor and not the availability, because entities must stay available while it comes
+            // and goes.
             Component(
                 "connected", .binarySensor, of: node,
                 [
@@ -151,7 +152,7 @@ extension Discovery {
         }
         guard device.model == .twist else { return positions }
         return positions + [
-            // A select takes `none` for "nothing is known".
+            // A select of Home Assistant reads `none` as an unknown state.
             Component(
                 "led_mode", .select, of: node,
                 [
@@ -180,25 +181,25 @@ extension Discovery {
 }
 
 extension ButtonDevice {
-    /// Those that have topics of their own; `nil`: the whole button, or the big one.
+    /// The parts that have topics of their own. `nil` stands for the whole button, or the big button of a Duo.
     fileprivate var parts: [ButtonPart?] { model == .duo ? [nil, .small] : [nil] }
 
-    /// `nil`: there is only one.
+    /// `nil` when the button has only one part.
     fileprivate func partName(_ part: ButtonPart?) -> String? {
         guard model == .duo else { return nil }
         return part == .small ? "Small button" : "Big button"
     }
 
-    /// Everything each part can do.
+    /// The words for everything that a part can report.
     fileprivate var words: [String] { Gesture.allCases.map(\.rawValue) + clickWords + model.movementWords }
 
-    /// `clicks_3` … `clicks_8`, as far as they are in use.
+    /// `clicks_3` … `clicks_8`, as far as rules use them.
     private var clickWords: [String] {
         clickCounts.filter((3...8).contains).sorted().map { "clicks_\($0)" }
     }
 
-    /// Type and subtype. Home Assistant has words for presses in every language; others it shows as they are, the
-    /// subtype in quotation marks before the type.
+    /// Type and subtype of a device trigger. Home Assistant translates its own words for presses. Other words it shows
+    /// as they are, with the subtype in quotation marks before the type.
     fileprivate func trigger(_ word: String, _ part: ButtonPart?) -> (String, String) {
         if let type = ButtonDevice.pressTypes[word] { return (type, part == .small ? "button_2" : "button_1") }
         let type = ButtonDevice.otherTypes[word] ?? word
@@ -233,8 +234,9 @@ extension Dial {
         }
     }
 
-    /// Turned by everybody: a Twist stays in its first slot until it is turned pressed. Home Assistant heeds only what it
-    /// is told first, when no rule may be written yet.
+    /// Whether the dial's entity is enabled by default without a rule that uses it. A Twist stays in slot 1 until it is
+    /// turned while pressed. Home Assistant reads the default only when it first sees an entity, and rules may not be
+    /// written by then.
     fileprivate var isUsual: Bool {
         switch self {
         case .part, .slot(1): true

@@ -1,18 +1,19 @@
 import JSON
 
 extension Discovery {
-    /// Octets of an older announcement, at most; ours have 6000, those of a Twist 12000.
+    /// The most octets of an older announcement that is read. Our announcements have 6000 octets, those of a Twist
+    /// 12000.
     static let maximumAnnouncementLength = 65_536
-    /// Components that are withdrawn at once, at most.
+    /// The most components that one announcement withdraws.
     static let maximumWithdrawn = 64
-    /// Octets of a component's key, at most.
+    /// The most octets in the key of a component.
     static let maximumKeyLength = 64
 
-    /// Of an older announcement, the components that the newer one does not have: their keys and platforms. Empty, too, for
-    /// what is no announcement.
+    /// The components of an older announcement that a newer one does not have: their platforms by key. Empty when the
+    /// older payload is no announcement.
     ///
-    /// The older one comes from the broker, where anybody may have put it: what could not be a component of ours is left
-    /// out. A component that says nothing but its platform has been withdrawn already.
+    /// The older payload comes from the broker, where any client may have put it, so components that cannot be ours are
+    /// left out. A component that has nothing but its platform is already withdrawn.
     package static func withdrawn(from older: [UInt8], to newer: [UInt8]) -> [String: String] {
         let kept = Set(components(in: newer).map(\.name))
         var withdrawn: [String: String] = [:]

@@ -1,20 +1,22 @@
 package import ButtonModel
 import JSON
 
-/// Announces the bridge and its buttons to Home Assistant, one retained message for each device.
+/// The announcements of the bridge and its buttons to Home Assistant's MQTT discovery, one retained message for each
+/// device.
 ///
-/// What is refused with the whole message: an unknown key or a `null` at the root or in `device`, no `origin`, an empty
-/// name, an entity without `unique_id`. Node ids, keys of components and unique ids are for good: they are made of the
-/// base topic and the address, never of a name. There is no `expire_after`: a button is silent for weeks, rightly.
+/// Home Assistant refuses a whole message with an unknown key or a `null` at the root or in `device`, without `origin`,
+/// with an empty name, or with an entity without `unique_id`. Node ids, keys of components and unique ids never change:
+/// they are made of the base topic and the address, never of a name. There is no `expire_after`, because a button may
+/// be silent for weeks.
 package struct Discovery: Hashable, Sendable {
     package var topics: Topics
-    /// `homeassistant`; may have several levels.
+    /// Such as `homeassistant`; it may have several levels.
     package var prefix: String
-    /// Four hexadecimal digits.
+    /// Four hexadecimal digits that identify this installation.
     package var installationID: String
-    /// Of this program.
+    /// The version of this program.
     package var version: String
-    /// Whether requests over MQTT are answered: without that there is nothing to set, and no control is announced.
+    /// Whether requests over MQTT are answered. If not, nothing can be set, and no controls are announced.
     package var takesRequests: Bool
 
     package init(topics: Topics, prefix: String, installationID: String, version: String, takesRequests: Bool) {
@@ -25,16 +27,16 @@ package struct Discovery: Hashable, Sendable {
         self.takesRequests = takesRequests
     }
 
-    /// The payload of `configTopic(of:)`.
+    /// The payload for `configTopic(of:)`.
     ///
-    /// - Parameter withdrawn: keys of components that were announced before and are not any more, and their platforms.
-    ///   Home Assistant drops a component only when it is told so once.
+    /// - Parameter withdrawn: the platforms, by key, of components that were announced before and are not any more.
+    ///   Home Assistant removes a component only when an announcement has its key with nothing but the platform.
     package func payload(_ device: ButtonDevice, withdrawn: [String: String] = [:]) -> [UInt8] {
         let node = node(of: device.id)
         return payload(
             [
                 "identifiers": [.string(node)],
-                // Home Assistant compares the text: in lower case this would be another device than its own.
+                // In upper case, because Home Assistant compares the text with that of its own device for this address.
                 "connections": [["bluetooth", .string(device.address.description)]],
                 "name": .string(device.displayName), "manufacturer": .string(ButtonDevice.manufacturer),
                 "model": .string(device.model.productName), "serial_number": .string(device.serial),
@@ -42,7 +44,7 @@ package struct Discovery: Hashable, Sendable {
             ], components(of: device), withdrawn)
     }
 
-    /// The payload of `bridgeConfigTopic`.
+    /// The payload for `bridgeConfigTopic`.
     package func bridgePayload(withdrawn: [String: String] = [:]) -> [UInt8] {
         payload(
             [
@@ -69,7 +71,7 @@ extension Discovery {
     package func configTopic(of button: ButtonID) -> String { configTopic(node(of: button)) }
     package var bridgeConfigTopic: String { configTopic(bridgeNode) }
 
-    /// The button whose config topic this is.
+    /// The button that a config topic belongs to; `nil` for any other topic.
     package func button(ofConfigTopic topicName: String) -> ButtonID? {
         let (before, after) = ("\(prefix)/device/\(nodePrefix)_", "/config")
         let octets = topicName.utf8
@@ -86,7 +88,8 @@ extension Discovery {
 
     private func configTopic(_ node: String) -> String { "\(prefix)/device/\(node)/config" }
 
-    /// The base topic in the characters that a node id may have, so that a button paired with two bridges is two devices'.
+    /// The base topic, with `_` for characters that a node id may not have. It makes two devices of a button that is
+    /// paired with two bridges.
     private var nodePrefix: String {
         var text = ""
         for scalar in topics.base.unicodeScalars {
@@ -100,7 +103,7 @@ extension Discovery {
 }
 
 extension ButtonDevice {
-    /// Never empty: Home Assistant refuses a device without a name.
+    /// Never empty, because Home Assistant refuses a device without a name.
     fileprivate var displayName: String {
         [name, serial].first { !$0.allSatisfy(\.isWhitespace) } ?? id.description
     }

@@ -1,4 +1,4 @@
-/// One message to publish.
+/// An MQTT message to publish.
 package struct MQTTMessage: Hashable, Sendable {
     package var topicName: String
     package var payload: [UInt8]

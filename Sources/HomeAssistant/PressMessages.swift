@@ -1,25 +1,25 @@
 package import ButtonModel
 package import JSON
 
-/// What is published for one event of a button.
+/// The content of the messages about one event of a button.
 package struct PressReport: Hashable, Sendable {
     package var button: ButtonID
-    /// The name people gave it.
+    /// The button's name for people.
     package var name: String
-    /// Counts the events of this button, kept across restarts, so that a consumer can drop duplicates.
+    /// Counts the events of this button, across restarts, so that a consumer can drop duplicates.
     package var sequence: Int64
-    /// Counts its `down`s, likewise.
+    /// Counts the `down` events of this button, across restarts.
     package var pressCount: Int64
     package var at: UTCTime
     package var wasQueued: Bool
     package var age: Duration
-    /// Of a button that has several.
+    /// `nil` for a button with only one part.
     package var part: ButtonPart?
     package var turn: Turn?
 
-    /// What of a turn is told beside its word.
+    /// What messages report of a turn besides its word.
     package struct Turn: Hashable, Sendable {
-        /// Positive: clockwise.
+        /// Positive for clockwise.
         package var steps: Int
         /// 0…100.
         package var position: Int
@@ -48,10 +48,10 @@ package struct PressReport: Hashable, Sendable {
         self.turn = turn
     }
 
-    /// Octets of a payload besides name and word, where the numbers are small.
+    /// The octets of a payload with small numbers, without name and word.
     private static let usualLength = 160
 
-    /// The JSON of `/event` and `/raw`, written at every press and therefore without a `JSONValue`.
+    /// The JSON for `/event` and `/raw`. It is written without a `JSONValue`, because it is written at every press.
     fileprivate func payload(_ word: String) -> [UInt8] {
         var output: [UInt8] = []
         output.reserveCapacity(PressReport.usualLength + name.utf8.count + word.utf8.count)
@@ -96,8 +96,8 @@ package struct PressReport: Hashable, Sendable {
 }
 
 extension Topics {
-    /// A gesture is published twice: the bare word for device triggers, then JSON for everything else.
-    /// Never retained: a retained event would fire again at every restart of Home Assistant.
+    /// The messages about a gesture: the bare word for device triggers, then JSON for all other consumers. They are
+    /// never retained, because a retained event would fire again at every restart of Home Assistant.
     package func messages(_ word: String, _ report: PressReport) -> [MQTTMessage] {
         [
             MQTTMessage(topicName: action(of: report.button, report.part), payload: Array(word.utf8), qos: 1),
@@ -109,7 +109,7 @@ extension Topics {
         MQTTMessage(topicName: raw(of: report.button, report.part), payload: report.payload(word), qos: 1)
     }
 
-    /// A gesture that came too late to act on.
+    /// The message on `bridge/event` about a gesture that came too late to act on.
     package func staleMessage(_ word: String, _ report: PressReport) -> MQTTMessage {
         var payload = Array(#"{"type":"stale_event","data":"#.utf8)
         report.append(word, to: &payload)
@@ -117,7 +117,7 @@ extension Topics {
         return MQTTMessage(topicName: bridgeEvent, payload: payload, qos: 1)
     }
 
-    /// `{"type":…,"data":…}` on `bridge/event`.
+    /// The message `{"type":…,"data":…}` on `bridge/event`.
     package func bridgeMessage(_ type: String, _ data: JSONValue) -> MQTTMessage {
         let payload: JSONValue = ["type": .string(type), "data": data]
         return MQTTMessage(topicName: bridgeEvent, payload: payload.encoded(), qos: 1)

@@ -1,4 +1,4 @@
-/// What is asked of rules and variables over MQTT.
+/// A request about a rule or a variable on its own topic.
 package enum RuleRequest: Hashable, Sendable {
     case run(rule: String)
     case setEnabled(rule: String)
@@ -12,7 +12,7 @@ extension Topics {
     package func statistics(rule: String) -> String { "\(base)/rules/\(rule)/stats" }
     package func variable(_ name: String) -> String { "\(base)/variables/\(name)" }
 
-    /// Filters for everything `ruleRequest` knows.
+    /// The filters for all topics that `ruleRequest(of:)` understands.
     package var ruleFilters: [String] {
         ["\(base)/rules/+/enabled/set", "\(base)/rules/+/run", "\(base)/variables/+/set"]
     }
@@ -27,14 +27,14 @@ extension Topics {
         }
     }
 
-    /// Those below the base topic; none of a topic name that is elsewhere.
+    /// The levels of a topic name below the base topic; none for a topic name elsewhere.
     package func levels(of topicName: String) -> [Substring] {
         guard topicName.hasPrefix(base + "/") else { return [] }
         return topicName.dropFirst(base.count + 1).split(separator: "/", omittingEmptySubsequences: false)
     }
 
-    /// Retained; with an empty payload the broker forgets what was there. It is said anew at every connection, so nobody
-    /// has to acknowledge it.
+    /// A retained message; with an empty payload the broker forgets the topic. QoS 0 is enough, because retained topics
+    /// are published again at every connection.
     package func retained(_ topicName: String, _ payload: [UInt8]) -> MQTTMessage {
         MQTTMessage(topicName: topicName, payload: payload, qos: 0, retain: true)
     }

@@ -1,22 +1,23 @@
 package import ButtonModel
 
-/// The topic names of a bridge, all below one base topic. Buttons are named by address: a rename moves no topic.
+/// The topic names of a bridge, all below one base topic. The topics of a button contain its address, so that a rename
+/// does not move them.
 package struct Topics: Hashable, Sendable {
-    /// `tryck`; may have several levels.
+    /// Such as `tryck`; it may have several levels.
     package var base: String
 
     package init(base: String) { self.base = base }
 
     package var bridgeState: String { base + "/bridge/state" }
     package var bridgeEvent: String { base + "/bridge/event" }
-    /// The filter for everything that is asked of the bridge.
+    /// The filter for all requests to the bridge.
     package var requestFilter: String { base + "/bridge/request/#" }
 
-    /// Octets of the name of a request.
+    /// The most octets in the name of a request.
     static let maximumRequestLength = 64
 
-    /// The request a topic name stands for: `permit_join`, `button/rename`; `nil` for other topics, and for what no
-    /// request is called: the answer's topic name is made of it, and must be one.
+    /// The request that a topic name stands for: `permit_join`, `button/rename`. `nil` for other topics, and for a name
+    /// with characters that no request has, because the name becomes part of the answer's topic.
     package func request(of topicName: String) -> String? {
         let prefix = base + "/bridge/request/"
         guard topicName.hasPrefix(prefix) else { return nil }
@@ -44,7 +45,7 @@ package struct Topics: Hashable, Sendable {
     package func action(of button: ButtonID, _ part: ButtonPart? = nil) -> String { level("action", of: button, part) }
     package func raw(of button: ButtonID, _ part: ButtonPart? = nil) -> String { level("raw", of: button, part) }
 
-    /// The small button of a Duo has topics of its own; everything else is the button's.
+    /// The small button of a Duo has topics of its own; all other parts share those of the button.
     private func level(_ word: String, of button: ButtonID, _ part: ButtonPart?) -> String {
         part == .small ? "\(base)/\(button)/small/\(word)" : "\(base)/\(button)/\(word)"
     }
@@ -53,21 +54,22 @@ package struct Topics: Hashable, Sendable {
     func request(_ name: String) -> String { "\(base)/bridge/request/\(name)" }
 }
 
-/// What is asked of one button on its own topics.
+/// A request to one button on the button's own topics. The text is the level that names the button.
 package enum ButtonTopicRequest: Hashable, Sendable {
     case set(String)
     case get(String)
 }
 
 extension Topics {
-    /// Filters for everything `buttonRequest` knows.
+    /// The filters for all topics that `buttonRequest(of:)` understands.
     package var buttonFilters: [String] { ["\(base)/+/set", "\(base)/+/get"] }
 
-    /// Octets of the word a button is asked by.
+    /// The most octets in the level that names a button.
     static let maximumButtonWordLength = 64
 
-    /// The word between base and verb, an id where somebody did it right. Never empty, never with a level or a wildcard in
-    /// it; `nil`, too, for what is no button's: the bridge, rules and variables.
+    /// The request that a topic name stands for, with the level between base topic and verb, which ought to be a
+    /// button's id. That level is never empty and has neither `/` nor a wildcard in it. `nil` for all other topics,
+    /// among them those of the bridge, of rules and of variables.
     package func buttonRequest(of topicName: String) -> ButtonTopicRequest? {
         guard topicName.utf8.starts(with: base.utf8) else { return nil }
         let levels = topicName.utf8.dropFirst(base.utf8.count).split(

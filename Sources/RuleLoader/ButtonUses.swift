@@ -3,15 +3,15 @@ import Diagnostics
 import Gestures
 import Rules
 
-/// What all rules together want of each button, and which rule wants it first.
+/// The button events that the rules of a set use, by button, each with the first rule that uses it.
 struct ButtonUses {
     struct Use {
-        /// In `RuleSet.rules`; `nil` for a rule that has no name.
+        /// An index in `RuleSet.rules`; `nil` for a rule that has no name.
         var rule: Int?
-        /// Where the event is written; `nil` when the table was made from a set that is loaded already.
+        /// Where the event is written; `nil` when the table is made from a set that is already loaded.
         var source: Source?
 
-        /// Whether this stands before the other in the set.
+        /// Whether this use stands before the other in the set.
         func isBefore(_ other: Use) -> Bool {
             let (left, right) = (rule ?? .max, other.rule ?? .max)
             guard left == right, let source, let before = other.source else { return left < right }
@@ -24,18 +24,18 @@ struct ButtonUses {
         var node: YAMLNode
     }
 
-    /// What is wanted of one button, or of all.
+    /// The events that rules use of one button, or of `button: any`.
     struct Wanted {
         var isUsed = false
         var patterns: [[PressLength]: Use] = [:]
-        /// By `for`; `nil`: the button's `hold_after`.
+        /// Holds by their `for`; `nil` stands for the button's `hold_after`.
         var stages: [Duration?: Use] = [:]
         var holdRelease: Use?
     }
 
-    /// By place in `RuleSet.buttons`.
+    /// By index in `RuleSet.buttons`.
     private var buttons: [Int: Wanted] = [:]
-    /// `button: any`.
+    /// Events of triggers with `button: any`.
     private(set) var any = Wanted()
 
     init() {}
@@ -59,15 +59,15 @@ struct ButtonUses {
         }
     }
 
-    /// Buttons that are named otherwise: by a chord, by an expression.
+    /// Marks buttons as used that a chord or an expression names, and no button trigger.
     mutating func use(_ members: [Int]) {
         for button in members { buttons[button, default: Wanted()].isUsed = true }
     }
 
-    /// By rules that name it, or a group it is in.
+    /// Events used by rules that name the button, or a group that contains it. Rules for `button: any` are left out.
     func wanted(of button: Int) -> Wanted { buttons[button] ?? Wanted() }
 
-    /// By these and by those for any button.
+    /// Events used by rules that name the button and by rules for `button: any`.
     func allWanted(of button: Int) -> Wanted {
         var wanted = wanted(of: button)
         wanted.isUsed = wanted.isUsed || any.isUsed
@@ -79,7 +79,7 @@ struct ButtonUses {
         return wanted
     }
 
-    /// Of two rules the one that stands first in the set.
+    /// The use that comes first in the set.
     static func first(_ left: Use, _ right: Use) -> Use {
         right.isBefore(left) ? right : left
     }
@@ -96,14 +96,14 @@ extension ButtonUses.Wanted {
         }
     }
 
-    /// The first rule that wants a long press to be a hold.
+    /// The first rule with a `hold` or `hold_release` trigger, which makes a long press a hold.
     var hold: ButtonUses.Use? {
         (Array(stages.values) + [holdRelease].compactMap(\.self)).reduce(nil) { first, use in
             first.map { ButtonUses.first($0, use) } ?? use
         }
     }
 
-    /// The first rule with a pattern of this kind.
+    /// The first rule that uses a pattern for which `isMeant` is true.
     func first(where isMeant: ([PressLength]) -> Bool) -> ButtonUses.Use? {
         patterns.reduce(nil) { first, pattern in
             guard isMeant(pattern.key) else { return first }
@@ -111,7 +111,7 @@ extension ButtonUses.Wanted {
         }
     }
 
-    /// For each beginning of a longer pattern, the first rule because of which it waits.
+    /// Every proper prefix of a pattern, with the first rule whose longer pattern makes the recogniser wait after it.
     var beginnings: [[PressLength]: (pattern: [PressLength], use: ButtonUses.Use)] {
         var beginnings: [[PressLength]: (pattern: [PressLength], use: ButtonUses.Use)] = [:]
         for (pattern, use) in patterns {

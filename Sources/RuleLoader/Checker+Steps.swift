@@ -1,8 +1,9 @@
 import Diagnostics
 
-/// What several kinds of steps are checked for.
+/// Checks that several kinds of steps share.
 extension Checker {
-    /// The one key of a mapping that says what it does; none or several are reported.
+    /// Returns the only key of a mapping that is in `names`, the keys of actions. Reports `code` when there is none or
+    /// more than one.
     mutating func action(
         of names: Set<String>, in fields: Fields, _ owner: String, code: String = "E213",
         hint: @autoclosure () -> String?
@@ -20,7 +21,7 @@ extension Checker {
             }
             first = entry.key
         }
-        // A key that is unknown was probably meant to be it.
+        // An unknown key was probably meant as the action, and is already reported.
         if first == nil, fields.misspelt.isEmpty, knowsAllKeys(of: fields) {
             let (start, end) = firstKey(of: fields.node)
             error(
@@ -35,14 +36,14 @@ extension Checker {
         return entries.allSatisfy { fields.key($0.key.text) != nil }
     }
 
-    /// Whether a template stands where none may, which is said (E407).
+    /// Reports E407 and returns true when the value of `key` holds a template.
     mutating func refusesTemplate(_ node: YAMLNode, key: String) -> Bool {
         guard node.holdsTemplate else { return false }
         refuse("E407", templateIn: node, "no template is allowed in \"\(key)\"")
         return true
     }
 
-    /// Points at the braces of a template where there may be none.
+    /// Reports an error at the opening braces of a template in a node that allows none.
     mutating func refuse(_ code: String, templateIn node: YAMLNode, _ message: String, hint: String? = nil) {
         let mark = node.scalar?.contains("{{") == true ? "{{" : "{%"
         let start = place(of: mark, in: node)

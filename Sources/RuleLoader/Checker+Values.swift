@@ -16,7 +16,8 @@ extension Checker {
         }
     }
 
-    /// The text of a scalar as it stands; a tag makes it something that no word or number may be.
+    /// Returns the text of a scalar that has neither a tag nor a template. Reports anything else: E203, or E407 for a
+    /// template.
     private mutating func plainScalar(_ node: YAMLNode, key: String, wanted: String) -> (String, YAMLNode.Style)? {
         switch node.content {
         case .invalid: return nil
@@ -32,7 +33,8 @@ extension Checker {
         }
     }
 
-    /// A word of the language or a declared name: text that is compared with something, so that no tag may bring it.
+    /// Reads a word of the language or a declared name. The text is compared with known words, so tags and templates
+    /// are refused.
     mutating func plainText(_ node: YAMLNode, key: String, wanted: String) -> String? {
         guard let (text, _) = plainScalar(node, key: key, wanted: wanted),
             !rejectsTemplate(text, node, key: key, .areForbidden)
@@ -50,7 +52,7 @@ extension Checker {
 
     // MARK: Text
 
-    /// Any scalar as text, its tag resolved.
+    /// Reads any scalar as text and resolves its tag: `!literal`, `!secret` or `!env_var`.
     mutating func text(_ node: YAMLNode, key: String, _ templates: ValueType.Templates) -> LoadedText? {
         guard case .scalar(let written, _) = node.content else {
             if case .invalid = node.content { return nil }
@@ -231,7 +233,7 @@ extension Checker {
         return nil
     }
 
-    /// `a, b or c`.
+    /// Joins words for a message: `a, b or c`.
     static func list(_ words: [String]) -> String {
         guard words.count > 1, let last = words.last else { return words.first ?? "" }
         return words.dropLast().joined(separator: ", ") + " or " + last
@@ -244,7 +246,7 @@ extension Checker {
         return checkName(text, isPlain: style == .plain, from: node.start, to: node.end, alias: node.alias) ? text : nil
     }
 
-    /// Whether somebody may call something so; if not, it is said (E209).
+    /// Returns whether a name may be declared, and reports E209 if not. W709 warns of a plain `y` or `n`.
     mutating func checkName(
         _ text: String, isPlain: Bool, from start: SourcePosition, to end: SourcePosition, alias: YAMLNode.Alias? = nil
     ) -> Bool {
@@ -282,7 +284,7 @@ enum NameRules {
         "rules", "results", "inputs", "error", "now", "sun", "broker", "repeat",
     ]
 
-    /// Whether `checkName` has nothing against it.
+    /// Whether `checkName` accepts the text without an error.
     static func isDeclarable(_ text: String) -> Bool {
         isName(text) && !reserved.contains(text) && otherMeaning(of: text) == nil
     }
@@ -292,7 +294,7 @@ enum NameRules {
         return text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x5F }
     }
 
-    /// What YAML 1.1 makes of a word.
+    /// What YAML 1.1 reads from a plain word: `true` for `yes`. `nil` when it reads a text.
     static func otherMeaning(of text: String) -> String? {
         switch text.lowercased() {
         case "true", "yes", "on": "true"

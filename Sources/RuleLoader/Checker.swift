@@ -1,20 +1,20 @@
 import Diagnostics
 import Expressions
 
-/// Reads typed values out of the tree of one file and collects what is wrong with it. One mistake gives one
-/// message: what a bad node contains is not looked at.
+/// Reads typed values from the tree of one file and collects diagnostics. The content of a faulty node is not checked,
+/// so that one mistake gives one message.
 struct Checker {
     let source: SourceText
     var environment: LoadEnvironment
     let secrets: Secrets
     private(set) var diagnostics: [Diagnostic]
     private(set) var hasErrors: Bool
-    /// The values that tags brought in.
+    /// The values that `!secret` and `!env_var` brought in.
     private(set) var confidential: Set<String> = []
-    /// The same as messages would show them.
+    /// `confidential` as messages show it, split at quotation marks: what `masked` looks for.
     private var confidentialWords: Set<String> = []
     private var reported: Set<Place> = []
-    /// The warning that each program deserves which the file names without a slash, unless it is there.
+    /// W702 for each program that the file names without a slash, to be reported unless the program is found.
     private(set) var programs: [String: Diagnostic] = [:]
 
     private struct Place: Hashable {
@@ -22,13 +22,13 @@ struct Checker {
         var message: String
     }
 
-    /// After so many messages nobody reads on: suggestions and places inside a text are left out, so that a file
-    /// of nothing but mistakes is refused quickly.
+    /// From this number of messages on, suggestions and positions inside a text are not worked out, so that a file full
+    /// of mistakes is refused quickly.
     static let maximumExactReports = 100
-    /// After so many mistakes of one file no more are collected.
+    /// The most messages that are kept for one file.
     static let maximumReports = 10_000
 
-    /// - Parameter diagnostics: what was wrong with the file before anything in it had a meaning.
+    /// - Parameter diagnostics: what was found while the YAML of the file, and `secrets.yaml`, was read.
     init(
         _ source: SourceText, in environment: LoadEnvironment, secrets: Secrets = Secrets(),
         diagnostics: [Diagnostic] = []
@@ -40,7 +40,7 @@ struct Checker {
         hasErrors = diagnostics.contains { $0.severity == .error }
     }
 
-    /// A value that a tag brought in, which nobody is to see.
+    /// Marks a value of `!secret` or `!env_var` as secret, so that messages mask it.
     mutating func confidential(_ value: String) -> LoadedText {
         if !value.isEmpty, confidential.insert(value).inserted {
             confidentialWords.formUnion(shown(value).split(separator: "\"").map(String.init))
@@ -50,9 +50,9 @@ struct Checker {
 
     // MARK: Mappings
 
-    /// Checks a mapping against its table. `nil` when it is no mapping at all.
+    /// Checks a mapping against its table and reads its values. Returns `nil` when the node is not a mapping.
     ///
-    /// - Parameter owner: how messages about missing keys call this mapping: `"publish"`, `rule "x"`.
+    /// - Parameter owner: what messages about missing keys call this mapping: `"publish"`, `rule "x"`.
     mutating func fields(_ node: YAMLNode, _ table: MappingTable, owner: Owner? = nil) -> Fields? {
         guard case .mapping(let entries) = node.content else {
             if case .invalid = node.content { return nil }
@@ -78,7 +78,7 @@ struct Checker {
         return fields
     }
 
-    /// Whose keys a mapping holds. Its text is put together only when there is something to say.
+    /// What messages call the mapping whose keys are checked. The text is put together only when there is a message.
     struct Owner: ExpressibleByStringInterpolation {
         var kind: String
         var name: String?
@@ -91,12 +91,12 @@ struct Checker {
         }
     }
 
-    /// `rule "x"`
+    /// The owner as messages show it: `rule "x"`.
     private func description(of owner: Owner) -> String {
         owner.name.map { "\(owner.kind) \"\(shown($0))\"" } ?? owner.kind
     }
 
-    /// A required key is missing (E202), said at the first key of its mapping.
+    /// Reports a missing required key (E202) at the first key of its mapping.
     mutating func missing(_ key: String, in fields: Fields, owner: String, or others: String = "") {
         let (start, end) = firstKey(of: fields.node)
         error(
@@ -135,7 +135,7 @@ struct Checker {
         "\"\(shown(word))\" is reserved for a later version and does not work yet"
     }
 
-    /// Whether a key has no value, which is said (E114).
+    /// Reports E114 and returns true when a key has no value.
     mutating func reportsNull(_ entry: YAMLNode.Entry, hint: String? = nil) -> Bool {
         guard entry.value.isNull else { return false }
         let rest = diagnostics.count < Checker.maximumExactReports ? source.text(from: entry.key.end) : nil
@@ -149,7 +149,7 @@ struct Checker {
         return true
     }
 
-    /// The same for an entry of a list.
+    /// Reports E114 and returns true when an entry of a list has no value.
     mutating func reportsNullEntry(_ node: YAMLNode, hint: String? = nil) -> Bool {
         guard node.isNull else { return false }
         error(
@@ -158,7 +158,8 @@ struct Checker {
         return true
     }
 
-    /// The entries of a value that is one thing or a list of them.
+    /// The entries of a list, or the node itself when it is no list. Reports an empty list (`emptyCode`) and entries
+    /// without a value (E114).
     mutating func oneOrMany(_ node: YAMLNode, emptyCode: String = "E212", empty message: String) -> [YAMLNode] {
         guard case .sequence(let nodes) = node.content else { return [node] }
         if nodes.isEmpty { error(emptyCode, from: node.start, to: node.start.advanced(by: 1), message) }
@@ -196,7 +197,8 @@ struct Checker {
         add(.warning, code, start, end, nil, message, hint, [])
     }
 
-    /// A program to look for. Where one is named again it is not said again that it is missing.
+    /// Records a program that has to be looked for, with the warning for the case that it is not found (W702). Only the
+    /// first mention of a program is recorded.
     mutating func mention(program name: String, at node: YAMLNode) {
         guard programs[name] == nil else { return }
         let before = diagnostics.count
@@ -211,7 +213,7 @@ struct Checker {
     ) {
         if severity == .error { hasErrors = true }
         guard diagnostics.count < Checker.maximumReports else { return }
-        // A node is wrong once, however many aliases lead to it.
+        // A node that several aliases lead to is reported once.
         guard reported.insert(Place(start: start, message: message)).inserted else { return }
         var notes = notes
         if let alias {
@@ -223,7 +225,7 @@ struct Checker {
                 hint: hint.map(masked), related: notes))
     }
 
-    /// A message whose quoted words are none that a tag brought in.
+    /// Replaces each quoted word of a message by `***` if a tag brought it in.
     private func masked(_ message: String) -> String {
         guard !confidentialWords.isEmpty else { return message }
         let words = message.split(separator: "\"", omittingEmptySubsequences: false)
@@ -235,7 +237,8 @@ struct Checker {
         return Suggestions.nearest(to: word, among: candidates())
     }
 
-    /// Where `mark` stands inside a node; the node's start when that would take too long to find.
+    /// The position of `mark` inside a node; the node's start when `maximumExactReports` is reached or the mark is not
+    /// found.
     func place(of mark: String, in node: YAMLNode) -> SourcePosition {
         guard diagnostics.count < Checker.maximumExactReports else { return node.start }
         return source.find(mark, from: node.start, to: node.end) ?? node.start
@@ -243,7 +246,7 @@ struct Checker {
 
     func shown(_ text: LoadedText) -> String { text.isSecret ? "***" : shown(text.string) }
 
-    /// A word of the file as it may stand in a message: short, on one line.
+    /// A text of the file as messages show it: on one line, at most 60 scalars long.
     static func shown(_ text: String) -> String {
         var short = ""
         for scalar in text.unicodeScalars.prefix(60) {
@@ -255,7 +258,7 @@ struct Checker {
 
     func shown(_ text: String) -> String { Checker.shown(text) }
 
-    /// The value of a node; of one that a tag brought in nobody sees more than that.
+    /// The value of a node as messages show it: `***` when `!secret` or `!env_var` brought it in.
     func shown(_ text: String, of node: YAMLNode) -> String {
         node.tag == nil || node.tag == .literal ? shown(text) : "***"
     }

@@ -1,5 +1,5 @@
 extension Configuration {
-    /// The keys whose values are others than in `before`, as `mqtt.tls.ca`, in the order of the fields.
+    /// The keys whose values differ from those of `before`, written as `mqtt.tls.ca`, in the order of the fields.
     package func keys(changedSince before: Configuration) -> [String] {
         var keys: [String] = []
         func compare(_ key: String, _ value: (Configuration) -> some Equatable) {

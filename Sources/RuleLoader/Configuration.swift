@@ -1,6 +1,6 @@
 package import ButtonModel
 
-/// A text that never prints itself: a password.
+/// A text whose descriptions never show it: a password.
 package struct Secret: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     package let value: String
 
@@ -11,9 +11,9 @@ package struct Secret: Hashable, Sendable, CustomStringConvertible, CustomDebugS
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// What `tryck.yaml` says. Paths stand as written: a relative one counts from the file's own directory.
+/// The settings of `tryck.yaml`. Paths are as written; a relative path starts at the directory of the file.
 package struct Configuration: Hashable, Sendable {
-    /// Where the controller is.
+    /// How the Bluetooth controller is reached.
     package enum Transport: Hashable, Sendable {
         /// The first usable adapter.
         case auto
@@ -28,11 +28,11 @@ package struct Configuration: Hashable, Sendable {
 
     package static let maximumSources = 8
 
-    /// Where messages go.
+    /// The MQTT broker to connect to.
     package enum Broker: Hashable, Sendable {
         case tcp(host: String, port: Int, tls: Bool)
         case unix(path: String)
-        /// A private broker, started and stopped with the daemon.
+        /// A broker of our own, started and stopped with the daemon.
         case embedded
         case none
     }
@@ -43,15 +43,15 @@ package struct Configuration: Hashable, Sendable {
     }
 
     package struct TLS: Hashable, Sendable {
-        /// `nil`: the system's roots.
+        /// A file with the authorities to trust; `nil`: the system's.
         package var authorityPath: String?
         package var certificatePath: String?
         package var keyPath: String?
-        /// Certificates are not checked.
+        /// Accept any certificate of the broker.
         package var isInsecure = false
     }
 
-    /// What requests over MQTT may do.
+    /// Which requests over MQTT are allowed.
     package enum Control: String, CaseIterable, Hashable, Sendable {
         case none, settings, all
     }
@@ -67,13 +67,13 @@ package struct Configuration: Hashable, Sendable {
     package var transport = Transport.auto
     /// Ed25519 public keys, 32 octets each.
     package var trustRoots: [[UInt8]] = []
-    /// `nil`: what the controller can do.
+    /// The most connections at a time; `nil`: as many as the controller supports.
     package var maximumConnections: Int?
 
     package var broker = Broker.tcp(host: "localhost", port: 1883, tls: false)
     package var mqttUsername: String?
     package var mqttPassword: Secret?
-    /// `nil`: made from the installation's id.
+    /// `nil`: derived from the installation's id.
     package var mqttClientIdentifier: String?
     package var mqttKeepAlive = Duration.seconds(60)
     package var mqttVersion = MQTTVersion.v5
@@ -84,14 +84,14 @@ package struct Configuration: Hashable, Sendable {
     package var homeAssistantPrefix = "homeassistant"
     package var homeAssistantStatusTopic = "homeassistant/status"
 
-    /// `nil`: `rules/home.yaml`, if there is one.
+    /// `nil`: `rules/home.yaml`, if the file exists.
     package var rulesPath: String?
     package var stateDirectory: String?
     package var controlSocket: String?
 
-    /// Where clients of flicd are served; `nil`: nowhere.
+    /// Where the flicd-compatible server listens; `nil`: it is off.
     package var flicdListen: Endpoint?
-    /// The flicds that buttons come from: at most `maximumSources`, no two the same.
+    /// The flicd servers whose buttons are used: at most `maximumSources`, each once.
     package var sources: [Endpoint] = []
     package var allowsShell = true
     package var allowsRun = true
@@ -101,6 +101,6 @@ package struct Configuration: Hashable, Sendable {
     package var logFormat = LogFormat.text
     package var metricsTextfile: String?
 
-    /// What a daemon without a configuration does.
+    /// The defaults, which apply to a daemon without a configuration.
     package init() {}
 }

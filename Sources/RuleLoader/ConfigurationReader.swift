@@ -160,26 +160,27 @@ struct ConfigurationReader {
         return text
     }
 
-    /// Every other topic is made from one of these: what is wrong with it would be wrong with them all.
+    /// Why a text cannot be `base_topic`, `prefix` or `status_topic`; `nil` when it can. All other topics are made from
+    /// these, so a fault in them would be in every topic.
     private func fault(ofTopic text: String) -> (sentence: String, hint: String?)? {
         let isPlain = !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
-        // Octets, for a # with an accent is a # to the broker.
+        // Octets are compared, because a # with a combining accent is another `Character` but still a # to the broker.
         let octets = text.utf8
         if text.isEmpty || !isPlain || octets.contains(UInt8(ascii: "#")) || octets.contains(UInt8(ascii: "+")) {
             return ("must be topic levels without # and +", isPlain ? nil : "it contains a control character")
         }
-        // Nothing that is subscribed to with a wildcard finds them. Source: MQTT 5.0, 4.7.2.
+        // Subscriptions that begin with a wildcard do not match such topics. Source: MQTT 5.0, 4.7.2.
         if octets.first == UInt8(ascii: "$") { return ("cannot begin with $", "such topics are the broker's own") }
         if octets.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).contains(where: \.isEmpty) {
             return ("must be topic levels with something in each", "no / at its ends, and no //")
         }
-        // Far from where brokers stop: mosquitto takes 200 levels.
+        // Far below the limits of brokers: mosquitto accepts 200 levels.
         if octets.count > 128 { return ("has at most 128 bytes", nil) }
         return nil
     }
 }
 
-/// A host and a port, `[::1]:5551` included.
+/// A host and a TCP port, written `HOST:PORT`. An IPv6 address stands in brackets: `[::1]:5551`.
 package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
     package var host: String
     /// 1…65535.
@@ -228,7 +229,7 @@ enum HexDigits {
 }
 
 extension Configuration.Transport {
-    /// As written after `transport:`.
+    /// Parses the value of `transport:`.
     init?(_ text: String) {
         func rest(after prefix: String) -> String? {
             text.hasPrefix(prefix) && text.utf8.count > prefix.utf8.count ? String(text.dropFirst(prefix.count)) : nil
@@ -261,18 +262,18 @@ extension Configuration.Transport {
 extension Endpoint {
     private static let scheme = "flicd://"
 
-    /// As written in `sources:`.
+    /// Parses an entry of `sources:`: `flicd://HOST:PORT`, with port 5551 if none is written.
     fileprivate init?(source text: String) {
         guard text.hasPrefix(Self.scheme) else { return nil }
         self.init(text.dropFirst(Self.scheme.count), defaultPort: 5551)
     }
 
-    /// A flicd's: `flicd://host:5551`.
+    /// The endpoint of a flicd as written in `sources:`: `flicd://host:5551`.
     package var sourceWord: String { Self.scheme + description }
 }
 
 extension Configuration.Broker {
-    /// As written after `broker:`.
+    /// Parses the value of `broker:`.
     init?(_ text: String) {
         func rest(after prefix: String) -> String? {
             text.hasPrefix(prefix) && text.utf8.count > prefix.utf8.count ? String(text.dropFirst(prefix.count)) : nil

@@ -1,4 +1,4 @@
-/// The mappings of `tryck.yaml`.
+/// The tables of keys of `tryck.yaml`.
 extension MappingTable {
     static let configuration = MappingTable(
         name: "the configuration",

@@ -1,14 +1,15 @@
 import Diagnostics
 import Expressions
 
-/// The names of one kind that a set declares, and where: those, too, whose declaration is wrong.
+/// The names of one kind that a rule set declares, each with its position. A name whose declaration is faulty is
+/// included, so that its uses are not reported, too.
 struct DeclaredNames {
-    /// What one of them is called in messages: `button`.
+    /// What messages call a declaration of this kind: `button`.
     let noun: String
     private(set) var places: [String: Place] = [:]
-    /// The first of all, for notes.
+    /// The first declaration of this kind, for notes.
     private(set) var first: Place?
-    /// Whether all declarations could be read. If not, a name that is not here may be among the others.
+    /// Whether all declarations could be read. If not, an unknown name may be declared in what is missing.
     var isComplete = true
 
     struct Place {
@@ -16,13 +17,15 @@ struct DeclaredNames {
         var file: String
         var position: SourcePosition
 
-        /// `rules/home.yaml:4:3`
+        /// The position as messages show it: `rules/home.yaml:4:3`.
         var text: String { "\(file):\(position.line):\(position.column)" }
     }
 
     init(_ noun: String) { self.noun = noun }
 
-    /// - Returns: where the name was declared before; then it stays that one's.
+    /// Declares a name, unless it is declared already.
+    ///
+    /// - Returns: the earlier declaration, which stays.
     mutating func declare(_ name: String, as noun: String? = nil, in file: String, at position: SourcePosition)
         -> Place?
     {
@@ -33,6 +36,6 @@ struct DeclaredNames {
         return nil
     }
 
-    /// Whether the use of a name that cannot be found is worth a message.
+    /// Whether a name is certainly not declared, so that its use is to be reported.
     func isUnknown(_ name: String) -> Bool { isComplete && places[name] == nil }
 }

@@ -1,15 +1,15 @@
-/// Things that need one another, by number: an order in which each comes after what it needs.
+/// A topological order of numbered items that need one another, and the circles among them.
 struct Dependencies {
-    /// Every one once. Where some need each other in a circle, one of them comes too early.
+    /// Every item once, after the items it needs. In a circle one item comes before an item it needs.
     private(set) var order: [Int] = []
-    /// Each begins and ends with the same.
+    /// Each circle begins and ends with the same item.
     private(set) var circles: [[Int]] = []
 
-    /// - Parameter needs: for each, what it needs, in order. Numbers that are none of them are passed over.
+    /// - Parameter needs: for each item, the items it needs. Numbers out of range are ignored.
     init(_ needs: [[Int]]) {
         enum Mark { case new, begun, done }
         var marks = [Mark](repeating: .new, count: needs.count)
-        // Chains may be as long as a file allows, so they are not followed by recursion.
+        // The search does not recurse, because chains may be as long as a file allows.
         var path: [(node: Int, next: Int)] = []
         order.reserveCapacity(needs.count)
         for first in needs.indices where marks[first] == .new {

@@ -1,21 +1,23 @@
 import Diagnostics
 import Rules
 
-/// One file, read into its tree.
+/// One YAML file, read into a tree.
 struct Document {
-    /// `nil` when the file says nothing, or cannot be read.
+    /// `nil` when the file is empty or cannot be read.
     var root: YAMLNode?
     var checker: Checker
     private(set) var nodeCount = 0
-    /// The file the program was given; false for one that another includes.
+    /// Whether this is the file that the program was given; false for an included file.
     var isEntry = true
-    /// The file and everything it includes was read. If not, a name that seems to be unknown may be declared in what is
-    /// missing, and nothing is said about it.
+    /// Whether the file and all files it includes were read. If not, unknown names are not reported, because a missing
+    /// file may declare them.
     var isWhole = true
-    /// What the tests of this file reload, by the text they write. What could not be found is already reported.
+    /// The rule sets that the tests of this file reload, by the path as they write it; `.hasErrors` for a file that was
+    /// not found. Paths beyond `RuleSetLoader.maximumReloads` are absent, and all paths of a set that is itself
+    /// reloaded.
     var reloads: [String: ReloadedSet] = [:]
 
-    /// - Parameter secrets: what `secrets.yaml` says, when a file of the set already wanted to know.
+    /// - Parameter secrets: the content of `secrets.yaml`. The first file of a set that uses `!secret` reads it.
     init(_ file: SourceFile, in environment: LoadEnvironment, secrets: inout Secrets?) {
         switch SourceText.reading(file) {
         case .failure(let fault):

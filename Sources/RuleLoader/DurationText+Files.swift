@@ -1,12 +1,12 @@
 import Expressions
 
-/// Why what stands for a duration is none; the message begins with a verb, after the text itself.
+/// Why a text is not a duration. The message begins with a verb and follows the quoted text.
 struct DurationFault: Error {
     var message: String
     var hint: String?
 }
 
-/// Durations as people write them in files.
+/// Durations as files have them: `1h30m`.
 extension DurationText {
     static let longest = Duration.milliseconds(longestMilliseconds)
 
@@ -21,13 +21,14 @@ extension DurationText {
         }
     }
 
-    /// The shortest way to write a duration of whole milliseconds.
+    /// The shortest notation for a duration of whole milliseconds.
     static func text(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         return text(milliseconds: seconds * 1000 + attoseconds / 1_000_000_000_000_000)
     }
 
-    /// `{minutes: 1, seconds: 30}` as other programs have it.
+    /// Converts a mapping such as `{minutes: 1, seconds: 30}`, as Home Assistant writes durations, for a hint. `nil`
+    /// when an entry is not a unit with a number.
     static func meant(by entries: [YAMLNode.Entry]) -> String? {
         var total: Int64 = 0
         for entry in entries {
@@ -39,12 +40,12 @@ extension DurationText {
         return entries.isEmpty ? nil : text(milliseconds: total)
     }
 
-    /// In milliseconds.
+    /// Milliseconds in each unit.
     private static let foreignUnits: [String: Int64] = [
         "days": 86_400_000, "hours": 3_600_000, "minutes": 60_000, "seconds": 1000, "milliseconds": 1,
     ]
 
-    /// What was probably meant by `00:00:10`.
+    /// A hint for a duration that is written as a clock time: `00:00:10`.
     private static func clock(_ text: String) -> String? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).compactMap { Int64($0) }
         guard parts.count == 3, parts.allSatisfy({ (0...1000).contains($0) }), text.utf8.count <= 12 else { return nil }

@@ -1,11 +1,12 @@
-/// A number for what a tree says, the same wherever it stands in a file and through however many aliases it came, and
-/// the same in every process: FNV-1a over words of 64 bits, each folded so that its high half counts, too.
+/// A hash of the content of a YAML tree: independent of its position and of aliases, and equal in every process. It is
+/// FNV-1a over words of 64 bits, each folded so that the high half counts, too.
 ///
-/// The order of keys counts: it is the order of a JSON text. Comments, block style and the kind of quotes do not.
+/// The order of keys counts, because JSON texts that are made from mappings keep it. Comments, block style and the kind
+/// of quotes do not count.
 struct Fingerprint: Hashable, Sendable {
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
-    /// Sixteen hexadecimal digits.
+    /// The fingerprint as sixteen hexadecimal digits.
     var text: String {
         let digits = String(value, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
@@ -60,7 +61,7 @@ struct Fingerprint: Hashable, Sendable {
 }
 
 extension YAMLNode {
-    /// Of what the node says, tags included and not looked up.
+    /// The fingerprint of the node's content. A tag counts as it is written, not with the value it brings in.
     var fingerprint: Fingerprint {
         var fingerprint = Fingerprint()
         fingerprint.combine(self)

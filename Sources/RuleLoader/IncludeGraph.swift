@@ -1,21 +1,22 @@
 import Diagnostics
 
-/// The files of one rule set and which of them includes which.
+/// The files of one rule set and which file includes which.
 ///
-/// Files are read in the order in which they are found; what order they have as a set is settled when all are there.
-/// Bounds: `RuleSetLoader.maximumFiles` files and as many entries of `include`, `maximumSize` octets and
-/// `maximumNodes` nodes in all of them. At the first that is crossed nothing more is read.
+/// Files are read in the order in which they are found; `documents()` puts them in the order of the set when all are
+/// read. A set has at most `RuleSetLoader.maximumFiles` files and as many entries of `include`, and at most
+/// `maximumSize` octets and `maximumNodes` nodes in all files together. Reading stops at the first bound that is
+/// exceeded.
 struct IncludeGraph {
     static let maximumSize = 64 << 20
     static let maximumNodes = 2 * YAMLComposer.maximumNodes
 
-    /// An entry of an `include`.
+    /// An entry of `include`.
     struct Inclusion {
         var file: Int
-        /// Where it is written.
+        /// The node of the entry.
         var node: YAMLNode
         var pattern: PathPattern
-        /// The name of the file it stands in.
+        /// The name of the file that contains the entry.
         var origin: String
     }
 
@@ -41,7 +42,7 @@ struct IncludeGraph {
     private var numbers: [String: Int] = [:]
     private var inclusions: [Inclusion] = []
     private var answered = 0
-    /// What was found for what is asked again by another file of the same directory.
+    /// The files found for each request, for entries that occur in several files of one directory.
     private var found: [Request: [Int]] = [:]
     private var secrets: Secrets?
     private var size = 0
@@ -52,10 +53,10 @@ struct IncludeGraph {
         _ = add(entry, isEntry: true)
     }
 
-    /// What is to be found next; `nil` when everything is there.
+    /// The entry whose files are to be found next; `nil` when all files are read.
     var next: Inclusion? { answered < inclusions.count ? inclusions[answered] : nil }
 
-    /// - Parameter answer: to `next`.
+    /// Takes the files that were found for `next`, and adds them to the set.
     mutating func answer(_ answer: RuleSetLoader.Answer) {
         guard let inclusion = next else { return }
         answered += 1
@@ -112,7 +113,8 @@ struct IncludeGraph {
 
     private func identity(of file: SourceFile) -> String { file.identity ?? file.name }
 
-    /// A file that was not read before, unless it is too much.
+    /// Adds a file that was not read before and returns its number. Stops reading and returns `nil` when the file
+    /// exceeds a bound.
     private mutating func read(_ file: SourceFile, _ inclusion: Inclusion) -> Int? {
         if files.count >= RuleSetLoader.maximumFiles {
             stop(inclusion, "more than \(RuleSetLoader.maximumFiles) files in one set")
@@ -157,13 +159,14 @@ struct IncludeGraph {
 
     // MARK: Order
 
-    /// Each file once: before those it includes, and those by the octets of their names. What leads in a circle is
-    /// reported (E307).
+    /// Returns each file once: a file comes before those it includes, which are sorted by the octets of their names.
+    /// Reports files that include each other (E307).
     consuming func documents() -> [Document] {
         var order = [0]
         var isPlaced = files.map { _ in false }
         isPlaced[0] = true
-        // The way to the file that is being looked at, and which of its children are still to come.
+        // The path from the entry file to the file that is being visited, each with the children that are not yet
+        // visited.
         var way: [(file: Int, children: ArraySlice<Child>)] = [(0, children(of: 0))]
         while let (file, children) = way.last {
             guard let child = children.first else {
@@ -196,7 +199,7 @@ struct IncludeGraph {
 }
 
 extension Document {
-    /// What stands under `include`; what is wrong there is reported.
+    /// Reads the entries under `include` and reports faulty ones.
     fileprivate mutating func inclusions(of file: Int) -> [IncludeGraph.Inclusion] {
         guard let node = root?["include"], !node.isNull else { return [] }
         var inclusions: [IncludeGraph.Inclusion] = []

@@ -1,18 +1,20 @@
 import Diagnostics
 
-/// Where the lines of a text begin. LF, CR and CRLF end a line.
+/// The offsets at which the lines of a text begin. LF, CR and CRLF end a line.
 ///
-/// Only every sixty-fourth is kept, so that a file of nothing but line ends needs no more room than another.
+/// Only every 64th offset is kept, so that a file of nothing but line ends needs little memory.
 struct LineStarts: Sendable {
     private static let stride = 64
 
     private(set) var count = 1
-    /// Offsets of the first octet of lines 1, 65, 129, …
+    /// The offsets of the first octets of lines 1, 65, 129, …
     private var marks: [UInt32] = [0]
 
-    /// Reads valid UTF-8 up to its end, or to the first character that may not stand in a file.
+    /// Finds the lines of valid UTF-8. Stops at the first character that a file may not contain and returns it as the
+    /// fault.
     ///
-    /// Some programs end a line at U+2028 and U+2029 and some do not, so positions would depend on the reader.
+    /// U+2028 and U+2029 are among these, because some programs end a line there and some do not, and line numbers
+    /// would depend on the program.
     static func scan(_ octets: ArraySlice<UInt8>) -> (LineStarts, fault: (offset: Int, message: String)?) {
         var lines = LineStarts()
         var fault: (offset: Int, message: String)?
@@ -28,7 +30,7 @@ struct LineStarts: Sendable {
                     if lines.count % LineStarts.stride == 0 { lines.marks.append(UInt32(truncatingIfNeeded: offset)) }
                     lines.count += 1
                 case 0x09: continue
-                // Only characters that begin so can be among those that are not allowed.
+                // The UTF-8 of every forbidden character begins with one of these octets.
                 case 0..<0x20, 0x7F, 0xC2, 0xE2, 0xEF:
                     let next = offset < octets.count ? octets[offset] : 0
                     if octet == 0xE2, next != 0x80 { continue }
@@ -43,7 +45,7 @@ struct LineStarts: Sendable {
         return (lines, fault)
     }
 
-    /// What is wrong with a character; `nil` if it may stand in a file.
+    /// Why the character at the start of `octets` is forbidden; `nil` if it may stand in a file.
     private static func message(about octets: Slice<UnsafeBufferPointer<UInt8>>) -> String? {
         var rest = octets.makeIterator()
         var decoder = Unicode.UTF8.ForwardParser()
@@ -99,7 +101,7 @@ struct LineStarts: Sendable {
 }
 
 extension ArraySlice<UInt8> {
-    /// Of valid UTF-8.
+    /// The number of Unicode scalars in valid UTF-8.
     var scalarCount: Int {
         withUnsafeBufferPointer { octets in
             var count = 0
@@ -108,7 +110,7 @@ extension ArraySlice<UInt8> {
         }
     }
 
-    /// What follows so many characters of valid UTF-8, or the end of the line if that comes first.
+    /// What follows the first `count` Unicode scalars of valid UTF-8, or the end of the line if that comes first.
     func dropScalars(_ count: Int) -> ArraySlice<UInt8> {
         withUnsafeBufferPointer { octets in
             var offset = 0

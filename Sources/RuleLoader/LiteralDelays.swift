@@ -1,13 +1,13 @@
 import Expressions
 import Rules
 
-/// How long steps wait in delays that are written out, along the longest way through them.
+/// How long steps wait in literal delays, along the longest path through them.
 struct LiteralDelays {
     private(set) var total = Duration.zero
-    /// The longest single one, for the place of a message.
+    /// The longest single delay and its step, for the position of a message.
     private(set) var longest: (duration: Duration, step: Step)?
 
-    /// - Parameter scripts: of the scripts that may be called.
+    /// - Parameter scripts: the delays of the scripts of the set, by index.
     init(of steps: [Step], scripts: [LiteralDelays] = []) {
         for step in steps where step.isEnabled {
             switch step.action {

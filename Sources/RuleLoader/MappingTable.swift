@@ -1,19 +1,20 @@
-/// One kind of mapping in a file: its keys, and the words people bring from elsewhere.
+/// The keys of one kind of mapping in a file, and hints for keys that users know from elsewhere.
 ///
-/// These tables are the single source: what is not in one is refused, and what is in one is checked as it says.
+/// The tables are the only list of keys: the checker, its suggestions, the JSON Schema and `rules/README.md` follow
+/// them.
 struct MappingTable: Sendable {
-    /// As it stands after "in": `a rule`.
+    /// The mapping as messages name it after "in": `a rule`.
     let name: String
     let keys: [Key]
-    /// Keys the language has and this version does not do.
+    /// Keys that are reserved for a later version.
     let planned: [String]
-    /// Planned keys that stand in for a required one.
+    /// Planned keys that take the place of a required key, which is then not reported as missing.
     let standIns: [String: String]
-    /// A word from elsewhere, and what to do instead.
+    /// Keys from other languages or mappings, each with a hint what to write instead.
     let foreign: [String: String]
-    /// Keys that begin so are left alone.
+    /// Keys with this prefix are ignored.
     let ignoredPrefix: String?
-    /// Places in `keys`.
+    /// Indices in `keys`, by name.
     private let places: [String: Int]
 
     init(
@@ -35,7 +36,7 @@ struct MappingTable: Sendable {
         var name: String
         var type: ValueType
         var isRequired = false
-        /// For the reference: what it means.
+        /// What the key means, for the reference.
         var text: String
 
         init(_ name: String, _ type: ValueType, required: Bool = false, _ text: String) {
@@ -47,39 +48,39 @@ struct MappingTable: Sendable {
     }
 }
 
-/// What may stand at a key.
+/// What the value of a key may be.
 enum ValueType: Sendable {
-    /// A lower-case name that no other YAML tool reads as something else.
+    /// A name in lower case that no other YAML tool reads as something else.
     case name
     case text(Templates)
     case boolean
     case integer(ClosedRange<Int>)
     case number(ClosedRange<Double>)
     case duration(ClosedRange<Duration>)
-    /// One of these words; the planned ones are refused as such.
+    /// One of these words. A planned word is refused as reserved for a later version.
     case word([String], planned: [String] = [])
-    /// Text that may hold expressions; what they may name depends on the place.
+    /// Text that may hold expressions. Which names they may use depends on the key.
     case template
-    /// Read by code of its own. What may stand there, for editors and for the reference, is in `SchemaMapping.details`.
+    /// A value that code of its own reads. `SchemaMapping.details` describes it for editors and for the reference.
     case anything
 
     /// What `{{` means in a text.
     enum Templates: Sendable {
-        /// Ordinary characters.
+        /// They are ordinary characters.
         case areText
-        /// Never allowed here.
+        /// They are refused with an error.
         case areForbidden
     }
 }
 
-/// A text, and whether it may be shown.
+/// A text, and whether messages have to mask it.
 struct LoadedText: Sendable {
     var string: String
-    /// It came from `!secret` or `!env_var`.
+    /// Whether the text came from `!secret` or `!env_var`.
     var isSecret: Bool
 }
 
-/// The values of one mapping that were written and are right.
+/// The entries of one mapping whose keys are in its table, and the values of those that are valid.
 struct Fields {
     enum Value {
         case text(LoadedText)
@@ -90,35 +91,35 @@ struct Fields {
         case node
     }
 
-    /// An entry whose key the table has.
+    /// An entry whose key is in the table.
     private struct Written {
-        /// In `entries`.
+        /// Index in `entries`.
         var place: Int
-        /// `nil` when it is wrong, which was said.
+        /// `nil` when the value is faulty, which is already reported.
         var value: Value?
     }
 
-    /// The mapping itself.
+    /// The node of the mapping.
     let node: YAMLNode
     private let entries: [YAMLNode.Entry]
-    /// Few enough to be looked through.
+    /// An array and not a dictionary, because mappings have few keys.
     private var written: [Written] = []
-    /// Keys that are not there, but are misspelt: silence about what is missing.
+    /// Keys that are present under a misspelling; their absence is not reported again.
     var misspelt: Set<String> = []
 
-    /// - Parameter entries: the mapping's.
+    /// - Parameter entries: the entries of the mapping.
     init(node: YAMLNode, entries: [YAMLNode.Entry]) {
         self.node = node
         self.entries = entries
         written.reserveCapacity(entries.count)
     }
 
-    /// - Parameter place: in the entries.
+    /// - Parameter place: the index of the entry in `entries`.
     mutating func add(_ place: Int, _ value: Value?) { written.append(Written(place: place, value: value)) }
 
     private func first(_ key: String) -> Written? {
         written.first { written in
-            // Most keys differ in length, which is quicker to see.
+            // Lengths are compared first, because most keys differ in them.
             let text = entries[written.place].key.text
             return text.utf8.count == key.utf8.count && text == key
         }
@@ -141,14 +142,15 @@ struct Fields {
     func duration(_ key: String) -> Duration? {
         if case .duration(let value) = value(key) { value } else { nil }
     }
-    /// What stands at a key; `nil` when nothing does, or when it was already reported.
+    /// The value of a key as it is written; `nil` when the key is absent, or when its value is faulty and already
+    /// reported.
     func node(_ key: String) -> YAMLNode? {
         guard let written = first(key), written.value != nil else { return nil }
         return entries[written.place].value
     }
-    /// The key itself, its value right or wrong.
+    /// The key as it is written, whether its value is valid or not.
     func key(_ key: String) -> YAMLNode.Key? { first(key).map { entries[$0.place].key } }
-    /// Of those that are written, the last in the file.
+    /// The key that stands last in the file, of those that are written.
     func last(of keys: [String]) -> YAMLNode.Key? {
         keys.compactMap { key($0) }.max { $0.start < $1.start }
     }

@@ -1,13 +1,14 @@
-/// The lines of a configuration that may have a password in them, written out. Somebody sends what a daemon complains
-/// about to somebody else, so these are not shown with the complaint.
+/// The lines of a configuration that may contain a password in clear. Messages about these lines are shown without
+/// their content, because users show messages to other people.
 ///
-/// By their looks, since a file that is no YAML has them, too: a word like password, with all that is further in below
-/// it, and an address with a user in it. `!secret` and `!env_var` hide nothing, and are shown.
+/// The lines are found by their text, because a file that is not YAML has passwords, too: a line with a word such as
+/// `password`, the lines below it that are indented further, and a line with an address that contains a user name.
+/// `!secret` and `!env_var` reveal nothing, and their lines are shown.
 struct PasswordLines {
     private var numbers: Set<Int> = []
 
     init(_ text: [UInt8]) {
-        /// How far in the key stands whose value the following lines may be.
+        /// The indentation of a key with a password, whose value may go on in the following lines.
         var indentation: Int?
         let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() {
@@ -30,7 +31,7 @@ struct PasswordLines {
 
     func contains(_ line: Int) -> Bool { numbers.contains(line) }
 
-    /// Octets of a line that are looked at; longer ones are not shown.
+    /// The octets of a line that are searched. Longer lines count as lines with a password.
     private static let maximumLength = 4096
     private static let marks = ["passw", "pasw", "passp", "pwd", "secret", "token"]
 

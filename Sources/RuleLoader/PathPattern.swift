@@ -1,11 +1,11 @@
-/// A path as `include` has it, in which `*`, `?` and `[a-z]` stand for what files are called. None of them stands for a
-/// `/`, nor for the dot a name begins with. The time to match is at most the product of the two lengths.
+/// The path in an `include` entry, in which `*`, `?` and `[a-z]` match characters of file names. None of them matches a
+/// `/`, or the dot at the beginning of a name. Matching takes at most the product of the two lengths.
 package struct PathPattern: Hashable, Sendable {
     package var text: String
 
     package init(_ text: String) { self.text = text }
 
-    /// It names one file, which has to be there.
+    /// Whether the pattern names exactly one file, which then has to exist.
     package var isLiteral: Bool { !text.utf8.contains { $0 == 0x2A || $0 == 0x3F || $0 == 0x5B } }
 
     package func matches(_ path: String) -> Bool {
@@ -15,7 +15,7 @@ package struct PathPattern: Hashable, Sendable {
             && zip(patterns, names).allSatisfy { PathPattern.matches(name: $1, pattern: $0) }
     }
 
-    /// The same for one part of a path.
+    /// Whether a pattern matches one component of a path.
     package static func matches(name: Substring, pattern: Substring) -> Bool {
         guard !name.hasPrefix(".") || pattern.hasPrefix(".") else { return false }
         let scalars = Array(name.unicodeScalars)
@@ -42,7 +42,7 @@ package struct PathPattern: Hashable, Sendable {
         return pieces[piece...].allSatisfy { if case .many = $0 { true } else { false } }
     }
 
-    /// A path from where `file` stands, with `.` and `..` taken out as far as they can be.
+    /// Resolves a path against the directory of `file`, and removes `.` and `..` as far as possible.
     package static func path(_ path: String, besides file: String) -> String {
         if path.hasPrefix("/") { return path }
         let directory = file.utf8.lastIndex(of: 0x2F).map { file[..<$0] } ?? ""
@@ -59,7 +59,7 @@ package struct PathPattern: Hashable, Sendable {
     }
 }
 
-/// What takes one character of a name, or any number of them.
+/// A part of a pattern, which matches one character of a name or any number of them.
 private enum Piece {
     case one(UnicodeScalar)
     case any
@@ -88,7 +88,7 @@ private enum Piece {
         return pieces
     }
 
-    /// What follows a `[`; `nil` without its `]`. A `]` that comes first is one of the characters.
+    /// Parses a bracket expression after its `[`; `nil` without a `]`. A `]` at the beginning is one of the characters.
     private static func range(_ rest: inout Substring.UnicodeScalarView) -> Piece? {
         var inside = rest
         let isNegated = inside.first == "!" || inside.first == "^"

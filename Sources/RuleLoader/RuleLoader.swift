@@ -3,12 +3,12 @@ package import Rules
 
 /// A file as it was read from disk.
 package struct SourceFile: Sendable {
-    /// As messages call it: a path the user recognises.
+    /// The path in messages, which the user recognises.
     package var name: String
     package var text: [UInt8]
-    /// Other users of the machine can read it; matters for `secrets.yaml`.
+    /// Whether other users of the machine can read the file. It matters for `secrets.yaml`.
     package var isReadableByOthers: Bool
-    /// What tells whether two names mean one file, such as its path without links; `nil`: the name does.
+    /// Equal for all names of one file, such as its path without links; `nil`: the name identifies the file.
     package var identity: String?
 
     package init(name: String, text: [UInt8], isReadableByOthers: Bool = false, identity: String? = nil) {
@@ -19,9 +19,9 @@ package struct SourceFile: Sendable {
     }
 }
 
-/// What a file may refer to besides itself.
+/// What the files of a rule set or configuration may refer to: secrets, variables, time zones, other files.
 package struct LoadEnvironment: Sendable {
-    /// The compiled rules of a time zone (RFC 8536), and what it is called.
+    /// The name of a time zone and its compiled rules (RFC 8536).
     package struct ZoneFile: Hashable, Sendable {
         package var name: String
         package var octets: [UInt8]
@@ -34,19 +34,18 @@ package struct LoadEnvironment: Sendable {
 
     /// `secrets.yaml` beside the entry file, if there is one.
     package var secrets: SourceFile?
-    /// For `!env_var`.
+    /// Environment variables, for `!env_var`.
     package var variables: [String: String]
-    /// Whether rules may start programs, use the shell, and call web hooks. A rule that does what is forbidden is an
-    /// error.
+    /// Whether rules may start programs, use the shell, and call web hooks. A forbidden action in a rule is an error.
     package var allowsRun, allowsShell, allowsHTTP: Bool
-    /// Compiled time zones by name (RFC 8536), as far as they are at hand.
+    /// Compiled time zones by name (RFC 8536), as far as they are available.
     package var timeZones: [String: [UInt8]]
-    /// What holds where no `timezone` is written; `nil`: UTC.
+    /// The time zone of a set without `timezone`; `nil`: UTC.
     package var systemTimeZone: ZoneFile?
-    /// Files that `include` and `reload` find, by the name the entry file's name leads to. For rule sets that are not on
-    /// a disk.
+    /// Files for `include` and `reload`, by the path that results from the entry file's name. They serve rule sets that
+    /// are not on a disk.
     package var files: [String: SourceFile]
-    /// Each `!secret` and `!env_var` stands for a value nobody knows here: `***name***` is taken instead.
+    /// Whether each `!secret name` and `!env_var name` gives `***name***`, where the real values are not available.
     package var hasPlaceholders: Bool
 
     package init(
@@ -67,13 +66,13 @@ package struct LoadEnvironment: Sendable {
     }
 }
 
-/// What a file says, and what is wrong with it.
+/// The value that files give, and the diagnostics about them.
 package struct Loaded<Value: Sendable>: Sendable {
-    /// `nil` when there is an error; warnings leave it.
+    /// `nil` when a diagnostic is an error; warnings leave the value.
     package var value: Value?
     /// In source order.
     package var diagnostics: [Diagnostic]
-    /// The programs named without a slash, and what is to be said of each that is not there: a table for each file.
+    /// For each file, the programs it names without a slash, with the warning for the case that a program is not found.
     private var warnings: [[String: Diagnostic]]
 
     init(_ value: Value, _ diagnostics: [Diagnostic], programs: [[String: Diagnostic]] = []) {
@@ -82,10 +81,10 @@ package struct Loaded<Value: Sendable>: Sendable {
         warnings = programs
     }
 
-    /// Names of the fixed search path that rules count on.
+    /// Programs that rules name without a slash, so that they have to be in the fixed search path.
     package var programs: Set<String> { warnings.reduce(into: []) { $0.formUnion($1.keys) } }
 
-    /// Warns of the programs that somebody looked for and did not find.
+    /// Adds the warnings about programs that were not found.
     package mutating func report(missing programs: Set<String>) {
         guard !programs.isEmpty else { return }
         let found = warnings.flatMap { $0.filter { programs.contains($0.key) }.values }
@@ -93,23 +92,24 @@ package struct Loaded<Value: Sendable>: Sendable {
     }
 }
 
-/// Texts to values, or to diagnostics that point at the line. It opens nothing: what it may look at comes in.
+/// Turns the text of files into values, or into diagnostics that point at the line. It opens no files: the environment
+/// holds all that it may read.
 package enum RuleLoader {
-    /// A set of rules all of whose files are in the environment.
+    /// Loads a rule set whose files are all in the environment.
     package static func rules(_ entry: SourceFile, in environment: LoadEnvironment) -> Loaded<RuleSet> {
         var loader = RuleSetLoader(entry, in: environment)
         while let want = loader.want { loader.answer(environment.answer(to: want, besides: entry)) }
         return (consume loader).loaded()
     }
 
-    /// `tryck.yaml`.
+    /// Loads `tryck.yaml`.
     package static func configuration(
         _ file: SourceFile, in environment: LoadEnvironment
     ) -> Loaded<Configuration> {
         ConfigurationReader.load(file, in: environment)
     }
 
-    /// The buttons of a simulator file.
+    /// Loads the buttons of a simulator file.
     package static func simulator(_ file: SourceFile) -> Loaded<[SimulatorButton]> {
         SimulatorReader.load(file)
     }

@@ -2,7 +2,7 @@ import ButtonModel
 import Diagnostics
 import Rules
 
-/// What a trigger wants of its buttons, against what they are declared to be. Each event is reported once.
+/// Checks the events and parts of triggers against the declarations of their buttons. Each event is reported once.
 extension RuleReader {
     mutating func check(_ event: WrittenEvent, _ selectors: [WrittenSelector]) {
         if let models = event.event.models {
@@ -25,7 +25,8 @@ extension RuleReader {
         _ = reportsModel("part \(part.part.rawValue)", part.part.models, part.node, selectors)
     }
 
-    /// A named button must have it; of a group, one button.
+    /// Reports E501 and returns true when buttons lack an event or a part. A button that is named has to have it, and
+    /// at least one button of a group.
     private mutating func reportsModel(
         _ name: String, _ models: [DeclaredButton.Model], _ node: YAMLNode, _ selectors: [WrittenSelector]
     ) -> Bool {
@@ -57,7 +58,7 @@ extension RuleReader {
         return true
     }
 
-    /// For the checks that need all triggers of the set.
+    /// Records an event for the checks that need all triggers of the set.
     mutating func note(_ event: WrittenEvent, _ selectors: [WrittenSelector], rule: Int?) {
         let use = ButtonUses.Use(rule: rule, source: .init(document: current, node: event.node))
         for selector in selectors {

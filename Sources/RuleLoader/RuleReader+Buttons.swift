@@ -21,7 +21,7 @@ extension RuleReader {
         }
     }
 
-    /// One piece of hardware has one name (E303).
+    /// Records the name of a piece of hardware, and reports a second name for it (E303).
     private mutating func note(_ description: DeclaredButton.Hardware, of key: YAMLNode.Key, as button: Int?) {
         if let before = hardware[description] {
             checker.error("E303", at: key, "the button of \"\(key.text)\" is already named at \(before.place.text)")
@@ -55,14 +55,14 @@ extension RuleReader {
             place: place(entry.key))
     }
 
-    /// A text alone says by its form what it is.
+    /// Reads a button that is declared by a text alone, whose form tells a uuid, an address and a serial number apart.
     private mutating func readShortForm(_ text: String, _ node: YAMLNode) -> DeclaredButton.Hardware? {
         if text.utf8.count == 32, text.utf8.allSatisfy(isHexadecimal) { return .uuid(text.lowercased()) }
         if text.contains(":") { return readAddress(text, node) }
         return readSerial(text, node)
     }
 
-    /// Exactly one of the ways to describe a button.
+    /// Reads the key that identifies a button. Reports E210 when there is none or more than one.
     mutating func readHardware(_ fields: Fields) -> DeclaredButton.Hardware? {
         let written = MappingTable.hardware.keys.compactMap { key in fields.key(key.name) }.sorted {
             $0.start < $1.start

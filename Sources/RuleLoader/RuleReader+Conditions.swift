@@ -2,7 +2,7 @@ import Expressions
 import Rules
 
 extension RuleReader {
-    /// One condition or a list. What is wrong is reported and left out.
+    /// Reads one condition or a list of them. Faulty conditions are reported and left out.
     mutating func conditions(_ node: YAMLNode, key: String, in scope: Scope) -> [Condition] {
         let nodes = checker.oneOrMany(
             node, empty: "an empty list of conditions always holds; remove \"\(key)\" or give it one")
@@ -117,7 +117,7 @@ extension RuleReader {
         return days
     }
 
-    /// `mon`, `mon-fri`, `fri-mon`.
+    /// Parses a weekday or a range, which may go past Sunday: `mon`, `mon-fri`, `fri-mon`.
     private static func weekdays(_ text: String) -> [LocalTime.Weekday]? {
         if let day = LocalTime.Weekday(rawValue: text) { return [day] }
         let ends = text.split(separator: "-", omittingEmptySubsequences: false)

@@ -6,10 +6,11 @@ extension RuleReader {
     /// Reads the entries of a mapping whose keys are names, each declared once in the whole set.
     ///
     /// - Parameters:
-    ///   - names: where they are kept.
-    ///   - root: where expressions find them.
-    ///   - example: one entry, for who wrote none.
-    ///   - body: reads one value and returns whether it could be declared. Its name is `nil` when it may not have it.
+    ///   - names: the declared names of this kind.
+    ///   - root: the root under which expressions find the names; `nil` if they do not.
+    ///   - example: one entry, for hints.
+    ///   - body: reads one entry and returns whether it was declared. Its name is `nil` when it is taken or not
+    ///     allowed.
     mutating func forEachDeclared(
         _ node: YAMLNode, key: String, _ names: WritableKeyPath<RuleReader, DeclaredNames>, as noun: String,
         root: Root?, example: String, _ body: (inout RuleReader, YAMLNode.Entry, String?) -> Bool
@@ -42,7 +43,7 @@ extension RuleReader {
         }
     }
 
-    /// As messages call the place of a declaration: with its file where there are several.
+    /// The position of a declaration for messages, with its file when the set has several.
     func text(of key: YAMLNode.Key) -> String {
         let place = "\(key.start.line):\(key.start.column)"
         return documents.count == 1 ? place : "\(checker.source.name):\(place)"
@@ -50,7 +51,8 @@ extension RuleReader {
 
     // MARK: Scripts
 
-    /// Their names and inputs; their steps are read when everything has a name.
+    /// Reads the names and inputs of scripts, and adds the scripts to `unread`: their steps are read when all names are
+    /// declared.
     mutating func readScripts(_ node: YAMLNode, _ unread: inout [(script: Int, document: Int, node: YAMLNode)]) {
         var found: [(script: Int, document: Int, node: YAMLNode)] = []
         forEachDeclared(
@@ -72,7 +74,7 @@ extension RuleReader {
         unread += found
     }
 
-    /// - Parameter wrong: what could not be declared.
+    /// - Parameter wrong: receives the names of inputs that could not be declared.
     private mutating func readInputs(_ node: YAMLNode, wrong: inout Set<String>) -> [Script.Input] {
         guard case .mapping(let entries) = node.content else {
             guard !node.isInvalid else { return [] }

@@ -45,7 +45,7 @@ extension RuleReader {
         }
     }
 
-    /// Where nothing is written, the system's zone holds.
+    /// Takes the system's time zone when no file sets one.
     mutating func setTimeZone() {
         guard !hasTimeZone, let file = documents.first?.checker.environment.systemTimeZone else { return }
         if let zone = TimeZone(named: file.name, file.octets) { set.timeZone = zone }

@@ -1,7 +1,7 @@
 import Diagnostics
 import Rules
 
-/// Groups as they are written: names, of which nobody knows yet what they mean.
+/// Groups as they are written, with names of members that are not yet resolved.
 struct UnresolvedGroups {
     struct Group {
         var name: String
@@ -13,7 +13,7 @@ struct UnresolvedGroups {
 }
 
 extension RuleReader {
-    /// So many buttons may all groups have together, and all triggers, once groups are written out.
+    /// The most buttons in all groups together, and in all triggers when their groups are expanded.
     static let maximumMembers = 1_000_000
 
     mutating func readGroups(_ node: YAMLNode, _ groups: inout UnresolvedGroups) {
@@ -43,7 +43,7 @@ extension RuleReader {
         groups.list += found
     }
 
-    /// Groups to buttons, those first of which others are made.
+    /// Resolves the members of groups to buttons. A group comes after the groups it contains.
     mutating func resolve(_ groups: UnresolvedGroups) {
         let list = groups.list
         let indices = Dictionary(list.indices.map { (list[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -86,7 +86,7 @@ extension RuleReader {
                 ? "group \"\(list[first].name)\" contains itself" : "groups contain each other: \(names)")
     }
 
-    /// A name that is no button and no group (E301). Nothing is said of one whose declaration is wrong.
+    /// Reports a name that is neither a button nor a group (E301), unless its declaration is faulty.
     mutating func reportUnknownButton(_ name: String, _ node: YAMLNode) {
         guard buttonNames.isUnknown(name) else { return }
         let near = checker.nearest(to: name, among: buttonNames.places.keys.sorted())

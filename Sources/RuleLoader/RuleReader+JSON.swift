@@ -3,12 +3,12 @@ import JSON
 import Rules
 
 extension YAMLNode {
-    /// Nothing is written.
+    /// Whether nothing is written where the value belongs.
     fileprivate var isEmpty: Bool { isNull && scalar == "" }
 }
 
 extension RuleReader {
-    /// Any YAML as JSON whose leaves may be templates.
+    /// Converts any YAML to JSON whose leaves may be templates; `nil` when a part of it is faulty.
     mutating func json(_ node: YAMLNode, in scope: Scope) -> JSONTemplate? {
         switch node.content {
         case .invalid: return nil
@@ -46,7 +46,7 @@ extension RuleReader {
         return false
     }
 
-    /// What holds no template is a value as a whole.
+    /// Makes one value of an array when no entry holds a template.
     private static func array(_ entries: [JSONTemplate]) -> JSONTemplate {
         var values: [JSONValue] = []
         for entry in entries {

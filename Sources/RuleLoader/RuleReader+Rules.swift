@@ -2,7 +2,9 @@ import Expressions
 import Rules
 
 extension RuleReader {
-    /// - Parameter index: its place in `set.rules`; `nil` for one that is read only for what is wrong with it.
+    /// Reads one rule.
+    ///
+    /// - Parameter index: the index in `set.rules`; `nil` for a rule that is read only to report its faults.
     mutating func readRule(_ node: YAMLNode, index: Int?) {
         guard !node.isNull else {
             checker.error(
@@ -30,7 +32,7 @@ extension RuleReader {
         let steps = fields.node("actions").map { self.steps($0, key: "actions", &context) } ?? []
         var onError: [Step] = []
         if let node = fields.node("on_error") {
-            // Nobody knows how far the actions came.
+            // The actions may have failed at any step, so no result is certain to exist.
             for name in context.scope.results.keys { context.scope.results[name] = .notOnEveryPath }
             context.scope.absent[.error] = nil
             context.path = "on_error"
@@ -77,11 +79,12 @@ extension RuleReader {
     }
 }
 
-/// Whether a rule starts only while a button is held, as `repeat: while: held` wants it.
+/// Whether the button triggers of a rule fire only while a button is held, which `repeat: while: held` requires. Chords
+/// are not checked.
 struct HeldTriggers {
     /// The first event that is neither `hold` nor `down`.
     private(set) var other: String?
-    /// All triggers could be read.
+    /// Whether all triggers could be read.
     var isCertain = true
 
     var allowsRepeat: Bool { other == nil || !isCertain }

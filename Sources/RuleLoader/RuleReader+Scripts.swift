@@ -3,8 +3,8 @@ import Expressions
 import Rules
 
 extension RuleReader {
-    /// `scripts:` of all documents, after every name is known: fills `set.scripts`, whose names, inputs and places are
-    /// there already.
+    /// Reads the steps of all scripts, each after the scripts it calls, when all names are declared. `set.scripts`
+    /// already has their names, inputs and places.
     mutating func readScriptSteps(_ nodes: [(script: Int, document: Int, node: YAMLNode)]) {
         var calls = [[ScriptCall]](repeating: [], count: set.scripts.count)
         var unread: [Int: (document: Int, node: YAMLNode)] = [:]
@@ -52,7 +52,7 @@ extension RuleReader {
         scriptDelays[index] = LiteralDelays(of: set.scripts[index].steps, scripts: scriptDelays)
     }
 
-    /// Scripts that are called from steps, in the order of the file.
+    /// Collects the calls of scripts in steps, in the order of the file.
     private func collectCalls(in node: YAMLNode, _ calls: inout [ScriptCall]) {
         switch node.content {
         case .invalid, .scalar: break
@@ -117,7 +117,8 @@ extension RuleReader {
         )
     }
 
-    /// A value for each input of the script; `nil` if one is wrong.
+    /// Reads a value for each input of the script, which is `nil` where the input takes its default. Returns `nil` when
+    /// an argument is faulty or missing.
     private mutating func arguments(
         _ fields: Fields, of script: Script, at node: YAMLNode, in scope: Scope
     ) -> [ValueTemplate?]? {

@@ -4,9 +4,9 @@ import Expressions
 import Gestures
 import Rules
 
-/// What can only be seen from all rules together.
+/// Checks that need all rules of the set.
 extension RuleReader {
-    /// A rule that waits longer than this loses presses.
+    /// The longest delay of a rule with `mode: single` without a warning (W705): it drops the presses in that time.
     private static let maximumSilence = Duration.seconds(10)
 
     mutating func checkSet() {
@@ -19,7 +19,7 @@ extension RuleReader {
 
     // MARK: Holds
 
-    /// A press cannot be a hold and the beginning of a pattern (E504).
+    /// Reports a button with a hold and a pattern that begins with a long press (E504).
     private mutating func checkLongPresses() {
         var reported: Set<[Int]> = []
         for button in set.buttons.indices {
@@ -27,7 +27,7 @@ extension RuleReader {
             guard let long = wanted.first(where: { $0.first == .long }), let hold = wanted.hold,
                 let source = long.source
             else { continue }
-            // Through a group, or any, a rule is wrong for several buttons and wrong once.
+            // A rule for a group or for `button: any` concerns several buttons, but is reported once.
             let start = source.node.start
             guard reported.insert([source.document, start.line, start.column]).inserted else { continue }
             current = source.document
@@ -61,7 +61,7 @@ extension RuleReader {
         }
     }
 
-    /// A rule for any button may make what other rules want of a button wait (W707).
+    /// Warns of rules for any button that delay the clicks other rules wait for (W707).
     private mutating func warnOfSlowClicks() {
         let beginnings = uses.any.beginnings
         let hold = uses.any.hold
@@ -110,7 +110,7 @@ extension RuleReader {
     private mutating func warnOfLongDelays() {
         for rule in set.rules where rule.mode == .single {
             let delays = LiteralDelays(of: rule.steps, scripts: scriptDelays)
-            // Who ignores presses for longer anyway loses none by waiting.
+            // With a longer cooldown these presses are dropped anyway.
             guard delays.total > RuleReader.maximumSilence, delays.total > rule.cooldown, let longest = delays.longest
             else { continue }
             let total = Value(delays.total).text ?? ""

@@ -1,9 +1,10 @@
 import Expressions
 import Rules
 
-/// Steps that lead to other steps.
+/// Steps that contain other steps: `if`, `choose`, `cycle` and `repeat`.
 extension RuleReader {
-    /// Steps that may or may not be run: what they save is for whoever puts the ways together again.
+    /// Reads steps that do not always run. Returns the results they have saved at their end, for `join`; `nil` when
+    /// they always stop.
     private mutating func way(
         _ node: YAMLNode, key: String, path: String, from context: inout StepContext,
         _ change: (inout StepContext) -> Void = { _ in }
@@ -18,7 +19,9 @@ extension RuleReader {
         return (steps, inner.isStopped ? nil : inner.scope.results)
     }
 
-    /// - Parameter ways: what is saved at the end of each way; `nil` for one that stops.
+    /// Combines the results of branches into those that the following steps may use.
+    ///
+    /// - Parameter ways: the results at the end of each branch; `nil` for a branch that always stops.
     private func join(_ ways: [[String: Scope.Saved]?], _ context: inout StepContext) {
         let open = ways.compactMap { $0 }
         guard !open.isEmpty else {
@@ -121,7 +124,7 @@ extension RuleReader {
         }
         switch extent {
         case .count: join([body.results], &context)
-        // After a press that was queued it does nothing.
+        // `while: held` may repeat nothing: after a queued press the button is no longer held.
         case .whileHeld, nil: join([context.scope.results, body.results], &context)
         }
         guard let extent, let every = fields.duration("every") else { return nil }

@@ -1,7 +1,7 @@
 import Expressions
 import Rules
 
-/// Steps that say something to somebody: `publish`, `http`, `log`.
+/// Steps that send a message: `publish`, `http` and `log`.
 extension RuleReader {
     mutating func publish(_ node: YAMLNode, in scope: Scope) -> StepAction? {
         guard let fields = checker.fields(node, .publish, owner: "\"publish\"") else { return nil }
@@ -29,7 +29,7 @@ extension RuleReader {
         return topic
     }
 
-    /// What is sent: a text or `json`, or nothing; `nil` if it is wrong.
+    /// Reads what is sent: a text, `json` or nothing. Returns `nil` when it is faulty.
     private mutating func content(_ fields: Fields, text: String, in scope: Scope) -> Content? {
         switch (fields.key(text), fields.key("json")) {
         case (let written?, let json?):
@@ -122,9 +122,7 @@ extension RuleReader {
         return headers.count == entries.count ? headers : nil
     }
 
-    /// A token.
-    ///
-    /// - Source: RFC 9110, 5.6.2.
+    /// Whether a text is a token, which names of headers have to be.
     private static func isHeaderName(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy {
@@ -133,7 +131,7 @@ extension RuleReader {
             }
     }
 
-    /// `204`, `2xx`, or a list of them.
+    /// Reads the statuses in `expect`: `204`, `2xx`, or a list of them.
     private mutating func statuses(_ node: YAMLNode) -> [ExpectedStatus] {
         checker.oneOrMany(node, empty: "an empty list of statuses never matches").compactMap { node in
             guard let text = checker.plainText(node, key: "expect", wanted: "a status such as 204 or 2xx") else {

@@ -49,7 +49,7 @@ extension RuleReader {
         return .process(process)
     }
 
-    /// The name of a program holds no template.
+    /// Returns whether the name of a program is literal, and reports a template in it (E506).
     private mutating func checkProgram(_ node: YAMLNode) -> Bool {
         guard node.holdsTemplate else { return true }
         checker.refuse(
@@ -111,7 +111,7 @@ extension RuleReader {
         return checkArgument(text.string, node) ? text.string : nil
     }
 
-    /// - Parameter first: entries before it are already refused.
+    /// - Parameter first: the index to begin with. Entries before it are already refused.
     private mutating func arguments(
         _ nodes: [YAMLNode], key: String, in scope: Scope, first: Int = 0
     ) -> [Template]? {
@@ -155,7 +155,7 @@ extension RuleReader {
 
     // MARK: Environment
 
-    /// What `run` and `shell` share: environment, directory, input.
+    /// Reads the keys that `run` and `shell` share: `cwd`, `stdin` and `env`. Returns whether all of them are valid.
     private mutating func readProcess(_ fields: Fields, in scope: Scope, into process: inout ProcessStep) -> Bool {
         var isComplete = true
         if fields.isWritten("cwd") {
@@ -198,7 +198,8 @@ extension RuleReader {
 
     private static let literalVariables: Set<String> = ["PATH", "IFS", "ENV", "BASH_ENV"]
 
-    /// Whether there can be such a variable, with such a value.
+    /// Returns whether a name can be that of an environment variable (E209), and whether its value may hold a template
+    /// (E407).
     private mutating func checkVariableName(_ entry: YAMLNode.Entry) -> Bool {
         let name = entry.key.text
         let isName =
@@ -223,12 +224,12 @@ extension RuleReader {
 }
 
 extension YAMLNode {
-    /// Its text is not in the file and not to be shown.
+    /// Whether `!secret` or `!env_var` brings the node's text in, so that it must not be shown.
     var isSecret: Bool { tag == .secret || tag == .environmentVariable }
 }
 
 extension Template {
-    /// Octets of what is not an expression.
+    /// The size of the literal parts, in octets.
     fileprivate var literalSize: Int {
         parts.reduce(0) { size, part in
             if case .literal(let text) = part { size + text.utf8.count } else { size }

@@ -1,23 +1,23 @@
 import Rules
 
-/// What a script does to the steps that call it.
+/// The properties of a script's steps that matter to its callers.
 struct ScriptEffect {
-    /// With those of the scripts it calls.
+    /// The number of steps, with those of the scripts that are called.
     var stepCount = 0
-    /// Nothing behind a call of it can run.
+    /// Whether no step after a call of the script can run.
     var alwaysStops = false
-    /// It needs a rule whose button is held.
+    /// Whether the script repeats `while: held`, which needs a rule that is triggered by a held button.
     var repeatsWhileHeld = false
 }
 
-/// What can be told of a whole list of steps, with those of the scripts they call, which are read before.
+/// Properties of a list of steps, including the scripts they call. These have to be read before.
 extension RuleReader {
     func effect(of steps: [Step]) -> ScriptEffect {
         ScriptEffect(
             stepCount: stepCount(of: steps), alwaysStops: alwaysStops(steps), repeatsWhileHeld: repeatsWhileHeld(steps))
     }
 
-    /// Of all steps, on whatever way; those of a script count wherever it is called.
+    /// Counts the steps in all branches. The steps of a script count at each call.
     func stepCount(of steps: [Step]) -> Int {
         steps.reduce(0) { count, step in
             var count = count + 1
@@ -27,7 +27,7 @@ extension RuleReader {
         }
     }
 
-    /// No way through the steps goes on behind them.
+    /// Whether every path through the steps stops, so that no step after them can run.
     private func alwaysStops(_ steps: [Step]) -> Bool {
         steps.contains { step in
             guard step.isEnabled else { return false }

@@ -1,7 +1,7 @@
 import Expressions
 import Rules
 
-/// Steps that wait, and steps that change what is remembered.
+/// Steps that wait (`delay`, `wait`) and steps that change variables or rules (`set`, `enable`, `disable`).
 extension RuleReader {
     // MARK: delay and wait
 
@@ -11,7 +11,8 @@ extension RuleReader {
             return .delay(Template(literal: node.scalar ?? ""))
         }
         guard let template = template(node, key: "delay", in: scope, expecting: .anything) else { return nil }
-        // Text around an expression, or an expression that gives text, is read as a duration when it is there.
+        // A template with text around an expression, or with an expression of type string, is parsed as a duration at
+        // run time.
         if let type = template.onlyExpression?.type, type.kind != .scalar(.duration), type.kind != .scalar(.string) {
             _ = self.template(node, key: "delay", in: scope, expecting: .type(.duration))
             return nil
@@ -70,7 +71,7 @@ extension RuleReader {
         return nil
     }
 
-    /// A literal or a template for something that has a type.
+    /// Reads a literal or a template as the value of a variable.
     private mutating func assigned(
         _ node: YAMLNode, key: String, _ type: ExpressionType, in scope: Scope, values: [Value]
     ) -> ValueTemplate? {
@@ -87,7 +88,7 @@ extension RuleReader {
         return isAmong(values, value, node, key: key) ? .value(value) : nil
     }
 
-    /// Whether a variable may hold the value (E204).
+    /// Returns whether a value is among those a variable may have, and reports E204 if not.
     mutating func isAmong(_ values: [Value], _ value: Value, _ node: YAMLNode, key: String) -> Bool {
         guard !values.isEmpty, !values.contains(where: value.isSame) else { return true }
         let words = values.compactMap(\.text)
@@ -112,7 +113,7 @@ extension RuleReader {
         }
     }
 
-    /// The value as one of that type: an integer is taken where a number is wanted. `nil` if it is of another.
+    /// Converts a value to a type; an integer becomes a number. `nil` when the value is of another type.
     static func value(_ value: Value, as type: ExpressionType.Scalar) -> Value? {
         switch (value, type) {
         case (.boolean, .boolean), (.integer, .integer), (.number, .number), (.string, .string): value
@@ -141,7 +142,7 @@ extension RuleReader {
 }
 
 extension ExpressionType.Scalar {
-    /// `a boolean`, `an integer`, `text`.
+    /// The type as messages name it: `a boolean`, `an integer`, `text`.
     var withArticle: String {
         switch self {
         case .boolean, .number, .duration: "a \(rawValue)"
@@ -152,7 +153,7 @@ extension ExpressionType.Scalar {
 }
 
 extension Value {
-    /// What messages call a literal.
+    /// The type of a literal as messages name it.
     var withArticle: String {
         switch self {
         case .boolean: "a boolean"

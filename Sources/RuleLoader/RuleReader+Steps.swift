@@ -2,7 +2,7 @@ import Diagnostics
 import Expressions
 import Rules
 
-/// Where steps stand, and what they may name there.
+/// The place of the steps that are being read, and the names they may use there.
 struct StepContext {
     enum Owner {
         case rule(String)
@@ -10,22 +10,23 @@ struct StepContext {
     }
 
     var owner: Owner
-    /// With the results saved so far, the inputs of a script, `error` inside `on_error`, `repeat` inside one.
+    /// The names that expressions may use: among them results saved so far, the inputs of a script, `error` inside
+    /// `on_error`, and `repeat` inside a `repeat`.
     var scope: Scope
-    /// Before the steps' own part: `actions`, `all_off.actions`, `actions[2].choose[0].then`.
+    /// The path of the list of steps: `actions`, `all_off.actions`, `actions[2].choose[0].then`.
     var path: String
-    /// The slot the next `save_as` takes.
+    /// The slot of the next `save_as`.
     var resultCount = 0
-    /// Every trigger of the rule is `hold` or `down`, so that `repeat: while: held` may stand here. `nil` in a script: it
-    /// depends on who calls it.
+    /// Whether all button triggers of the rule are `hold` or `down`, which `repeat: while: held` requires. `nil` in a
+    /// script, where it depends on the caller.
     var isHeld: Bool?
-    /// Of the triggers of a rule where `isHeld` is false, an event that is neither, for a message.
+    /// An event of the rule other than `hold` and `down`, for the message when `isHeld` is false.
     var otherEvent: String?
-    /// Slots of results by name. Two ways through the steps may save the same name.
+    /// Slots of results by name. Two branches may save a result under the same name.
     var slots: [String: Int] = [:]
-    /// No way through the steps so far goes on behind them.
+    /// Whether every path through the steps so far stops.
     var isStopped = false
-    /// Scripts whose call would make a circle, which was said.
+    /// Scripts whose call would close a circle, which is already reported.
     var forbiddenScripts: Set<Int> = []
 }
 
@@ -34,9 +35,9 @@ extension RuleReader {
     static let maximumStepsOfRule = 1000
     static let maximumDelay = Duration.seconds(7 * 86_400)
 
-    /// One step or a list of them, at least one (E213). What is wrong is reported and left out.
+    /// Reads one step or a list of at least one (E213). Faulty steps are reported and left out.
     ///
-    /// Scripts that are called are to be read before: what they make of a run counts for their caller.
+    /// Scripts that are called have to be read before, because their `ScriptEffect` applies to their callers.
     mutating func steps(_ node: YAMLNode, key: String, _ context: inout StepContext) -> [Step] {
         context.isStopped = false
         let steps = list(node, key: key, &context)
@@ -53,7 +54,7 @@ extension RuleReader {
         return steps
     }
 
-    /// Steps inside of others, or the outermost.
+    /// Reads a list of steps: the outermost, or one inside another step.
     mutating func list(_ node: YAMLNode, key: String, _ context: inout StepContext) -> [Step] {
         let nodes = checker.oneOrMany(node, emptyCode: "E213", empty: "\"\(key)\" needs at least one step")
         guard nodes.count <= RuleReader.maximumSteps else {
@@ -86,7 +87,7 @@ extension RuleReader {
         "publish", "run", "shell", "http", "delay", "wait", "set", "cycle", "repeat", "if", "choose", "script",
         "enable", "disable", "log", "stop",
     ]
-    /// Keys that belong to one action, beside it.
+    /// Keys that belong to one action and stand beside it.
     private static let companions = [
         (key: "then", action: "if"), (key: "else", action: "if"), (key: "default", action: "choose"),
         (key: "with", action: "script"),
@@ -114,7 +115,7 @@ extension RuleReader {
             alias: fields.string("alias"), isEnabled: fields.boolean("enabled") ?? true,
             continuesOnError: fields.boolean("continue_on_error") ?? false)
         let isComplete = readLimits(fields, key, &common)
-        // What a step that is skipped saves or stops, it does not.
+        // A disabled step saves no result and does not stop the run.
         let before = context.scope.results
         let wasStopped = context.isStopped
         let path = context.path + "[" + String(index) + "]." + key.text
@@ -237,7 +238,7 @@ extension RuleReader {
         return isGood
     }
 
-    /// The slot of `save_as`, known to the steps that follow.
+    /// Returns the slot of `save_as` and declares the result for the steps that follow.
     private mutating func saved(
         _ fields: Fields, _ action: YAMLNode.Key, isEnabled: Bool, _ context: inout StepContext
     ) -> Int? {
@@ -260,7 +261,8 @@ extension RuleReader {
         return slot
     }
 
-    /// What is saved behind a fork, of which each way saved so much.
+    /// The results that the steps after several branches may use. A result is `.notOnEveryPath` unless all branches
+    /// save it in the same way.
     static func results(of ways: [[String: Scope.Saved]]) -> [String: Scope.Saved] {
         guard var results = ways.first else { return [:] }
         for way in ways.dropFirst() where way != results {

@@ -2,9 +2,9 @@ import Diagnostics
 import Expressions
 import Rules
 
-/// Expressions and templates of the file, with what is wrong in them put where it stands.
+/// Compiles the expressions and templates of a file, and reports their problems at their positions in the file.
 extension RuleReader {
-    /// Text that may hold expressions. Under a tag, and without braces, it is literal.
+    /// Reads text that may hold expressions. A text with a tag, or without braces, is literal.
     mutating func template(
         _ node: YAMLNode, key: String, in scope: Scope, expecting wanted: WantedType = .text,
         inserting insertion: Insertion = .plain
@@ -41,7 +41,8 @@ extension RuleReader {
         }
     }
 
-    /// The scope an expression is read in: after many messages nobody looks for what was meant.
+    /// The scope with which expressions are compiled. After many messages it does not suggest names, because a search
+    /// takes time.
     private func reading(_ scope: Scope) -> Scope {
         guard checker.diagnostics.count >= Checker.maximumExactReports else { return scope }
         var scope = scope
@@ -61,12 +62,12 @@ extension RuleReader {
 }
 
 extension YAMLNode {
-    /// Its text is to be compiled; under a tag nothing is.
+    /// Whether the node's text has to be compiled. A text with a tag is never a template.
     var holdsTemplate: Bool { tag == nil && scalar?.hasTemplateMark == true }
 }
 
 extension String {
-    /// Whether a template begins in the text, or what another language takes for one.
+    /// Whether the text contains `{{`, or `{%`, which is a template in other languages.
     var hasTemplateMark: Bool {
         var isOpen = false
         for octet in utf8 {

@@ -1,7 +1,7 @@
 import JSON
 import Rules
 
-/// What a test expects.
+/// Reads what a test expects.
 extension RuleReader {
     mutating func expectedEffects(_ node: YAMLNode) -> [ExpectedEffect]? {
         guard case .sequence(let nodes) = node.content else {
@@ -105,7 +105,7 @@ extension RuleReader {
 
     // MARK: Parts of effects
 
-    /// - Returns: `nil` for what is wrong; no content when nothing is said of it.
+    /// - Returns: `nil` when the content is faulty; a content of `nil` when none is written.
     private mutating func expectedContent(_ fields: Fields, text: String) -> (content: ExpectedContent?, Void)? {
         switch (fields.key(text), fields.key("json")) {
         case (_?, _?):
@@ -141,7 +141,7 @@ extension RuleReader {
         return texts.count == nodes.count ? texts : nil
     }
 
-    /// The entries of `env` or `headers`; none when it is not written, `nil` when it is wrong.
+    /// The entries of `env` or `headers`: none when the key is absent, `nil` when its value is faulty.
     private mutating func expectedFields(_ fields: Fields, _ key: String) -> [ExpectedField]? {
         guard let node = fields.node(key) else { return fields.isWritten(key) ? nil : [] }
         guard case .mapping(let entries) = node.content else {

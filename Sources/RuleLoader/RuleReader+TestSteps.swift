@@ -2,7 +2,7 @@ import ButtonModel
 import Expressions
 import Rules
 
-/// What happens in a test.
+/// Reads the steps of a test.
 extension RuleReader {
     private static let stepKeys = Set(MappingTable.testStep.keys.map(\.name))
 
@@ -23,7 +23,7 @@ extension RuleReader {
         return TestStep(kind, place: place(key))
     }
 
-    /// `- reload` and `- restart` without a value, and with a colon behind them.
+    /// Reads `- reload` and `- restart` without a value, with or without a colon.
     private mutating func bareStep(_ node: YAMLNode) -> TestStep? {
         var word = node.scalar
         var place = place(node)
@@ -50,7 +50,7 @@ extension RuleReader {
         case "broker": return fields.string("broker").map { .broker(isOnline: $0 == "online") }
         case "run": return ruleID(node, key: "run").map(TestStep.Kind.run)
         case "reload":
-            // A file that could not be found was reported by who looked for it.
+            // Without a set for its path the step is left out: see `Document.reloads`.
             let file = checker.plainText(node, key: "reload", wanted: "the path of a file")
             return file.flatMap { documents[current].reloads[$0] }.map { .reload($0) }
         case "restart": return fields.duration("restart").map { .restart(stoppedFor: $0) }
@@ -62,7 +62,7 @@ extension RuleReader {
 
     // MARK: Buttons
 
-    /// The name of a single button.
+    /// Reads the name of a single button; reports a group or `any` (E602).
     private mutating func button(_ node: YAMLNode, key: String) -> String? {
         guard let name = checker.plainText(node, key: key, wanted: "the name of a button") else { return nil }
         if buttons[name] != nil { return name }
@@ -101,7 +101,8 @@ extension RuleReader {
             age: fields.duration("age") ?? .zero)
     }
 
-    /// Steps of a rotation, positive clockwise: the event says which way, whatever sign is written for the other.
+    /// The steps of a rotation, positive for clockwise. The event gives the direction: steps of a counter-clockwise
+    /// event may be written with either sign.
     private mutating func rotation(_ event: TriggerEvent, _ fields: Fields) -> Int? {
         guard case .rotate(let direction, _) = event else {
             for name in ["steps", "position", "slot"] {
@@ -177,7 +178,7 @@ extension RuleReader {
 
     // MARK: States and variables
 
-    /// As payloads bring them, in the form their declaration wants.
+    /// Reads the payloads that set states in a test, each in the form that the type of the state requires.
     mutating func assignedStates(_ node: YAMLNode, key: String) -> [RuleTest.Assigned] {
         assigned(node, key: key, code: "E203", of: "state") { reader, entry in
             guard let slot = reader.scope.states[entry.key.text]?.slot else {

@@ -5,7 +5,7 @@ import Expressions
 import Rules
 
 extension RuleReader {
-    /// `tests:` of one document; the names in them are checked against the set (E601).
+    /// Reads `tests:` of one document. The names that tests use are checked against the set (E601).
     mutating func readTests(_ node: YAMLNode) {
         guard case .sequence(let nodes) = node.content else {
             if !node.isInvalid {
@@ -62,7 +62,7 @@ extension RuleReader {
         return given
     }
 
-    /// Local time of the set's zone.
+    /// Reads `now` as a local time in the time zone of the set.
     private mutating func moment(_ node: YAMLNode, fold: Int?, _ fields: Fields) -> UTCTime? {
         guard let text = checker.plainText(node, key: "now", wanted: "a local time such as 2026-01-15 12:00") else {
             return nil
@@ -120,7 +120,7 @@ extension RuleReader {
 
     // MARK: Names
 
-    /// The one of several keys that is written; none or several are reported.
+    /// The only one of several keys that is written. Reports none (E202) and more than one (E210).
     private mutating func only(of names: [String], in fields: Fields, _ owner: String) -> YAMLNode.Key? {
         var written = names.compactMap { fields.key($0) }
         if written.count > 1 {
@@ -170,7 +170,7 @@ extension RuleReader {
     }
 }
 
-/// `2026-01-10 23:15`, with seconds if one likes.
+/// A local time, with or without seconds: `2026-01-10 23:15`.
 private struct WrittenTime {
     var year, month, day, hour, minute, second: Int
 

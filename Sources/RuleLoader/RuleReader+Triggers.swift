@@ -4,7 +4,7 @@ import Gestures
 import Rules
 
 extension RuleReader {
-    /// A trigger; `nil` where it says nothing that could match.
+    /// Reads a trigger; `nil` when it is faulty.
     mutating func readTrigger(_ node: YAMLNode, rule: Int?) -> Trigger? {
         guard let fields = checker.fields(node, .trigger) else { return nil }
         if fields.key("button") != nil, fields.key("chord") != nil {
@@ -33,7 +33,7 @@ extension RuleReader {
             id: fields.string("id"), place: place(fields.node))
     }
 
-    /// Keys of one kind of trigger in the other.
+    /// Reports keys that belong to the other kind of trigger (E210).
     private mutating func rejectKeys(_ keys: [String], of kind: String, in fields: Fields) {
         for key in keys {
             guard let key = fields.key(key) else { continue }
@@ -43,10 +43,10 @@ extension RuleReader {
 
     // MARK: Buttons
 
-    /// What one entry under `button` means.
+    /// An entry under `button` and the buttons it stands for.
     struct WrittenSelector {
         var meant: [ButtonSelector]
-        /// A group's name stands for several; what one of them cannot do, another may.
+        /// Whether the entry names a group, of which only one button needs to have the event.
         var isGroup = false
         var node: YAMLNode
     }
@@ -84,7 +84,7 @@ extension RuleReader {
 
     // MARK: Events
 
-    /// One event, and where it is written.
+    /// An event and the node in which it is written.
     struct WrittenEvent {
         var event: TriggerEvent
         var node: YAMLNode
@@ -99,7 +99,7 @@ extension RuleReader {
             return []
         }
         guard let key = written.first else {
-            // Without a button, what the mapping was meant to be is said already.
+            // A missing or misspelt `button` is already reported.
             if fields.key("button") != nil, keys.allSatisfy({ !fields.misspelt.contains($0) }) {
                 checker.missing("event", in: fields, owner: owner)
             }
@@ -128,7 +128,7 @@ extension RuleReader {
         return events
     }
 
-    /// `for` and `collect` say more about what the events are, if all of them are of that kind.
+    /// Applies `for` or `collect` to the events. Reports E210 when an event is of another kind.
     private mutating func apply(_ name: String, _ kind: String, to events: inout [WrittenEvent], _ fields: Fields) {
         guard fields.key(name) != nil else { return }
         for index in events.indices {

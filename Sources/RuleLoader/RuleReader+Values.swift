@@ -2,7 +2,7 @@ import Expressions
 import Rules
 
 extension RuleReader {
-    /// A value of a type that is written elsewhere: a variable's `initial`, a state's `default`.
+    /// Reads a value whose type is declared: a variable's `initial`, a state's `default`.
     mutating func value(_ node: YAMLNode, key: String, _ type: ExpressionType.Scalar) -> Value? {
         switch type {
         case .boolean: checker.boolean(node, key: key).map(Value.boolean)
@@ -13,10 +13,10 @@ extension RuleReader {
         }
     }
 
-    /// A value whose spelling says its type: `true`, `3`, `2.5`, `"3"`. What other readers of YAML see otherwise is no
-    /// value here (E208).
+    /// Reads a value whose spelling gives its type: `true`, `3`, `2.5`, `"3"`. A plain text that other YAML tools read
+    /// as another type is refused (E208).
     ///
-    /// - Parameter takesNull: `null` may stand here; it is read elsewhere.
+    /// - Parameter takesNull: whether hints may suggest `null`, which the caller then reads.
     mutating func value(_ node: YAMLNode, key: String, takesNull: Bool = false) -> Value? {
         guard case .scalar(let text, .plain) = node.content, node.tag == nil else {
             return checker.text(node, key: key, .areForbidden).map { .string($0.string) }
@@ -54,7 +54,7 @@ extension RuleReader {
         return nil
     }
 
-    /// `20/1m`
+    /// Reads a number of runs in a duration: `20/1m`.
     mutating func rate(_ node: YAMLNode, key: String) -> Rule.Rate? {
         guard let text = checker.plainText(node, key: key, wanted: "a rate such as 20/1m") else { return nil }
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)

@@ -70,13 +70,13 @@ extension RuleReader {
             remedy: remedy)
     }
 
-    /// `"0"` would be a number without its quotes.
+    /// The remedy for an `initial` such as `"0"`, which would be a number without its quotes.
     private func remedy(for initial: Value, _ node: YAMLNode) -> Scope.Remedy? {
         guard case .string(let text) = initial, node.tag == nil, YAMLNumber.isDecimal(text) else { return nil }
         return .removeQuotes
     }
 
-    /// What the variable may hold; `nil` when that is wrong.
+    /// Reads the values that a variable is limited to: empty when the key is absent, `nil` when it is faulty.
     private mutating func readValues(_ fields: Fields, _ type: ExpressionType.Scalar) -> [Value]? {
         guard fields.isWritten("values") else { return [] }
         guard let node = fields.node("values") else { return nil }
@@ -89,7 +89,7 @@ extension RuleReader {
         return values.count == nodes.count && !nodes.isEmpty ? values : nil
     }
 
-    /// `min` and `max`, and whether `initial` lies between them.
+    /// Checks `min` and `max`, and that `initial` lies between them. Returns false after a report.
     private mutating func checkRange(_ fields: Fields, _ type: ExpressionType.Scalar, _ initial: Value?) -> Bool {
         let written = ["min", "max"].compactMap { fields.key($0) }
         guard !written.isEmpty else { return true }
@@ -126,7 +126,7 @@ extension RuleReader {
 }
 
 extension Value {
-    /// Of one value the language has a type for.
+    /// The type of a variable with this value; `nil` when no variable can hold it.
     fileprivate var scalar: ExpressionType.Scalar? {
         switch self {
         case .boolean: .boolean

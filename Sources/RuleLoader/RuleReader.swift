@@ -4,60 +4,60 @@ import Diagnostics
 import Expressions
 import Rules
 
-/// Reads the documents of one rule set: first everything that is declared in any of them, then what uses it, and last
-/// what can only be seen from all of it together.
+/// Reads the documents of one rule set: first all declarations, then the scripts, rules and tests that use them, and
+/// last the checks that need the whole set.
 struct RuleReader {
     static let languageVersion = 1
 
-    /// The entry file first, then what it includes.
+    /// The entry file first, then the included files.
     var documents: [Document]
-    /// The document that is being read.
+    /// The index of the document that is being read.
     var current = 0
     var set = RuleSet()
-    /// Every declared name, for expressions: a rule's or a script's own scope begins as a copy.
+    /// All declared names, for expressions. The scope of a rule or a script begins as a copy.
     var scope = Scope()
     var defaults = RuleDefaults()
-    /// A zone is written, right or wrong.
+    /// Whether a time zone is written, even a faulty one.
     var hasTimeZone = false
-    /// Buttons and groups share their names.
+    /// The names of buttons and groups, which share one namespace.
     var buttonNames = DeclaredNames("button")
     var stateNames = DeclaredNames("state")
     var variableNames = DeclaredNames("variable")
     var scriptNames = DeclaredNames("script")
     var ruleNames = DeclaredNames("rule")
-    /// Places in `set.buttons` and `set.scripts`.
+    /// Indices in `set.buttons` and `set.scripts`.
     var buttons: [String: Int] = [:]
     var scripts: [String: Int] = [:]
-    /// By script: the inputs that could not be declared.
+    /// The inputs that could not be declared, by index of the script.
     var wrongInputs: [Int: Set<String>] = [:]
-    /// The first button of each hardware: its place, and where it is declared.
+    /// The first button that is declared for each hardware: its index, and the position of its declaration.
     var hardware: [DeclaredButton.Hardware: (button: Int, place: DeclaredNames.Place)] = [:]
-    /// Of each mode the first button that is fixed to it.
+    /// The first button that is fixed to each mode.
     var firstFixed: [TriggerMode: Int] = [:]
-    /// How many buttons all triggers name together.
+    /// The number of buttons in all triggers together.
     var memberCount = 0
-    /// What triggers say, for the checks that need all of them.
+    /// The events of all triggers, for the checks that need all of them.
     var uses = ButtonUses()
     var contents = SetFingerprints()
-    /// By place in `set.scripts`.
+    /// By index in `set.scripts`.
     var scriptDelays: [LiteralDelays] = []
     var scriptEffects: [ScriptEffect] = []
 
-    /// What stands at the top of one document.
+    /// The keys at the top level of one document.
     private struct Part {
         var document: Int
         var fields: Fields
     }
 
-    /// A rule whose name is known and whose content is not yet read.
+    /// A rule whose id is declared and whose content is not yet read.
     private struct UnreadRule {
         var document: Int
-        /// In `set.rules`; `nil` for one that has no name, or another's.
+        /// The index in `set.rules`; `nil` when the rule has no valid id, or that of an earlier rule.
         var index: Int?
         var node: YAMLNode
     }
 
-    /// Of the document that is being read.
+    /// The checker of the document that is being read.
     var checker: Checker {
         _read { yield documents[current].checker }
         _modify { yield &documents[current].checker }
@@ -97,11 +97,11 @@ struct RuleReader {
         var tests: [(document: Int, node: YAMLNode)] = []
         forEach(parts, "tests") { reader, node in tests.append((reader.current, node)) }
 
-        // From here on each rule's part of the tree goes when the rule is there: of a large set, only one of the two is
-        // in memory.
+        // From here on, the nodes of each rule are freed as soon as the rule is read, so that a large set is not in
+        // memory twice.
         (parts, entry) = ([], [])
         for index in documents.indices { documents[index].root = nil }
-        // Rules need to know what the scripts they call do.
+        // Scripts come first, because rules need the `ScriptEffect` of the scripts they call.
         readScriptSteps(scripts)
         for index in rules.indices {
             current = rules[index].document
@@ -118,7 +118,7 @@ struct RuleReader {
         if !documents.contains(where: \.checker.hasErrors) { setFingerprints(graph) }
     }
 
-    /// The top level of a document; `nil` where there is none.
+    /// Reads the top level of a document; `nil` when it is empty or not a mapping.
     private mutating func readTop(of document: Int) -> Part? {
         current = document
         let isEntry = documents[document].isEntry
@@ -165,7 +165,7 @@ struct RuleReader {
 
     // MARK: Rules
 
-    /// Their names, so that everything can name them.
+    /// Declares the ids of rules before anything is read that may use them.
     private mutating func findRules(_ node: YAMLNode, _ rules: inout [UnreadRule]) {
         guard case .sequence(let nodes) = node.content else {
             leaveOut("rules")
@@ -198,7 +198,7 @@ struct RuleReader {
         return index
     }
 
-    /// What stands at `id`, right or wrong.
+    /// The value of `id`, whether it is valid or not.
     static func id(of node: YAMLNode) -> YAMLNode? {
         guard case .mapping(let entries) = node.content else { return nil }
         return entries.first { $0.key.text == "id" }?.value
@@ -206,7 +206,8 @@ struct RuleReader {
 
     // MARK: What could not be declared
 
-    /// The declarations under a key could not be read: nothing of that kind is unknown.
+    /// Records that the declarations under a key could not be read, so that no name of that kind is reported as
+    /// unknown.
     mutating func leaveOut(_ key: String) {
         switch key {
         case "buttons", "groups":
@@ -230,7 +231,7 @@ struct RuleReader {
         scope.absent[.sun] = nil
     }
 
-    /// Where a node stands.
+    /// The position of a node, with the name of its file.
     func place(_ node: YAMLNode) -> Place {
         Place(file: checker.source.name, line: node.start.line, column: node.start.column)
     }
@@ -240,18 +241,18 @@ struct RuleReader {
     }
 }
 
-/// `defaults:` — what rules and steps that say nothing have.
+/// The values of `defaults:`, which apply to keys that rules and steps leave out.
 struct RuleDefaults {
     var queued = QueuedPolicy.standard
     var mode = Rule.Mode.single
-    /// What `mode` says is wrong, so nobody knows what goes with it.
+    /// Whether `mode` is faulty, so that `max` cannot be checked against it.
     var hasWrongMode = false
     var cooldown = Duration.zero
     var rateLimit = Rule.Rate.standard
     var qos = 0
     var retain = false
-    /// Of a publish.
+    /// `max_age` of a `publish` step.
     var maximumAge = Duration.seconds(5)
-    /// Of every step that can wait; `nil`: each kind's own.
+    /// `timeout` of steps that can have one; `nil`: each kind of step has its own.
     var timeout: Duration?
 }

@@ -2,7 +2,7 @@ import Expressions
 import Rules
 
 extension RuleSet {
-    /// The buttons that expressions read, by place.
+    /// The indices of the buttons that expressions read.
     var readButtons: Set<Int> {
         var buttons: Set<Int> = []
         let note = { (slots: Set<Slot>) in
@@ -26,7 +26,7 @@ extension Condition {
 }
 
 extension StepAction {
-    /// What this step reads itself, without the steps inside of it.
+    /// Calls `body` with the slots that the step's own expressions read, without the steps inside it.
     fileprivate func forEachRead(_ body: (Set<Slot>) -> Void) {
         switch self {
         case .publish(let step):

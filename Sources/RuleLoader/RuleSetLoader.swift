@@ -1,54 +1,56 @@
 import Diagnostics
 package import Rules
 
-/// Reads the files of one rule set: the entry file, what it includes, and what those include.
+/// Loads the files of one rule set: the entry file and all files that are included.
 ///
-/// It opens nothing. It says what it wants, one thing at a time, and is given an answer; when nothing is wanted any
-/// more, the set is `loaded()`. What is wanted comes in this order: what each `include` names, in the order in which
-/// the files were found; the time zone of `location`; then, for each file that a test reloads, that file and everything
-/// its own set wants.
+/// The loader opens no files: `want` is the next thing it needs, `answer(_:)` supplies it, and `loaded()` is the set
+/// when `want` is `nil`. It wants, in this order: the files of each `include`, in the order in which the files were
+/// found; the time zone of `location`; then, for each file that a test reloads, that file and everything its own set
+/// wants.
 ///
-/// A file that is included twice is read once. A glob leaves out the file it stands in, those that led to it, and
-/// `secrets.yaml`; a path written out that leads back is a cycle (E307).
+/// A file that is included twice is read once. A glob skips the file that contains it, the files that led to that file,
+/// and `secrets.yaml`; a literal path to one of these is an error (E307, E308).
 package struct RuleSetLoader {
     package enum Want: Hashable, Sendable {
-        /// The file or the files of that name, from the directory of the file `from`. Their names are to begin as that
-        /// one's does. They must lie in the entry file's directory after all links are followed.
+        /// The file or files at a path that starts at the directory of the file `from`. The names in the answer begin
+        /// with that directory as `from` has it. The files must lie in the entry file's directory after all links are
+        /// followed.
         case files(PathPattern, from: String)
-        /// The compiled rules of a time zone, `Europe/Amsterdam`; the name never leads upward.
+        /// The compiled rules of a time zone such as `Europe/Amsterdam`. The name never contains `..`.
         case timeZone(String)
     }
 
     package enum Answer: Sendable {
-        /// In any order. A glob may find none.
+        /// The files, in any order. A glob may find none.
         case files([SourceFile])
         case noSuchFile
-        /// It lies outside the entry file's directory.
+        /// The file lies outside the entry file's directory.
         case isOutside
-        /// A glob that finds more than `maximumFiles`.
+        /// A glob finds more than `maximumFiles` files.
         case tooManyFiles
-        /// What the system says about it.
+        /// The file cannot be read, for the reason that the system gives.
         case cannotBeRead(String)
-        /// `nil`: there is no such zone.
+        /// `nil`: there is no time zone with that name.
         case timeZone([UInt8]?)
     }
 
     package static let maximumFiles = 1000
-    /// How many files the tests of a set may reload; further ones count as files with errors.
+    /// How many files the tests of a set may reload. Steps that reload further files are left out.
     static let maximumReloads = 100
 
     private var environment: LoadEnvironment
     private let followsReloads: Bool
-    /// Until everything that is included is there.
+    /// The files found so far; `nil` when all included files are read.
     private var graph: IncludeGraph?
-    /// From then on.
+    /// The documents of the set, when all included files are read.
     private var documents: [Document] = []
     private var wantedZone: String?
     private var reloads: ArraySlice<Reload> = []
-    /// The set that the first of `reloads` brings, while it is being read; one at most.
+    /// The loader of the first of `reloads`, while it is reading. It is an array of at most one, because a struct
+    /// cannot contain itself.
     private var reloaded: [RuleSetLoader] = []
 
-    /// A file that tests reload: where it is written first, and from which files.
+    /// A file that the tests of a document reload: its path as written, and the first step that names it.
     private struct Reload {
         var text: String
         var document: Int
@@ -66,7 +68,7 @@ package struct RuleSetLoader {
         goOn()
     }
 
-    /// `nil`: everything is there.
+    /// What the loader needs next; `nil` when it has everything.
     package var want: Want? {
         if let inclusion = graph?.next { return .files(inclusion.pattern, from: inclusion.origin) }
         if let wantedZone { return .timeZone(wantedZone) }
@@ -74,7 +76,7 @@ package struct RuleSetLoader {
         return reloads.first.map { .files(PathPattern($0.text), from: name(of: $0)) }
     }
 
-    /// - Parameter answer: to `want`.
+    /// - Parameter answer: the answer to `want`.
     package mutating func answer(_ answer: Answer) {
         if graph != nil {
             graph?.answer(answer)
@@ -89,7 +91,8 @@ package struct RuleSetLoader {
         goOn()
     }
 
-    /// The set, and what is wrong with its files. Reloaded files are not reported: a test may want them to have errors.
+    /// The set and the diagnostics about its files. Errors in reloaded files are not reported: a test may reload a file
+    /// with errors on purpose.
     package consuming func loaded() -> Loaded<RuleSet> { RuleReader.load((consume self).finished()) }
 
     private consuming func finished() -> [Document] {
@@ -97,7 +100,7 @@ package struct RuleSetLoader {
         return documents
     }
 
-    /// Takes the steps that need no answer.
+    /// Proceeds to the next thing that needs an answer.
     private mutating func goOn() {
         guard graph?.next == nil else { return }
         if let complete = graph.take() {
@@ -139,7 +142,7 @@ package struct RuleSetLoader {
         reloads.removeFirst()
     }
 
-    /// Each file that a test of a document names, once.
+    /// The files that tests reload, each once for each document.
     private static func reloads(in documents: [Document]) -> [Reload] {
         var reloads: [Reload] = []
         for (number, document) in documents.enumerated() {
@@ -154,7 +157,7 @@ package struct RuleSetLoader {
 }
 
 extension Document {
-    /// The zone that `location` names, if files can have such a name.
+    /// The time zone that `location` names, if the name is a plain relative path.
     fileprivate var timeZone: String? {
         guard let node = root?["location"]?["timezone"], let name = text(node) else { return nil }
         let parts = name.split(separator: "/", omittingEmptySubsequences: false)
@@ -162,7 +165,7 @@ extension Document {
         return isPath ? name : nil
     }
 
-    /// What stands under the `reload` steps of tests.
+    /// The paths in the `reload` steps of tests, and their nodes.
     fileprivate var reloadedFiles: [(String, YAMLNode)] {
         let steps = (root?["tests"]?.elements ?? []).flatMap { $0["steps"]?.elements ?? [] }
         return steps.compactMap { step in
@@ -173,7 +176,7 @@ extension Document {
         }
     }
 
-    /// The text of a node; whoever reads the node itself says what is wrong with it.
+    /// The text of a node. Faults are not reported here, because the node is read again.
     private func text(_ node: YAMLNode) -> String? {
         var checker = checker
         return checker.text(node, key: "", .areForbidden)?.string

@@ -1,7 +1,7 @@
 import Expressions
 import Rules
 
-/// Steps, and what stands in them.
+/// The keys of steps and of the mappings inside them.
 extension MappingTable {
     static let step = MappingTable(
         name: "a step",
@@ -44,13 +44,13 @@ extension MappingTable {
             "user": processHints["user"] ?? "",
         ])
 
-    /// Keys that any step may have, or several kinds.
+    /// Keys that all kinds of steps may have, or several of them.
     private static let commonKeys = ["alias", "enabled", "timeout", "retry", "continue_on_error", "save_as"]
 
-    /// Where a step's key belongs that stands in a mapping that is none.
+    /// A hint where a step's key belongs that stands in another mapping.
     static func place(ofStepKey word: String, besides table: String) -> String? {
         guard step.key(word) != nil, step.name != table else { return nil }
-        // The names of what stands inside an action are in quotes.
+        // Tables for mappings inside an action have quoted names.
         if commonKeys.contains(word) {
             return table.hasPrefix("\"") ? "\"\(word)\" belongs beside \(table)" : "\"\(word)\" belongs in a step"
         }
@@ -210,6 +210,6 @@ extension MappingTable {
 }
 
 extension ExpressionType.Scalar {
-    /// The types a state, a variable or an input can have.
+    /// The types with which a state, a variable or an input can be declared.
     static let declarable = ["string", "integer", "number", "boolean"]
 }

@@ -1,6 +1,6 @@
 import Rules
 
-/// Tests of rules, and what stands in them.
+/// The keys of tests and of the mappings inside them.
 extension MappingTable {
     static let test = MappingTable(
         name: "a test",

@@ -11,7 +11,7 @@ extension ClosedRange<Double> {
     static let anyNumber = -Double.greatestFiniteMagnitude ... .greatestFiniteMagnitude
 }
 
-/// What a rules file declares, and a rule up to its steps.
+/// The keys of a rules file, of its declarations, and of a rule down to its steps.
 extension MappingTable {
     static let rulesFile = MappingTable(
         name: "the file",
@@ -201,7 +201,7 @@ extension MappingTable {
             "end": "use before:", "weekdays": "use weekday:", "days": "use weekday:", "day": "use weekday:",
         ])
 
-    /// Where a key belongs that stands in the wrong mapping.
+    /// A hint where a key belongs that stands in the wrong mapping; `nil` when no mapping has it.
     static func place(of word: String, besides table: String) -> String? {
         for (parent, inner) in [("publish", publish), ("log", log), ("queued", queued), ("run", run), ("shell", shell)]
         where inner.name != table && inner.key(word) != nil {

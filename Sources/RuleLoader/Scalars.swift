@@ -1,13 +1,13 @@
-/// The numbers of the language, and what other YAML tools take for numbers.
+/// Recognises the numbers of the language, and texts that other YAML tools read as numbers.
 enum YAMLNumber {
-    /// `-?(0|[1-9][0-9]*)`
+    /// Whether the text matches `-?(0|[1-9][0-9]*)`.
     static func isInteger(_ text: String) -> Bool {
         let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
         guard let first = digits.first, digits.allSatisfy(isDigit) else { return false }
         return first != UInt8(ascii: "0") || digits.count == 1
     }
 
-    /// An integer, or one with digits after a point.
+    /// Whether the text is an integer, with or without a point and digits after it.
     static func isDecimal(_ text: String) -> Bool {
         let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard let whole = parts.first, isInteger(String(whole)) else { return false }

@@ -1,12 +1,12 @@
 import Rules
 
-/// Which scripts call which, and which rules call them.
+/// Which scripts each script and each rule calls.
 struct ScriptGraph {
-    /// By place in `RuleSet.scripts`: what its steps call, each once, in order.
+    /// By index in `RuleSet.scripts`: the scripts that this script calls, each once, in the order of its steps.
     private(set) var calls: [[Int]] = []
-    /// By place in `RuleSet.rules`.
+    /// By index in `RuleSet.rules`: the scripts that this rule calls.
     private(set) var calledByRules: [[Int]] = []
-    /// Each script after those it calls.
+    /// Each script after the scripts it calls.
     private(set) var order: [Int] = []
 
     init(_ set: RuleSet) {
@@ -29,7 +29,7 @@ struct ScriptGraph {
 }
 
 extension Step {
-    /// The steps inside of this one, by list: of each only one is run, but for the body of a `repeat`.
+    /// The lists of steps inside this step. One of them is run; the list of a `repeat` is run several times.
     var inner: [[Step]] {
         switch action {
         case .cycle(let entries, _): entries
@@ -39,7 +39,7 @@ extension Step {
         }
     }
 
-    /// This one, and all inside of it.
+    /// Calls `body` with this step and all steps inside it.
     func forEach(_ body: (Step) -> Void) {
         body(self)
         for steps in inner { for step in steps { step.forEach(body) } }

@@ -1,17 +1,17 @@
 import Diagnostics
 import Expressions
 
-/// `secrets.yaml`: a flat mapping of name to text. It is read once for all files of a set, and only when a `!secret`
-/// stands in one of them.
+/// The content of `secrets.yaml`, a flat mapping of name to text. It is read once for all files of a set, and only if
+/// one of them contains a `!secret`.
 struct Secrets {
     enum Answer {
         case found(String)
         case missing(hint: String?)
-        /// The file has errors, or this value has: already reported.
+        /// The file or this value has errors, which are already reported.
         case unreadable
     }
 
-    /// What is wrong with the file. Nothing of what it says is in the messages.
+    /// Diagnostics about the file. They contain nothing of its content.
     private(set) var diagnostics: [Diagnostic] = []
     private(set) var fileName = "secrets.yaml"
     private var isThere = false
@@ -19,7 +19,7 @@ struct Secrets {
     private var wrongNames: Set<String> = []
     private var isUnreadable = false
 
-    /// No secrets, since nobody asks for any.
+    /// No secrets, for files without a `!secret`.
     init() {}
 
     init(in environment: LoadEnvironment) {
@@ -73,7 +73,7 @@ struct Secrets {
 }
 
 extension Diagnostic {
-    /// Without the line, and without the words of it that some messages quote.
+    /// The diagnostic without the line of the file, and without the words that some messages quote from it.
     var withoutContent: Diagnostic {
         var diagnostic = self
         diagnostic.isConfidential = true

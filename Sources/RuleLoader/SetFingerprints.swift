@@ -1,9 +1,10 @@
 import Rules
 
-/// What a set says, noted while it is read, so that two sets can be told apart without comparing them.
+/// The parts of a set's fingerprint, collected while the set is read. Sets with equal fingerprints have the same
+/// content.
 ///
-/// What has a name counts by its name, so it does not matter in which file or in which order it is declared. The order of
-/// rules and of tests counts: it is the order in which they run.
+/// Declarations count by name, whatever file and order they are in. The order of rules and of tests counts, because
+/// they run in it.
 struct SetFingerprints {
     var location = Fingerprint()
     var defaults = Fingerprint()
@@ -11,15 +12,15 @@ struct SetFingerprints {
     var groups: [(name: String, node: YAMLNode)] = []
     var states: [(name: String, node: YAMLNode)] = []
     var variables: [(name: String, node: YAMLNode)] = []
-    /// By place in `RuleSet.scripts` and `RuleSet.rules`.
+    /// By index in `RuleSet.scripts` and `RuleSet.rules`.
     var scripts: [YAMLNode] = []
     var rules: [YAMLNode] = []
     var tests = Fingerprint()
 }
 
 extension RuleReader {
-    /// For a set without errors: its own, and that of each rule, into which the scripts go that it calls, and those they
-    /// call.
+    /// Sets the fingerprints of a set without errors and of its rules. The fingerprint of a rule includes the scripts
+    /// it calls, and those that these call.
     mutating func setFingerprints(_ graph: ScriptGraph) {
         var scripts: [Fingerprint] = contents.scripts.map(\.fingerprint)
         for script in graph.order {

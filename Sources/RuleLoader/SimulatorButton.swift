@@ -1,7 +1,7 @@
 package import ButtonModel
 import Diagnostics
 
-/// One button of a simulator file. What is `nil` is derived from the name.
+/// One button of a simulator file. Values that are `nil` are derived from the name.
 package struct SimulatorButton: Hashable, Sendable {
     package var name: String
     package var model: FlicModel?
@@ -11,7 +11,7 @@ package struct SimulatorButton: Hashable, Sendable {
     package var nickname: String?
     package var firmware: UInt32?
     package var batteryMillivolts: Int?
-    /// Whether it begins in public mode, ready to be paired.
+    /// Whether the button begins in public mode, ready to be paired.
     package var isPublic: Bool?
 }
 

@@ -1,13 +1,13 @@
 import Diagnostics
 
 extension SourceText {
-    /// Where octets of a scalar's text stand in the file. Exact for plain and quoted text and for block scalars; the
-    /// scalar's own place if it cannot be told.
+    /// The positions in the file of a range of a scalar's text. They are exact for plain, quoted and block scalars;
+    /// where they cannot be found, they are those of the scalar.
     ///
-    /// Quotes, escapes, folding and indentation stand between the text and the file. None of them adds or removes
-    /// anything but blanks, so octets that are no blanks are counted on both sides.
+    /// Text and file differ by quotes and escapes, which `InkTrail` takes into account, and by folding and indentation,
+    /// which add and remove only blanks. So the octets that are not blanks are counted on both sides.
     ///
-    /// - Parameter range: octets of the scalar's text; where it is empty, the place just before it, one column wide.
+    /// - Parameter range: octets of the scalar's text. An empty range gives one column.
     func place(of range: Range<Int>, in node: YAMLNode) -> (start: SourcePosition, end: SourcePosition) {
         guard case .scalar(let text, let style) = node.content else { return (node.start, node.end) }
         let octets = Array(text.utf8)
@@ -34,7 +34,7 @@ extension SourceText {
     }
 }
 
-/// Walks through a scalar as it stands in the file and notes where each octet of its text is, blanks left out.
+/// Walks through a scalar in the file and records the position of each octet of its text that is not a blank.
 private struct InkTrail {
     let source: SourceText
     let node: YAMLNode
@@ -42,7 +42,7 @@ private struct InkTrail {
     private var ink: [Ink] = []
     private var wanted = 0
 
-    /// One octet of the text; several that are written together, such as those of an escape, share a place.
+    /// The position of one octet of the text. The octets of one character or one escape share a position.
     struct Ink {
         var start, end: SourcePosition
 
@@ -62,7 +62,7 @@ private struct InkTrail {
         wanted = count
         var position = node.start
         var rest = line(from: position)
-        // Only an anchor can stand before a text that is looked into.
+        // An anchor may stand before the text. A tag may not, because the text of a node with a tag is not compiled.
         if rest.first == UInt8(ascii: "&") {
             skip(rest.prefix { !$0.isBlank }.count, &rest, &position)
             skip(rest.prefix(while: \.isBlank).count, &rest, &position)
@@ -100,7 +100,8 @@ private struct InkTrail {
         }
     }
 
-    /// Moves on to the next line of the scalar that has any.
+    /// Moves on to the next line of the scalar that is not empty. Returns false at the end, and when enough octets are
+    /// found.
     private func nextLine(_ rest: inout ArraySlice<UInt8>, _ position: inout SourcePosition) -> Bool {
         while rest.isEmpty {
             guard position.line < min(node.end.line, source.lineCount), ink.count < wanted else { return false }
@@ -159,7 +160,7 @@ private struct InkTrail {
         }
     }
 
-    /// Octets, that are no blanks, of what an escape stands for.
+    /// How many octets an escape stands for, blanks not counted.
     private static func octetCount(of letter: UInt8, _ digits: ArraySlice<UInt8>) -> Int {
         switch letter {
         case UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"), 0x09, 0x20: return 0
@@ -177,7 +178,7 @@ private struct InkTrail {
 }
 
 extension UInt8 {
-    /// Space, tab, LF or CR.
+    /// Whether the octet is a space, a tab, LF or CR.
     fileprivate var isBlank: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0D }
     fileprivate var isContinuation: Bool { self & 0xC0 == 0x80 }
 }

@@ -1,18 +1,18 @@
 import Diagnostics
 
-/// The text of one file, checked to be text, and where its lines are.
+/// The text of one file, checked to be valid, and the positions of its lines.
 struct SourceText: Sendable {
     static let maximumSize = 16 << 20
-    /// How much of a line messages look at.
+    /// The octets of a line that messages examine.
     private static let maximumExcerpt = 4096
-    /// How far into a node a place is looked for.
+    /// The octets of a node that `find` searches.
     private static let maximumSearch = 1 << 20
 
     let name: String
     /// UTF-8 without a byte order mark.
     let octets: [UInt8]
     private let lines: LineStarts
-    /// Just behind the last character.
+    /// The position after the last character.
     private let end: SourcePosition
 
     private init(name: String, octets: [UInt8], lines: LineStarts) {
@@ -25,7 +25,9 @@ struct SourceText: Sendable {
 
     static func empty(named name: String) -> SourceText { SourceText(name: name, octets: [], lines: LineStarts()) }
 
-    /// - Returns: the text, or what is wrong with it: too long (E112), or not text (E110).
+    /// Checks the text of a file.
+    ///
+    /// - Returns: the text, or why it cannot be read: too long (E112), or not text (E110).
     static func reading(_ file: SourceFile) -> Result<SourceText, SourceFault> {
         guard file.text.count <= maximumSize else {
             return .failure(SourceFault(code: "E112", message: "longer than 16 MiB", position: .start))
@@ -53,13 +55,13 @@ struct SourceText: Sendable {
 
     var lineCount: Int { lines.count }
 
-    /// The octets of a line without its end; empty for a line that is not there.
+    /// The octets of a line without its line end; empty for a line that does not exist.
     func line(_ number: Int) -> ArraySlice<UInt8> {
         guard number >= 1, number <= lineCount else { return [] }
         return octets[lines.start(of: number, in: octets)...].prefix { $0 != 0x0A && $0 != 0x0D }
     }
 
-    /// The text of a line from a column on; of a very long one, its beginning.
+    /// The rest of a line from a position on, at most `maximumExcerpt` octets of it.
     func text(from position: SourcePosition) -> Substring.UnicodeScalarView {
         let rest = octets[offset(of: position)...]
         var excerpt = rest.prefix(SourceText.maximumExcerpt).prefix { $0 != 0x0A && $0 != 0x0D }
@@ -71,10 +73,11 @@ struct SourceText: Sendable {
         return String(decoding: excerpt, as: UTF8.self)[...].unicodeScalars
     }
 
-    /// The place, or the end of the text when it lies behind that: libyaml ends every text with a line.
+    /// The position, or the end of the text if that comes first: libyaml's last marks may lie on a line after the text.
     func clamped(_ position: SourcePosition) -> SourcePosition { position.line > lineCount ? end : position }
 
-    /// Where `word` stands for the first time between two places; `nil` too when that is far from the first.
+    /// The position of the first `word` between two positions; `nil` when the first `maximumSearch` octets do not
+    /// contain it.
     func find(_ word: String, from start: SourcePosition, to end: SourcePosition) -> SourcePosition? {
         guard start < end else { return nil }
         let word = Array(word.utf8)
@@ -98,7 +101,7 @@ struct SourceText: Sendable {
         return place.map { lines.position(of: $0, in: octets) }
     }
 
-    /// The first tab among the blanks that begin a line, of each line that has more than blanks.
+    /// Calls `body` with the first tab in the indentation of each line that has more than blanks.
     func forEachIndentationTab(_ body: (SourcePosition) -> Void) {
         guard octets.contains(0x09) else { return }
         var place = SourcePosition.start
@@ -123,7 +126,7 @@ struct SourceText: Sendable {
         }
     }
 
-    /// Of a place behind the end of its line, that end.
+    /// The offset of a position. A position after the end of its line has the offset of that end.
     private func offset(of position: SourcePosition) -> Int {
         guard position.line >= 1, position.line <= lineCount else { return octets.count }
         let start = lines.start(of: position.line, in: octets)
@@ -131,7 +134,7 @@ struct SourceText: Sendable {
     }
 }
 
-/// Why a file cannot be read at all.
+/// Why the text of a file cannot be read.
 struct SourceFault: Error {
     var code: String
     var message: String

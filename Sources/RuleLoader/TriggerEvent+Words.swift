@@ -3,7 +3,7 @@ import Gestures
 import Rules
 
 extension TriggerEvent {
-    /// What may stand under `event`.
+    /// The events by the words that `event` accepts.
     static let words: [String: TriggerEvent] = {
         var words: [String: TriggerEvent] = [
             "down": .down, "up": .up, "click": .click, "double_click": .doubleClick, "hold": .hold(after: nil),
@@ -19,7 +19,7 @@ extension TriggerEvent {
 
     static let wordList = words.keys.sorted()
 
-    /// Words of other systems, and what to write instead.
+    /// Names of events in other systems, and what to write instead.
     static let foreign: [String: String] = [
         "press": "use down, or click", "pressed": "use down, or click", "push": "use down, or click",
         "single": "use click", "single_click": "use click", "short_press": "use click", "tap": "use click",
@@ -32,7 +32,7 @@ extension TriggerEvent {
         "rotate_counterclockwise": "use rotate_counter_clockwise",
     ].merging((1...8).map { ("clicks_\($0)", "write clicks: \($0)") }, uniquingKeysWith: { word, _ in word })
 
-    /// As a rule writes it: `double_click`, `clicks: 3`, `pattern: [short, long]`.
+    /// The event as a rule writes it: `double_click`, `clicks: 3`, `pattern: [short, long]`.
     var word: String {
         switch self {
         case .down: "down"
@@ -51,7 +51,7 @@ extension TriggerEvent {
         }
     }
 
-    /// The models that have it; `nil`: all.
+    /// The models that have the event; `nil`: all models.
     var models: [DeclaredButton.Model]? {
         switch self {
         case .swipe: [.duo]
@@ -71,7 +71,7 @@ extension ButtonPart {
 }
 
 extension TriggerMode {
-    /// Whether a button that is fixed to this mode can do it.
+    /// Whether a button that is fixed to this mode can give the event.
     func gives(_ event: TriggerEvent) -> Bool {
         switch event {
         case .click: true

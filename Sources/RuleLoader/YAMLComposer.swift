@@ -1,25 +1,25 @@
 import Diagnostics
 
-/// Builds the tree of one file from libyaml's events, and refuses what our YAML leaves out.
+/// Builds the tree of one file from libyaml's events, and refuses what rule files may not contain.
 ///
-/// Bounds: `maximumDepth` levels, `maximumNodes` nodes, and `maximumExpansion` nodes made by aliases, so that a
-/// small file cannot become a large tree.
+/// A tree has at most `maximumDepth` levels, `maximumNodes` nodes, and `maximumExpansion` nodes made by aliases, so
+/// that a small file cannot become a large tree.
 struct YAMLComposer: ~Copyable {
     static let maximumDepth = 32
     static let maximumNodes = 500_000
     static let maximumExpansion = 100_000
 
-    /// After so many mistakes no more are collected.
+    /// The most diagnostics that are collected.
     static let maximumReports = 10_000
 
     /// Reading cannot go on; the reason is in `diagnostics`.
     private struct Stop: Error {}
 
-    /// What a name after `&` stands for, from its node's beginning on.
+    /// The node that a name after `&` stands for.
     private enum Anchor {
-        /// Its node is being read.
+        /// The node is still being read.
         case open
-        /// The node, the levels of mappings and lists in it, and how many nodes it is.
+        /// The node, the levels of mappings and lists in it, and its number of nodes.
         case complete(YAMLNode, height: Int32, size: Int32)
     }
 
@@ -27,20 +27,20 @@ struct YAMLComposer: ~Copyable {
     private var events: YAMLEvents
     private(set) var diagnostics: [Diagnostic] = []
     private var anchors: [Anchor] = []
-    /// By name, the latest in `anchors`.
+    /// The index in `anchors` of the latest anchor with each name.
     private var anchorPlaces: [String: Int] = [:]
-    /// The children of the lists and mappings that are open, the innermost's last: so each array is made once, in its
-    /// own size.
+    /// The children of all open lists and mappings, those of the innermost last. Each array of children is then made
+    /// once, in its final size.
     private var nodes: [YAMLNode] = []
     private var entries: [YAMLNode.Entry] = []
-    /// The key under which the next value stands, lists skipped.
+    /// The key whose value is being read. The entries of a list belong to the key of the list.
     private var key = ""
-    /// Without what aliases stand for.
+    /// The number of nodes, without those that aliases add.
     private(set) var nodeCount = 0
-    /// A `!secret` stands somewhere.
+    /// Whether the file contains a `!secret`.
     private(set) var wantsSecrets = false
     private var expandedCount = 0
-    /// Lines on which text goes on from the line before: what they begin with is not indentation. In order.
+    /// Lines in which a scalar continues from the line before, in order. Blanks at their beginning are not indentation.
     private var continuationLines: [ClosedRange<Int>] = []
 
     init(_ source: SourceText) {
@@ -48,7 +48,7 @@ struct YAMLComposer: ~Copyable {
         events = YAMLEvents(source.octets)
     }
 
-    /// The root of the file's one document; `nil` when the file says nothing, or cannot be read.
+    /// Returns the root of the file's only document; `nil` when the file is empty or cannot be read.
     mutating func compose() -> YAMLNode? {
         if reportsTagDirective() { return nil }
         do throws(Stop) {
@@ -79,7 +79,8 @@ struct YAMLComposer: ~Copyable {
             var error = error
             error.position = source.clamped(error.position)
             let diagnostic = error.diagnostic(in: source)
-            // `topic: {{ x }}/set` was a template without quotes before it was anything else.
+            // A template without quotes on this line is already reported, and the cause of this error:
+            // `topic: {{ x }}/set`.
             if !diagnostics.contains(where: { $0.code == "E111" && $0.start.line == diagnostic.start.line }) {
                 diagnostics.append(diagnostic)
             }
@@ -155,7 +156,7 @@ struct YAMLComposer: ~Copyable {
                 keyNode.alias == nil
             else {
                 _ = try node(try next(), depth: depth + 1)
-                // `{{ x }}` without quotes arrives as a mapping whose key is a mapping.
+                // `{{ x }}` without quotes is parsed as a mapping whose key is a mapping.
                 if isFlow, first == entries.count, diagnostics.count < Checker.maximumExactReports,
                     source.text(from: event.start).starts(with: "{{".unicodeScalars)
                 {
@@ -212,12 +213,12 @@ struct YAMLComposer: ~Copyable {
     }
 }
 
-/// The keys of one mapping, to tell whether one comes twice. A few are looked through, many are hashed.
+/// The keys of one mapping, for finding duplicates. Up to `few` keys are searched one by one, more of them by hash.
 private struct WrittenNames {
     private static let few = 12
     private var places: [String: SourcePosition] = [:]
 
-    /// Where the key stands already, if it does.
+    /// Returns the position of an equal key if there is one, and otherwise records this key.
     mutating func insert(
         _ key: YAMLNode.Key, besides entries: ArraySlice<YAMLNode.Entry>, _ merges: [YAMLNode.Entry]
     ) -> SourcePosition? {
@@ -235,7 +236,7 @@ private struct WrittenNames {
 }
 
 extension YAMLNode {
-    /// Levels of mappings and lists, and the number of nodes, keys included.
+    /// The levels of mappings and lists, and the number of nodes with keys included.
     fileprivate var extent: (height: Int, size: Int) {
         var extent = (height: 0, size: 1)
         func add(_ node: YAMLNode) {
@@ -258,7 +259,8 @@ extension YAMLNode {
 // MARK: - Merge keys and tags
 
 extension YAMLComposer {
-    /// Keys written out win over merged ones; two merged mappings must not disagree.
+    /// Adds the entries of `<<` to the written ones, which win. Reports two merged mappings that define the same key
+    /// (E108).
     private mutating func merging(
         _ merges: [YAMLNode.Entry], into written: [YAMLNode.Entry]
     ) -> [YAMLNode.Entry] {
@@ -297,7 +299,7 @@ extension YAMLComposer {
             return
         }
         node.content = .invalid
-        // Only as far as somebody may read: looking for places costs time.
+        // The text of a tag is only looked for in the first messages, because a search takes time.
         guard diagnostics.count < Checker.maximumExactReports else {
             return report("E105", event.start, event.end, "unknown tag")
         }
@@ -320,7 +322,7 @@ extension YAMLComposer {
         }
     }
 
-    /// Where expressions stand, in which `!` is no tag but a slip.
+    /// Keys of expressions, in which a `!` is meant as `not` and not as a tag.
     private static let expressionKeys: Set<String> = ["conditions", "if", "until"]
 }
 
@@ -343,14 +345,15 @@ extension YAMLComposer {
         return Stop()
     }
 
-    /// libyaml compares each such line with all before it, so it is shown none.
+    /// Refuses `%TAG` before libyaml reads the file, because libyaml compares each such line with all lines before it.
     private mutating func reportsTagDirective() -> Bool {
         guard let start = source.firstLine(beginningWith: "%TAG") else { return false }
         report("E113", start, start.advanced(by: 4), "%TAG directives are not supported")
         return true
     }
 
-    /// libyaml takes a tab for a space between brackets and before comments; people's editors do not show it.
+    /// Reports tabs in indentation. libyaml accepts them between brackets and before comments, but they cannot be told
+    /// from spaces in an editor.
     private mutating func reportTabs() {
         var rest = continuationLines[...]
         source.forEachIndentationTab { tab in

@@ -22,11 +22,11 @@ struct YAMLEvent {
     var start, end: SourcePosition
 }
 
-/// What libyaml says is wrong, in its own words.
+/// A syntax error in libyaml's own words.
 struct YAMLProblem: Error {
     var problem: String
     var position: SourcePosition
-    /// Where what it was reading began.
+    /// Where the construct begins that libyaml was reading.
     var contextPosition: SourcePosition?
 }
 
@@ -86,7 +86,7 @@ struct YAMLEvents: ~Copyable {
             start: SourcePosition(event.start_mark), end: SourcePosition(event.end_mark))
     }
 
-    /// Of what is left, up to its end or the first mistake.
+    /// Counts the events that are left, up to the end or the first error.
     fileprivate consuming func count() -> Int {
         var count = 0
         var event = yaml_event_t()
@@ -108,7 +108,8 @@ struct YAMLEvents: ~Copyable {
 }
 
 extension RuleLoader {
-    /// How many events libyaml makes of a text, with nothing done to them: the least that reading it can cost.
+    /// Counts the events that libyaml makes of a text and ignores them. That takes the least time in which the text can
+    /// be read.
     package static func countYAMLEvents(in text: [UInt8]) -> Int { YAMLEvents(text).count() }
 }
 

@@ -1,6 +1,6 @@
 import Diagnostics
 
-/// A piece of a YAML file and where it stands.
+/// A node of a YAML tree and its position in the file.
 struct YAMLNode: Sendable {
     enum Style: Sendable {
         case plain
@@ -12,7 +12,7 @@ struct YAMLNode: Sendable {
         case scalar(String, Style)
         case sequence([YAMLNode])
         case mapping([Entry])
-        /// Already reported; whoever meets it says nothing more.
+        /// A faulty node that is already reported. Code that reads it reports nothing more.
         case invalid
     }
 
@@ -25,7 +25,7 @@ struct YAMLNode: Sendable {
         var text: String
         var isPlain: Bool
         var start, end: SourcePosition
-        /// The key came into this mapping through an alias.
+        /// Set when the key came into this mapping through an alias.
         var alias: Alias?
     }
 
@@ -35,8 +35,8 @@ struct YAMLNode: Sendable {
         case literal = "!literal"
     }
 
-    /// Where a node that was written elsewhere is used. One object for all that is below the node, which has room for
-    /// no more than a reference.
+    /// Where an alias uses a node that is defined elsewhere. It is a class because all nodes below share it and have
+    /// room for no more than a reference.
     final class Alias: Sendable {
         let name: String
         let start, end: SourcePosition
@@ -51,21 +51,21 @@ struct YAMLNode: Sendable {
     var content: Content
     var tag: Tag?
     var start, end: SourcePosition
-    /// The positions are those of the definition.
+    /// Set when the node came here through an alias. Its positions are those of the definition.
     var alias: Alias?
 
-    /// What stands under a key of a mapping.
+    /// The value of a key, if the node is a mapping that has the key.
     subscript(key: String) -> YAMLNode? {
         guard case .mapping(let entries) = content else { return nil }
         return entries.first { $0.key.text == key }?.value
     }
 
-    /// The entries of a list; none of anything else.
+    /// The entries of a list; empty for any other node.
     var elements: [YAMLNode] {
         if case .sequence(let nodes) = content { nodes } else { [] }
     }
 
-    /// A key without a value, or a null spelled out.
+    /// Whether a key has no value, or a null that is spelled out.
     var isNull: Bool {
         guard case .scalar(let text, .plain) = content, tag == nil else { return false }
         return ["", "null", "Null", "NULL"].contains(text)
@@ -79,7 +79,7 @@ struct YAMLNode: Sendable {
         if case .invalid = content { true } else { false }
     }
 
-    /// The same node, and everything in it, as used through an alias.
+    /// A copy of the node and everything in it, marked as used through an alias.
     func used(through alias: Alias) -> YAMLNode {
         var node = self
         node.alias = alias

@@ -1,7 +1,7 @@
 import Diagnostics
 
 extension YAMLProblem {
-    /// libyaml's complaint in words for people.
+    /// Puts libyaml's error into words for the authors of rule files.
     func diagnostic(in source: SourceText) -> Diagnostic {
         if let special = template(in: source) ?? tab(in: source) ?? interrupted(in: source) { return special }
         let opened = contextPosition.map { "\($0.line):\($0.column)" } ?? "its start"
@@ -84,7 +84,7 @@ extension YAMLProblem {
         return error("a plain text cannot begin with \"\(character)\"", in: source, at: place, hint: "quote it")
     }
 
-    /// Why a list or mapping in brackets has an end that is not seen.
+    /// A hint why a list or a mapping in brackets is not closed where libyaml expects it.
     private func separation(in source: SourceText) -> String? {
         let before = source.text(before: position).last { $0 != " " }
         let next = source.text(from: position).first
@@ -95,7 +95,8 @@ extension YAMLProblem {
         }
     }
 
-    /// `"ON" == states.lamp`: what begins with a quote or a bracket ends with it, and more follows.
+    /// The error for text after a closing quote or bracket: in `"ON" == states.lamp`, YAML ends the value at the second
+    /// quote.
     private func interrupted(in source: SourceText) -> Diagnostic? {
         switch problem {
         case "did not find expected ',' or ']'", "did not find expected ',' or '}'", "did not find expected key",
@@ -120,7 +121,7 @@ extension YAMLProblem {
         }
     }
 
-    /// `topic: {{ x }}/set`, and `{% if x %}`: libyaml sees a mapping and stumbles over what follows.
+    /// The error for a template without quotes, `topic: {{ x }}/set` or `{% if x %}`, which libyaml reads as a mapping.
     private func template(in source: SourceText) -> Diagnostic? {
         let before = String(Substring(source.text(before: position)))
         if before.hasSuffix("{"), source.text(from: position).first == "%" {
@@ -129,7 +130,7 @@ extension YAMLProblem {
                 severity: .error, code: "E408", file: source.name, start: start, end: start.advanced(by: 2),
                 message: "{% … %} is not supported", hint: "use if/then/else steps or a if b else c")
         }
-        // In brackets, plain text ends before the braces: `{topic: home/{{ x }}}`.
+        // Inside brackets, plain text ends before the braces: `{topic: home/{{ x }}}`.
         let isAtBraces = source.text(from: position).starts(with: "{{".unicodeScalars)
         let lineStart = SourcePosition(line: position.line, column: 1)
         guard
@@ -152,7 +153,7 @@ extension YAMLProblem {
 }
 
 extension SourceText {
-    /// A template that needs quotes: from a place to where a reader would say that it ends.
+    /// The diagnostic for a template that needs quotes (E111), from its start to where a reader would see its end.
     func unquotedTemplate(at start: SourcePosition) -> Diagnostic {
         let rest = text(from: start)
         var end = rest.startIndex
@@ -169,13 +170,13 @@ extension SourceText {
             message: text.isEmpty ? message : "\(message): \"\(Checker.shown(text))\"")
     }
 
-    /// The text of a line up to a place; of a long one, the last part.
+    /// The part of a line before a position, at most its last 200 characters.
     func text(before position: SourcePosition) -> Substring.UnicodeScalarView {
         let width = min(position.column - 1, 200)
         return text(from: position.advanced(by: -width)).prefix(width)
     }
 
-    /// Where the plain text begins that a place in brackets interrupts.
+    /// The start of the plain text, in brackets, that ends before a position.
     fileprivate func startOfText(before position: SourcePosition) -> SourcePosition {
         var width = 0
         for scalar in text(before: position).reversed() {

@@ -3,9 +3,10 @@ import Gestures
 import Rules
 
 extension Buttons {
-    /// `event:` — something the button did, past the recogniser; turns go through it, to be summed.
+    /// The inputs for the engine that an `event:` step gives. Gestures bypass the recogniser; turns and swipes go
+    /// through it, which sums turns.
     ///
-    /// - Parameter stages: for how long the rules want it held.
+    /// - Parameter stages: the durations of holds that rules wait for.
     func inputs(for event: SimulatedEvent, stages: [Duration], at now: Instant) -> [RuleEngine.Input] {
         guard let id = id(of: event.button) else { return [] }
         switch event.event {
@@ -27,7 +28,7 @@ extension Buttons {
         }
     }
 
-    /// `nil` for what no recogniser finds.
+    /// The gesture for an event, as the recogniser would report it; `nil` for an event that is no gesture.
     func recognised(_ event: SimulatedEvent, at now: Instant) -> Recognised? {
         guard let id = id(of: event.button), let button = declared(event.button) else { return nil }
         let what: Recognised.What
@@ -72,7 +73,7 @@ extension Buttons {
         var dial: Dial
     }
 
-    /// `nil` for what is no turn.
+    /// The dial and its position after an event; `nil` when the event is no turn.
     private func turned(_ event: SimulatedEvent, of button: DeclaredButton) -> Turn? {
         guard case .rotate = event.event else { return nil }
         let part = event.part ?? button.model.turnedPart

@@ -1,8 +1,8 @@
 import ButtonModel
 import Rules
 
-/// The declared buttons of a test. They tell no more than that they went down and up: the recogniser decides by itself
-/// what that was.
+/// The declared buttons of a test. They report `down` and `up` without a gesture, so that the recogniser decides which
+/// gesture the presses are.
 struct Buttons {
     private var declared: [DeclaredButton] = []
     private(set) var identities: [ButtonIdentity] = []
@@ -11,7 +11,7 @@ struct Buttons {
 
     init(_ buttons: [DeclaredButton]) { declare(buttons) }
 
-    /// Those that are new are made; the others stay what they are.
+    /// Replaces the declarations. New buttons get an identity; the others keep theirs.
     mutating func declare(_ buttons: [DeclaredButton]) {
         declared = buttons
         for button in buttons where !identities.contains(where: { button.hardware.matches($0) }) {
@@ -19,7 +19,7 @@ struct Buttons {
         }
     }
 
-    /// Made up, but for what the rules know it by.
+    /// An invented identity that contains what the declaration identifies the button by.
     private static func identity(_ button: DeclaredButton, number: Int) -> ButtonIdentity {
         let digits = String(number)
         let padded = String(repeating: "0", count: max(0, 6 - digits.count)) + digits
@@ -45,7 +45,7 @@ struct Buttons {
 
     func declared(_ name: String) -> DeclaredButton? { declared.first { $0.name == name } }
 
-    /// `nil`: it is down, or up, already.
+    /// The event of a button that goes down or up; `nil` when it is down or up already.
     mutating func move(_ name: String, isDown: Bool, at now: Instant) -> ButtonEvent? {
         guard let id = id(of: name), down.contains(id) != isDown else { return nil }
         if isDown { down.insert(id) } else { down.remove(id) }
@@ -58,9 +58,9 @@ struct Buttons {
 }
 
 extension DeclaredButton.Model {
-    /// Which part a press is of, where nobody says.
+    /// The part that a press belongs to when the test does not name one.
     var pressedPart: ButtonPart? { self == .duo ? .big : nil }
 
-    /// Which part is turned, where nobody says.
+    /// The part that a turn belongs to when the test does not name one.
     var turnedPart: ButtonPart { self == .twist ? .dial : .big }
 }

@@ -1,15 +1,17 @@
 package import Rules
 
-/// Which rules, branches and steps no test came to.
+/// The rules, branches and steps that tests have reached, from which those that they have not reached follow.
 package struct Coverage: Sendable {
     package struct Gap: Hashable, Sendable {
-        /// `rule hall_click`, `hall_click › actions[0].choose[1]`, `script all_off.actions[0].publish`.
+        /// What was not reached: `rule hall_click`, `hall_click › actions[0].choose[1]`,
+        /// `script all_off.actions[0].publish`.
         package var text: String
         package var place: Place
     }
 
     private var rules: Set<String> = []
-    /// Places as text. Rules may have a step in common that stands in the file once.
+    /// The positions of the steps that were reached, as text, by rule. Rules may share a step that is written only
+    /// once.
     private var steps: [String: Set<String>] = [:]
 
     init() {}
@@ -41,7 +43,7 @@ package struct Coverage: Sendable {
         return gaps
     }
 
-    /// What lies inside a step or a branch that was not reached is not told of.
+    /// Adds what was not reached in a list of steps. The content of a step or branch that was not reached is left out.
     private func add(_ list: [Step], _ owner: String, _ reached: Set<String>, _ gaps: inout [Gap]) {
         for step in list where step.isEnabled {
             guard reached.contains(step.place.description) else {

@@ -2,13 +2,13 @@ import ButtonModel
 import JSON
 import Rules
 
-/// One thing the rules did.
+/// One action that the rules performed.
 struct Happened {
     var action: Action
-    /// Since the latest `expect`.
+    /// The time since the latest `expect`.
     var after: Duration
 
-    /// Whether a test that does not ask for it may pass over it.
+    /// Whether the action is a log line that a test may leave out of `expect`.
     var isQuietLog: Bool {
         switch action {
         case .log(let level, _): level == .debug || level == .info
@@ -32,7 +32,7 @@ struct Happened {
 }
 
 extension ExpectedEffect {
-    /// Whether it is that, in everything the test cares about.
+    /// Whether an action agrees with everything that the test expects of it.
     func fits(_ happened: Happened) -> Bool {
         if let at, at != happened.after { return false }
         switch (kind, happened.action) {
@@ -113,7 +113,7 @@ extension ExpectedContent {
 }
 
 extension JSONValue {
-    /// The same value: the order of members says nothing, and 1 is 1.0.
+    /// Whether two values are equal, regardless of the order of members; 1 equals 1.0.
     func isSame(as other: JSONValue) -> Bool {
         switch (self, other) {
         case (.integer(let left), .number(let right)): Double(left) == right

@@ -2,22 +2,22 @@ import ButtonModel
 import Expressions
 import Rules
 
-/// The broker, programs and web servers of a test: what they answer, and when.
+/// The broker, the programs and the web servers of a test: what they answer, and when.
 struct Outside {
-    /// Something that ends at its time.
+    /// A step whose outcome comes at a known time.
     private struct Pending {
         var at: Instant
         var step: StepID
         var outcome: StepOutcome
     }
 
-    /// A message that waits for the broker.
+    /// A message that waits for the broker to come online.
     private struct WaitingMessage {
         var step: StepID
         var deadline: Instant
     }
 
-    /// Where a value stands at the broker, whatever the rules call it.
+    /// The topic and the pointer of a state, which identify its value at the broker whatever the rules call the state.
     private struct Source: Hashable {
         var topicName, pointer: String
 
@@ -27,18 +27,18 @@ struct Outside {
         }
     }
 
-    /// Beyond this the oldest fails first.
+    /// The most messages that wait for the broker. One more makes the oldest fail.
     static let maximumWaiting = 1000
 
     var brokerIsOnline = true
     private var said: [Source: Value] = [:]
-    /// Of those at one instant the first is the first.
+    /// Sorted by time. Entries with the same time keep the order in which they were added.
     private var pending: [Pending] = []
     private var waiting: [WaitingMessage] = []
 
     var nextMoment: Instant? { (pending.map(\.at) + waiting.map(\.deadline)).min() }
 
-    /// What is answered at once.
+    /// Performs an action and returns the inputs that follow at once.
     mutating func perform(
         _ action: Action, for step: StepID, _ results: [RuleTest.OutsideResult], at now: Instant
     ) -> [RuleEngine.Input] {
@@ -63,7 +63,7 @@ struct Outside {
         waiting.removeAll { $0.step == step }
     }
 
-    /// The program is another one now; the broker is as it was.
+    /// Forgets all steps after a restart of the program. The broker keeps its state.
     mutating func forgetSteps() {
         pending = []
         waiting = []
@@ -81,7 +81,7 @@ struct Outside {
         return expired.map { Outside.undelivered($0.step, "the broker was away for too long") }
     }
 
-    /// What waited goes out when it comes back.
+    /// The inputs for the messages that have waited, when the broker comes back.
     mutating func takeWaiting() -> [RuleEngine.Input] {
         defer { waiting = [] }
         return waiting.flatMap { Outside.delivered($0.step) }
@@ -99,7 +99,7 @@ struct Outside {
 
     mutating func say(_ value: Value, for state: DeclaredState) { said[Source(state)] = value }
 
-    /// As retained messages bring it to whoever subscribes.
+    /// The values of states, as retained messages deliver them after a subscription.
     func said(for states: [DeclaredState]) -> [RuleEngine.Input] {
         states.compactMap { state in said[Source(state)].map { .given(.state(state.name, $0)) } }
     }

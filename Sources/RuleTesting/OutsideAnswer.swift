@@ -1,9 +1,10 @@
 import Expressions
 import Rules
 
-/// What programs and web servers answer in a test.
+/// The answers of programs and web servers in a test.
 enum OutsideAnswer {
-    /// The first result that fits, as often as asked; success that takes no time where none does.
+    /// The first result that matches the action; a result may be used any number of times. Without a match, the action
+    /// succeeds at once.
     static func to(_ action: Action, _ results: [RuleTest.OutsideResult]) -> (StepOutcome, Duration) {
         let kind: RuleTest.OutsideResult.Kind
         let subject: String

@@ -1,7 +1,7 @@
 package import Rules
 
-/// Runs the `tests:` of a rule set: virtual clock, no radio, no broker, no processes, no network; the recogniser, the
-/// gates, the evaluator and the scheduler are the daemon's own.
+/// Runs the `tests:` of a rule set with a virtual clock, and without radio, broker, processes and network. The
+/// recogniser, the gates, the evaluator and the scheduler are those of the daemon.
 package enum RuleTestRunner {
     package static func run(_ set: RuleSet) -> RuleTestReport {
         var report = RuleTestReport()
@@ -27,19 +27,19 @@ package struct RuleTestReport: Sendable {
 package struct RuleTestResult: Sendable {
     package var name: String
     package var place: Place
-    /// `nil`: everything was as expected.
+    /// `nil` when the test passed.
     package var failure: RuleTestFailure?
 }
 
 package struct RuleTestFailure: Sendable {
-    /// Of the expectation.
+    /// The position of the expectation.
     package var place: Place
     package var expected: [String]
     package var happened: [String]
     /// What the rules did and saw since the expectation before.
     package var why: [String]
 
-    /// As a person sees it, with a line's end.
+    /// The failure as it is printed, with a line end.
     package func text(of name: String) -> String {
         var lines = ["\(place): test failed: \(name)"]
         func add(_ label: String, _ texts: [String]) {

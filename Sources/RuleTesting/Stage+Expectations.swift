@@ -5,7 +5,8 @@ import Rules
 extension Stage {
     mutating func check(_ wanted: [ExpectedEffect], _ place: Place) -> RuleTestFailure? {
         let seen = happened.filter { entry in !entry.isQuietLog || wanted.contains { $0.fits(entry) } }
-        // Whoever waits for a line wants to see what was said instead.
+        // When a log line is expected, all log lines are shown, because one of them may be the expected line in other
+        // words.
         let shown = wanted.contains(where: \.isLog) ? happened : seen
         defer { forget() }
         guard seen.count != wanted.count || !zip(wanted, seen).allSatisfy({ $0.fits($1) }) else { return nil }

@@ -3,11 +3,12 @@ import ButtonModel
 import Expressions
 import Rules
 
-/// One test while it runs: the engine, and everything around it that a test plays.
+/// One test while it runs: the engine, the buttons, and the broker, programs and web servers around it.
 struct Stage {
-    /// Lines of what the rules did and saw; the last of them, if there are more.
+    /// The most lines of what the rules did and saw. The last ones are kept.
     static let maximumReasons = 20
-    /// A button's clock has ticks of 1/32768 s. What is due within two of them of an instant is due at it.
+    /// A button's clock ticks every 1/32768 s. What is due within two ticks of an instant counts as due at that
+    /// instant.
     private static let grain = Duration.microseconds(62)
 
     private(set) var rules: RuleSet
@@ -15,18 +16,19 @@ struct Stage {
     private var given = RuleTest.Given()
     private(set) var engine: RuleEngine
     private(set) var now = Instant(sinceBoot: .seconds(3600))
-    /// Later by less than `grain`, once something was due between two ticks.
+    /// The time that the engine is given. It is later than `now` by less than `grain` after something was due between
+    /// two ticks.
     private var latest = Instant(sinceBoot: .seconds(3600))
     private var start: (utc: UTCTime, at: Instant)
     private(set) var buttons: Buttons
     private var outside = Outside()
-    /// What a restart finds.
+    /// What the rules have stored, with which a restart begins.
     private var state = RuleState()
     private var nextRun: UInt64 = 1
     private var timer: Instant?
-    /// Of what goes on, the rule.
+    /// The rules of the runs that are not finished.
     private var live: [RunID: String] = [:]
-    /// Since the latest `expect`.
+    /// The actions since the latest `expect`.
     private(set) var happened: [Happened] = []
     private(set) var why: [String] = []
     private var moved: Set<String> = []
@@ -34,7 +36,7 @@ struct Stage {
     private(set) var outcomes: [String: Outcome] = [:]
     private(set) var coverage = Coverage()
 
-    /// As it is before the first test.
+    /// The stage before the first test, on which the program has just started.
     init(_ set: RuleSet) {
         rules = set
         redaction = Redaction(set.confidential)
@@ -48,7 +50,7 @@ struct Stage {
 
     private var wallClock: UTCTime { start.utc + (now - start.at) }
 
-    /// Begins as the test wants it. Nothing of it counts as having happened.
+    /// Applies what the test is given. Nothing of it counts for an `expect`.
     mutating func begin(_ given: RuleTest.Given) {
         self.given = given
         if let time = given.now {
@@ -63,7 +65,7 @@ struct Stage {
         outcomes = [:]
     }
 
-    /// What every start of the program has.
+    /// The inputs that every start of the program gives.
     private mutating func boot(with trains: [(ButtonID, String)] = []) {
         feed(.wallClock(wallClock, isBelievable: true))
         for (button, train) in trains { engine.restoreTrain(of: button, train, at: now) }
@@ -86,7 +88,7 @@ struct Stage {
     }
 
     private mutating func perform(_ step: TestStep) -> RuleTestFailure? {
-        // At one instant, what a finger does is judged before what a timer decides.
+        // Timers that are due are handled first, but after a press at the same instant.
         if !step.isOfFingers { settle() }
         switch step.kind {
         case .event(let event): occur(event)
@@ -117,7 +119,7 @@ struct Stage {
         return nil
     }
 
-    /// Behind an `expect` all begins anew.
+    /// Forgets what has happened, because the next `expect` counts from here.
     mutating func forget() {
         happened = []
         why = []
@@ -125,7 +127,8 @@ struct Stage {
         lastExpect = now
     }
 
-    /// The latest run of each rule that did something since the latest `expect`, or goes on, as it went.
+    /// The trace of the latest run of each rule that has a run in progress, or one that began or ended since the latest
+    /// `expect`.
     var traceLines: [String] {
         let shown = moved.union(live.values)
         return rules.rules.filter { shown.contains($0.id) }.flatMap { rule in
@@ -184,7 +187,7 @@ extension Stage {
         moved.insert(rule)
     }
 
-    /// What runs that go on have come to so far.
+    /// Adds the steps that unfinished runs have reached so far to the coverage.
     private mutating func noteLive() {
         for rule in Set(live.values) {
             for trace in engine.traces(of: rule) where trace.result == nil { coverage.note(trace) }
@@ -195,7 +198,7 @@ extension Stage {
 // MARK: - Time
 
 extension Stage {
-    /// What is due at the very end waits for what a button does then.
+    /// Advances the clock. What is due at the very end is left, because a press at that instant comes first.
     private mutating func advance(by duration: Duration) {
         let end = now + duration
         while let next = nextMoment, next < end - Stage.grain {
@@ -214,7 +217,7 @@ extension Stage {
 
     private var nextMoment: Instant? { [timer, outside.nextMoment].compactMap(\.self).min() }
 
-    /// What outside things do comes before what a timer decides.
+    /// Handles what is due. Results of programs and messages come before timers.
     private mutating func happenNow() {
         for input in outside.takeDue(at: latest) { feed(input) }
         guard let timer, timer <= latest else { return }
@@ -293,6 +296,6 @@ extension TestStep {
 }
 
 extension Duration {
-    /// The nearest number of whole ones.
+    /// The duration rounded to whole milliseconds.
     fileprivate var inMilliseconds: Duration { .milliseconds((self + .microseconds(500)).milliseconds) }
 }

@@ -1,9 +1,9 @@
 import Daemon
 
-/// Why a command ends with another status than 0.
+/// The reason why a command ends with a status other than 0.
 struct Failure: Error, Hashable, Sendable {
     var status: ExitStatus
-    /// Says what to do next. Empty when everything has been said already.
+    /// What went wrong and what to do next. Empty when the command has already printed that.
     var sentence: String
 
     init(_ status: ExitStatus, _ sentence: String) {
@@ -11,6 +11,6 @@ struct Failure: Error, Hashable, Sendable {
         self.sentence = sentence
     }
 
-    /// The command has printed what there is to say.
+    /// A failure about which the command has already printed everything.
     static func silent(_ status: ExitStatus) -> Failure { Failure(status, "") }
 }

@@ -1,11 +1,12 @@
 import Daemon
 import Glibc
 
-/// A directory of our own for as long as a command runs, mode 0700.
+/// A directory with mode 0700 that exists as long as a command runs.
 struct TemporaryDirectory: Sendable {
     let path: String
 
-    /// A socket's path has room for 107 octets, so a deep `$TMPDIR` is passed over.
+    /// Makes the directory in `$TMPDIR`, `/tmp` or `/var/tmp`. A long `$TMPDIR` is skipped, because the path of a
+    /// socket has at most 107 octets.
     init() throws(Failure) {
         let chosen = getenv("TMPDIR").map { String(cString: $0) } ?? ""
         for parent in [chosen, "/tmp", "/var/tmp"] where !parent.isEmpty && parent.utf8.count <= 70 {
@@ -18,10 +19,10 @@ struct TemporaryDirectory: Sendable {
         throw Failure(.unavailable, "There is no directory for temporary files. Set TMPDIR to one that can be written.")
     }
 
-    /// It goes away with everything in it.
+    /// Removes the directory with everything in it.
     func remove() { TemporaryDirectory.remove(path) }
 
-    /// Links are removed, not followed.
+    /// Removes a file or a directory. Links are removed and not followed.
     private static func remove(_ path: String) {
         guard Glibc.remove(path) != 0, errno == ENOTEMPTY || errno == EEXIST, let entries = opendir(path) else {
             return

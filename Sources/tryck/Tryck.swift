@@ -2,7 +2,7 @@ import ArgumentParser
 import Daemon
 import Glibc
 
-/// The command line.
+/// The root command of the command line.
 struct Tryck: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tryck",

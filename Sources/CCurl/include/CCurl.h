@@ -1,13 +1,14 @@
-// libcurl, opened when it is first needed: most rules make no web request, and a daemon that makes none does not carry it.
+// libcurl, opened when it is first needed, so that a daemon whose rules make no web request does not load it.
 //
-// Its variadic calls are here with the type of their last argument. None of them may be called before ccurl_open() has
-// returned NULL; all of them on one thread. An option that this libcurl does not know is CURLE_UNKNOWN_OPTION.
+// Swift cannot call libcurl's variadic functions, so there is a function for each type of their last argument. None of
+// the functions may be called before ccurl_open() has returned NULL, and all must be called on one thread. For an
+// option that the installed libcurl does not know they return CURLE_UNKNOWN_OPTION.
 #ifndef CCURL_H
 #define CCURL_H
 
 #include <curl/curl.h>
 
-// Opens and prepares libcurl, the first time. NULL when it can be used, else why not.
+// Opens and prepares libcurl at the first call. Returns NULL when libcurl can be used, otherwise the reason why not.
 const char *ccurl_open(void);
 
 const char *ccurl_describe(CURLcode code);
@@ -15,30 +16,30 @@ const char *ccurl_describe(CURLcode code);
 CURL *ccurl_easy(void);
 void ccurl_easy_cleanup(CURL *easy);
 CURLcode ccurl_set_number(CURL *easy, CURLoption option, long value);
-// What it points to must stay while the transfer does, unless it is a string: that is copied.
+// Strings are copied. Anything else that `value` points to must exist as long as the transfer.
 CURLcode ccurl_set_pointer(CURL *easy, CURLoption option, const void *value);
-// The octets are copied.
+// Sets the body of the request. The octets are copied.
 CURLcode ccurl_set_body(CURL *easy, const void *octets, curl_off_t count);
 CURLcode ccurl_set_writer(CURL *easy, curl_write_callback writer, void *context);
-// 0 when there was no response.
+// The status of the response; 0 when there was none.
 long ccurl_status(CURL *easy);
-// Where the response sends us, as an absolute URL; NULL if it does not. Valid as long as the handle.
+// The absolute URL that the response redirects to; NULL if it does not. Valid as long as the handle.
 const char *ccurl_redirect(CURL *easy);
 
 struct curl_slist *ccurl_append(struct curl_slist *list, const char *string);
 void ccurl_free_list(struct curl_slist *list);
 
 CURLM *ccurl_multi(curl_socket_callback on_socket, curl_multi_timer_callback on_timer, void *context);
-// All transfers must have been removed.
+// All transfers must have been removed before.
 void ccurl_multi_cleanup(CURLM *multi);
 CURLMcode ccurl_add(CURLM *multi, CURL *easy);
 CURLMcode ccurl_remove(CURLM *multi, CURL *easy);
-// Goes on with what the socket is ready for; CURL_SOCKET_TIMEOUT for the timer.
+// Goes on with a socket that is ready, or with CURL_SOCKET_TIMEOUT when the timer has fired.
 CURLMcode ccurl_act(CURLM *multi, curl_socket_t socket);
-// A transfer that has ended, and how; NULL when there is none.
+// Returns a transfer that has ended and stores its result; NULL when there is none.
 CURL *ccurl_next_done(CURLM *multi, CURLcode *result);
 
-// One part of a URL, in the form in which libcurl will use it, or NULL. To be given to ccurl_free.
+// A part of a URL in the form in which libcurl will use it, or NULL. The caller frees it with ccurl_free.
 char *ccurl_url_part(const char *url, CURLUPart part);
 void ccurl_free(void *pointer);
 

@@ -1,4 +1,4 @@
-// What the Glibc overlay leaves out: headers it does not map, GNU-only calls, variadic ones, macros.
+// System calls that the Glibc module lacks: headers it does not map, GNU-only functions, variadic functions, macros.
 #ifndef CLINUX_H
 #define CLINUX_H
 
@@ -15,50 +15,50 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
-// Every call returns -1 and sets errno where the system does; posix_spawn's family returns the error itself.
+// All functions return -1 and set errno as the system does, except those for posix_spawn, which return the error.
 
-// A descriptor that becomes readable when the process has ended. Closed on exec. Linux 5.3.
+// Returns a descriptor that becomes readable when the process has ended. It is closed on exec. Since Linux 5.3.
 int linux_pidfd_open(pid_t process);
 
-// Reaps the process of a pidfd without blocking: 1 when it was reaped, 0 when it still runs.
-// `signalled` says whether `status` is a signal number or an exit status.
+// Reaps the process of a pidfd without blocking. Returns 1 when it was reaped, 0 while it still runs.
+// `signalled` tells whether `status` is a signal number or an exit status.
 int linux_reap(int pidfd, int *signalled, int *status);
 
-// The next connection of a listening socket, non-blocking and closed on exec.
+// Accepts the next connection of a listening socket. It is non-blocking and closed on exec.
 int linux_accept(int listener);
 
-// A pipe whose two ends are non-blocking and closed on exec. What is put in place of a child's standard
-// stream must be made blocking again: see linux_set_blocking.
+// Makes a pipe whose two ends are non-blocking and closed on exec. An end that becomes a standard stream of a child
+// must be made blocking with linux_set_blocking.
 int linux_pipe(int ends[2]);
 int linux_set_blocking(int descriptor, int blocking);
 
-// glibc 2.34 and 2.29.
+// Since glibc 2.34 and 2.29.
 int linux_spawn_closefrom(posix_spawn_file_actions_t *actions, int first);
 int linux_spawn_chdir(posix_spawn_file_actions_t *actions, const char *directory);
 
-// Takes the calling thread's ambient capabilities: what it starts from then on has none of them. What it may do itself
-// stays. Linux 4.3.
+// Drops the calling thread's ambient capabilities, so that programs it starts from then on have none of them. The
+// thread's own capabilities stay. Since Linux 4.3.
 int linux_drop_ambient_capabilities(void);
 
-// Gives the calling thread back what the first call of the above took from it.
+// Gives the calling thread back the capabilities that its first call of linux_drop_ambient_capabilities took.
 void linux_restore_ambient_capabilities(void);
 
-// No descriptor from `first` on outlives an exec. Linux 5.11; glibc 2.34.
+// Makes every descriptor from `first` on close on exec. Since Linux 5.11 and glibc 2.34.
 int linux_close_on_exec(unsigned first);
 
 // The environment of this process: "NAME=value" strings, ended by a null pointer.
 char **linux_environment(void);
 
-// Fills the buffer from the kernel's generator; 0, or -1 and errno. May be called before the generator is
-// seeded, and then waits for it.
+// Fills the buffer with octets of the kernel's random generator. Returns 0, or -1 and sets errno. Before the generator
+// is seeded, it waits for that.
 int linux_random(void *buffer, size_t count);
 
-// The address of a unix socket, and its length for bind and connect; 0 where the path is empty or does not fit.
-// A leading '@' means the abstract namespace.
+// Fills in the address of a unix socket. Returns its length for bind and connect, or 0 when the path is empty or too
+// long. A leading '@' means the abstract namespace.
 socklen_t linux_unix_address(struct sockaddr_un *address, const char *path);
 
-// Bluetooth controllers by their ioctls, which are macros of a kind that Swift does not see. `socket` is any
-// BTPROTO_HCI socket. The list returns how many indexes it wrote; the address is little endian, as on the air.
+// Ioctls of Bluetooth controllers, whose numbers are macros that Swift does not import. `socket` is any BTPROTO_HCI
+// socket. linux_hci_list returns how many indexes it wrote; the address is little endian, as on the air.
 int linux_hci_list(int socket, uint16_t *indexes, int capacity);
 int linux_hci_address(int socket, uint16_t index, uint8_t address[6]);
 int linux_hci_down(int socket, uint16_t index);

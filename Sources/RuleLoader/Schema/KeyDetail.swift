@@ -1,17 +1,17 @@
 import JSON
 
-/// What the keys of a mapping say that no type says.
+/// What the schema and the reference say of a key beyond its `ValueType`.
 struct KeyDetail: Sendable {
-    /// `nil`: the type of the key says it.
+    /// The shape of the value; `nil`: that of the key's type.
     var shape: SchemaShape?
-    /// What holds when the key is left out.
+    /// What applies when the key is left out.
     var fallback: Fallback?
-    /// Good values; none are needed where all of them can be listed.
+    /// Examples of values. None are needed where all values can be listed.
     var examples: [JSONValue]
 
     enum Fallback: Sendable {
         case value(JSONValue)
-        /// Such as "the button's".
+        /// A description, such as "the button's".
         case said(String)
     }
 
@@ -21,7 +21,7 @@ struct KeyDetail: Sendable {
         self.examples = examples
     }
 
-    /// What the type of the key says is enough.
+    /// A detail of a key whose shape follows from its type.
     init(else fallback: Fallback? = nil, _ examples: JSONValue...) {
         self.fallback = fallback
         self.examples = examples

@@ -3,7 +3,8 @@ import JSON
 extension RulesSchema {
     static func reference(to definition: String) -> JSONValue { ["$ref": .string("#/definitions/\(definition)")] }
 
-    /// Beside a reference nothing else counts.
+    /// The members of a schema, for use beside other members. A `$ref` is wrapped in `allOf`, because draft-07 ignores
+    /// all members beside it.
     func besideOthers(_ schema: JSONValue) -> [JSONValue.Member] {
         schema["$ref"] == nil ? schema.objectValue ?? [] : [.init("allOf", [schema])]
     }
@@ -50,7 +51,7 @@ extension RulesSchema {
         if case .either(let shapes) = shape { shapes.map(schema) } else { [schema(shape)] }
     }
 
-    /// Names that are known have a key each, so that editors offer them.
+    /// A mapping whose keys are names of one kind. Known names become properties, so that editors offer them.
     private func keyed(_ kind: SchemaShape.Names, _ schema: JSONValue, atLeast count: Int) -> JSONValue {
         let names = names[kind]
         let keys = object(names ?? [], names == nil ? SchemaPattern.name.anchored : nil, schema)
@@ -64,7 +65,7 @@ extension RulesSchema {
         return .object(members + [.init("additionalProperties", false)])
     }
 
-    /// What nobody would write is no bound.
+    /// The bounds of a range. Bounds that restrict nothing are left out.
     private static func bounds(_ range: ClosedRange<Int>, _ low: String, _ high: String) -> [JSONValue.Member] {
         var members: [JSONValue.Member] = []
         if range.lowerBound != 0 || low == "minimum" { members.append(.init(low, .integer(Int64(range.lowerBound)))) }

@@ -1,17 +1,18 @@
 package import JSON
 package import Rules
 
-/// What an editor needs to know of the rule language: a JSON Schema made from the tables the loader checks by.
+/// The JSON Schema of the rule language for editors, made from the tables that the loader checks with.
 ///
-/// It accepts every file the loader accepts, and cannot see everything the loader refuses: names, unless it is given
-/// those of a set, expressions, keys that stand twice. Drafts after the seventh are not understood by common editors.
+/// It accepts every file that the loader accepts, and some that the loader refuses: it cannot check names unless it is
+/// given those of a set, nor expressions, nor keys that occur twice. It is draft-07, because common editors do not
+/// understand later drafts.
 ///
 /// - Source: JSON Schema Validation draft-07.
 package struct RulesSchema {
-    /// What is declared, where it is known.
+    /// The declared names of each kind, where they are known.
     let names: [SchemaShape.Names: [String]]
 
-    /// - Parameter set: whose names are completed, and others refused; `nil`: any name will do.
+    /// - Parameter set: the set whose names are completed, and all others refused; `nil`: any name is accepted.
     package init(for set: RuleSet? = nil) {
         names = set.map(RulesSchema.names) ?? [:]
     }
@@ -46,7 +47,7 @@ package struct RulesSchema {
             } + SchemaMapping.allCases.filter { $0 != .file }.flatMap(definitions)
     }
 
-    /// Texts of a form of their own, and what editors say instead of the pattern.
+    /// Texts with a format of their own, and the message that editors show when the pattern does not match.
     static let forms: [(name: String, pattern: SchemaPattern, hint: String)] = [
         ("name", .name, "at most 64 of a-z, 0-9 and _, beginning with a letter"),
         ("duration", .duration, "write 10s, 500ms or 1h30m"),
@@ -59,11 +60,12 @@ package struct RulesSchema {
     ]
 
     private func form(_ pattern: SchemaPattern, hint: String) -> JSONValue {
-        // `patternErrorMessage` is not of the draft; editors that do not know it pass over it.
+        // `patternErrorMessage` is not part of the draft; editors that do not know it ignore it.
         ["type": "string", "pattern": .string(pattern.anchored), "patternErrorMessage": .string(hint)]
     }
 
-    /// One for a mapping; before it one for each of its keys when it has several kinds, which share them.
+    /// The definition of a mapping. A mapping of several kinds has a definition for each of its keys, too, which the
+    /// kinds share.
     private func definitions(_ mapping: SchemaMapping) -> [JSONValue.Member] {
         guard !mapping.kinds.isEmpty else { return [.init(mapping.rawValue, .object(members(of: mapping)))] }
         return mapping.table.keys.map { .init("\(mapping.rawValue).\($0.name)", property($0, of: mapping)) }
@@ -125,6 +127,6 @@ package struct RulesSchema {
 }
 
 extension SchemaShape.Names {
-    /// What the definition of these names is called.
+    /// The name of the definition that lists these names.
     var definition: String { "name_of_\(rawValue)" }
 }

@@ -1,7 +1,7 @@
 import JSON
 
 extension SchemaMapping {
-    /// Of a step and what stands in one.
+    /// Details of the keys of a step and of the mappings inside it.
     var stepDetails: [String: KeyDetail] {
         switch self {
         case .step: SchemaMapping.actionDetails.merging(SchemaMapping.commonDetails) { first, _ in first }

@@ -3,7 +3,7 @@ import JSON
 import Rules
 
 extension SchemaMapping {
-    /// Of a test and what stands in one.
+    /// Details of the keys of a test and of the mappings inside it.
     var testDetails: [String: KeyDetail] {
         switch self {
         case .test:

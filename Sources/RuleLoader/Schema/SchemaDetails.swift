@@ -4,7 +4,7 @@ import JSON
 import Rules
 
 extension SchemaMapping {
-    /// By key; each key of the table has one.
+    /// A detail for each key of the table.
     var details: [String: KeyDetail] {
         switch self {
         case .file: SchemaMapping.fileDetails

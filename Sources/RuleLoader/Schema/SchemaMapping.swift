@@ -1,7 +1,8 @@
 import Gestures
 import Rules
 
-/// A mapping of the language. The schema describes each once and refers to it wherever it may stand.
+/// A kind of mapping in a rules file. The schema defines each kind once, under its raw value, and refers to the
+/// definition.
 enum SchemaMapping: String, CaseIterable, Sendable {
     case file, location, defaults, button, hardware, queued, state, variable
     case script
@@ -62,21 +63,22 @@ enum SchemaMapping: String, CaseIterable, Sendable {
         }
     }
 
-    /// How the keys of a mapping go together, beside those that are required.
+    /// How keys of a mapping depend on each other, besides those that are required.
     enum Together: Sendable {
-        /// At least one.
+        /// At least one key of the table.
         case some
         case exactlyOne(of: [String])
         case notBoth(String, String)
-        /// Each or none.
+        /// All of these keys or none.
         case all([String])
     }
 
-    /// One of several kinds of mapping under one name, each with its own keys, told apart by those it requires.
+    /// One of several kinds of mapping under one name, each with keys of its own. Kinds are told apart by their
+    /// required keys.
     struct Kind: Sendable {
         var required: [String]
         var optional: [String]
-        /// Keys that take something else here than in other kinds.
+        /// Keys whose shape differs from that in the other kinds.
         var others: [String: SchemaShape]
 
         init(_ required: String..., with optional: [String] = [], others: [String: SchemaShape] = [:]) {
@@ -102,7 +104,7 @@ enum SchemaMapping: String, CaseIterable, Sendable {
         }
     }
 
-    /// None for a mapping that is of one kind.
+    /// The kinds of a mapping; empty for a mapping that has only one.
     var kinds: [Kind] {
         switch self {
         case .trigger: SchemaMapping.triggers

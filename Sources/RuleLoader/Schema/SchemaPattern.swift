@@ -1,15 +1,15 @@
-/// The forms of texts, as regular expressions of ECMA 262, which is what editors know.
+/// The format of a text as a regular expression of ECMA 262, which JSON Schema uses.
 struct SchemaPattern: Sendable {
-    /// Without anchors.
+    /// The expression without anchors.
     let text: String
 
     init(_ text: String) { self.text = text }
 
-    /// As a schema has it: for the whole text.
+    /// The expression for a whole text, as the schema has it.
     var anchored: String { "^(?:\(text))$" }
 
     static let name = SchemaPattern("[a-z][a-z0-9_]{0,63}")
-    /// At least one part, the larger units first.
+    /// At least one part, with larger units before smaller ones.
     static let duration = SchemaPattern("(?=[0-9])(?:[0-9]+d)?(?:[0-9]+h)?(?:[0-9]+m)?(?:[0-9]+s)?(?:[0-9]+ms)?")
     static let delay = SchemaPattern(duration.text + #"|[\s\S]*\{\{[\s\S]*"#)
     static let clock = SchemaPattern(
@@ -20,9 +20,7 @@ struct SchemaPattern: Sendable {
     static let weekday = SchemaPattern("(?:\(days))(?:-(?:\(days)))?")
     static let status = SchemaPattern("[1-5](?:[0-9]{2}|[xX]{2})")
     static let environmentVariable = SchemaPattern("[A-Za-z_][A-Za-z0-9_]*")
-    /// A token.
-    ///
-    /// - Source: RFC 9110, 5.6.2.
+    /// The name of a header, which is a token.
     static let header = SchemaPattern("[-!#$%&'*+.^_`|~0-9A-Za-z]+")
 
     private static let days = "mon|tue|wed|thu|fri|sat|sun"

@@ -2,7 +2,7 @@ import Expressions
 import JSON
 
 extension SchemaShape {
-    /// For people, such as ``one or many of `click`, `hold` ``.
+    /// The shape in words for people, such as ``one or many of `click`, `hold` ``.
     var words: String {
         switch self {
         case .text: "text"
@@ -63,7 +63,7 @@ extension SchemaShape {
 
     private static func text(_ number: Double) -> String { Value.number(number).text ?? "" }
 
-    /// The good values where there are few.
+    /// All valid values where they are few, otherwise none.
     var allValues: [JSONValue] {
         switch self {
         case .boolean: [true, false]
@@ -89,7 +89,7 @@ extension SchemaShape.Names {
 }
 
 extension SchemaMapping {
-    /// Without its article; what belongs to one key is called after nothing.
+    /// The name of the table without its article. A table that belongs to one key is just a mapping.
     fileprivate var words: String {
         if self == .condition { return "mapping with `time`" }
         let name = table.name

@@ -1,5 +1,5 @@
-/// What may stand at a key, as far as an editor can tell: names, expressions and what stands twice are left to the
-/// loader.
+/// What the value of a key may be, as far as an editor can check it. Names, expressions and duplicate keys are left to
+/// the loader.
 indirect enum SchemaShape: Sendable {
     /// Any scalar. Editors read `payload: 10` as a number, so text is a text, a number or a boolean.
     case text
@@ -8,7 +8,7 @@ indirect enum SchemaShape: Sendable {
     /// Text that is an expression as a whole, such as `true`.
     case expression
     case boolean
-    /// Of a state or a variable: its type is declared, or seen from how it is written.
+    /// The value of a state or a variable, whose type is declared or follows from its spelling.
     case scalar
     case integer(ClosedRange<Int>)
     case number(ClosedRange<Double>)
@@ -24,21 +24,21 @@ indirect enum SchemaShape: Sendable {
     case status
     /// Any YAML.
     case json
-    /// Nothing at all: a key that may stand without a value.
+    /// No value, at a key that may stand without one.
     case empty
     case word([String])
-    /// One number and no other.
+    /// This number and no other.
     case exactly(Int)
     /// The name of something that is declared elsewhere.
     case reference(Names)
-    /// A name that is given here.
+    /// A name that is declared here.
     case name
     case mapping(SchemaMapping)
-    /// Names that are given here, and what each of them is.
+    /// A mapping that declares names, each with a value of this shape.
     case declarations(SchemaShape)
-    /// Names of one kind, and something for each.
+    /// A mapping from names of one kind to values of this shape.
     case keyed(Names, SchemaShape, atLeast: Int = 0)
-    /// Keys that are no names of the language: headers, variables of the environment.
+    /// A mapping whose keys match a pattern: headers, environment variables.
     case matching(SchemaPattern, SchemaShape)
     case list(SchemaShape, ClosedRange<Int>)
     case oneOrMany(SchemaShape, atMost: Int? = nil)
@@ -47,7 +47,7 @@ indirect enum SchemaShape: Sendable {
     /// Kinds of names that an editor can complete.
     enum Names: String, CaseIterable, Sendable {
         case button
-        /// In a group.
+        /// A member of a group: a button or another group.
         case member
         /// In a trigger: a button, a group, or `any`.
         case source
@@ -57,11 +57,11 @@ indirect enum SchemaShape: Sendable {
     static let steps = oneOrMany(.mapping(.step), atMost: RuleReader.maximumSteps)
     static let conditions = oneOrMany(.either([.expression, .mapping(.condition)]))
     static let queued = either([.word(["drop", "accept"]), .mapping(.queued)])
-    /// What a program is given.
+    /// The arguments of a program.
     static let arguments = list(.template, 1...Int.max)
     static let environment = matching(.environmentVariable, .template)
     static let headers = matching(.header, .template)
-    /// The same where a test expects it.
+    /// The arguments of a program that a test expects.
     static let texts = list(.text, 0...Int.max)
 
     init?(_ type: ValueType) {

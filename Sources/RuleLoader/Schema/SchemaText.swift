@@ -2,7 +2,7 @@ import JSON
 package import Rules
 
 extension RulesSchema {
-    /// As a file: what fits on a line stands on one.
+    /// The schema as the text of a file. A value that fits on one line is not broken.
     package static func text(for set: RuleSet? = nil) -> String { json(for: set).text(indent: "") + "\n" }
 }
 
@@ -24,7 +24,7 @@ extension JSONValue {
         return "\(opening)\n\(inner)" + lines.joined(separator: ",\n\(inner)") + "\n\(indent)\(closing)"
     }
 
-    /// On one line, with blanks where people write them.
+    /// The value on one line, with spaces after colons and commas.
     private var spaced: String {
         switch self {
         case .array(let values): "[\(values.map(\.spaced).joined(separator: ", "))]"

@@ -2,7 +2,8 @@ import CMosquitto
 import Daemon
 import Glibc
 
-/// libmosquitto and `poll`, and nothing else: the least that a message to a broker and back can cost.
+/// An MQTT publisher and subscriber made of libmosquitto and `poll` alone: the floor for the time that a message to a
+/// broker and back takes.
 final class BareMosquitto {
     private final class Notes {
         var isAnswered = false
@@ -11,13 +12,13 @@ final class BareMosquitto {
     }
 
     private static let patienceMilliseconds: Int32 = 5000
-    /// Longer than any measurement: nobody pings.
+    /// Longer than any measurement, so that no pings are sent.
     private static let keepAliveSeconds: Int32 = 3600
 
     private let publisher, subscriber: OpaquePointer
     private let notes = Notes()
 
-    /// - Parameter topicFilter: what is listened to, with QoS 1.
+    /// - Parameter topicFilter: the filter to subscribe to, with QoS 1.
     init(port: UInt16, topicFilter: String) throws(Failure) {
         mosquitto_lib_init()
         guard let publisher = mosquitto_new("bench_bare_publisher", true, nil),
@@ -42,7 +43,7 @@ final class BareMosquitto {
         mosquitto_destroy(subscriber)
     }
 
-    /// - Returns: nanoseconds from the call to the message's arrival.
+    /// - Returns: nanoseconds from the call to the arrival of the message.
     func publish(_ payload: [UInt8], to topicName: String, qos: Int32) throws(Failure) -> Double {
         let (published, received) = (notes.published, notes.received)
         let clock = ContinuousClock()
@@ -50,7 +51,7 @@ final class BareMosquitto {
         try check(mosquitto_publish(publisher, nil, topicName, Int32(payload.count), payload, qos, false))
         try wait { $0.received > received }
         let time = clock.now - began
-        // The broker's acknowledgement may come later.
+        // The broker's acknowledgement may come after the message.
         try wait { $0.published > published }
         return Double(time.components.attoseconds / 1_000_000_000) + Double(time.components.seconds) * 1e9
     }

@@ -4,13 +4,13 @@ import Glibc
 import Hub
 import Reactor
 
-/// What a daemon with many buttons says when it has found its broker: how long until it says that it is there, how much
-/// that is, and what it costs in memory.
+/// Measures what a daemon with many buttons publishes when it has connected to its broker: how long until it reports
+/// that it is online, how many messages and octets there are, and how much memory they take.
 ///
-/// In each round a new broker and a new daemon, and before them one that has the same buttons and no broker.
+/// Each round has a new broker and a new daemon, and before them a daemon with the same buttons and no broker.
 @ReactorActor
 final class BenchAnnounce {
-    /// A daemon that has said nothing for so long has said everything.
+    /// Nanoseconds without a message after which the daemon counts as having published everything.
     private static let silence: Int64 = 1_000_000_000
     private static let patience: Int64 = 60_000_000_000
 
@@ -59,7 +59,7 @@ final class BenchAnnounce {
         startAlone()
     }
 
-    /// Ends what was started, and then says how it went.
+    /// Stops what was started, and then reports the result.
     func end(_ result: Result<BenchTable.Section, Failure> = .failure(.silent(.unavailable))) {
         guard self.result == nil, stage != .over else { return }
         self.result = result
@@ -155,7 +155,7 @@ final class BenchAnnounce {
             daemon?.stop()
         case .listening:
             guard isOnline, let figures = ProcessFigures(of: daemon?.process ?? 0) else {
-                return fail("tryckd has not said within 60 s that it is online.")
+                return fail("tryckd has not published within 60 s that it is online.")
             }
             after.append(Double(figures.residentKilobytes))
             peak.append(Double(figures.peakKilobytes))

@@ -5,11 +5,12 @@ import Hub
 import Reactor
 import Simulator
 
-/// Measures a Duo that is turned as fast as no hand can: many notifications at once, from their octets at the transport to
-/// the message of a rule with `mode: single` that completes the sum of their steps at a subscriber.
+/// Measures a Duo that is turned faster than by hand: many notifications at once, from their octets at the transport to
+/// the message with which a rule with `mode: single` completes the sum of their steps at a subscriber.
 ///
-/// The processes are those of `BenchPress`. The notifications are made before, by the simulated Duo and its air, and
-/// written in one go. After each such burst one of as many packets goes through `BenchRelay`, which makes a message of each.
+/// The processes are those of `BenchPress`. The simulated Duo and its air make the notifications beforehand, and they
+/// are written at once. After each such burst as many packets go through `BenchRelay`, which publishes a message for
+/// each.
 @ReactorActor
 final class BenchDial {
     private enum Stage {
@@ -17,9 +18,10 @@ final class BenchDial {
     }
 
     nonisolated static let pairPatience: Int64 = 60_000_000_000
-    /// A burst that takes longer than this, with the time its notifications need on the air, has lost something.
+    /// A burst that takes more nanoseconds than this, including the time for its notifications on the air, has lost
+    /// something.
     nonisolated static let patience: Int64 = 60_000_000_000
-    /// Past the time in which a Duo's turns are taken for part of the press.
+    /// Nanoseconds, longer than turns of a Duo are taken for a part of the press.
     private static let settling: Int64 = 600_000_000
     private static let hundredths = 3
     private static let address = BluetoothAddress(rawValue: 0x80E4_DA00_00D0)
@@ -39,7 +41,7 @@ final class BenchDial {
 
     private var isIntercepting = false
     private var intercepted: [[UInt8]] = []
-    /// Turns of this round so far.
+    /// The turns of this round so far.
     private var made = 0
     private var began: Int64 = 0
     private var processorBefore: Int64 = 0
@@ -74,7 +76,7 @@ final class BenchDial {
         broker?.start()
     }
 
-    /// Ends what was started, and then says how it went.
+    /// Stops what was started, and then reports the result.
     func stop(_ result: Result<BenchTable.Section, Failure> = .failure(.silent(.unavailable))) {
         guard stage != .done else { return }
         stage = .done
@@ -191,7 +193,7 @@ final class BenchDial {
         case .message(topicName: "tryck/bridge/event", let payload, _, _) where stage == .pairing:
             guard String(decoding: payload, as: UTF8.self).contains(#""paired""#) else { break }
             stage = .paired
-            // The air lets a notification pass at each connection event.
+            // With low latency, the air carries a notification at each connection event.
             subscriber?.publish(
                 id: 0, topicName: "tryck/bridge/request/button/options",
                 payload: Array(#"{"id":"\#(ButtonID(Self.address))","options":{"latency_mode":"low"}}"#.utf8), qos: 0,
@@ -216,7 +218,7 @@ final class BenchDial {
         }
     }
 
-    /// The air lets them pass at its own pace; they are kept until all are there.
+    /// Makes the turns of a round. Their notifications come at the pace of the air and are kept until all are there.
     private func makeTurns() {
         stage = .turning
         isIntercepting = true
@@ -282,11 +284,11 @@ final class BenchDial {
             case .pressFinished, .note, .unknownButton: break
             }
         }
-        // A button keeps only so many notifications.
+        // The button queues only a few notifications, so turns are made while the notifications of others come.
         if isIntercepting, made < turns, made - intercepted.count < 8 { makeTurn() }
     }
 
-    /// Nanoseconds that a child has had of the processors.
+    /// The processor time of a child process, in nanoseconds.
     private func processorTime(of child: DaemonChild?) -> Int64 {
         guard let child, let file = fopen("/proc/\(child.process)/schedstat", "r") else { return 0 }
         defer { fclose(file) }

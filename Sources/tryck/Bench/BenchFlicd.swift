@@ -5,15 +5,15 @@ import Glibc
 import Hub
 import Reactor
 
-/// Many clients of flicd, each with a channel to every button, over TCP: how long a press takes to all of them, and how
-/// many packets go out.
+/// Measures many clients of flicd over TCP, each with a channel to every button: how long until a press has reached all
+/// of them, and how many packets per second are sent.
 ///
-/// The server and its sockets are those of the daemon; the clients are read on a thread of their own.
+/// The server and its sockets are those of the daemon. A thread of its own reads for the clients.
 @ReactorActor
 final class BenchFlicd {
     nonisolated static let clients = 50
     nonisolated static let buttons = 100
-    /// A press that is a click: what goes out for it to one channel.
+    /// The events of a press that is a click, and below, what the server sends for it to one channel.
     nonisolated private static let steps: [PressStep] = [.down, .up(.open), .clickTimeout]
     nonisolated private static let packetsPerPress = 5
     nonisolated private static let octetsPerPress = 13 * packetsPerPress
@@ -30,7 +30,7 @@ final class BenchFlicd {
     private var began: Int64 = 0
     private var ready: Int64 = 0
     private var times: [Int64] = []
-    /// Processor time of the server, its sockets included.
+    /// Processor time of the server and its sockets, and time by the clock, for clicks of all buttons at once.
     private var burst: (nanoseconds: Double, wall: Int64) = (0, 0)
     private var octets = 0
 
@@ -109,11 +109,11 @@ final class BenchFlicd {
             return done(.failure(Failure(.unavailable, "The clients could not connect to 127.0.0.1:\(port).")))
         }
         self.readers = readers
-        // A response to each channel has 9 octets.
+        // The response to each channel has 9 octets.
         readers.wait(loop, for: Self.clients * Self.buttons * 9) { [weak self] _ in self?.press() }
     }
 
-    /// One after the other: the next when everybody has heard all of the last.
+    /// Sends the next press when all clients have received the one before.
     private func press() {
         guard sent < presses else { return pressAtOnce() }
         began = loop.nanosecondsSinceBoot
@@ -135,7 +135,7 @@ final class BenchFlicd {
             })
     }
 
-    /// All buttons at once, as fast as it goes.
+    /// Sends a click of each button, all at once.
     private func pressAtOnce() {
         octets = 0
         ready = loop.nanosecondsSinceBoot
@@ -178,11 +178,11 @@ final class BenchFlicd {
     }
 }
 
-/// The reading ends, on a thread of their own: they count octets.
+/// The clients' ends of the connections. A thread of its own reads them and counts octets.
 private final class BenchFlicdReaders: Sendable {
     private let descriptors: [Int32]
 
-    /// Each sends the commands; nil when one cannot connect.
+    /// Connects the clients, each of which sends the commands. `nil` when a client cannot connect.
     init?(port: UInt16, count: Int, _ commands: [UInt8]) {
         var opened: [Int32] = []
         for _ in 0..<count {
@@ -202,7 +202,8 @@ private final class BenchFlicdReaders: Sendable {
         descriptors = opened
     }
 
-    /// Calls back with the time when so many octets have arrived, at all together.
+    /// Calls `arrived` with the time since boot, in nanoseconds, when so many octets have arrived at all clients
+    /// together.
     @ReactorActor
     func wait(_ loop: EventLoop, for count: Int, _ arrived: @escaping @ReactorActor (Int64) -> Void) {
         loop.offload { [descriptors] in

@@ -4,8 +4,8 @@ import Hub
 import Rules
 import Simulator
 
-/// A hub and a simulated air in one process, on a clock wound by hand: what is measured is the air's time, and the
-/// machine's load changes nothing.
+/// A hub and a simulated air in one process, with a virtual clock: it measures time on the air, which does not depend
+/// on the load of the machine.
 struct BenchHouse {
     static let start = Instant(sinceBoot: .seconds(1000))
 
@@ -14,12 +14,12 @@ struct BenchHouse {
     private(set) var world: SimulatedWorld
     private(set) var readyCount = 0
     private(set) var paired: Set<ButtonID> = []
-    /// What went over the air since `beginTally`.
+    /// The packets on the air since `beginTally`.
     private(set) var tally = LinkTally(at: start)
-    /// Everything the hub was told, where that is wanted: another hub can be told the same.
+    /// All inputs of the hub, if they are kept, so that other hubs can be given the same.
     private(set) var told: [(Hub.Input, Instant)] = []
     private let keepsInputs: Bool
-    /// Whether data of the buttons waits in `intercepted` instead of reaching the hub.
+    /// Whether data from buttons is kept in `intercepted` instead of reaching the hub.
     var intercepts = false
     var intercepted: [[UInt8]] = []
     private var hubInputs: [Hub.Input] = []
@@ -30,7 +30,7 @@ struct BenchHouse {
     static let configuration = HubConfiguration(
         version: "bench", extraTrustRoots: [SimulatorRoot.publicKey], transport: "simulated:bench", hasBroker: false)
 
-    /// - Parameter maximumLinks: of the host's controller.
+    /// - Parameter maximumLinks: how many links the host's controller supports.
     init(
         _ buttons: [SimulatedButtonDescription], seed: UInt64, maximumLinks: Int = 8, keepsInputs: Bool = false,
         rules: RuleSet = RuleSet()
@@ -61,7 +61,7 @@ struct BenchHouse {
         settle()
     }
 
-    /// What the hub answers to one packet, not yet carried out.
+    /// The hub's effects for one packet, which are not carried out yet.
     mutating func receive(_ packet: [UInt8]) -> [Hub.Effect] { hub.handle(.received(packet), at: now) }
 
     mutating func carryOut(_ effects: [Hub.Effect]) {
@@ -71,7 +71,9 @@ struct BenchHouse {
 
     mutating func beginTally() { tally = LinkTally(at: now) }
 
-    /// Lets time pass until something is so. - Returns: whether it came to that.
+    /// Lets time pass until a condition holds.
+    ///
+    /// - Returns: whether it holds before `limit` has passed.
     mutating func wait(_ limit: Duration, until isSo: (BenchHouse) -> Bool = { _ in false }) -> Bool {
         let end = now + limit
         while !isSo(self) {
@@ -137,7 +139,7 @@ struct BenchHouse {
         }
     }
 
-    /// Good enough to tell one session from another.
+    /// Random octets. They only need to differ between sessions.
     private mutating func entropy() -> [UInt8] {
         (0..<2048).map { _ in
             drawn = drawn &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

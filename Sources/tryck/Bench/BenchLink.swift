@@ -2,7 +2,7 @@ import ButtonModel
 import Daemon
 import Simulator
 
-/// Measures how long it takes until a button is ready: one that is known and comes back, or one that is paired.
+/// Measures how long a button takes to be ready: a known button that comes back, or a new button that is paired.
 enum BenchLink {
     enum Kind {
         case reconnect, pair
@@ -15,10 +15,10 @@ enum BenchLink {
         }
     }
 
-    /// Longer than any of it takes, and than the supervision timeout.
+    /// Longer than any measurement, and than the supervision timeout.
     private static let patience = Duration.seconds(120)
 
-    /// Each in a world of its own.
+    /// Measures so many times, each in a world of its own.
     static func run(_ kind: Kind, count: Int) throws(Failure) -> String {
         var tallies: [LinkTally] = []
         for seed in 1...UInt64(count) { tallies.append(try measure(kind, seed: seed)) }
@@ -29,7 +29,7 @@ enum BenchLink {
         let address = BluetoothAddress(rawValue: 0x80E4_DA00_00B0)
         var house = BenchHouse(
             [SimulatedButtonDescription(name: "bench", address: address, isPublic: true)], seed: seed)
-        // The controller is set up by then.
+        // By then the controller is set up.
         _ = house.wait(.seconds(2))
         house.beginTally()
         house.ask(#"{"request":"permit_join","data":{"time":600}}"#)
@@ -37,7 +37,7 @@ enum BenchLink {
         if kind == .pair { return house.tally }
         house.ask(#"{"request":"permit_join","data":{"time":0}}"#)
         _ = house.wait(.seconds(5))
-        // Let go, a button is silent until it is pressed.
+        // After a disconnect, a button is silent until it is pressed.
         house.ask(#"{"request":"button/disconnect","data":{"id":"80e4da0000b0"}}"#)
         _ = house.wait(patience)
         house.ask(#"{"request":"button/connect","data":{"id":"80e4da0000b0"}}"#)

@@ -4,7 +4,7 @@ import JSON
 import RuleLoader
 import Rules
 
-/// Ten thousand rules, read and checked by a process that does nothing else, beside libyaml's events alone.
+/// Measures how long a process takes to read and check ten thousand rules, and beside it libyaml's events alone.
 enum BenchLoading {
     static let rules = 10_000
 
@@ -40,11 +40,11 @@ enum BenchLoading {
             ])
     }
 
-    /// What a child does, and prints.
+    /// The measurement in a child process, which prints the result.
     static func measure(_ part: Part, path: String) throws(Failure) -> JSONValue {
         guard let file = try? FileText(reading: path) else { throw Failure(.unavailable, "\(path) cannot be read.") }
         guard let before = residentMemory("VmRSS") else { throw unreadable }
-        // From here on the peak is ours.
+        // Resets the peak of resident memory, `VmHWM`.
         if let file = fopen("/proc/self/clear_refs", "w") {
             fputs("5", file)
             fclose(file)

@@ -3,11 +3,11 @@ import Daemon
 import Expressions
 import Rules
 
-/// Events through recogniser and index, with more and more rules that wait for other buttons.
+/// Measures events through recogniser and index, with more and more rules that wait for other buttons.
 enum BenchMatching {
     static let counts = [1, 1000, 10_000, 100_000]
     private static let pressesPerRound = 5000
-    /// The rules are spread over so many buttons.
+    /// The number of buttons that the rules are spread over.
     private static let otherButtons = 1000
 
     static func run(rounds: Int) throws(Failure) -> [BenchTable.Section] {
@@ -33,7 +33,7 @@ enum BenchMatching {
         ]
     }
 
-    /// Nanoseconds for one event.
+    /// Nanoseconds for one event, by bench and round.
     private static func measure(_ rounds: Int, _ benches: [Bench]) throws(Failure) -> [[Double]] {
         var benches = benches
         var samples: [[Double]] = benches.map { _ in [] }
@@ -43,7 +43,7 @@ enum BenchMatching {
         return samples
     }
 
-    /// One engine, its button, and where the two are in time.
+    /// An engine, the button that is pressed, and the time of both.
     private struct Bench {
         var engine: RuleEngine
         var now = Instant(sinceBoot: .seconds(1000))

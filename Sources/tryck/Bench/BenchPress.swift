@@ -7,18 +7,18 @@ import Simulator
 
 /// Measures one press: from the notification's octets at the transport to the rule's message at a subscriber.
 ///
-/// Three processes take part: a mosquitto on loopback, `tryckd` on an H4 socket, and this one, which is the
-/// controller with its button at one end and the subscriber at the other, so that both times come from one
-/// clock. Every press is followed by a bare publish→receive of the same length by libmosquitto alone, and by one through
-/// `BenchRelay`, a process that only passes on what it reads: the least that a daemon between radio and broker can cost.
-/// So whatever the machine does meanwhile happens to all three.
+/// Three processes take part: a mosquitto on loopback, `tryckd` on an H4 socket, and this process, which is both the
+/// controller with its buttons and the subscriber, so that all times come from one clock. After every press,
+/// libmosquitto alone publishes and receives a message of the same length, and another goes through `BenchRelay`, a
+/// process that only passes on what it reads: the least that a daemon between radio and broker can cost. The load of
+/// the machine thus affects all three alike.
 @ReactorActor
 final class BenchPress {
-    /// Pressed in turn, each with a rule of its own: one rule runs at most 600 times a minute.
+    /// The buttons are pressed in turn, each with a rule of its own, because one rule runs at most 600 times a minute.
     static let buttonCount = 8
-    /// Between one measurement and the next; long enough for acknowledgements and syncs to be over.
+    /// Nanoseconds between two measurements, long enough for acknowledgements and syncs to be over.
     static let pause: Int64 = 4_000_000
-    /// A message that takes longer than this is lost.
+    /// A message that takes more nanoseconds than this counts as lost.
     static let patience: Int64 = 5_000_000_000
 
     enum Stage {
@@ -54,7 +54,7 @@ final class BenchPress {
     private var relaySamples: [Int64] = []
     /// When the first octets of the current press were written.
     private var began: Int64?
-    /// A button was pressed, and its notification has not gone out.
+    /// Whether a button is pressed and its notification has not been sent yet.
     private var isPressed = false
     private var readyButtons = 0
     private var idleBefore: ProcessFigures?
@@ -87,7 +87,7 @@ final class BenchPress {
         broker.start()
     }
 
-    /// Ends what was started, and then says how it went.
+    /// Stops what was started, and then reports the result.
     func stop(_ result: Result<BenchReport, Failure> = .failure(.silent(.unavailable))) {
         guard stage != .done else { return }
         stage = .done
@@ -231,7 +231,7 @@ final class BenchPress {
         BluetoothAddress(rawValue: 0x80E4_DA00_00B0 + UInt64(number))
     }
 
-    /// The one whose turn it is.
+    /// The button whose turn it is.
     private var button: String { "bench\(bareSamples.count % BenchPress.buttonCount)" }
 
     private func askToPair() {
@@ -280,14 +280,14 @@ final class BenchPress {
         pause(BenchPress.patience)
     }
 
-    /// As long as a notification is.
+    /// Sends a packet that is as long as a notification.
     private func sendToRelay() {
         began = loop.nanosecondsSinceBoot
         relaySocket?.send([2, 0x40, 0x20, 25, 0] + [UInt8](repeating: 0, count: 25))
         pause(BenchPress.patience)
     }
 
-    /// What the last press still leads to is not idling.
+    /// Waits for the work that the last press has caused, which does not count as idling.
     private func settle() {
         stage = .settling
         pause(2_000_000_000)

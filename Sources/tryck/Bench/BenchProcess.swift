@@ -7,8 +7,9 @@ import Rules
 import Simulator
 import Synchronization
 
-/// From a button's packet to the program that a rule starts, through the hub and the edge that starts programs, and
-/// between them the same program by posix_spawn and waitpid alone, and the same line of shell by triggerhappy.
+/// Measures the time from a button's packet to the program that a rule starts, through the hub and `ProcessEdge`. In
+/// turn with it are measured the same program started by posix_spawn and waitpid alone, and the same line of shell
+/// started by triggerhappy.
 @ReactorActor
 final class BenchProcess {
     private static let program = "/bin/true"
@@ -93,7 +94,7 @@ final class BenchProcess {
             self?.ended.append(Double((clock.now - began).nanoseconds))
             self?.hasEnded(id, result) { bench throws(Failure) in try bench.startShell() }
         }
-        // The call that starts a program holds the thread until the program's own code begins.
+        // The call that starts a program returns when the program's own code begins.
         started.append(Double((clock.now - began).nanoseconds))
         house.carryOut(rest)
     }
@@ -104,17 +105,21 @@ final class BenchProcess {
         let (began, rest) = try start(by: .up) { [weak self] id, result, _ in
             self?.hasEnded(id, result) { $0.next() }
         }
-        guard signal.wait() else { throw Failure(.unavailable, "The shell has not said a word.") }
+        guard signal.wait() else {
+            throw Failure(.unavailable, "The shell that the rule starts has not written to its pipe within 5 s.")
+        }
         shell.append(Double((clock.now - began).nanoseconds))
         house.carryOut(rest)
         guard case .success(let triggerhappy) = triggerhappy else { return }
-        guard let time = triggerhappy.press() else { throw Failure(.unavailable, "thd has stopped to answer.") }
+        guard let time = triggerhappy.press() else {
+            throw Failure(.unavailable, "The shell that thd starts has not written to its pipe within 5 s.")
+        }
         keys.append(time)
     }
 
-    /// Gives the hub what the button sends, and starts the program it asks for.
+    /// Gives the hub the packets of a press, and starts the program that it asks for.
     ///
-    /// - Returns: since when, and what else the hub wants done.
+    /// - Returns: the time at which the first packet was given, and the hub's other effects.
     private func start(
         by press: SimulatedPress,
         _ ended: @escaping @ReactorActor (UInt64, ProcessResult, ContinuousClock.Instant) -> Void
@@ -196,7 +201,7 @@ final class BenchProcess {
 }
 
 extension BenchProcess {
-    /// All of it, on a loop of its own.
+    /// Runs the whole measurement on a loop of its own.
     nonisolated static func measure(rounds: Int, in directory: String) throws(Failure) -> [BenchTable.Section] {
         let outcome = Mutex<Result<[BenchTable.Section], Failure>>(.failure(.silent(.unavailable)))
         _ = EventLoop.run { @ReactorActor in

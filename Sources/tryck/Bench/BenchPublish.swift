@@ -2,15 +2,15 @@ import Daemon
 import Hub
 import Reactor
 
-/// What our edge adds to libmosquitto: a message through the event loop to a broker and back, and beside each the same
-/// by libmosquitto alone.
+/// Measures what `MQTTEdge` adds to libmosquitto: a message through the event loop to a broker and back, in turn with a
+/// message by libmosquitto alone.
 @ReactorActor
 final class BenchPublish {
     private static let topicName = "bench/edge"
     private static let bareTopicName = "bench/bare"
     /// As long as the message of a rule.
     private static let payload = Array("0123456789abcdef".utf8)
-    /// Between one measurement and the next; long enough for acknowledgements to be over.
+    /// Nanoseconds between two measurements, long enough for acknowledgements to be over.
     private static let pause: Int64 = 2_000_000
     private static let patience: Int64 = 5_000_000_000
 
@@ -26,7 +26,7 @@ final class BenchPublish {
     private var timer: Timer?
     private var began: Int64?
     private var isOver = false
-    /// By QoS.
+    /// Nanoseconds for each message, by QoS.
     private var samples: [[Double]] = [[], []]
     private var floors: [[Double]] = [[], []]
 

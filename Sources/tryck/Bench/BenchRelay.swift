@@ -2,13 +2,14 @@ import Daemon
 import Glibc
 import Reactor
 
-/// The process between of the measurement: for every packet on a socket it publishes one message, and does nothing else.
+/// The relay process, with which `BenchPress` and `BenchDial` compare the daemon: it publishes one message for every
+/// packet on a socket, and does nothing else.
 @ReactorActor
 final class BenchRelay {
     private var mqtt: MQTTEdge?
     private let transport: H4StreamTransport
 
-    /// - Parameter ended: called when either side is gone.
+    /// - Parameter ended: called when the socket or the broker is gone.
     init(loop: EventLoop, socket: String, port: UInt16, ended: @escaping @ReactorActor () -> Void) {
         transport = H4StreamTransport(loop: loop, endpoint: .unix(path: socket))
         let options = MQTTOptions(endpoint: .tcp(host: "127.0.0.1", port: port), clientIdentifier: "bench_relay")
@@ -22,7 +23,7 @@ final class BenchRelay {
         mqtt?.connect()
     }
 
-    /// This program's path.
+    /// The path of this program.
     nonisolated static var ownProgram: String {
         let program = realpath("/proc/self/exe", nil).map { path in
             defer { free(path) }

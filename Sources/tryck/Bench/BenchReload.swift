@@ -3,9 +3,9 @@ import Daemon
 import Hub
 import Rules
 
-/// What a reload costs the thread that everything else waits for: the hub takes ten thousand rules in place of as many.
+/// Measures how long a reload holds up the event loop: the hub replaces ten thousand rules by as many.
 ///
-/// Reading and checking them is done beside it, and measured with loading.
+/// Reading and checking the rules is done off the loop, and is measured by `BenchLoading`.
 enum BenchReload {
     private enum Kind: CaseIterable {
         case same, one, all
@@ -30,7 +30,7 @@ enum BenchReload {
         var messages: [Kind: Int] = [:]
         for round in 1...rounds {
             for kind in Kind.allCases {
-                // Of one, the first rule alone differs from what runs.
+                // For `.one`, only the first rule differs from the running set.
                 let edition = kind == .same ? -1 : kind == .one ? 2 * round : 2 * round + 1
                 _ = try takeBase(&hub, now)
                 let text = BenchRuleFile.text(rules: count, edition: max(0, edition), edited: kind == .one ? 1 : nil)
@@ -52,7 +52,7 @@ enum BenchReload {
         try reload(&hub, load(edition: 0), now).messages
     }
 
-    /// The old set goes with it.
+    /// Reloads the rules. The time includes that for freeing the old set.
     private static func reload(
         _ hub: inout Hub, _ set: consuming RuleSet, _ now: Instant
     ) throws(Failure) -> (time: Double, messages: Int) {
@@ -69,7 +69,7 @@ enum BenchReload {
         try BenchRuleFile.load(BenchRuleFile.text(rules: BenchLoading.rules, edition: edition))
     }
 
-    /// A button for every ten rules.
+    /// A stored button for every ten rules.
     private static func stored(_ rules: Int) -> StoredState {
         let buttons = (0..<rules / BenchRuleFile.rulesPerButton).compactMap { number -> StoredButton? in
             guard let key = PairingKey([UInt8](repeating: 7, count: 16)) else { return nil }

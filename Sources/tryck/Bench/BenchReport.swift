@@ -1,6 +1,6 @@
 import Glibc
 
-/// Times in nanoseconds, put in order.
+/// Times in nanoseconds, sorted.
 struct Distribution {
     private let sorted: [Int64]
 
@@ -16,13 +16,13 @@ struct Distribution {
     }
 }
 
-/// What the system knows of a process.
+/// Memory, threads and context switches of a process, from `/proc`.
 struct ProcessFigures {
     var residentKilobytes: Int
-    /// Of its life.
+    /// The peak since the process began.
     var peakKilobytes: Int
     var threads: Int
-    /// How often it went to sleep and woke.
+    /// Voluntary context switches: how often a thread of the process went to sleep.
     var switches: Int
 
     init?(of process: Int32) {
@@ -46,7 +46,7 @@ struct ProcessFigures {
     }
 }
 
-/// What was measured. It is printed, never judged.
+/// The figures of `BenchPress`. They are printed and not judged.
 struct BenchReport {
     var press: Distribution
     var bare: Distribution

@@ -4,7 +4,7 @@ import RuleLoader
 import Rules
 
 extension BenchRuleFile {
-    /// A set that has to be without errors.
+    /// Loads a rule set that must not have errors.
     static func load(_ text: [UInt8]) throws(Failure) -> RuleSet {
         let loaded = RuleLoader.rules(SourceFile(name: "bench.yaml", text: text), in: LoadEnvironment())
         guard let set = loaded.value else {

@@ -1,10 +1,10 @@
-/// Rules to measure with: as many as wanted, nine lines each, of the kinds that people write.
+/// A rule file to measure with: any number of rules, nine lines each, of the kinds that people write.
 enum BenchRuleFile {
     static let rulesPerButton = 10
 
     /// - Parameters:
-    ///   - edition: rules of another one differ, each in one value.
-    ///   - edited: how many of them do; `nil`: all.
+    ///   - edition: a number on which one value of each rule depends.
+    ///   - edited: how many rules are of this edition, while the others are of edition 0; `nil`: all.
     static func text(rules count: Int, edition: Int = 0, edited: Int? = nil) -> [UInt8] {
         var text = header
         for button in 0...count / rulesPerButton { text += "  b\(button): \(serial(ofButton: button))\n" }
@@ -13,7 +13,7 @@ enum BenchRuleFile {
         return Array(text.utf8)
     }
 
-    /// Four letters and digits, a dash, and six.
+    /// A serial number: four letters and digits, a dash, and six digits.
     static func serial(ofButton number: Int) -> String { "BE00-\(100_000 + number)" }
 
     private static let header = """

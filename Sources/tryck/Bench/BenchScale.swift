@@ -5,12 +5,12 @@ import Hub
 import Rules
 import Simulator
 
-/// Measures many buttons: how long until all are ready, and what each costs in memory.
+/// Measures many buttons: how long until all are ready, and how much memory each of them takes.
 ///
-/// What the buttons and their air need is not the daemon's. So the hub's inputs are kept, and given again to hubs that
-/// are alone in the room: the memory that grows meanwhile is theirs.
+/// The memory of the simulated buttons and their air must not count. So the inputs of the hub are kept and given to
+/// further hubs, which have no simulation: the memory that grows meanwhile is theirs.
 enum BenchScale {
-    /// One hub's memory is too little to be told from the system's pages.
+    /// How many hubs are measured together. The memory of one hub is too small to be measured in pages.
     private static let copies = 8
 
     static func run(connected: Int, known: Int) throws(Failure) -> String {
@@ -34,7 +34,7 @@ enum BenchScale {
             throw Failure(.ourBug, "No simulated button was paired. Please report it.")
         }
 
-        // All of them live to the end, as the air does: memory that is free again would be counted as none.
+        // All hubs exist to the end, and so does the air: freed memory would be used again and not be counted.
         var hubs: [Hub] = []
         let empty = try memory(&hubs) { newHub([]) }
         let knowing = try memory(&hubs) { newHub((0..<known).map { copy(of: template, number: $0) }) }
@@ -65,7 +65,7 @@ enum BenchScale {
         return hub
     }
 
-    /// What the hub writes down of the first button it pairs.
+    /// The record that the hub makes of the first button it pairs.
     private static func pairedButton(_ told: [(Hub.Input, Instant)]) -> StoredButton? {
         var hub = Hub(BenchHouse.configuration, stored: StoredState(installationID: "be4c"), rules: RuleSet())
         for (input, time) in told {
@@ -84,9 +84,9 @@ enum BenchScale {
         return copy
     }
 
-    /// Octets of resident memory that one more of these takes.
+    /// The octets of resident memory that one more hub takes.
     private static func memory(_ hubs: inout [Hub], _ make: () -> Hub) throws(Failure) -> Int {
-        // The first one pays for what all share.
+        // The first hub is not counted, because it takes the memory that all hubs share.
         hubs.append(make())
         guard let before = ProcessFigures(of: getpid()) else { throw unreadable }
         for _ in 0..<copies { hubs.append(make()) }

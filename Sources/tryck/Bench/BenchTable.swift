@@ -1,10 +1,10 @@
 import Glibc
 import JSON
 
-/// Rows that were measured in turn, so that whatever the machine did meanwhile happened to all of them.
+/// Rows of figures that were measured in turn, so that the load of the machine affects all of them alike.
 struct BenchTable {
     enum Unit: String {
-        /// Nanoseconds each, told as a rate.
+        /// Samples are nanoseconds for one event, and are shown as events per second.
         case rate = "per_second"
         case time = "nanoseconds"
         case memory = "kilobytes"
@@ -13,17 +13,17 @@ struct BenchTable {
     struct Row {
         var name: String
         var unit: Unit
-        /// One for each round.
+        /// One sample for each round.
         var samples: [Double]
-        /// What this row is measured against, round by round.
+        /// The samples that this row is compared with, round by round.
         var floor: [Double]?
-        /// What it should not exceed, in words.
+        /// The limit for the row, in words.
         var budget: String?
-        /// Why there is nothing to show, when there is not.
+        /// Why there are no samples, if there are none.
         var note: String?
 
         var median: Double { quantile(samples, 0.5) }
-        /// Of the rounds, each against its own floor.
+        /// For each round, the sample divided by its floor.
         var ratios: [Double]? {
             floor.map { floor in zip(samples, floor).map { $1 > 0 ? $0 / $1 : 0 } }
         }
@@ -35,7 +35,7 @@ struct BenchTable {
     }
 
     var sections: [Section] = []
-    /// Of the last minute, before and after.
+    /// The load averages of the last minute, before and after the measurement.
     var loads: [Double] = []
 
     static var load: Double {
@@ -91,7 +91,7 @@ struct BenchTable {
 }
 
 extension BenchTable.Row {
-    /// As its unit tells it.
+    /// A sample as its unit shows it.
     fileprivate func shown(_ sample: Double) -> Double { unit == .rate && sample > 0 ? 1e9 / sample : sample }
 
     fileprivate var quartiles: [Double] {
@@ -112,14 +112,14 @@ extension BenchTable.Unit {
 
 private func rounded(_ value: Double) -> Double { (value * 100).rounded() / 100 }
 
-/// The smallest sample that `share` of all do not exceed.
+/// The smallest sample that `share` of all samples do not exceed.
 func quantile(_ samples: [Double], _ share: Double) -> Double {
     guard !samples.isEmpty else { return 0 }
     let index = Int((share * Double(samples.count)).rounded(.up)) - 1
     return samples.sorted()[min(samples.count - 1, max(0, index))]
 }
 
-/// What something takes of one core, in nanoseconds: what else the machine does meanwhile is not counted.
+/// The processor time that `body` takes on this thread, in nanoseconds. Other load of the machine does not count.
 func coreTime(_ body: () throws(Failure) -> Void) throws(Failure) -> Double {
     let began = threadTime
     try body()

@@ -3,7 +3,7 @@ import Daemon
 import Glibc
 import Reactor
 
-/// The other end of an `h4:unix:` transport: one host at a time.
+/// The controller's end of an `h4:unix:` transport, which serves one host at a time.
 @ReactorActor
 final class H4Server {
     private let loop: EventLoop
@@ -15,7 +15,7 @@ final class H4Server {
     private var connectionWatch: Watch?
     private var framer = H4Framer()
 
-    /// `nil` when nobody can listen there.
+    /// `nil` when it cannot listen at the path.
     init?(loop: EventLoop, path: String, _ received: @escaping @ReactorActor ([UInt8]) -> Void) {
         self.loop = loop
         self.path = path

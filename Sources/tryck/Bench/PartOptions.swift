@@ -1,11 +1,11 @@
 import ArgumentParser
 
-/// `--only`, wherever a benchmark has parts.
+/// The option `--only` of benchmarks that have parts.
 struct PartOptions<Part: CaseIterable & RawRepresentable<String> & Sendable>: ParsableArguments {
     @Option(help: "What to measure: \(Self.words); all of it if not given.")
     var only: String?
 
-    /// Those asked for, in that order; `validate` has seen that they exist.
+    /// The parts that were asked for, in that order. `validate` has checked that they exist.
     var chosen: [Part] { named.compactMap(\.self) }
 
     func validate() throws {

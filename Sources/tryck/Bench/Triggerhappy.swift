@@ -2,10 +2,10 @@ import CLinux
 import Daemon
 import Glibc
 
-/// Debian's triggerhappy, which starts programs for keys, with a key to press.
+/// Debian's triggerhappy, a daemon (`thd`) that starts programs for keys, with a simulated keyboard.
 ///
-/// Its key events come through a pipe. A preloaded library answers the one question it asks of a keyboard when it opens it;
-/// everything after that is its own.
+/// Key events come through a pipe. A preloaded library answers the one ioctl that thd makes when it opens a keyboard;
+/// everything after that is thd's own code.
 final class Triggerhappy {
     static let package = "triggerhappy"
 
@@ -13,7 +13,7 @@ final class Triggerhappy {
     private let keys: Int32
     private let started: StartSignal
 
-    /// - Throws: why it cannot be measured here, for the table.
+    /// - Throws: the reason why it cannot be measured here, for the table.
     init(in directory: String, started: StartSignal) throws(Failure) {
         let searched = (getenv("PATH").map { String(cString: $0) } ?? "") + ":/usr/sbin:/usr/bin"
         let program = searched.split(separator: ":").lazy.map { (directory) -> String in "\(directory)/thd" }
@@ -39,14 +39,14 @@ final class Triggerhappy {
         }
         guard failure == 0, keys >= 0 else { throw Failure(.unavailable, "not measured: thd cannot be started") }
         self.process = process
-        // The first one waits until it has opened its keyboard.
+        // The first press waits until thd has opened its keyboard.
         guard press() != nil else {
             stop()
             throw Failure(.unavailable, "not measured: thd does not take its keyboard")
         }
     }
 
-    /// Nanoseconds from the key to the program's first sign of life; `nil`: none came.
+    /// Presses the key. Returns nanoseconds until the program signals that it has begun; `nil` when it does not.
     func press() -> Double? {
         let clock = ContinuousClock()
         let began = clock.now
@@ -63,7 +63,7 @@ final class Triggerhappy {
         close(keys)
     }
 
-    /// KEY_A, and the end of its report: two `struct input_event`.
+    /// Writes an event of KEY_A and the end of its report: two `struct input_event`.
     private func write(value: Int32) {
         for (type, code, value) in [(UInt16(1), UInt16(30), value), (0, 0, 0)] {
             var event = (timeval(), type, code, value)
@@ -80,7 +80,7 @@ final class Triggerhappy {
         return status == 0
     }
 
-    /// A pipe that says it has keys.
+    /// The source of the preloaded library, with which a pipe reports that it has keys.
     private static let keyboard = """
         #include <string.h>
         #include <stdarg.h>
@@ -114,7 +114,7 @@ struct StartSignal {
         guard descriptor >= 0 else { throw Failure(.unavailable, "cannot read from \(directory)") }
     }
 
-    /// - Returns: whether one began within five seconds.
+    /// - Returns: whether a program began within five seconds.
     func wait() -> Bool {
         var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard Glibc.poll(&poll, 1, 5000) == 1 else { return false }

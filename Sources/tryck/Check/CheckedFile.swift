@@ -3,25 +3,26 @@ import Diagnostics
 import RuleLoader
 import Rules
 
-/// A configuration or a rule set, and what the loader said of it.
+/// A configuration or a rule set that was checked, with the diagnostics about it.
 struct CheckedFile: Sendable {
-    /// What a file that was named on the command line is.
+    /// The kind of a file that was named on the command line.
     enum Kind: Hashable, Sendable {
         case configuration
         case rules
     }
 
-    /// Of a rule set, the entry file.
+    /// The path of the configuration, or of the entry file of a rule set.
     var name: String
-    /// The texts, by the names the diagnostics call them.
+    /// The texts of all files, by the names that the diagnostics use.
     var sources: [String: [UInt8]]
     var diagnostics: [Diagnostic]
-    /// `5 rules, 2 buttons`: what a file without errors holds.
+    /// What a file without errors contains: `5 rules, 2 buttons`.
     var content: String?
-    /// Of rules without errors.
+    /// The rule set, when it has no errors.
     var set: RuleSet?
 
-    /// Only rules have a version; everything else that is called like a configuration, or begins like one, is one.
+    /// Tells rules from a configuration. Only rules have a `version`. Without it, a file that is called `tryck.yaml` or
+    /// has a key of the configuration is a configuration.
     static func kind(name: String, text: [UInt8]) -> Kind {
         let keys = text.split(separator: UInt8(ascii: "\n")).compactMap(topLevelKey)
         if keys.contains("version") { return .rules }
@@ -50,7 +51,7 @@ struct CheckedFile: Sendable {
         }
     }
 
-    /// What is wrong with the files, as people see it; empty when nothing is.
+    /// The diagnostics about the files as text for people; empty when there are none.
     static func report(_ files: [CheckedFile], style: Style) -> String {
         let sources = files.map(\.sources).reduce(into: [:]) { $0.merge($1) { first, _ in first } }
         return DiagnosticReport(files.flatMap(\.diagnostics), sources: sources).text(colour: style.usesColour)

@@ -4,7 +4,7 @@ import Expressions
 import Gestures
 import Rules
 
-/// `click`, `clicks_3`, `rotate_clockwise`: an event of a declared button, as a command line says it.
+/// Parses an event of a declared button on a command line: `click`, `clicks_3`, `rotate_clockwise`.
 enum EventWord {
     static func event(
         _ word: String, of button: String, queued: String?, in set: RuleSet

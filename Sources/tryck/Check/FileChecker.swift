@@ -3,7 +3,7 @@ import Diagnostics
 import RuleLoader
 import Rules
 
-/// Reads the files that a daemon would read, and has them checked.
+/// Reads and checks the files that a daemon would read.
 struct FileChecker {
     private let files: ConfigurationFiles
     private let workingDirectory: String
@@ -17,7 +17,7 @@ struct FileChecker {
         FileChecker(environment: Surroundings.environment, workingDirectory: Surroundings.workingDirectory)
     }
 
-    /// Rules, or a configuration and its rules. Without a path, what a daemon started here would use.
+    /// Checks rules, or a configuration and its rules. Without a path, it checks what a daemon started here would use.
     func check(_ path: String?) throws(Failure) -> [CheckedFile] {
         guard let path else { return try checkDefault() }
         let text = try read(path)
@@ -27,7 +27,7 @@ struct FileChecker {
         }
     }
 
-    /// The rules of `check`, for a command that cannot do without them.
+    /// The rules that `check` finds, for a command that needs rules.
     ///
     /// - Throws: `Failure` with status 1 and the report when there are errors.
     func rules(_ path: String?) throws(Failure) -> RuleSet {
@@ -55,7 +55,7 @@ struct FileChecker {
             SourceFile(name: path, text: text.octets, isReadableByOthers: text.isReadableByOthers),
             in: files.loadEnvironment(in: directory))
         let checked = CheckedFile(configuration: text, named: path, loaded)
-        // Without it nobody knows where the rules are.
+        // Only a valid configuration tells where the rules are.
         guard let configuration = loaded.value else { return [checked] }
         var source = RuleSource(configuration, in: directory, files: files)
         source.path = relative(source.path)

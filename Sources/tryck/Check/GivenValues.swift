@@ -4,7 +4,7 @@ import Daemon
 import Expressions
 import Rules
 
-/// The words of a command line as values of a rule set.
+/// Parses options of a command line as values of a rule set.
 enum GivenValues {
     static func given(
         at time: String?, states: [String], variables: [String], in set: RuleSet
@@ -53,7 +53,7 @@ enum GivenValues {
         return value
     }
 
-    /// `23:15` of today, or `2026-01-10 23:15`, in the rules' zone.
+    /// A time of today, `23:15`, or of any day, `2026-01-10 23:15`, in the time zone of the rules.
     private static func moment(_ text: String, _ now: UTCTime, in set: RuleSet) throws(Failure) -> UTCTime {
         let today = set.timeZone.localTime(at: now)
         var day = [today.year, today.month, today.day]

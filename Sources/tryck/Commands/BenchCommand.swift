@@ -164,7 +164,7 @@ struct BenchCommand: ParsableCommand {
         guard (1...10_000).contains(times) else { throw ValidationError("--times takes 1 to 10000") }
     }
 
-    /// Started by `press`.
+    /// The relay process, which `press` and `dial` start.
     struct Relay: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "relay", abstract: "The process between of the measurement.", shouldDisplay: false)

@@ -52,7 +52,7 @@ extension BenchCommand {
         }
     }
 
-    /// Started by `rules`.
+    /// The process in which `rules` loads rules.
     struct Load: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "load", abstract: "The process that loads rules for the measurement.", shouldDisplay: false)

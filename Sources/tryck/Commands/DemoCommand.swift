@@ -80,7 +80,7 @@ struct DemoCommand: ParsableCommand {
         }
     }
 
-    /// A daemon runs without rules where they have errors; here that would be a puzzle.
+    /// Reports errors in the rules and fails. A daemon would run without these rules, and the demo would show nothing.
     private func check(_ files: DemoFiles) throws(Failure) {
         let checker = FileChecker(
             environment: Surroundings.environment, workingDirectory: Surroundings.workingDirectory)

@@ -41,7 +41,7 @@ struct DoctorCommand: ParsableCommand {
         if self.output.json {
             output.write(line: redaction(FindingText.json(findings)).description)
         } else {
-            // A mend that is cut off mends nothing.
+            // Lines are not cut off at the width of the terminal, because a command that is cut off is of no use.
             var style = output.style
             style.width = nil
             output.write(text: FindingText.lines(findings, style: style).map { $0.rendered(style) + "\n" }.joined())
@@ -55,7 +55,7 @@ struct DoctorCommand: ParsableCommand {
         guard findings.allSatisfy({ $0.state == .ok }) else { throw Failure.silent(.no) }
     }
 
-    /// For its owner's eyes, who decides who else sees it.
+    /// Writes the report so that only its owner can read it, who decides to whom to send it.
     private static func write(_ text: String, to path: String) throws(Failure) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {

@@ -51,7 +51,7 @@ struct ExportCommand: ParsableCommand {
                 + (clear ? "." : ", encrypted. Without the passphrase it is of no use."))
     }
 
-    /// The file as it will be, after it was read once to see that it can be.
+    /// The octets of the file, after they were decoded once to prove that they can be.
     private func octets(of state: ExportedState) throws(Failure) -> [UInt8] {
         let passphrase = clear ? nil : try passphrase.read(isNew: true)
         let octets: [UInt8]
@@ -63,7 +63,7 @@ struct ExportCommand: ParsableCommand {
             throw Failure(.no, "\(file) \(error).")
         }
         guard readAgain == state else {
-            throw Failure(.ourBug, "What was exported is not what comes out of it. Please report this.")
+            throw Failure(.ourBug, "The export cannot be read back, so nothing was written. Please report this.")
         }
         return octets
     }

@@ -46,7 +46,7 @@ struct PairCommand: ParsableCommand {
     }
 }
 
-/// Carries out what the guide decides.
+/// Carries out the effects of a `PairingGuide`.
 @ReactorActor
 private final class Pairing {
     private let conversation: Conversation<Void>

@@ -36,13 +36,13 @@ struct ReplayCommand: ParsableCommand {
         var reader = try named { () throws(Failure) in try RecordingReader(file) }
         while let line = try named({ () throws(Failure) in try reader.next() }) {
             let text = try named { () throws(Failure) in try run.take(line) }.map(text).joined()
-            // Whoever read it is gone, as in `tryck replay | head`.
+            // The reader of the output is gone, as in `tryck replay | head`.
             guard text.isEmpty || output.write(text: text) else { return }
         }
         let summary = try named { () throws(Failure) in try run.summary() }
         output.write(text: self.output.json ? ReplayJSON.line(summary) : ReplayScreen.text(summary, style: style))
         guard !summary.isCutOff else {
-            throw Failure(.no, "\(file) ends in the middle of a line. What stands before it was replayed.")
+            throw Failure(.no, "\(file) ends in the middle of a line. Everything before that line was replayed.")
         }
     }
 

@@ -33,7 +33,7 @@ struct RunCommand: ParsableCommand {
             """, valueName: "file"))
     var record: String?
 
-    /// The same options for tryckd.
+    /// The options as arguments for tryckd.
     var arguments: [String] {
         let options = [
             ("--config", places.config), ("--state-directory", places.stateDirectory),

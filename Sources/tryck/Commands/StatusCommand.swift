@@ -25,7 +25,7 @@ struct StatusCommand: ParsableCommand {
         if output.json {
             Output.standardOutput.write(line: status.description)
         } else {
-            // A fault that is cut off does not say how it is mended.
+            // Lines are not cut off at the width of the terminal, because a fault ends with how to mend it.
             var style = Output.standardOutput.style
             style.width = nil
             let lines = StatusText.lines(status, style: style)

@@ -28,7 +28,7 @@ struct WatchCommand: ParsableCommand {
                 case .received(let line) where line["kind"] == nil:
                     if case .failure(let failure) = line.requestOutcome { conversation.end(.failure(failure)) }
                 case .received(let line):
-                    // Whoever read it is gone, as in `tryck watch | head`.
+                    // The reader of the output is gone, as in `tryck watch | head`.
                     if !show(line, isJSON: isJSON) { conversation.end(.success(())) }
                 case .closed(let sentence): conversation.end(.failure(Failure(.unavailable, sentence)))
                 }
@@ -38,7 +38,7 @@ struct WatchCommand: ParsableCommand {
     }
 }
 
-/// - Returns: false when nobody reads it any more.
+/// - Returns: false when the output has no reader any more.
 private func show(_ line: JSONValue, isJSON: Bool) -> Bool {
     let output = Output.standardOutput
     guard !isJSON else { return output.write(line: line.description) }

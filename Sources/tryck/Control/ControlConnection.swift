@@ -4,12 +4,12 @@ import Glibc
 import JSON
 import Reactor
 
-/// A conversation with a running daemon: one JSON object a line, both ways.
+/// A connection to a running daemon's control socket: one JSON object for each line, in both directions.
 @ReactorActor
 final class ControlConnection {
     enum Event: Sendable {
         case received(JSONValue)
-        /// A sentence for people. Nothing comes after it.
+        /// The reason, as a sentence for people. No event comes after it.
         case closed(String)
     }
 
@@ -19,7 +19,7 @@ final class ControlConnection {
     private var framer = LineFramer(maximumLength: ControlClient.maximumLineLength)
     private var unsent: [UInt8] = []
 
-    /// Connects to the first place where somebody listens.
+    /// Connects to the first path at which a daemon listens.
     ///
     /// - Throws: `Failure` with status 69.
     init(
@@ -76,7 +76,7 @@ final class ControlConnection {
             if count > 0 {
                 unsent.removeFirst(count)
             } else if errno != EINTR {
-                // A broken connection shows itself when it is read.
+                // The rest is written later. A broken connection is reported when it is read.
                 break
             }
         }

@@ -3,7 +3,7 @@ import Daemon
 import Glibc
 import JSON
 
-/// How a command finds the daemon.
+/// The option with which a command finds the daemon.
 struct ControlOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -16,13 +16,13 @@ struct ControlOptions: ParsableArguments {
             chosen: controlSocket, runtimeDirectory: getenv("XDG_RUNTIME_DIR").map { String(cString: $0) })
     }
 
-    /// Asks the daemon one thing.
+    /// Sends the daemon one request and waits for the answer.
     ///
     /// - Parameters:
-    ///   - data: what the request says besides its name.
-    ///   - patience: how long an answer may take.
+    ///   - data: the `data` of the request.
+    ///   - patience: how long the answer may take.
     /// - Returns: the answer's `data`.
-    /// - Throws: `Failure`: 69 when there is no daemon or it does not answer, 1 when it says no.
+    /// - Throws: `Failure`: 69 when there is no daemon or it does not answer, 1 when it refuses.
     func ask(
         _ request: String, _ data: JSONValue = .object([]), within patience: Duration = .seconds(10)
     ) throws(Failure) -> JSONValue {
@@ -46,7 +46,7 @@ struct ControlOptions: ParsableArguments {
 }
 
 extension JSONValue {
-    /// The `data` of an answer, or why there is none.
+    /// The `data` of an answer, or the reason why the request was refused.
     var requestOutcome: Result<JSONValue, Failure> {
         self["status"]?.stringValue == "ok"
             ? .success(self["data"] ?? .null)

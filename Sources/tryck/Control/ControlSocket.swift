@@ -1,13 +1,13 @@
 import Daemon
 
-/// Where a daemon may listen.
+/// The paths at which a daemon may listen.
 enum ControlSocket {
     static let systemPath = "/run/tryck/control.sock"
 
-    /// The places to try, first one first.
+    /// The paths to try, in this order.
     ///
     /// - Parameters:
-    ///   - chosen: what `--control-socket` said; nothing else is tried then.
+    ///   - chosen: the path in `--control-socket`, which is then the only one.
     ///   - runtimeDirectory: `$XDG_RUNTIME_DIR`.
     static func candidates(chosen: String?, runtimeDirectory: String?) -> [String] {
         if let chosen { return [chosen] }
@@ -15,7 +15,7 @@ enum ControlSocket {
         return [systemPath] + (own.map { [$0] } ?? [])
     }
 
-    /// Connects to the first place where somebody listens.
+    /// Connects to the first path at which a daemon listens.
     ///
     /// - Throws: `Failure` with status 69.
     static func first<Connection>(
@@ -34,7 +34,7 @@ enum ControlSocket {
         throw failure(refusal ?? .notRunning(path: candidates.first ?? ""), candidates: candidates)
     }
 
-    /// Why nobody could be asked, and what to do.
+    /// Why no daemon could be asked, and what to do next.
     static func failure(_ cause: ControlClientFailure, candidates: [String]) -> Failure {
         let sentence =
             switch cause {

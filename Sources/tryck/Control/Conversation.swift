@@ -4,7 +4,7 @@ import JSON
 import Reactor
 import Synchronization
 
-/// The run of a command on the event loop, from its first request to its result.
+/// Runs a command on the event loop, from its first request to its result.
 @ReactorActor
 final class Conversation<Value: Sendable> {
     private nonisolated let outcome = Mutex<Result<Value, Failure>?>(nil)
@@ -12,7 +12,7 @@ final class Conversation<Value: Sendable> {
 
     private nonisolated init() {}
 
-    /// Runs the loop until somebody calls `end`.
+    /// Runs the loop until `end` is called.
     nonisolated static func run(_ start: @escaping @ReactorActor (Conversation) -> Void) throws(Failure) -> Value {
         let conversation = Conversation()
         _ = EventLoop.run { start(conversation) }
@@ -23,7 +23,7 @@ final class Conversation<Value: Sendable> {
         }
     }
 
-    /// Ends the conversation with a failure when nobody listens.
+    /// Connects to the daemon. Ends the conversation with a failure when no daemon listens.
     func connect(_ candidates: [String], _ handler: @escaping @ReactorActor (ControlConnection.Event) -> Void) {
         do throws(Failure) {
             connection = try ControlConnection(EventLoop.shared, candidates: candidates, handler)
@@ -34,12 +34,12 @@ final class Conversation<Value: Sendable> {
 
     func send(_ request: JSONValue) { connection?.send(request) }
 
-    /// Calls `handler` when somebody wants the command to end.
+    /// Calls `handler` on SIGINT, SIGTERM and SIGHUP.
     func onInterrupt(_ handler: @escaping @ReactorActor () -> Void) {
         EventLoop.shared.onSignals([SIGINT, SIGTERM, SIGHUP]) { _ in handler() }
     }
 
-    /// The first result counts.
+    /// Ends the conversation. Only the first result counts.
     func end(_ result: Result<Value, Failure>) {
         outcome.withLock { if $0 == nil { $0 = result } }
         connection?.close()

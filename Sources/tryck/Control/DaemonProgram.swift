@@ -1,9 +1,9 @@
 import Daemon
 import Glibc
 
-/// Where things lie that were installed with this program.
+/// Finds what was installed together with this program.
 enum DaemonProgram {
-    /// The path of `tryckd`: beside this executable, else in `$PATH`.
+    /// The path of `tryckd`: beside this executable, otherwise in `$PATH`.
     static func locate() throws(Failure) -> String {
         let searched = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
         let directories = [directory] + searched.split(separator: ":").map(String.init)
@@ -21,7 +21,7 @@ enum DaemonProgram {
 }
 
 extension String {
-    /// Everything before the last slash.
+    /// The part of a path before its last slash; `.` when it has none.
     var directory: String {
         guard let slash = lastIndex(of: "/") else { return "." }
         return slash == startIndex ? "/" : String(self[..<slash])

@@ -2,7 +2,7 @@ import ArgumentParser
 import Daemon
 import JSON
 
-/// What a shell offers for an argument: what a running daemon knows, and nothing where none runs.
+/// Shell completions for arguments: the names that a running daemon knows, and none without a daemon.
 enum DaemonWords {
     static let buttons = offering("buttons", "name")
     static let rules = offering("rules", "id")
@@ -16,7 +16,7 @@ enum DaemonWords {
         }
     }
 
-    /// What `--control-socket` says on a line that is not finished.
+    /// The value of `--control-socket` on a command line that is not finished.
     static func socket(in words: [String]) -> String? {
         let name = "--control-socket"
         for (word, next) in zip(words, words.dropFirst() + [""]) {

@@ -2,9 +2,10 @@ import Bytes
 import Daemon
 import JSON
 
-/// One `tryck button … firmware`, from the first request to the end of the update.
+/// The course of `tryck button … firmware`, from the first request to the end of the update.
 ///
-/// It watches before it asks, so that no progress is missed; the daemon answers requests in their order.
+/// It sends `watch` before the request for the update, so that no progress is missed. The daemon answers requests in
+/// order.
 struct FirmwareGuide: Sendable {
     enum Input: Hashable, Sendable {
         case connected
@@ -14,14 +15,14 @@ struct FirmwareGuide: Sendable {
 
     enum Effect: Sendable {
         case send(JSONValue)
-        /// A line of the kind `firmware`.
+        /// Print a line of the kind `firmware`.
         case show(JSONValue)
         case finish(Result<Void, Failure>)
     }
 
     private enum State: Hashable {
         case watching
-        /// What was said of updates before the answer: it may be of ours.
+        /// Lines about updates that came before the answer. They may be about this update.
         case asking(said: [JSONValue])
         /// The button's id.
         case updating(String)
@@ -31,7 +32,7 @@ struct FirmwareGuide: Sendable {
     private let button: String
     private let image: [UInt8]
     private var state = State.watching
-    /// Steps of progress that are shown, in per cent.
+    /// The progress between two lines that are shown, in per cent.
     private static let stride: Int64 = 5
     private var shown: Int64 = -Self.stride
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `--json`, wherever a command prints data.
+/// The option `--json` of commands that print data.
 struct OutputOptions: ParsableArguments {
     @Flag(help: "Print JSON.")
     var json = false

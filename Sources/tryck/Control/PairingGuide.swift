@@ -1,21 +1,22 @@
 import Daemon
 import JSON
 
-/// One `tryck pair`, from the first request to the verdict.
+/// The course of `tryck pair`, from the first request to the result.
 ///
-/// It watches before it lets buttons join, so that no step is missed.
+/// It sends `watch` before buttons are permitted to join, so that no step is missed.
 ///
-/// | state     | on                        | becomes  | and we                                    |
-/// |-----------|---------------------------|----------|-------------------------------------------|
-/// | watching  | the answer                | joining  | permit joining                            |
-/// | joining   | a step of pairing         | joining  | show it                                   |
-/// | joining   | paired, one is enough     | stopping | show it, stop joining                     |
-/// | joining   | ended: the time is over   | done     | finish                                    |
-/// | joining   | interrupted               | stopping | stop joining                              |
-/// | stopping  | the answer, or interrupted again | done | finish                                 |
-/// | any       | an answer that says no    | done     | fail with its sentence                    |
+/// | state     | on                           | becomes  | and we                  |
+/// |-----------|------------------------------|----------|-------------------------|
+/// | watching  | the answer                   | joining  | permit joining          |
+/// | watching  | interrupted                  | done     | fail                    |
+/// | joining   | a step of pairing            | joining  | show it                 |
+/// | joining   | paired, one is enough        | stopping | show it, stop joining   |
+/// | joining   | ended: the time is over      | done     | finish                  |
+/// | joining   | interrupted                  | stopping | stop joining            |
+/// | stopping  | the answer, or interrupted   | done     | finish                  |
+/// | any       | an answer that is an error   | done     | fail with its sentence  |
 ///
-/// The daemon answers requests in their order, so answers need no names.
+/// To finish is to fail when no button was paired. The daemon answers requests in order, so answers need no names.
 struct PairingGuide: Hashable, Sendable {
     enum Input: Hashable, Sendable {
         case connected
@@ -25,7 +26,7 @@ struct PairingGuide: Hashable, Sendable {
 
     enum Effect: Hashable, Sendable {
         case send(JSONValue)
-        /// A line of the kind `pairing`.
+        /// Print a line of the kind `pairing`.
         case show(JSONValue)
         case finish
         case fail(Failure)
@@ -42,7 +43,7 @@ struct PairingGuide: Hashable, Sendable {
     private var wasInterrupted = false
     private var lastAdvice: String?
 
-    /// - Parameter pairsAll: go on until the time is over.
+    /// - Parameter pairsAll: whether to go on after the first button, until the time is over.
     init(seconds: Int, pairsAll: Bool) {
         self.seconds = seconds
         self.pairsAll = pairsAll
@@ -77,7 +78,7 @@ struct PairingGuide: Hashable, Sendable {
     }
 
     private mutating func progressed(_ step: JSONValue) -> [Effect] {
-        // Before our own search begins, somebody else's may be going on.
+        // Before our search has begun, these may be steps of a search that another client has asked for.
         guard state == .joining else { return [] }
         switch step.text("step") {
         case "paired":
@@ -100,7 +101,7 @@ struct PairingGuide: Hashable, Sendable {
         state = .done
         if pairedCount > 0 { return [.finish] }
         if wasInterrupted { return [.fail(.silent(.no))] }
-        // The advice has been shown with its step.
+        // The advice was shown with its step.
         if lastAdvice != nil { return [.fail(.silent(.no))] }
         return [
             .fail(

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Daemon
 
-/// Where a daemon's things are, as it is told itself.
+/// The options for configuration and state directory, which are the same as the daemon's.
 struct PlaceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -3,12 +3,13 @@ import Daemon
 import Glibc
 import Reactor
 
-/// The daemon as a child of this process. Its log goes to a file.
+/// A program as a child of this process, mostly `tryckd`. Its log goes to a file.
 ///
-/// It leads a process group of its own: a Ctrl-C on the terminal is ours alone, and we end it in order.
+/// The program leads a process group of its own, so that Ctrl-C on the terminal reaches only this process, which ends
+/// its child in order.
 @ReactorActor
 final class DaemonChild {
-    /// The time it has for a clean end.
+    /// Nanoseconds that the program has for a clean end before it is killed.
     private static let killDelay: Int64 = 3_000_000_000
 
     private let loop: EventLoop
@@ -18,7 +19,8 @@ final class DaemonChild {
     private var timer: Timer?
     private let ended: @ReactorActor (ExitStatus?) -> Void
 
-    /// - Parameter ended: called once, when the process has ended; `nil` for an end of its own kind, such as a signal.
+    /// - Parameter ended: called once, when the process has ended; `nil` for an end without one of our exit statuses,
+    ///   such as by a signal.
     init(
         _ loop: EventLoop, arguments: [String], log: String, _ ended: @escaping @ReactorActor (ExitStatus?) -> Void
     ) throws(Failure) {
@@ -36,7 +38,7 @@ final class DaemonChild {
         }
     }
 
-    /// Ends it; `ended` is called as always.
+    /// Ends the program. `ended` is called when it has ended.
     func stop() {
         guard watch != nil else { return }
         kill(process, SIGTERM)

@@ -2,8 +2,8 @@ import Daemon
 import Glibc
 import JSON
 
-/// The demo's temporary directory and what lies in it. The rules and the buttons are used where they are, so that
-/// messages about them name files that can be edited.
+/// The demo's temporary directory and its files. Rules and simulated buttons are read where they are, so that messages
+/// name files that can be edited.
 struct DemoFiles: Sendable {
     /// Absolute paths.
     let rules, simulator: String
@@ -16,8 +16,8 @@ struct DemoFiles: Sendable {
     var log: String { "\(directory)/tryckd.log" }
 
     /// - Parameters:
-    ///   - rules: another rules file than the one that came with the program.
-    ///   - simulator: likewise the simulated buttons.
+    ///   - rules: a rules file to use instead of the one that is installed.
+    ///   - simulator: a simulator file to use instead of the one that is installed.
     init(rules: String?, simulator: String?) throws(Failure) {
         self.rules = try DemoFiles.locate(rules, "home.yaml", option: "--rules")
         self.simulator = try DemoFiles.locate(simulator, "simulator.yaml", option: "--simulator")
@@ -30,10 +30,10 @@ struct DemoFiles: Sendable {
         }
     }
 
-    /// The directory goes away with everything in it.
+    /// Removes the directory with everything in it.
     func remove() { temporary.remove() }
 
-    /// The last lines of the daemon's log, for the case that it ended.
+    /// The last lines of the daemon's log, to be shown when the daemon has ended by itself.
     func endOfLog(lines: Int) -> [String] {
         guard let file = fopen(log, "r") else { return [] }
         defer { fclose(file) }
@@ -47,7 +47,7 @@ struct DemoFiles: Sendable {
         return String(decoding: text, as: UTF8.self).split(separator: "\n").suffix(lines).map(String.init)
     }
 
-    /// A JSON string is a YAML scalar in quotes.
+    /// The configuration. A JSON string is also a YAML scalar in quotes.
     private var yaml: String {
         """
         bluetooth: {transport: \(JSONValue.string("simulated:\(simulator)"))}
@@ -65,7 +65,7 @@ struct DemoFiles: Sendable {
             return path
         }
         let candidates = ancestors(of: DaemonProgram.directory).map { "\($0)/rules" } + ["/usr/share/tryck/rules"]
-        // Both belong together: a directory with only one of them is another project's.
+        // The two files belong together: a directory with only one of them is another project's.
         let found = candidates.first {
             access("\($0)/home.yaml", R_OK) == 0 && access("\($0)/simulator.yaml", R_OK) == 0
         }

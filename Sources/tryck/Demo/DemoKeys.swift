@@ -2,21 +2,21 @@ import ButtonModel
 import Daemon
 import Simulator
 
-/// Which key presses which button.
+/// Assigns keys of the terminal to simulated buttons.
 struct DemoKeyMap: Hashable, Sendable {
     struct Entry: Hashable, Sendable {
         /// A lower-case letter.
         var key: Character
         var button: String
         var model = FlicModel.flic2
-        /// `small` for the second key of a Duo.
+        /// The part of the button: `small` for the second key of a Duo.
         var part = ButtonPart.big
     }
 
     private(set) var entries: [Entry] = []
 
-    /// Each button gets the first letter of its name that is still free, else any free letter, and the small button of a
-    /// Duo one more; `q` is never one. Buttons beyond the last letter get none.
+    /// Assigns each button the first letter of its name that is free, otherwise any free letter, and then the small
+    /// button of each Duo a letter of its own. `q` is never assigned. Buttons get no key when all letters are taken.
     init(buttons: [String], models: [String: FlicModel] = [:]) {
         let letters = (UInt8(ascii: "a")...UInt8(ascii: "z")).map { Character(UnicodeScalar($0)) }
         var free = Set(letters).subtracting(["q"])
@@ -45,10 +45,11 @@ struct DemoKeyMap: Hashable, Sendable {
 /// | its letter                  | down, up in 100 ms | up 100 ms from now  | up        |
 /// | its capital letter          | down               | held down           | up        |
 /// | q, Ctrl-C, Ctrl-D           | quit               | quit                | quit      |
+/// | ?                           | help               | help                | help      |
 /// | any other, escape sequences | nothing            | nothing             | nothing   |
 ///
-/// The arrows swipe over a Duo, plus and minus turn a Twist: the one whose key was pressed last, else the first. Plus and
-/// minus turn whatever of both is held down before that.
+/// The arrows swipe over a Duo; plus and minus turn a Twist. If there are several, they act on the button whose key was
+/// pressed last, otherwise on the first. A Duo or a Twist that is held down is turned before any other.
 struct DemoKeys: Hashable, Sendable {
     enum Input: Hashable, Sendable {
         case byte(UInt8)
@@ -59,7 +60,7 @@ struct DemoKeys: Hashable, Sendable {
         case act(button: String, SimulatedAction)
         case setTimer(Instant)
         case cancelTimer
-        /// Say again which key does what.
+        /// Show again what the keys do.
         case help
         case quit
     }
@@ -69,13 +70,13 @@ struct DemoKeys: Hashable, Sendable {
         case holding
     }
 
-    /// A terminal that repeats a key does so faster than this, so a key held down stays down.
+    /// Terminals repeat a key faster than this, so a key that is held down keeps its button down.
     static let tapDuration = Duration.milliseconds(100)
-    /// Hundredths of a whole turn.
+    /// How far plus and minus turn, in hundredths of a whole turn.
     static let turn = 5
 
     private let map: DemoKeyMap
-    /// By key.
+    /// What the finger on each key does, by key.
     private var fingers: [Character: Finger] = [:]
     private var latestKey: Character?
     private var escape = EscapeSequence()
@@ -150,7 +151,7 @@ extension DemoKeyMap.Entry {
     }
 }
 
-/// Keys such as the arrows send several bytes, letters among them, that are not meant as letters.
+/// Recognises the escape sequences that keys such as the arrows send. They contain letters that were not typed.
 private struct EscapeSequence: Hashable {
     enum Meaning: Hashable {
         case text

@@ -4,7 +4,7 @@ import Glibc
 import Hub
 import Reactor
 
-/// The demo's own subscriber: what it shows has been at the broker and come back.
+/// The demo's own MQTT subscriber. The demo shows a message only after the broker has delivered it.
 @ReactorActor
 final class DemoListener {
     enum Event: Sendable {
@@ -13,7 +13,8 @@ final class DemoListener {
         case failed(String)
     }
 
-    /// Published after the subscription; as the broker takes both in order, its return proves the subscription.
+    /// Published after the subscription. The broker takes both in order, so when this message comes back, the
+    /// subscription is complete.
     private static let echoTopic = "tryck-demo/listening"
 
     private var mqtt: MQTTEdge?
@@ -47,12 +48,12 @@ final class DemoListener {
             mqtt?.publish(id: 0, topicName: Self.echoTopic, payload: [], qos: 1, retain: false, expiry: nil)
         case .message(Self.echoTopic, _, _, _): handler(.subscribed)
         case .message(let topicName, let payload, let isRetained, let qos):
-            // What was retained is older than this demo.
+            // Retained messages were published before the subscription.
             guard !isRetained else { return }
             let text = String(decoding: payload, as: UTF8.self)
             handler(.delivered(.init(topicName: topicName, payload: text), qos: qos))
         case .subscribeFailed(_, let reason), .dropped(let reason): handler(.failed("The broker: \(reason)."))
-        // The next attempt comes by itself; a press that waits for its message says so in the end.
+        // The next attempt is made without us. A press whose message does not come fails in `DemoRun`.
         case .disconnected, .published, .publishFailed: break
         }
     }

@@ -2,8 +2,8 @@ import ButtonModel
 import Daemon
 import JSON
 
-/// The demo from the moment its daemon can be reached: wait until the parts are ready, listen at the broker, pair
-/// the buttons, then play.
+/// The course of the demo from the moment its daemon can be reached: wait for adapter and broker, subscribe at the
+/// broker, pair the buttons, then let them be pressed.
 ///
 /// | state       | on                                   | becomes     | and we                               |
 /// |-------------|--------------------------------------|-------------|--------------------------------------|
@@ -12,21 +12,21 @@ import JSON
 /// | listening   | subscribed                           | pairing     | permit joining                       |
 /// | pairing     | every button is ready                | closing     | stop joining                         |
 /// | closing     | the answer                           | playing     | show the keys, or begin the script   |
-/// | playing     | everything of a press is done        | probing     | ask something, for the answer's sake |
+/// | playing     | everything of a press is done        | probing     | send any request                     |
 /// | probing     | the answer, and still all is done    | playing     | next press, or finish                |
 /// | probing     | the answer, and there is more        | playing     | wait                                 |
 /// | any         | the timer                            | done        | fail with what was awaited           |
 ///
-/// The probe closes a gap: the daemon's lines come in order, so its answer stands behind every line of the
-/// press, those that we have not read yet included.
+/// The probe closes a gap: the daemon's lines come in order, so its answer comes after all lines about the press,
+/// including those that have not been read yet.
 struct DemoRun: Hashable, Sendable {
     enum Input: Hashable, Sendable {
-        /// The daemon listens to us.
+        /// The control socket is connected.
         case connected
-        /// A line of the control socket.
+        /// A line came from the control socket.
         case received(JSONValue)
         case subscribed
-        /// The broker brought a message that was published after we subscribed.
+        /// The broker delivered a message that was published after the subscription.
         case delivered(PressTracker.Message, qos: Int)
         /// A key was pressed.
         case act(button: String, SimulatedAction)
@@ -35,11 +35,11 @@ struct DemoRun: Hashable, Sendable {
 
     enum Effect: Hashable, Sendable {
         case send(JSONValue)
-        /// Subscribe to `#` there.
+        /// Subscribe to `#` at this broker.
         case subscribe(broker: String)
-        /// One line in the daemon's own form.
+        /// Print one line in the daemon's own form.
         case show(JSONValue)
-        /// The named buttons can be pressed now.
+        /// Tell the user that the buttons can be pressed now.
         case ready([String], broker: String)
         case setTimer(Instant)
         case cancelTimer
@@ -51,12 +51,12 @@ struct DemoRun: Hashable, Sendable {
         case starting, listening, pairing, closing, playing, probing, done
     }
 
-    /// The longest for the controller and the broker to be there.
+    /// How long the adapter and the broker may take to be ready.
     static let startPatience = Duration.seconds(10)
-    /// The longest for all buttons to be paired, and for each press of a script.
+    /// How long pairing all buttons may take, and each press of a script.
     static let patience = Duration.seconds(30)
 
-    /// `nil`: the keys decide.
+    /// `nil`: keys on the terminal decide what is pressed.
     private let script: DemoScript?
     private var remaining: ArraySlice<DemoScript.Step>
     private var state = State.starting
@@ -64,7 +64,7 @@ struct DemoRun: Hashable, Sendable {
     private var readyButtons: Set<String> = []
     private var broker = ""
     private var tracker = PressTracker()
-    /// What the daemon or pairing last had to complain of, a sentence each.
+    /// The latest complaints of the daemon or of pairing, a sentence each.
     private var complaints: [String] = []
 
     init(script: DemoScript?) {
@@ -166,7 +166,7 @@ struct DemoRun: Hashable, Sendable {
             tracker.received(line)
             return [.show(line)] + probeIfSettled()
         case "publish":
-            // Shown when it comes back.
+            // The message is shown when the broker delivers it.
             tracker.received(line)
             return probeIfSettled()
         default: return []
@@ -177,7 +177,7 @@ struct DemoRun: Hashable, Sendable {
 
     private mutating func delivered(_ message: PressTracker.Message, qos: Int) -> [Effect] {
         tracker.delivered(message)
-        // What the bridge says of itself is no effect of a press.
+        // Messages of the bridge about itself are no effect of a press.
         let isAboutBridge = message.topicName.split(separator: "/").dropFirst().first == "bridge"
         guard state == .playing || state == .probing, !isAboutBridge else { return [] }
         let line: JSONValue = [
@@ -211,7 +211,7 @@ struct DemoRun: Hashable, Sendable {
         return [.fail(Failure(status, sentence))]
     }
 
-    /// The answer carries the request's name.
+    /// A request whose `transaction` is its name, so that the answer carries the name.
     private func request(_ name: String, _ data: JSONValue = .object([])) -> Effect {
         .send(["request": .string(name), "transaction": .string(name), "data": data])
     }

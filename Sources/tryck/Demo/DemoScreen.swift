@@ -1,12 +1,12 @@
 import ButtonModel
 import JSON
 
-/// What the demo shows people: a log that grows downwards and can be scrolled and copied.
+/// What the demo prints for people: a log that grows downwards, and can be scrolled and copied.
 struct DemoScreen: Hashable, Sendable {
-    /// A gesture has been shown since the last press began.
+    /// Whether a gesture has been shown since the last press began.
     private var hasGesture = true
 
-    /// One line of the daemon's form; nothing for what people need not see.
+    /// The text for one line of the daemon; nothing for a line that people need not see.
     ///
     /// - Parameter clock: the time of day, as `Clock` writes it.
     mutating func lines(_ line: JSONValue, clock: String, style: Style) -> [Line] {
@@ -17,12 +17,12 @@ struct DemoScreen: Hashable, Sendable {
         return (beginsPress(line) ? [""] : []) + stamped
     }
 
-    /// Of pairing, only how it ends: nobody has to do anything for it.
+    /// Whether a line is shown. Of pairing only the end is shown, because the user has nothing to do for it.
     private func isInteresting(_ line: JSONValue) -> Bool {
         line["kind"] != "pairing" || ["paired", "failed"].contains(line.text("step"))
     }
 
-    /// The second press of a double click does not stand apart.
+    /// Whether a line begins a press, which is set apart. The second press of a double click is not.
     private mutating func beginsPress(_ line: JSONValue) -> Bool {
         guard line["kind"] == "event" else { return false }
         switch line.text("event") {
@@ -36,7 +36,7 @@ struct DemoScreen: Hashable, Sendable {
         }
     }
 
-    /// What stands above the log.
+    /// The lines above the log.
     static func header(rules: String) -> [Line] {
         [
             "",
@@ -46,7 +46,7 @@ struct DemoScreen: Hashable, Sendable {
         ]
     }
 
-    /// Which key does what.
+    /// The keys and what they do.
     static func help(_ map: DemoKeyMap) -> [Line] {
         let width = map.entries.map(\.title.columns).max() ?? 0
         let keys = map.entries.map { entry in
@@ -66,7 +66,7 @@ struct DemoScreen: Hashable, Sendable {
         return [""] + keys + more + [indent + (" q ", .press) + " quit    " + ("?", .press) + " this help", ""]
     }
 
-    /// How to look at the same things from another terminal.
+    /// How to watch the demo from another terminal.
     static func hints(broker: String, controlSocket: String) -> [Line] {
         let port = broker.split(separator: ":").last.map(String.init) ?? ""
         return [

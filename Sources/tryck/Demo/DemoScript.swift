@@ -1,7 +1,7 @@
 import ButtonModel
 import Daemon
 
-/// What `--press` says: presses of simulated buttons, one after another.
+/// The presses in `--press`: actions of simulated buttons, one after another.
 struct DemoScript: Hashable, Sendable {
     struct Step: Hashable, Sendable {
         var button: String
@@ -10,7 +10,7 @@ struct DemoScript: Hashable, Sendable {
 
     var steps: [Step]
 
-    /// Reads `kitchen:click,sofa:swipe_left,desk:turn_10`.
+    /// Parses `kitchen:click,sofa:swipe_left,desk:turn_10`.
     ///
     /// - Throws: `Failure` with status 64.
     init(parsing text: String) throws(Failure) {
@@ -29,7 +29,7 @@ struct DemoScript: Hashable, Sendable {
         }
     }
 
-    /// - Throws: `Failure` with status 64 when a button cannot do what it is to do.
+    /// - Throws: `Failure` with status 64 when a button of this model cannot do its action.
     func check(models: [String: FlicModel]) throws(Failure) {
         for step in steps {
             guard let model = models[step.button], let complaint = step.action.complaint(on: model, named: step.button)

@@ -6,24 +6,24 @@ import Reactor
 import Simulator
 import Synchronization
 
-/// Carries out what `DemoRun` and `DemoKeys` decide: the daemon, its socket, the broker, the terminal.
+/// Carries out the effects of `DemoRun` and `DemoKeys` with the daemon, its socket, the broker and the terminal.
 @ReactorActor
 final class DemoSession {
     struct Settings: Sendable {
         var program: String
         var files: DemoFiles
-        /// Of the simulated buttons.
+        /// The models of the simulated buttons, by name.
         var models: [String: FlicModel]
-        /// `nil`: keys on the terminal.
+        /// `nil`: keys on the terminal decide what is pressed.
         var script: DemoScript?
         var isJSON: Bool
-        /// Where the daemon writes all HCI traffic to.
+        /// The file to which the daemon writes all HCI traffic.
         var capture: String?
     }
 
-    /// Between two attempts to reach a daemon that has just been started.
+    /// Nanoseconds between two attempts to reach a daemon that has just been started.
     private static let connectInterval: Int64 = 20_000_000
-    /// The longest it may take to listen.
+    /// Nanoseconds that the daemon may take until it listens.
     private static let connectPatience: Int64 = 10_000_000_000
     private static let kindsInJSON: Set<String> = ["event", "rule", "publish", "process"]
 
@@ -50,7 +50,7 @@ final class DemoSession {
         run = DemoRun(script: settings.script)
     }
 
-    /// Runs the demo to its end and leaves nothing behind.
+    /// Runs the demo to its end and removes its files.
     nonisolated static func run(_ settings: Settings) throws(Failure) {
         let session = Mutex<DemoSession?>(nil)
         _ = EventLoop.run {
@@ -89,7 +89,8 @@ final class DemoSession {
         connect()
     }
 
-    /// The socket is there when the daemon has read its files; if it stumbles over them, it ends instead.
+    /// Connects to the daemon, or tries again later. The daemon listens when it has read its files; with errors in them
+    /// it ends instead.
     private func connect() {
         guard !isEnding, connection == nil else { return }
         do throws(Failure) {
@@ -97,7 +98,7 @@ final class DemoSession {
                 [unowned self] event in
                 switch event {
                 case .received(let line): take(.received(line))
-                // Its log says more.
+                // The reason is in the log, which is shown when the daemon has ended.
                 case .closed: child?.stop()
                 }
             }
@@ -129,7 +130,7 @@ final class DemoSession {
         return lines.isEmpty ? " It left no log." : " Its log ends with:\n" + lines.map { "  \($0)\n" }.joined()
     }
 
-    /// The terminal comes first: whatever happens then, it is as it was.
+    /// Ends the demo. The terminal is restored first, so that it is usable whatever happens then.
     private func end(_ failure: Failure?) {
         guard !isEnding else { return }
         isEnding = true

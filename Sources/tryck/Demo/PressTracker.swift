@@ -4,14 +4,14 @@ import Gestures
 import JSON
 import Simulator
 
-/// What one press still has to bring about: movements of the button, gestures, runs of rules, messages that come
-/// back from the broker.
+/// Tracks what one press still has to bring about: movements of the button, gestures, runs of rules, and messages that
+/// come back from the broker.
 ///
 /// Every press of a button becomes part of exactly one gesture: a click takes one press, a double click two; a hold, a
-/// swipe, and a turn of at least `Vocabulary.leastTurn` take one each. So as long as a button that moved has a press left
+/// swipe, and a turn of at least `Vocabulary.leastTurn` take one each. As long as a button that moved has a press left
 /// over, or its hold is not released, another event has to follow, whatever the trigger mode of the button.
 ///
-/// The daemon's lines and the broker's messages travel on two roads, and either may be first.
+/// The daemon's lines and the broker's messages come over two connections, in any order.
 struct PressTracker: Hashable, Sendable {
     struct Message: Hashable, Sendable {
         var topicName: String
@@ -19,7 +19,7 @@ struct PressTracker: Hashable, Sendable {
     }
 
     private struct Train: Hashable {
-        /// Presses that are part of no gesture yet.
+        /// Presses that are not yet part of a gesture.
         var undecidedPresses = 0
         var isHeld = false
         /// Hundredths of a whole turn, since the last `down`.
@@ -29,21 +29,22 @@ struct PressTracker: Hashable, Sendable {
     private var awaitedDowns = 0
     private var awaitedUps = 0
     private var awaitedTurns = 0
-    /// After a mere `down` the gesture is the business of a later `up`.
+    /// False after a mere `down`: its gesture belongs to a later `up`.
     private var waitsForGestures = true
     /// By the button's id.
     private var trains: [String: Train] = [:]
-    /// Since `begin`. Another button may be held down all the while.
+    /// The buttons that have moved since `begin`. Another button may be held down all the while.
     private var movedButtons: Set<String> = []
     private var runs: [Int64: String] = [:]
-    /// How often it was sent, less how often it came back.
+    /// For each message, how often it was sent, less how often it came back.
     private var undelivered: [Message: Int] = [:]
-    /// Why the action that failed last did, by run.
+    /// Why the last action failed that did, by run.
     private var reasons: [Int64: String] = [:]
     /// A sentence about the first run that failed.
     private(set) var failure: String?
 
-    /// A press is asked for. What those before it led to is done, or was not waited for and counts on.
+    /// Begins to track a press. Effects of earlier presses are over, or are still counted because they were not waited
+    /// for.
     mutating func begin(_ action: SimulatedAction) {
         (awaitedDowns, awaitedUps, awaitedTurns) = (0, 0, 0)
         waitsForGestures = true
@@ -57,7 +58,7 @@ struct PressTracker: Hashable, Sendable {
         case .press(.up, _): awaitedUps = 1
         case .turn:
             awaitedTurns = 1
-            // A button that is turned may be down all the while.
+            // A button that is turned may be held down all the while.
             waitsForGestures = false
         case .pushTurn: (awaitedDowns, awaitedUps, awaitedTurns) = (1, 1, 1)
         }
@@ -74,7 +75,7 @@ struct PressTracker: Hashable, Sendable {
         }
     }
 
-    /// A message came back from the broker.
+    /// Counts a message that came back from the broker.
     mutating func delivered(_ message: Message) { count(message, by: -1) }
 
     var isSettled: Bool { awaited == nil }

@@ -4,11 +4,11 @@ import JSON
 import Reactor
 import RuleLoader
 
-/// One attempt to open the adapter and to connect to the broker, as the daemon would. Where a daemon runs, the adapter is
-/// left to it, and the broker is tried only when it is not connected.
+/// One attempt to open the adapter and to connect to the broker, as the daemon would make it. With a running daemon,
+/// the adapter is left to the daemon, and the broker is tried only when the daemon is not connected to it.
 @ReactorActor
 final class Attempt {
-    /// Longer than an attempt to connect takes by itself, a slow resolver not counted.
+    /// Nanoseconds, longer than an attempt to connect takes except with a slow resolver.
     private static let patience: Int64 = 15_000_000_000
 
     private struct Outcome: Sendable {
@@ -48,7 +48,7 @@ final class Attempt {
 
     private func start(adapter: Bool, broker: Bool) {
         pending = 1
-        // It holds this object, too.
+        // The timer also keeps this object alive.
         let deadline = EventLoop.shared.timer { self.finish() }
         deadline.set(at: EventLoop.shared.nanosecondsSinceBoot + Self.patience)
         self.deadline = deadline
@@ -60,7 +60,7 @@ final class Attempt {
     private func ended() {
         pending -= 1
         guard pending == 0 else { return }
-        // Not from inside the call that reports it.
+        // `finish` closes the transport, which is not allowed inside the call that reports its event.
         EventLoop.shared.soon { self.finish() }
     }
 
@@ -91,7 +91,8 @@ final class Attempt {
         do throws(TransportFailure) {
             var search = AdapterSearch(wanted)
             let index = try search.next(of: try HCISocketTransport.adapters())
-            // Opening takes an adapter down first, and headphones with it.
+            // Opening takes an adapter down first, which would disconnect the headphones that BlueZ has connected to
+            // it.
             guard !Surroundings.isRunning("bluetoothd") else {
                 outcome.adapter = .left("hci\(index)", isChosen: wanted != .any)
                 return
@@ -129,7 +130,7 @@ final class Attempt {
         case .tcp, .unix:
             guard let endpoint = MQTTOptions.Endpoint(setup.configuration, in: setup.directory) else { return }
             pending += 1
-            // An identifier of its own: with the daemon's the broker would throw the daemon out.
+            // The client identifier is not the daemon's, because the broker would then disconnect the daemon.
             let suffix = Surroundings.randomOctets(2).map { String($0, radix: 16) }.joined()
             let options = MQTTOptions(
                 setup.configuration, endpoint: endpoint,

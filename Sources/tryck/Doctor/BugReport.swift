@@ -3,22 +3,22 @@ import Glibc
 import JSON
 import Rules
 
-/// One text for those who are to help: what was found, on what system, and what the daemon said last.
+/// A text for people who help: the findings, the system, the daemon's status and the end of its log.
 ///
-/// Nothing secret: sentences of findings quote no file, the daemon's answer and log have had their secrets taken out,
-/// and the values this command has met are taken out once more. Of paths in somebody's home only `~` is left.
+/// It contains no secrets: sentences of findings quote no file, the daemon has removed the secrets from its answer and
+/// its log, and the values that this command has read are removed once more. Home directories in paths become `~`.
 struct BugReport: Hashable, Sendable {
-    /// Octets of the log's last lines.
+    /// The most octets of the log, from its end.
     static let maximumLog = 64 * 1024
 
     var version = Version.string
-    /// `Linux 6.12.1 aarch64`, and what the distribution calls itself.
+    /// The kernel, such as `Linux 6.12.1 aarch64`, and the name of the distribution.
     var system: String
     var findings: [Finding]
     var status: JSONValue?
-    /// Where the daemon writes all Bluetooth traffic to, when it does.
+    /// The file to which the daemon writes all Bluetooth traffic, if it does.
     var capture: String? { status?["capture"]?.stringValue }
-    /// The daemon's last lines; empty where there is no journal.
+    /// The end of the daemon's log; empty without a journal.
     var log: String
     var home: String?
     var redaction: Redaction
@@ -38,7 +38,7 @@ struct BugReport: Hashable, Sendable {
         return redaction(sections.joined(separator: "\n\n") + "\n").withoutHomes(home)
     }
 
-    /// Whole ones: half a secret would not be known for one.
+    /// Whole lines, because a part of a secret would not be recognised as secret.
     private var lastLines: String {
         guard log.utf8.count > Self.maximumLog else { return log }
         let rest = log.utf8.suffix(Self.maximumLog).drop { $0 != UInt8(ascii: "\n") }
@@ -47,7 +47,7 @@ struct BugReport: Hashable, Sendable {
 }
 
 extension BugReport {
-    /// What this machine says of itself, and of the service.
+    /// Adds the system and the service's log, as this machine has them.
     init(_ findings: [Finding], _ observations: Observations, redaction: Redaction, home: String?) {
         let status: JSONValue? = if case .status(let status) = observations.daemon { status } else { nil }
         self.init(
@@ -73,7 +73,7 @@ extension BugReport {
         defer { pclose(pipe) }
         var octets: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 16 * 1024)
-        // Lines of 200 may each be long: the rest is read, and not kept.
+        // 200 lines may be long: all of them are read, and only the end is kept.
         while case let count = fread(&chunk, 1, chunk.count, pipe), count > 0 {
             octets = (octets + chunk.prefix(count)).suffix(Self.maximumLog + 1)
         }
@@ -82,7 +82,8 @@ extension BugReport {
 }
 
 extension String {
-    /// `/home/ada/tryck` and, where that is Ada's home, `/srv/ada/tryck` become `~/tryck`.
+    /// Replaces home directories by `~`: `/home/ada/tryck` becomes `~/tryck`, and so does `/srv/ada/tryck` where that
+    /// is Ada's home.
     fileprivate func withoutHomes(_ home: String?) -> String {
         var text = self
         if let home, home.count > 1 { text = text.replacing(home, with: "~") }

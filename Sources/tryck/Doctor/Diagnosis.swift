@@ -2,12 +2,12 @@ import ButtonModel
 import Daemon
 import JSON
 
-/// What is wrong, judged by what was seen, and the command that mends it.
+/// Judges what was seen: what is wrong, and which command mends it.
 ///
-/// A daemon that answers is believed before anything that a command could find out beside it: it holds the adapter and
-/// the broker's session, and writes the state directory as the user it runs as.
+/// The answer of a running daemon counts more than anything that a command could find out beside it: the daemon holds
+/// the adapter and the broker's session, and writes the state directory as the user it runs as.
 struct Diagnosis: Hashable, Sendable {
-    /// With less the daemon's next events, and the copy of its log, may not fit.
+    /// Octets. With less, the daemon's next events and the checkpoint of its write-ahead log may not fit.
     static let leastFreeSpace: UInt64 = 16 * 1024 * 1024
 
     private let seen: Observations
@@ -18,7 +18,7 @@ struct Diagnosis: Hashable, Sendable {
         status = if case .status(let status) = observations.daemon { status } else { nil }
     }
 
-    /// One for each check that could be made, in the order in which they are best mended.
+    /// A finding for each check that could be made, in the order in which problems are best mended.
     var findings: [Finding] {
         [clock, configuration, rules, state, space, database, daemon, adapter, sources, broker, flicd].compactMap(
             \.self)
@@ -117,14 +117,14 @@ struct Diagnosis: Hashable, Sendable {
             .problem(
                 .adapter, "\(name) is in use by BlueZ: bluetoothd is running",
                 mend: "sudo systemctl disable --now bluetooth.service")
-        // Whether the service may is not for this user to see.
+        // This user cannot see whether the service may open the adapter.
         case .failed(.notPermitted(let index)) where seen.hasService && seen.user != "root":
             .warning(.adapter, "hci\(index) is not for \(seen.user) to try", mend: "sudo tryck doctor")
         case .failed(let failure): .problem(.adapter, "\(failure)", mend: mend(adapter: "\(failure)"))
         }
     }
 
-    /// Only the daemon knows: whoever else connects to a flicd is another client of it.
+    /// Only the daemon's answer counts, because our own connection to a flicd would be another client of it.
     private var sources: Finding? {
         guard let sources = status?["sources"]?.arrayValue, !sources.isEmpty else { return nil }
         if let lost = sources.first(where: { $0["connected"]?.boolValue != true }) {
@@ -148,7 +148,7 @@ struct Diagnosis: Hashable, Sendable {
             case "connected": return .ok(.broker, "\(broker.text("url")), connected")
             default: break
             }
-            // Our own attempt names the fault by its kind.
+            // Our own attempt knows the kind of the fault, and the daemon's answer only its sentence.
             if case .failed(let failure) = seen.broker { return problem(of: failure) }
             let fault = Self.faults(of: status).broker ?? "\(broker.text("url")) is not connected yet"
             return .problem(.broker, fault.asFinding, mend: "sudo systemctl restart tryck")
@@ -156,7 +156,7 @@ struct Diagnosis: Hashable, Sendable {
         return switch seen.broker {
         case .notTried: nil
         case .notNeeded: .ok(.broker, "none, as configured")
-        case .embedded(isInstalled: true): .ok(.broker, "comes with the daemon")
+        case .embedded(isInstalled: true): .ok(.broker, "the daemon starts its own")
         case .embedded(isInstalled: false):
             .problem(.broker, "there is no mosquitto for mqtt.broker: embedded", mend: "sudo apt install mosquitto")
         case .connected(let endpoint): .ok(.broker, "\(endpoint) lets us in")
@@ -164,7 +164,7 @@ struct Diagnosis: Hashable, Sendable {
         }
     }
 
-    /// Said only where its clients are served.
+    /// `nil` when no clients of flicd are served.
     private var flicd: Finding? {
         guard let flicd = status?["flicd"], flicd["address"]?.stringValue != nil else { return nil }
         guard let fault = flicd["fault"]?.stringValue else {
@@ -192,14 +192,16 @@ struct Diagnosis: Hashable, Sendable {
         host == "localhost" || host == "::1" || host.hasPrefix("127.")
     }
 
-    /// The sentences of a transport hold commands between backquotes.
+    /// The command that mends a fault of the adapter. The sentences of a transport contain commands between backquotes.
     private func mend(adapter sentence: String) -> String {
         let quoted = sentence.split(separator: "`", omittingEmptySubsequences: false).enumerated()
             .filter { !$0.offset.isMultiple(of: 2) }.map { String($0.element) }
         return quoted.first { $0.hasPrefix("sudo ") || $0.hasPrefix("ls") } ?? edit
     }
 
-    /// The daemon lists them in this order, the adapter's when it is down and the broker's when it is away.
+    /// The sentences of a status about the adapter, the broker and the store. The daemon lists faults in this order,
+    /// that of the adapter only when it is down, that of the broker only when it is away, and that of the rules before
+    /// the store's.
     private static func faults(of status: JSONValue) -> (adapter: String?, broker: String?, store: String?) {
         let elsewhere =
             (status["sources"]?.arrayValue ?? []).compactMap { $0["fault"]?.stringValue }
@@ -210,7 +212,7 @@ struct Diagnosis: Hashable, Sendable {
         let hasAdapter = status["adapter"]?.text("transport") != "none"
         let isAway = status["broker"]?.text("state") == "disconnected"
         let hasRuleFault = status["rules"]?.text("state") == "error"
-        // While it is reset, too, a reason is there only after a fault.
+        // An adapter that is being reset has a sentence only after a fault.
         let others = (isAway ? 1 : 0) + (hasRuleFault ? 1 : 0)
         let adapter = isDown && hasAdapter && faults.count > others ? faults.popFirst() : nil
         let broker = isAway ? faults.popFirst() : nil
@@ -247,7 +249,7 @@ struct Diagnosis: Hashable, Sendable {
             return .ok(.state, "\(directory.path), of \(directory.owner ?? "the daemon"), which writes it")
         case .notWritable where directory.owner == "tryck" && seen.user != "root":
             return .problem(
-                .state, "\(directory.path) is the service's, and \(seen.user) cannot look into it",
+                .state, "\(directory.path) belongs to the service, and \(seen.user) cannot read it",
                 mend: "sudo tryck doctor")
         case .notWritable(let cause):
             return .problem(
@@ -263,7 +265,7 @@ struct Diagnosis: Hashable, Sendable {
                 .state, "\(stranger.path) is of \(stranger.owner), and the daemon runs as \(owner)",
                 mend: "sudo chown -R \(owner) \(path)")
         }
-        // A daemon that answers writes it, whoever it runs as.
+        // A daemon that answers can write the directory, whichever user it runs as.
         if isServices, seen.hasService, status == nil, let owner = directory.owner, owner != "tryck" {
             return .problem(
                 .state, "\(directory.path) is of \(owner), and the service runs as tryck",
@@ -275,10 +277,10 @@ struct Diagnosis: Hashable, Sendable {
             mend: "chmod 700 \(path)")
     }
 
-    /// The service's is where systemd puts it.
+    /// Whether the state directory is where systemd puts that of the service.
     private var isServices: Bool { seen.stateDirectory.path.hasPrefix("/var/lib/") }
 
-    /// Who should own the state directory.
+    /// The user who should own the state directory.
     private var owner: String { isServices ? "tryck" : seen.user }
 
     private var space: Finding? {
@@ -316,7 +318,7 @@ struct Diagnosis: Hashable, Sendable {
 }
 
 extension String {
-    /// As one word of a shell's line.
+    /// The text as one word of a shell command.
     var shellWord: String {
         let isPlain =
             !isEmpty
@@ -332,7 +334,7 @@ extension String {
         return isPlain ? self : "'" + replacing("'", with: #"'\''"#) + "'"
     }
 
-    /// Without the full stop some sentences have; one line.
+    /// The first line of a sentence, without the full stop that some sentences have.
     fileprivate var asFinding: String {
         let line = prefix { !$0.isNewline }
         return String(line.hasSuffix(".") ? line.dropLast() : line)

@@ -6,14 +6,14 @@ import RuleLoader
 import RuleTesting
 import Rules
 
-/// Looks at everything the daemon needs, as it would find it, and leaves all as it is.
+/// Looks at everything that the daemon needs, as the daemon would find it, and changes no file.
 struct Examination {
     var options = DaemonOptions()
     var environment = Surroundings.environment
-    /// Where a daemon may listen, besides the place the configuration names.
+    /// The control sockets to try, besides the one that the configuration names.
     var candidates: [String] = []
 
-    /// What was seen, and what a report of it must not show.
+    /// Returns what was seen, and the secrets that a report must not show.
     func run() -> (Observations, Redaction) {
         let files = ConfigurationFiles(environment: environment)
         let path = files.configurationPath(options.configuration)

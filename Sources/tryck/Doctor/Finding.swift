@@ -1,6 +1,6 @@
 import JSON
 
-/// What one check has come to.
+/// The result of one check.
 struct Finding: Hashable, Sendable {
     enum Check: String, CaseIterable, Hashable, Sendable {
         case clock, configuration, rules, daemon, adapter, sources, broker, flicd, state, space, database
@@ -8,16 +8,16 @@ struct Finding: Hashable, Sendable {
 
     enum State: String, Hashable, Sendable {
         case ok
-        /// It works, and somebody should know.
+        /// It works, but needs attention.
         case warning
         case problem
     }
 
     var check: Check
     var state: State
-    /// One sentence, without a full stop. No text of a file is in it, so nothing secret either.
+    /// One sentence without a full stop. It quotes no file, so it contains no secret.
     var sentence: String
-    /// The command that mends it, or lets it be mended.
+    /// The command that mends the problem, or helps to mend it.
     var mend: String?
 
     static func ok(_ check: Check, _ sentence: String) -> Finding {
@@ -37,7 +37,7 @@ struct Finding: Hashable, Sendable {
 ///
 ///     ✓ clock          2026-11-22T02:30:00.000Z
 ///     ✗ broker         the connection to localhost:1883 was refused: is mosquitto running there, and listening on that port?
-///         sudo systemctl start mosquitto
+///         sudo systemctl restart mosquitto
 enum FindingText {
     static func lines(_ findings: [Finding], style: Style) -> [Line] {
         findings.flatMap { finding in

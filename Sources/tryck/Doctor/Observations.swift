@@ -3,18 +3,19 @@ import Daemon
 import JSON
 import RuleLoader
 
-/// What `tryck doctor` has seen, for `Diagnosis` to judge.
+/// What `tryck doctor` has seen, which `Diagnosis` judges.
 struct Observations: Hashable, Sendable {
     /// A configuration or rules on disk.
     enum File: Hashable, Sendable {
         case absent
-        /// What it holds, as `tryck check` calls it, and whether `tryck check` has something to say nevertheless.
+        /// A file without errors: what it contains, in the words of `tryck check`, and how many warnings it has.
         case good(name: String, content: String, warnings: Int)
-        /// The first error is at `place`, as in `14:15`, and has this code. The rest of it may quote the file.
+        /// The position of the first error, such as `14:15`, and its code. The message is left out, because it may
+        /// quote the file.
         case bad(name: String, errors: Int, place: String, code: String)
-        /// Or something it names.
+        /// The file cannot be used, or a file that it names, for this reason.
         case unusable(String)
-        /// Nobody knows where it would be.
+        /// It is not known which file to look for.
         case unknown
     }
 
@@ -25,13 +26,14 @@ struct Observations: Hashable, Sendable {
     }
 
     enum Adapter: Hashable, Sendable {
-        /// A running daemon has it, or nobody knows which it is to be.
+        /// A running daemon has the adapter, or it is not known which adapter to open.
         case notTried
-        /// The configuration wants none, or a simulated one.
+        /// The configuration has no adapter, or a simulated one.
         case notNeeded
-        /// It was not opened, not to take it away from BlueZ, which may have another where this one was chosen.
+        /// The adapter was not opened, so that it is not taken away from BlueZ. If the configuration names the adapter,
+        /// BlueZ may be using another.
         case left(String, isChosen: Bool)
-        /// It was opened, and closed again.
+        /// The adapter was opened, and closed again.
         case opened(String)
         case failed(TransportFailure)
     }
@@ -39,25 +41,25 @@ struct Observations: Hashable, Sendable {
     enum Broker: Hashable, Sendable {
         case notTried
         case notNeeded
-        /// It comes with the daemon; whether there is a mosquitto to start.
+        /// The daemon starts the broker itself; `isInstalled` tells whether there is a mosquitto for it.
         case embedded(isInstalled: Bool)
         case connected(String)
         case failed(MQTTFailure)
     }
 
     var now: UTCTime
-    /// Who has asked.
+    /// The user who runs the command.
     var user: String
-    /// There is a user `tryck`, so the service was installed.
+    /// Whether there is a user `tryck`, which means that the service was installed.
     var hasService = false
-    /// The file to mend, whether or not it is there.
+    /// The configuration to edit, whether it exists or not.
     var configurationPath = "/etc/tryck/tryck.yaml"
     var configuration = File.absent
     var rules = File.absent
-    /// What the rules' own tests say, when one fails.
+    /// How many of the rules' own tests fail.
     var failingTests = 0
     var broker = Broker.notTried
-    /// Where it should be; `nil` for a path.
+    /// The host of the broker; `nil` for a Unix socket.
     var brokerHost: String?
     var adapter = Adapter.notTried
     var daemon = DaemonAnswer.silent(.closed)

@@ -2,7 +2,7 @@ import Daemon
 import Hub
 
 extension ExportFile {
-    /// - Parameter passphrase: `nil`: it is not encrypted.
+    /// - Parameter passphrase: `nil` for a file that is not encrypted.
     static func octets(of state: ExportedState, _ passphrase: Passphrase?) throws(ExportFailure) -> [UInt8] {
         guard let passphrase else { return try ExportFile.clear(state).encoded() }
         let entropy = Surroundings.randomOctets(ExportSeal.saltLength + ExportSeal.nonceLength)
@@ -20,7 +20,7 @@ extension ExportFile {
 
     var isClear: Bool { if case .clear = self { true } else { false } }
 
-    /// - Parameter file: one in the clear, just written or read.
+    /// - Parameter file: the path of a file in the clear that was just written or read.
     static func warn(of file: String) {
         Output.standardError.write(
             line: "tryck: \(file) is not encrypted: whoever reads it has the keys of the buttons.")

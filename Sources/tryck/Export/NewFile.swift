@@ -1,12 +1,12 @@
 import Daemon
 import Glibc
 
-/// A file for its owner alone, where none was before or where one is to be replaced.
+/// A file that only its owner can read: a new file, or one that replaces an existing file.
 struct NewFile: Sendable {
     let path: String
     private let isReplacing: Bool
 
-    /// Looks whether it may be written there.
+    /// Checks whether a file may be written at the path.
     ///
     /// - Throws: `Failure` with status 64.
     init(_ path: String, isReplacing: Bool) throws(Failure) {
@@ -21,7 +21,8 @@ struct NewFile: Sendable {
         self.isReplacing = isReplacing
     }
 
-    /// When this returns, the disk has all of it. What is replaced is there until then.
+    /// Writes the file. When this returns, its content is on the disk; the entry in the directory is not synced. A file
+    /// that is replaced stays whole until then.
     func write(_ octets: [UInt8]) throws(Failure) {
         let written = isReplacing ? path + ".new" : path
         if isReplacing { unlink(written) }

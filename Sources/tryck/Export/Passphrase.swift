@@ -1,14 +1,14 @@
 import Daemon
 
-/// What an export is encrypted with; it never prints itself.
+/// The passphrase that encrypts an export. Its descriptions never show it.
 struct Passphrase: Hashable, Sendable {
     let octets: [UInt8]
 
     static let maximumLength = 1024
-    /// Of one that is chosen now.
+    /// The least octets of a new passphrase.
     static let minimumLength = 8
 
-    /// - Parameter isNew: nothing is encrypted with it yet.
+    /// - Parameter isNew: whether an export is to be encrypted with it, so that `minimumLength` applies.
     init(_ octets: [UInt8], isNew: Bool) throws(Failure) {
         guard octets.count >= (isNew ? Self.minimumLength : 1) else {
             throw Failure(
@@ -21,7 +21,7 @@ struct Passphrase: Hashable, Sendable {
         self.octets = octets
     }
 
-    /// The first line of a file that nobody else may read.
+    /// Reads the first line of a file that no other user can read.
     init(file: String, isNew: Bool) throws(Failure) {
         let text: FileText
         do throws(FileText.Failure) {

@@ -1,6 +1,7 @@
 import ArgumentParser
 
-/// Where a passphrase comes from: never from an argument, which everybody on the machine can see.
+/// The option for a file with the passphrase. The passphrase itself is never an argument, because all users of the
+/// machine can see those.
 struct PassphraseOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -9,7 +10,7 @@ struct PassphraseOptions: ParsableArguments {
         completion: .file())
     var passphraseFile: String?
 
-    /// - Parameter isNew: nothing is encrypted with it yet.
+    /// - Parameter isNew: whether an export is to be encrypted with it.
     func read(isNew: Bool) throws(Failure) -> Passphrase {
         guard let passphraseFile else { return try PassphrasePrompt().ask(isNew: isNew) }
         return try Passphrase(file: passphraseFile, isNew: isNew)

@@ -1,17 +1,17 @@
 import Daemon
 import Glibc
 
-/// Asks for a passphrase on the terminal, which shows nothing of it.
+/// Asks for a passphrase on the terminal, without echo.
 struct PassphrasePrompt: Sendable {
-    /// Where it is typed.
+    /// The terminal on which it is typed.
     var input = STDIN_FILENO
-    /// Where the question stands: not among what a command prints.
+    /// Where the question is printed, apart from the output of the command.
     var output = Output.standardError
 
-    /// - Parameter isNew: it is asked for twice, since nobody sees a slip.
+    /// - Parameter isNew: whether to ask twice, because mistakes in typing cannot be seen.
     /// - Throws: `Failure`: 64 without a terminal, 1 when the two differ or Ctrl-C is typed.
     func ask(isNew: Bool) throws(Failure) -> Passphrase {
-        // One for both questions: it forgets what was typed ahead when it ends.
+        // One raw terminal for both questions, because it discards what was typed ahead when it ends.
         guard let terminal = RawTerminal.take(input) else {
             throw Failure(
                 .usage,

@@ -1,7 +1,7 @@
 import Daemon
 
 extension PlaceOptions {
-    /// Where the daemon keeps what it keeps, as long as no daemon is there.
+    /// The daemon's state directory, provided that no daemon is using it.
     ///
     /// - Throws: `Failure`: 78 when the configuration has an error, 69 while a daemon runs.
     func idleStateDirectory() throws(Failure) -> String {
@@ -15,7 +15,7 @@ extension PlaceOptions {
         return directory
     }
 
-    /// Does something with what is kept; the notices go to the screen.
+    /// Runs `body`, which uses the store, and prints the notices it returns.
     ///
     /// - Throws: `Failure` with status 69.
     static func use<Result>(

@@ -2,14 +2,15 @@ import Daemon
 import Glibc
 import Hub
 
-/// The lines of a file, one after another: it need not fit into memory. A failure's sentence goes on from the file's name.
+/// Reads a recording line by line, so that it need not fit into memory. The sentence of a failure continues after the
+/// file's name.
 struct RecordingReader: ~Copyable {
     struct Line: Hashable, Sendable {
-        /// From 1.
+        /// The first line is 1.
         var number: Int
-        /// Without its end.
+        /// The line without its end.
         var octets: [UInt8]
-        /// It has its end.
+        /// Whether the line has an end.
         var isWhole: Bool
     }
 
@@ -35,7 +36,7 @@ struct RecordingReader: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// `nil` at the end.
+    /// The next line; `nil` at the end of the file.
     mutating func next() throws(Failure) -> Line? {
         var searched = position
         while true {

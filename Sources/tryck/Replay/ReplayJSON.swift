@@ -1,7 +1,7 @@
 import Hub
 import JSON
 
-/// What `tryck replay --json` prints: the lines of `tryck watch --json`, each with its time.
+/// The output of `tryck replay --json`: the lines of `tryck watch --json`, each with its time.
 enum ReplayJSON {
     static func line(_ occurrence: ReplayRun.Occurrence) -> String {
         switch occurrence {

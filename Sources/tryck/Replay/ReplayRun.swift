@@ -6,18 +6,18 @@ import JSON
 import RuleLoader
 import Rules
 
-/// A recording on its way through the machine, line by line.
+/// Replays a recording through the hub, line by line.
 ///
 /// | before            | line                      | becomes           | and we                                  |
 /// |-------------------|---------------------------|-------------------|-----------------------------------------|
-/// | any               | header                    | a new hub         | load its rules, say that it begins      |
-/// | a hub             | input                     | the same hub      | give it to the hub, say what it tells   |
+/// | any               | header                    | a new hub         | load its rules, report the start        |
+/// | a hub             | input                     | the same hub      | give it to the hub, report its lines    |
 /// | a hub             | not JSON                  | the same hub, cut | wait for the next line                  |
 /// | cut               | header                    | a new hub         | as above: the process before was stopped |
 /// | cut               | any other                 |                   | fail                                    |
 /// | nothing           | any but a header          |                   | fail                                    |
 ///
-/// A failure's sentence goes on from the file's name.
+/// The sentence of a failure continues after the file's name.
 struct ReplayRun {
     enum Occurrence: Hashable, Sendable {
         case began(RecordingHeader, ruleCount: Int)
@@ -42,12 +42,12 @@ struct ReplayRun {
         var time: UTCTime { clock.utc + (now - clock.at) }
     }
 
-    /// Nobody that a recording can know of.
+    /// A client that no recording contains.
     private static let watcher = Hub.ClientID(rawValue: .max)
 
     private var session: Session?
     private var counts = Summary()
-    /// A line that is right only as the last one of a process.
+    /// A line that is not JSON, which is only valid as the last line of a process.
     private var cut: (line: RecordingReader.Line, failure: RecordingFailure)?
 
     mutating func take(_ line: RecordingReader.Line) throws(Failure) -> [Occurrence] {
@@ -68,7 +68,7 @@ struct ReplayRun {
         case .input(let input):
             if let cut { throw Self.failure(cut.failure, cut.line) }
             guard let now = session?.now else { throw Self.failure(.notARecording, line) }
-            // What cannot be is not guessed at.
+            // Time never goes back in a recording.
             guard input.at >= now else { throw Self.failure(.badMember("at_ns"), line) }
             session?.now = input.at
             if case .wallClock(let utc) = input.input { session?.clock = (utc, input.at) }
@@ -76,9 +76,9 @@ struct ReplayRun {
         }
     }
 
-    /// To be asked for after the last line.
+    /// The summary, after the last line.
     ///
-    /// - Throws: `Failure` when that line is whole and still no line of a recording, or when there was none.
+    /// - Throws: `Failure` when the last line is whole but not a line of a recording, or when there was no line.
     func summary() throws(Failure) -> Summary {
         guard session != nil else { throw Failure(.configuration, "\(RecordingFailure.notARecording).") }
         guard let cut else { return counts }
@@ -88,7 +88,7 @@ struct ReplayRun {
         return counts
     }
 
-    /// - Returns: how many rules there are.
+    /// - Returns: the number of rules.
     private mutating func begin(_ header: RecordingHeader) throws(Failure) -> Int {
         let set = try Self.load(header.rules)
         var hub = Hub(replaying: header, rules: set)
@@ -110,7 +110,7 @@ struct ReplayRun {
         throw Failure(.configuration, "this version cannot read the rules of the recording:\n\(report)")
     }
 
-    /// The input, with the rules it brought.
+    /// The input, with the rule set that is to be loaded.
     private static func loading(_ input: RecordedInput) throws(Failure) -> RecordedInput {
         guard let rules = input.rulesToLoad, case .rulesLoaded(let id, var loaded) = input.input else { return input }
         var input = input

@@ -2,9 +2,9 @@ import ButtonModel
 import Hub
 import JSON
 
-/// What `tryck replay` prints: the lines of `tryck watch` with the times of then, in UTC.
+/// The output of `tryck replay`: the lines of `tryck watch` with the times of the recording, in UTC.
 struct ReplayScreen: Sendable {
-    /// The one shown last: `2026-11-21`.
+    /// The day that was shown last: `2026-11-21`.
     private var day = ""
 
     mutating func text(_ occurrence: ReplayRun.Occurrence, style: Style) -> String {
@@ -57,7 +57,7 @@ struct ReplayScreen: Sendable {
 }
 
 extension UTCTime {
-    /// `2026-11-21` and `02:30:00.123`.
+    /// The day `2026-11-21` and the time `02:30:00.123`.
     fileprivate var dayAndTime: (day: String, time: String) {
         let parts = description.split(separator: "T", maxSplits: 1)
         return (String(parts.first ?? ""), String(parts.last?.dropLast() ?? ""))

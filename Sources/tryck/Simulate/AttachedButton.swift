@@ -3,14 +3,14 @@ import Daemon
 import Reactor
 import Simulator
 
-/// One simulated button behind its own connection to a foreign controller.
+/// A simulated button with a connection of its own to a controller that is not ours.
 @ReactorActor
 final class AttachedButton {
     enum Event: Sendable {
         case onAir(BluetoothAddress)
         case note(String)
         case pressFinished(SimulatedPress)
-        /// A sentence for people. Nothing comes after it.
+        /// The reason, as a sentence for people. No event comes after it.
         case failed(String)
     }
 
@@ -22,7 +22,7 @@ final class AttachedButton {
     private var timer: Timer?
     private var isOnAir = false
 
-    /// - Parameter seed: where its keys come from; with the same one it is the same button.
+    /// - Parameter seed: the source of its keys. The same seed makes the same button.
     init(
         _ loop: EventLoop, _ description: SimulatedButtonDescription, at endpoint: H4StreamTransport.Endpoint,
         seed: UInt64, _ handler: @escaping @ReactorActor (Event) -> Void

@@ -1,7 +1,7 @@
 import ButtonModel
 import Daemon
 
-/// Where a controller of somebody else's making listens: `h4:tcp:HOST:PORT` or `h4:unix:PATH`.
+/// Parses `--attach`, the address of a controller: `h4:tcp:HOST:PORT` or `h4:unix:PATH`.
 enum Attachment {
     static func parse(_ text: String) -> H4StreamTransport.Endpoint? {
         if text.hasPrefix("h4:unix:") {
@@ -23,12 +23,12 @@ enum Attachment {
 enum SimulateInput: Hashable, Sendable {
     case act(button: String, SimulatedAction)
     case help
-    /// A sentence for people.
+    /// The line was not understood; a sentence tells the user why.
     case mistake(String)
 
-    /// Reads `NAME PRESS`; nothing for an empty line.
+    /// Parses `NAME PRESS`; `nil` for an empty line.
     ///
-    /// - Parameter buttons: those there are.
+    /// - Parameter buttons: the buttons that exist.
     init?(parsing line: String, buttons: [(name: String, model: FlicModel)]) {
         let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
         guard let first = words.first else { return nil }

@@ -5,12 +5,12 @@ import JSON
 import Reactor
 import Simulator
 
-/// Carries lines of standard input to the buttons, and what they do to standard output.
+/// Gives lines of standard input to the simulated buttons, and prints what they report.
 @ReactorActor
 final class SimulateSession {
-    /// Lines of standard input are short; a longer one ends the program.
+    /// Octets. A longer line of standard input ends the program.
     private static let maximumLineLength = 4096
-    /// Longer than any swipe or turn takes, and the message about it.
+    /// Nanoseconds, longer than any swipe or turn takes together with the message about it.
     private static let movementTime: Int64 = 2_000_000_000
 
     private let conversation: Conversation<Void>
@@ -21,7 +21,7 @@ final class SimulateSession {
     private var inputWatch: Watch?
     private var hasInputEnded = false
     private var pendingPresses = 0
-    /// Of swipes and turns nobody says when they are done.
+    /// When all swipes and turns are over. The buttons do not report that.
     private var movesUntil: Int64 = 0
     private var movementTimer: Timer?
 
@@ -34,7 +34,7 @@ final class SimulateSession {
 
     func start(_ descriptions: [SimulatedButtonDescription], at endpoint: H4StreamTransport.Endpoint) {
         let loop = EventLoop.shared
-        // Held by the loop as long as it runs.
+        // The loop keeps this object alive through the handler.
         conversation.onInterrupt { self.end(nil) }
         show(SimulateText.trustRoot(SimulatorRoot.publicKey.map(hexadecimal).joined()))
         models = descriptions.map { ($0.name, $0.model) }
@@ -71,7 +71,7 @@ final class SimulateSession {
             take(Array(chunk.prefix(count)))
         } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
             inputWatch?.cancel()
-            // Whoever gave us nothing to read, as services do, wants us to stay.
+            // Only the end of a pipe or a terminal ends the program. Services have `/dev/null` and are to go on.
             hasInputEnded = canEndByInput
             endIfDone()
         }

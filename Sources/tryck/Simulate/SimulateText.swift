@@ -1,7 +1,7 @@
 import Daemon
 import JSON
 
-/// What `tryck simulate` says, as JSON lines; people see the same in words, where a note does not say it anyway.
+/// The output of `tryck simulate`: JSON lines, or the same in words, except for what a note says anyway.
 enum SimulateText {
     static func trustRoot(_ key: String) -> JSONValue { ["kind": "trust_root", "key": .string(key)] }
 

@@ -1,10 +1,10 @@
 import Glibc
 
-/// The time of day that stands before a line.
+/// The time of day that is printed before a line.
 enum Clock {
     static let columns = 12
 
-    /// Local: `13:02:11.204`.
+    /// The local time: `13:02:11.204`.
     static func now() -> String {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)

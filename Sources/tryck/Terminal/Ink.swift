@@ -1,4 +1,4 @@
-/// What a piece of text means; `Style` says how that looks.
+/// What a piece of text means. `Style` decides how it looks.
 enum Ink: Hashable, Sendable {
     case plain
     case strong
@@ -28,25 +28,26 @@ enum Ink: Hashable, Sendable {
     }
 }
 
-/// How text is put on the screen.
+/// How text looks on the screen.
 struct Style: Hashable, Sendable {
     var usesColour: Bool
-    /// Signs beyond ASCII may be used.
+    /// Whether characters beyond ASCII may be used.
     var usesUnicode: Bool
-    /// Longer lines are cut; `nil`: never.
+    /// Longer lines are cut off; `nil`: lines are never cut off.
     var width: Int?
 
     /// For files and pipes.
     static let plain = Style(usesColour: false, usesUnicode: true, width: nil)
 
-    /// - Parameter environment: what `NO_COLOR`, `TERM` and the locale's variables are looked up with.
+    /// - Parameter environment: returns the value of an environment variable: `NO_COLOR`, `TERM`, and those of the
+    ///   locale.
     init(isTerminal: Bool, width: Int?, environment: (String) -> String?) {
         let isDumb = environment("TERM") == "dumb"
         let isColourForbidden = environment("NO_COLOR").map { !$0.isEmpty } ?? false
         usesColour = isTerminal && !isDumb && !isColourForbidden
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(environment).first { !$0.isEmpty } ?? ""
         let encoding = locale.lowercased()
-        // A file has no locale; what reads it expects UTF-8.
+        // The locale is only that of the terminal; programs that read a file expect UTF-8.
         usesUnicode = !isTerminal || encoding.contains("utf-8") || encoding.contains("utf8")
         self.width = isTerminal ? width : nil
     }
@@ -82,7 +83,7 @@ struct Line: Hashable, Sendable, ExpressibleByStringLiteral {
     init(stringLiteral text: String) { append(text) }
     init(_ text: String, _ ink: Ink = .plain) { append(text, ink) }
 
-    /// Control characters in `text` become visible; see `String.visible`.
+    /// Appends a text in which control characters become visible; see `String.visible`.
     mutating func append(_ text: String, _ ink: Ink = .plain) { spans.append(Span(text: text.visible, ink: ink)) }
 
     static func + (line: Line, span: (String, Ink)) -> Line {
@@ -99,7 +100,7 @@ struct Line: Hashable, Sendable, ExpressibleByStringLiteral {
         return line
     }
 
-    /// The line as it goes to the screen, without its newline.
+    /// The line as it is printed, without its line end.
     func rendered(_ style: Style) -> String {
         var room = style.width ?? .max
         guard spans.reduce(0, { $0 + $1.text.columns }) > room else {

@@ -9,7 +9,7 @@ struct Output: Sendable {
 
     var isTerminal: Bool { isatty(descriptor) == 1 }
 
-    /// As wide as the terminal is now.
+    /// The style for the terminal, with its present width.
     var style: Style {
         Style(isTerminal: isTerminal, width: width) { name in getenv(name).map { String(cString: $0) } }
     }
@@ -32,7 +32,7 @@ struct Output: Sendable {
         return write(text: lines.map { $0.rendered(style) + "\n" }.joined())
     }
 
-    /// Everything in as few writes as possible, so that lines of several programs do not mix.
+    /// Writes a text in as few calls as possible, so that lines of several programs do not mix.
     ///
     /// - Returns: false when the reader is gone.
     @discardableResult
@@ -43,7 +43,7 @@ struct Output: Sendable {
             if count > 0 {
                 rest = rest.dropFirst(count)
             } else if count < 0, errno == EAGAIN {
-                // Somebody made the terminal non-blocking, and it is slower than we are.
+                // Another program has made the terminal non-blocking, and it is slower than this program.
                 var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 _ = poll(&wait, 1, -1)
             } else if errno != EINTR {

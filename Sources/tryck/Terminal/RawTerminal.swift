@@ -1,9 +1,10 @@
 import Glibc
 
-/// The terminal's input, one key at a time: no line editing, no echo, no key that sends a signal. What is written
-/// to it looks as always.
+/// The input of a terminal, one key at a time: without line editing, echo, and keys that send signals. Output is not
+/// affected.
 ///
-/// It is put back as it was when this value goes away; what was typed ahead is not left to the shell.
+/// When this value is destroyed, the terminal is restored, and input that was not read is discarded, so that the shell
+/// does not get it.
 struct RawTerminal: ~Copyable {
     private let descriptor: Int32
     private let original: termios
@@ -13,7 +14,7 @@ struct RawTerminal: ~Copyable {
         self.original = original
     }
 
-    /// `nil` when the descriptor is no terminal.
+    /// `nil` when the descriptor is not a terminal.
     static func take(_ descriptor: Int32) -> RawTerminal? {
         var settings = termios()
         guard tcgetattr(descriptor, &settings) == 0 else { return nil }

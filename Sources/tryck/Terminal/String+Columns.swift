@@ -2,7 +2,7 @@ extension String {
     /// How many columns of a terminal the text takes.
     var columns: Int { reduce(0) { $0 + $1.columns } }
 
-    /// The longest beginning that fits.
+    /// The longest prefix that fits into so many columns.
     func prefix(columns: Int) -> String {
         var room = columns
         return String(
@@ -12,13 +12,13 @@ extension String {
             })
     }
 
-    /// Filled up with spaces; a longer text is left as it is.
+    /// The text, padded with spaces. A longer text stays as it is.
     func padded(to columns: Int) -> String {
         self + String(repeating: " ", count: max(0, columns - self.columns))
     }
 
-    /// The text with everything made visible that a terminal would obey, such as escape sequences and what turns
-    /// the direction of writing: topics, payloads and the output of programs come from outside.
+    /// The text with all characters made visible that control a terminal, such as escape sequences and changes of the
+    /// direction of writing: topics, payloads and the output of programs come from outside.
     var visible: String {
         guard unicodeScalars.contains(where: \.isInvisible) else { return self }
         var text = ""
@@ -36,7 +36,7 @@ extension String {
 }
 
 extension Character {
-    /// Columns a terminal gives it: two for the wide characters of East Asia and for pictures.
+    /// The columns that a terminal gives a character: two for wide characters of East Asia and for emoji.
     fileprivate var columns: Int {
         guard let first = unicodeScalars.first, first.value >= 0x1100 else { return 1 }
         return Character.wide.contains { $0.contains(first.value) } ? 2 : 1
@@ -61,6 +61,6 @@ extension Unicode.Scalar {
         return false
     }
 
-    /// Holds pictures and some scripts together; harmless.
+    /// Joins emoji and letters of some scripts. It is harmless.
     private var isJoiner: Bool { value == 0x200C || value == 0x200D }
 }

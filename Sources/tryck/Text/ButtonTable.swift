@@ -1,14 +1,14 @@
 import ButtonModel
 import JSON
 
-/// What `tryck buttons` prints.
+/// The output of `tryck buttons`.
 enum ButtonTable {
     private struct Cell {
         var text: String
         var ink = Ink.plain
     }
 
-    /// - Parameter now: the wall clock, for how long ago a button was seen.
+    /// - Parameter now: the wall clock, to tell how long ago a button was seen.
     static func lines(_ buttons: [JSONValue], at now: UTCTime) -> [Line] {
         guard !buttons.isEmpty else { return ["No button is paired yet. Pair one with: tryck pair"] }
         let titles = ["NAME", "STATE", "BATTERY", "SIGNAL", "LAST SEEN", "MODE", "A CLICK WAITS"]
@@ -40,7 +40,7 @@ enum ButtonTable {
         ]
     }
 
-    /// `500ms (kitchen_scenes)`: how long, and because of which rule.
+    /// How long a click waits, and because of which rule: `500ms (kitchen_scenes)`.
     private static func clickWait(_ button: JSONValue) -> String {
         let cause = button["click_wait_rule"]?.stringValue.map { " (\($0))" } ?? ""
         switch button["click_wait_ms"]?.integerValue {

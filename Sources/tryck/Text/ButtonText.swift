@@ -1,7 +1,7 @@
 import ButtonModel
 import JSON
 
-/// What `tryck button NAME` prints: one thing a line, the name of the thing first.
+/// The output of `tryck button NAME`: one value on each line, after its title.
 enum ButtonText {
     private static let titleColumns = 17
 
@@ -23,7 +23,7 @@ enum ButtonText {
         return lines
     }
 
-    /// What `tryck button NAME set` can change.
+    /// The settings that `tryck button NAME set` can change.
     static func settings(_ button: JSONValue) -> [Line] {
         let isPending = button["nickname_pending"]?.boolValue == true
         let time = button["auto_disconnect_time"]?.integerValue
@@ -48,14 +48,16 @@ enum ButtonText {
         let state = button.text("state")
         var line = titled("state") + (state, state == "ready" ? .good : .plain)
         if button["waits_for_space"]?.boolValue == true { line.append("  no space for a new connection", .doubtful) }
-        if button["is_connection_wanted"]?.boolValue == false { line.append("  let be, as asked for", .faint) }
+        if button["is_connection_wanted"]?.boolValue == false {
+            line.append("  stays disconnected, as requested", .faint)
+        }
         return line
     }
 
     private static func battery(_ button: JSONValue) -> Line {
         let isLow = button["battery_low"]?.boolValue == true
         guard let millivolts = button["battery_mv"]?.integerValue else {
-            // A flicd says no more.
+            // A flicd reports only the percentage.
             let percentage = button["battery"]?.integerValue.map { "\($0) %" }
             return titled("battery") + (percentage ?? "unknown", isLow ? .bad : .plain)
         }

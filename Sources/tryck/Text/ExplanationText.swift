@@ -1,7 +1,7 @@
 import JSON
 import Rules
 
-/// What `tryck explain` prints.
+/// The output of `tryck explain`.
 ///
 ///     ✓ hall_click         rules/home.yaml:64:5
 ///     ✗ goodnight          rules/home.yaml:92:5  dropped_conditions
@@ -18,9 +18,9 @@ enum ExplanationText {
                     + (verdict.stoppedBy?.rawValue ?? "runs"))
             lines += verdict.reasons.map { Line("    \($0)", .faint) }
         }
-        if lines.isEmpty { lines.append(Line("no rule waits for that")) }
+        if lines.isEmpty { lines.append(Line("no rule has a trigger for this event")) }
         for rule in explanation.notConsidered {
-            lines.append(Line("  \(rule) is a fallback and is not asked, since another rule runs", .faint))
+            lines.append(Line("  \(rule) is a fallback and is not considered, because another rule runs", .faint))
         }
         return lines
     }

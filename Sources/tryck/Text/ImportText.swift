@@ -2,7 +2,7 @@ import ButtonModel
 import Hub
 import JSON
 
-/// What `tryck import` prints.
+/// The output of `tryck import`.
 enum ImportText {
     static func lines(_ plan: ImportPlan) -> [Line] {
         let rows = [["BUTTON", "SERIAL", "ADDRESS", "NOW"]] + plan.entries.map(row)

@@ -2,7 +2,7 @@ import ButtonModel
 import RuleTesting
 import Rules
 
-/// How the presses of each declared button are read, and what that costs.
+/// How the presses of each declared button are read, and how long a click waits because of that.
 ///
 ///       kitchen  click_and_double_click  a click waits 500ms (kitchen_scenes)
 enum ListeningText {

@@ -1,8 +1,8 @@
 import JSON
 
-/// The steps of pairing, for people: what happens, and what the hand on the button has to do.
+/// The steps of pairing in words: what happens, and what the user has to do with the button.
 enum PairingText {
-    /// `nil` for the step `ended`, and for words this version does not know.
+    /// `nil` for the step `ended`, and for steps that this version does not know.
     static func line(_ step: JSONValue, style: Style) -> Line? {
         let address = step["address"]?.stringValue ?? "the button"
         return switch step.text("step") {

@@ -1,7 +1,7 @@
 import ButtonModel
 import Expressions
 
-/// Numbers as people read them.
+/// Formats numbers for people.
 enum Quantity {
     /// `2.1 s`.
     static func seconds(milliseconds: Int64) -> String {
@@ -39,7 +39,7 @@ enum Quantity {
 }
 
 extension UTCTime {
-    /// From `2026-11-21T02:30:00.123Z`, as the daemon writes it; `nil` for anything else.
+    /// Parses `2026-11-21T02:30:00.123Z`, as the daemon writes times; `nil` for anything else.
     ///
     /// - Source: RFC 3339, 5.6, without offsets and leap seconds.
     init?(parsing text: String) {

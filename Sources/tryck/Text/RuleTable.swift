@@ -1,9 +1,9 @@
 import ButtonModel
 import JSON
 
-/// What `tryck rules` prints.
+/// The output of `tryck rules`.
 enum RuleTable {
-    /// - Parameter now: the wall clock, for how long ago a rule ran.
+    /// - Parameter now: the wall clock, to tell how long ago a rule ran.
     static func lines(_ rules: [JSONValue], at now: UTCTime) -> [Line] {
         guard !rules.isEmpty else { return ["No rule is loaded. Rules stand in rules/home.yaml beside tryck.yaml."] }
         let rows = [["RULE", "STATE", "LAST RUN", "RAN", "STOPPED"]] + rules.map { row($0, at: now) }

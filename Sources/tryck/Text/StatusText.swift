@@ -1,6 +1,6 @@
 import JSON
 
-/// What `tryck status` prints.
+/// The output of `tryck status`.
 ///
 ///     ✓ daemon   0.1.0, up 3 min
 ///     ✓ adapter  hci:0, powered on, 00:1a:7d:da:71:13, reset 2 times, last fault 3 days ago
@@ -92,7 +92,7 @@ enum StatusText {
         return lines + lately(status["last_errors"]?.arrayValue ?? [])
     }
 
-    /// The last of them, the newest last.
+    /// The latest warnings and errors, the newest last.
     private static func lately(_ errors: [JSONValue]) -> [Line] {
         guard !errors.isEmpty else { return [] }
         let rows = errors.suffix(maximumErrors).map { error in
@@ -112,7 +112,7 @@ enum StatusText {
 
     private enum Judgement {
         case good
-        /// It works, and somebody should know.
+        /// It works, but needs attention.
         case doubtful
         case bad
 
@@ -128,7 +128,7 @@ enum StatusText {
         }
     }
 
-    /// `ran 3 times`; nothing where it never did.
+    /// `ran 3 times`; `nil` when the count is 0.
     private static func times(_ word: String, _ count: JSONValue?) -> String? {
         guard let count = count?.integerValue, count > 0 else { return nil }
         return "\(word) \(Quantity.count(count, "time"))"

@@ -1,6 +1,6 @@
 import JSON
 
-/// The lines of the daemon's live stream, for people: `kind`, who, what.
+/// Formats the lines of the daemon's live stream: kind, name, and what happened.
 ///
 ///     event    kitchen  click
 ///     rule     evening_light  runs
@@ -8,12 +8,13 @@ import JSON
 ///     program  date +%H:%M  exit 0, 1.2 ms
 ///              │ 13:02
 enum StreamText {
-    /// Columns of the first word of a line, with the space behind it.
+    /// The columns of the first word of a line, with the spaces behind it.
     static let kindColumns = 9
-    /// Lines shown of each output of a program.
+    /// The most lines that are shown of each output of a program.
     static let maximumOutputLines = 12
 
-    /// Nothing for what people need not see, and for kinds this version does not know.
+    /// The text for a line; nothing for a line that people need not see, and for a kind that this version does not
+    /// know.
     static func lines(_ line: JSONValue, style: Style) -> [Line] {
         switch line["kind"]?.stringValue {
         case "event": [event(line)]
@@ -93,7 +94,7 @@ enum StreamText {
         return text
     }
 
-    /// What the daemon says of each press anyway stands back behind what the rules say.
+    /// Messages that the daemon publishes for every press are fainter than those of rules.
     private static func publish(_ line: JSONValue) -> Line {
         let payload = line.text("payload")
         let isReport = payload.hasPrefix(#"{"event_type":"#) || line.text("topic").hasSuffix("/action")
@@ -184,11 +185,11 @@ extension JSONValue {
 }
 
 extension String {
-    /// `powered_on` as two words.
+    /// The text with spaces for underscores: `powered_on` becomes `powered on`.
     var wordsSpaced: String { String(map { $0 == "_" ? " " : $0 }) }
 }
 
 extension JSONValue {
-    /// A text without its quotes.
+    /// The value as text, a string without its quotes.
     fileprivate var shown: String { stringValue ?? description }
 }

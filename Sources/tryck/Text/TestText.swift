@@ -2,9 +2,9 @@ import JSON
 import RuleTesting
 import Rules
 
-/// What `tryck test` prints.
+/// The output of `tryck test`.
 enum TestText {
-    /// Of what no test came to.
+    /// The most rules, branches and steps without a test that are shown.
     static let maximumGaps = 20
 
     static func lines(_ report: RuleTestReport, style: Style) -> [Line] {

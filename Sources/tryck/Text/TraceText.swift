@@ -1,8 +1,8 @@
 import JSON
 
-/// One run of a rule, step by step.
+/// Formats one run of a rule, step by step.
 ///
-///     run 12  kitchen click  2026-11-21T02:30:00.123Z  completed in 1.2 s
+///     run 12  kitchen click  2026-11-21T02:30:00.123Z  completed in 1204ms
 ///        0ms  actions[0].publish  completed
 enum TraceText {
     static func lines(_ run: JSONValue) -> [Line] {

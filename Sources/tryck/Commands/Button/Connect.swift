@@ -18,7 +18,8 @@ extension ButtonCommand {
 
         func run() throws {
             let answer = try control.ask("button/connect", ["id": .string(button.name)])
-            Output.standardOutput.write(line: "\(answer.text("button")) is welcome again; press it to connect at once.")
+            let name = answer.text("button")
+            Output.standardOutput.write(line: "\(name) may connect again. Press it to connect at once.")
         }
     }
 
@@ -39,7 +40,8 @@ extension ButtonCommand {
         func run() throws {
             let answer = try control.ask("button/disconnect", ["id": .string(button.name)])
             let name = answer.text("button")
-            Output.standardOutput.write(line: "\(name) is let be. To have it back: tryck button \(button.name) connect")
+            Output.standardOutput.write(
+                line: "\(name) stays disconnected. To connect it again: tryck button \(button.name) connect")
         }
     }
 }

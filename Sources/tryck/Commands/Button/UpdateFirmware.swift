@@ -41,7 +41,7 @@ extension ButtonCommand {
             } catch {
                 throw Failure(.usage, "\(error). Name the image that the maker has published for the button.")
             }
-            // Larger ones no button takes, and no daemon reads.
+            // No button takes a larger image, and no daemon reads one.
             guard image.octets.count <= 300_000 else {
                 throw Failure(.usage, "\(file) is too large for a firmware image; those are at most 256 KiB.")
             }
