@@ -36,7 +36,6 @@ package struct ButtonDevice: Hashable, Sendable {
 }
 
 extension FlicModel {
-    /// The name of the product.
     package var productName: String {
         switch self {
         case .flic1: "Flic 1"

@@ -13,7 +13,6 @@ struct IncludeGraph {
     /// An entry of `include`.
     struct Inclusion {
         var file: Int
-        /// The node of the entry.
         var node: YAMLNode
         var pattern: PathPattern
         /// The name of the file that contains the entry.

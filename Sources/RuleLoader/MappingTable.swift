@@ -99,7 +99,6 @@ struct Fields {
         var value: Value?
     }
 
-    /// The node of the mapping.
     let node: YAMLNode
     private let entries: [YAMLNode.Entry]
     /// An array and not a dictionary, because mappings have few keys.
@@ -107,7 +106,6 @@ struct Fields {
     /// Keys that are present under a misspelling; their absence is not reported again.
     var misspelt: Set<String> = []
 
-    /// - Parameter entries: the entries of the mapping.
     init(node: YAMLNode, entries: [YAMLNode.Entry]) {
         self.node = node
         self.entries = entries

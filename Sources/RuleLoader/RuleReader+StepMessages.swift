@@ -123,6 +123,8 @@ extension RuleReader {
     }
 
     /// Whether a text is a token, which names of headers have to be.
+    ///
+    /// - Source: RFC 9110, 5.6.2.
     private static func isHeaderName(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy {

@@ -13,7 +13,7 @@ import Reactor
 final class BenchFlicd {
     nonisolated static let clients = 50
     nonisolated static let buttons = 100
-    /// The events of a press that is a click, and below, what the server sends for it to one channel.
+    /// The events of a press that is a click. For these the server sends `packetsPerPress` packets to each channel.
     nonisolated private static let steps: [PressStep] = [.down, .up(.open), .clickTimeout]
     nonisolated private static let packetsPerPress = 5
     nonisolated private static let octetsPerPress = 13 * packetsPerPress

@@ -32,7 +32,7 @@ struct FirmwareGuide: Sendable {
     private let button: String
     private let image: [UInt8]
     private var state = State.watching
-    /// The progress between two lines that are shown, in per cent.
+    /// The least progress between two lines that are shown, in per cent.
     private static let stride: Int64 = 5
     private var shown: Int64 = -Self.stride
 

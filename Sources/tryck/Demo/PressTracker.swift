@@ -38,7 +38,7 @@ struct PressTracker: Hashable, Sendable {
     private var runs: [Int64: String] = [:]
     /// For each message, how often it was sent, less how often it came back.
     private var undelivered: [Message: Int] = [:]
-    /// Why the last action failed that did, by run.
+    /// The reason of the latest failed action, by run.
     private var reasons: [Int64: String] = [:]
     /// A sentence about the first run that failed.
     private(set) var failure: String?
