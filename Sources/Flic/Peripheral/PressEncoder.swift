@@ -1,6 +1,6 @@
 import ButtonModel
 
-/// Turns a finger into the steps a button reports, with the button's own timing.
+/// Converts presses and releases to the steps that a button reports, with the button's timing.
 ///
 /// | state    | on                          | becomes  | step                                                    |
 /// |----------|-----------------------------|----------|---------------------------------------------------------|
@@ -32,10 +32,10 @@ struct PressEncoder: Sendable {
     }
 
     private var state = State.idle
-    /// Its remainder by 4 is 1 after a down, 2 after a hold, 3 after an up, 0 after a single click timeout.
+    /// Modulo 4, it is 1 after a down, 2 after a hold, 3 after an up, 0 after a single click timeout.
     private(set) var counter: UInt32 = 0
 
-    /// `nil` while the button is up.
+    /// When the button went down; `nil` while it is up.
     var downSince: Instant? { if case .down(let since, _, _) = state { since } else { nil } }
 
     /// When `timePassed` has a step to report.
@@ -70,7 +70,7 @@ struct PressEncoder: Sendable {
         }
     }
 
-    /// The step whose time has come, at the time it came.
+    /// The step that is due, with the time at which it was due.
     mutating func timePassed() -> Step? {
         guard let deadline else { return nil }
         switch state {
