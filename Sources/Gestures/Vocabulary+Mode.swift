@@ -18,7 +18,7 @@ extension Vocabulary {
     }
 
     /// How long a click is delayed after its `down`: zero if it fires on `down`; `nil` if it fires on `up`; otherwise
-    /// the time for which it waits for a second press.
+    /// the time in which a second press may follow, and at least until its `up`.
     package var clickWait: Duration? {
         let grammar = Grammar(self)
         if grammar.firesOnDown { return .zero }
