@@ -21,7 +21,7 @@ public actor ReactorActor {
     public static func assumeIsolated<T: Sendable>(_ body: @ReactorActor () throws -> T) rethrows -> T {
         shared.preconditionIsolated("not on the reactor's thread")
         return try withoutActuallyEscaping(body) { body in
-            // Safety: the line above has seen that this is the loop's thread. Isolation is not part of a closure's
+            // Safety: the line above has checked that this is the loop's thread. Isolation is not part of a closure's
             // layout; the standard library does the same for the main actor.
             try unsafeBitCast(body, to: (() throws -> T).self)()
         }

@@ -78,7 +78,7 @@ extension RuleEngine {
     }
 }
 
-// MARK: - What moves
+// MARK: - State of unchanged parts
 
 extension RuleEngine {
     private mutating func moveRules(from old: World, _ moves: RuleMoves) {

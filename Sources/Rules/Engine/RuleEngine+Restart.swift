@@ -83,7 +83,7 @@ extension RuleEngine {
     }
 }
 
-// MARK: - The clock
+// MARK: - The wall clock
 
 extension RuleEngine {
     mutating func clockWasSet(to time: UTCTime, isBelievable: Bool, at now: Instant, _ effects: inout [Effect]) {
@@ -171,7 +171,7 @@ extension LaneID {
     }
 }
 
-// MARK: - Keeping
+// MARK: - Storing
 
 extension RuleEngine {
     /// Stores a run when it begins to wait, and removes it when it continues. A process can end at any time, so this

@@ -1,7 +1,7 @@
 import ButtonModel
 import Expressions
 
-// MARK: Until
+// MARK: Wait
 
 extension Run {
     /// How often a `wait` whose expression reads the time is evaluated, because no event announces the passing of time.

@@ -52,7 +52,7 @@ struct StepValues {
     static let tooLong = StepFailure("R803", "the delays of one run are at most 7 days together")
 }
 
-// MARK: - What is sent
+// MARK: - Messages and requests
 
 extension StepValues {
     /// - Throws: R831 for an empty topic or a value that adds topic levels, R804 for a topic that is too long.

@@ -74,7 +74,7 @@ extension VirtualController {
     }
 }
 
-// MARK: - What it wants of the air
+// MARK: - Activities on the air
 
 extension VirtualController {
     /// The current advertising parameters and data.

@@ -245,7 +245,7 @@ extension HCIStatus {
     static let unsupportedRemoteFeature = HCIStatus(rawValue: 0x1A)
 }
 
-// MARK: - What Reset forgets
+// MARK: - State cleared by Reset
 
 extension VirtualController {
     struct Volatile: Sendable {
