@@ -48,9 +48,10 @@ package struct DeclaredButton: Hashable, Sendable {
     package var model: Model
     /// The fixed trigger mode; if `nil`, it is derived from the rules (`auto`).
     package var triggerMode: TriggerMode?
-    /// The minimum duration of a hold, 200 ms … 10 s.
+    /// The minimum duration of a long press, 200 ms … 10 s.
     package var holdAfter: Duration
-    /// The maximum time between the presses of a pattern, 100 ms … 2 s.
+    /// The maximum time from the `down` of a short press, or the `up` of a long press, to the next `down` of a pattern,
+    /// 100 ms … 2 s.
     package var clickGap: Duration
     /// If `nil`, the policy of the set.
     package var queued: QueuedPolicy?
