@@ -1,22 +1,22 @@
 import ButtonModel
 
-/// A button's clock, running on through its reboots, and where it stands on ours.
+/// Follows a button's clock across reboots, and relates it to the host's clock.
 struct ButtonClock: Sendable {
     private(set) var bootID: UInt32 = 0
-    /// The button's clock at the last event, as the button reads it.
+    /// The button's clock at the last event, in its own ticks since boot.
     private(set) var reading: UInt64 = 0
-    /// The moment of the last event.
+    /// The last event's time, in ticks since the start of a train.
     private(set) var moment: Ticks = 0
-    /// When the last event happened, on our clock, as far as its own arrival and age tell.
+    /// When the last event happened on the host's clock, computed from its arrival and age.
     private(set) var instant = Instant(nanoseconds: 0)
-    /// The button's clock when the last event reached us, and ours.
+    /// The button's clock and the host's clock at the arrival of the last event.
     private(set) var arrival: (moment: Ticks, instant: Instant) = (0, Instant(nanoseconds: 0))
 
-    /// Follows the button's clock to this event; over a reboot, ours.
+    /// Advances to the time of an event. After a reboot, the elapsed time is taken from the host's clock.
     ///
-    /// - Parameter startsOver: moments count from this event. There must be none left from before.
+    /// - Parameter startsOver: whether this event becomes moment 0. Earlier moments must not be used any more.
     mutating func advance(to event: ButtonEvent, at now: Instant, startsOver: Bool) {
-        // Of live ones, most of all, there is nothing to reckon.
+        // Fast path: the age of live events is usually zero.
         let happened = event.age == .zero ? now : now - event.age
         let passed = event.bootID == bootID ? Ticks(from: reading, to: event.ticks) : Ticks(happened - instant)
         moment = startsOver ? 0 : moment.addingSaturating(passed)
@@ -26,7 +26,9 @@ struct ButtonClock: Sendable {
         arrival = (moment.addingSaturating(Ticks(event.age)), now)
     }
 
-    /// As it stood in a former process, whose last event happened at this instant of ours.
+    /// Restores the state that an earlier process saved.
+    ///
+    /// - Parameter happened: when its last event happened, on the host's clock.
     mutating func restore(bootID: UInt32, reading: UInt64, moment: Ticks, at happened: Instant) {
         self.bootID = bootID
         self.reading = reading
@@ -35,7 +37,7 @@ struct ButtonClock: Sendable {
         arrival = (moment, happened)
     }
 
-    /// When our clock reaches this moment. A span that has passed by the button's clock needs not pass again by ours,
-    /// and what the radio delayed the last event it may delay the next.
+    /// The time on the host's clock at which the button's clock reaches a moment. It is computed from the arrival of
+    /// the last event: a queued event's age has already passed, and a later event may have the same radio delay.
     func instant(of moment: Ticks) -> Instant { arrival.instant.advanced(by: moment - arrival.moment, roundedUp: true) }
 }

@@ -1,29 +1,29 @@
 import ButtonModel
 
-/// Everything of one button that is under way.
+/// The state of the gesture recognition of one button.
 struct ButtonRow: Sendable {
-    /// A live press that is down on a button that chords use.
+    /// A live press that is down on a button with chords.
     struct Member: Sendable {
         var since: Instant
-        /// A place in `machines`.
+        /// An index in `machines`.
         var machine: Int
-        /// Until then a chord may form; `nil`: it is held back no longer.
+        /// Until when the press is held back because a chord may form; `nil` if it is not held back.
         var holdsBackUntil: Instant?
-        /// It is in a chord that fired.
+        /// Whether the press is part of a chord that was recognised.
         var isTaken = false
     }
 
     let button: ButtonID
     private(set) var vocabulary: Vocabulary
     private(set) var grammar: Grammar
-    /// One for each part that was ever pressed.
+    /// A machine for each part that was ever pressed.
     var machines: [PressMachine] = []
-    /// Places in the list of chords.
+    /// Indices in the recogniser's list of chords.
     private(set) var chords: [Int] = []
-    /// The longest of them.
+    /// The longest `within` of these chords.
     private(set) var within = Duration.zero
     var member: Member?
-    /// Ascending.
+    /// In ascending order.
     private var collects: [Duration]
     private var windows: [RotationWindow] = []
 
@@ -42,7 +42,7 @@ struct ButtonRow: Sendable {
         for place in machines.indices { machines[place].configure(grammar, at: now) }
     }
 
-    /// What a former list of chords held back is free.
+    /// Sets the chords of the button. A press that was held back because of earlier chords is released.
     mutating func configure(chords: [Int], within: Duration, at now: Instant) {
         let isNew = chords.isEmpty != self.chords.isEmpty
         self.chords = chords
@@ -93,7 +93,7 @@ struct ButtonRow: Sendable {
         }
     }
 
-    /// The one whose press is down while this part is turned.
+    /// The machine whose press is down while this part is turned.
     private func pressedMachine(turning part: ButtonPart?) -> Int? {
         switch part {
         case .big, .small: machines.firstIndex { $0.part == part }
@@ -112,7 +112,7 @@ struct ButtonRow: Sendable {
 
     var deadline: Instant? {
         var earliest = member?.holdsBackUntil
-        // By place: an element in hand is a copy.
+        // Iterates over indices, because an element would be copied.
         for place in machines.indices {
             if let due = machines[place].deadline { earliest = min(earliest ?? due, due) }
         }
@@ -126,7 +126,7 @@ struct ButtonRow: Sendable {
         closeWindows(at: now, into: &output)
     }
 
-    /// The chord that kept the press longer has failed.
+    /// Sets the time for which the press is held back again, after a chord that extended it has failed.
     mutating func resumeHoldBack(at now: Instant, into output: inout [Recognised]) {
         guard let member, !member.isTaken else { return }
         self.member?.holdsBackUntil = member.since + within

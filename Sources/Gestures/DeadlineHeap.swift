@@ -1,15 +1,15 @@
 import ButtonModel
 
-/// The earliest of many deadlines, one for each button.
+/// A binary heap of deadlines, at most one for each button.
 struct DeadlineHeap: Sendable {
     private struct Entry {
         var row: Int
         var instant: Instant
     }
 
-    /// No entry is earlier than the one at half its place.
+    /// Heap order: no entry is earlier than its parent, the entry at (index − 1) / 2.
     private var entries: [Entry] = []
-    /// By row.
+    /// The index in `entries` of each row; `nil` if it has no deadline.
     private var places: [Int?] = []
 
     var earliest: (row: Int, instant: Instant)? { entries.first.map { ($0.row, $0.instant) } }

@@ -1,13 +1,13 @@
 import ButtonModel
 
-/// A vocabulary made ready for walking: its patterns as a prefix tree, its times in a button's ticks.
+/// A vocabulary prepared for recognition: patterns as a prefix tree, times in a button's ticks.
 ///
-/// A class, since all the buttons of a house share a few of them and every event comes by.
+/// It is a class, because all buttons share a few instances, and each event uses one.
 final class Grammar: Sendable {
     struct Node: Sendable {
         var short: Int?
         var long: Int?
-        /// What the presses that lead here are, if they are something.
+        /// The pattern that consists of the presses up to this node, if the vocabulary has it.
         var pattern: [PressLength]?
 
         func next(_ length: PressLength) -> Int? {
@@ -18,23 +18,23 @@ final class Grammar: Sendable {
         }
     }
 
-    /// The root is the first.
+    /// The first node is the root.
     let nodes: [Node]
-    /// Ascending; empty: a first press is never a hold.
+    /// In ascending order; empty if a first press is never a hold.
     let holdStages: [Ticks]
-    /// The first press of a train becomes a hold after this long, though no stage may be reached yet.
+    /// How long a first press must be to become a hold, even if it reaches no stage yet.
     let holdThreshold: Ticks?
     let holdAfter: Ticks
     let clickGap: Ticks
-    /// Somebody cares how long a press is.
+    /// Whether the length of a press matters.
     let tellsLongFromShort: Bool
-    /// A click is all that is wanted, and nothing else can become of a press.
+    /// Whether `click` is the only gesture, so that it is recognised on `down`.
     let firesOnDown: Bool
-    /// The button's own verdict in this mode gives the same.
+    /// The trigger mode in which the button's own classification has the same result; `nil` if there is none.
     let verdictMode: TriggerMode?
-    /// The mode whose gestures are most like those wanted, for presses that only the button can judge.
+    /// The trigger mode that is most similar, for presses of which only the button's classification is available.
     let nearestMode: TriggerMode
-    /// By place in `holdStages`, as the vocabulary says them.
+    /// The durations of the vocabulary for the elements of `holdStages`.
     let stageDurations: [Duration]
 
     init(_ vocabulary: Vocabulary, takesVerdicts: Bool = true) {
@@ -53,12 +53,12 @@ final class Grammar: Sendable {
         tellsLongFromShort = hasHold || patterns.contains { $0.contains(.long) }
         let isClickAlone = patterns == [.click] && !hasHold
         firesOnDown = isClickAlone && !vocabulary.canBeMoved
-        // The button's own click would fire on the `down` of a swipe or a turn, too.
+        // The button would report its click on the `down` of a swipe or a turn, too.
         verdictMode = takesVerdicts && firesOnDown == isClickAlone ? vocabulary.mode : nil
 
         var nodes = [Node()]
         for pattern in patterns where (1...Vocabulary.maximumPresses).contains(pattern.count) {
-            // A first press that is long is the hold.
+            // A first long press is recognised as a hold, not as a pattern.
             if hasHold && pattern.first == .long { continue }
             Grammar.add(pattern, to: &nodes)
         }
@@ -84,6 +84,6 @@ final class Grammar: Sendable {
 
     func step(from node: Int, by length: PressLength) -> Int? { nodes[node].next(length) }
 
-    /// No longer pattern goes through here.
+    /// Whether no longer pattern contains this one as a prefix.
     func isLeaf(_ node: Int) -> Bool { nodes[node].short == nil && nodes[node].long == nil }
 }

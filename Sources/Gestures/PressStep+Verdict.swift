@@ -1,8 +1,8 @@
 import ButtonModel
 
 extension PressStep {
-    /// What the button itself makes of this step, for those who listen in this mode. All four modes come from the same
-    /// steps; nothing is configured on the button.
+    /// The button's own classification of this step in a trigger mode. It follows from the step alone; the mode is not
+    /// configured on the button.
     ///
     /// | step               | click | click_and_hold | click_and_double_click | …_and_hold   |
     /// |--------------------|-------|----------------|------------------------|--------------|

@@ -1,6 +1,6 @@
 import ButtonModel
 
-/// The steps of one dial since its window opened: the first step opens it, `collect` later it gives their sum.
+/// Sums the rotation of a dial during `collect`, beginning with the first movement.
 struct RotationWindow: Hashable, Sendable {
     var latest: ButtonMovement
     var collect: Duration
@@ -8,7 +8,7 @@ struct RotationWindow: Hashable, Sendable {
     var steps: Int
     var wasQueued: Bool
     var wasQueuedLast: Bool
-    /// Of the latest step.
+    /// When the latest movement happened.
     var at: Instant
 
     init(_ movement: ButtonMovement, steps: Int, collect: Duration, at now: Instant) {
@@ -30,7 +30,7 @@ struct RotationWindow: Hashable, Sendable {
         at = now - movement.age
     }
 
-    /// `nil` when the dial is back where it was.
+    /// The sum as a gesture; `nil` if the dial is back at its start.
     var recognised: Recognised? {
         guard steps != 0 else { return nil }
         return Recognised(
@@ -41,7 +41,8 @@ struct RotationWindow: Hashable, Sendable {
 }
 
 extension ButtonMovement {
-    /// Slots of a selector are dials of their own; a dial that is free goes through them all.
+    /// Whether two movements are of the same dial. The slots of a Twist are separate dials; the free dial passes
+    /// through all slots.
     func isOfSameDial(as other: ButtonMovement) -> Bool {
         part == other.part && dial == other.dial && (slot == other.slot || dial == .free)
     }

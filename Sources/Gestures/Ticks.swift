@@ -1,21 +1,21 @@
 import ButtonModel
 
-/// A moment or a span on a button's clock, in its ticks of 1/32768 s.
+/// A moment or a time span on a button's clock, in ticks of 1/32768 s.
 ///
-/// Moments count from the start of a train, spans are never negative. Both saturate: what a button says of its clock
-/// can be wrong by any amount, and sums of it must not trap.
+/// Moments are relative to the start of a train; spans are not negative. Both saturate, because a button's clock may
+/// report any value, and sums must not overflow.
 typealias Ticks = Int64
 
 extension Ticks {
-    /// The longest span that is told from longer ones: a year and some days.
+    /// The longest span, to which longer spans are clamped: about 388 days.
     static let longest: Ticks = 1 << 40
 
-    /// From one reading of a clock to a later one. A clock that ran backwards has not moved.
+    /// The span from one clock reading to a later reading; 0 if the clock ran backwards.
     init(from earlier: UInt64, to later: UInt64) {
         self = later > earlier ? Ticks(clamping: Swift.min(later - earlier, UInt64(Ticks.longest))) : 0
     }
 
-    /// The whole ticks in a duration, or one more where it is no whole number of them.
+    /// Converts a duration to whole ticks, rounded down or up; a negative duration becomes 0.
     init(_ duration: Duration, roundedUp: Bool = false) {
         guard duration != .zero else {
             self = 0
@@ -23,7 +23,7 @@ extension Ticks {
         }
         let limit: Int64 = 33_554_432_000_000_000  // longest, in nanoseconds
         let nanoseconds = Swift.max(0, Swift.min(duration.nanoseconds, limit))
-        // 10⁹ / 32768 is 1953125 / 64; 2⁵⁵ nanoseconds times 64 still fit after the seconds are taken out.
+        // 10⁹ / 32768 is 1953125 / 64. Seconds are converted separately, so that the multiplications cannot overflow.
         let seconds = nanoseconds / 1_000_000_000
         let scaled = (nanoseconds % 1_000_000_000) * 64
         self = seconds * 32_768 + (roundedUp ? scaled + 1_953_124 : scaled) / 1_953_125
@@ -31,7 +31,7 @@ extension Ticks {
 
     var duration: Duration { .nanoseconds(nanoseconds(roundedUp: false)) }
 
-    /// Whole ones, towards zero unless rounded up.
+    /// Converts to whole nanoseconds, rounded towards zero or up.
     func nanoseconds(roundedUp: Bool) -> Int64 {
         let span = Swift.max(-Ticks.longest, Swift.min(self, Ticks.longest))
         let (seconds, rest) = span.quotientAndRemainder(dividingBy: 32_768)
@@ -40,7 +40,8 @@ extension Ticks {
 }
 
 extension Instant {
-    /// - Parameter roundedUp: so that a timer set to it does not fire before the button's clock gets there.
+    /// - Parameter roundedUp: must be true for timers, so that they do not fire before the button's clock reaches the
+    ///   time.
     func advanced(by span: Ticks, roundedUp: Bool = false) -> Instant {
         Instant(nanoseconds: nanoseconds.addingSaturating(span.nanoseconds(roundedUp: roundedUp)))
     }

@@ -1,14 +1,15 @@
 package import ButtonModel
 
 extension Vocabulary {
-    /// The times that are built into the buttons: with these and no others they judge their presses themselves.
+    /// The fixed times of the buttons. Only with these times a button's own classification of presses can be used.
     package static let buttonsHoldAfter = Duration.seconds(1)
     package static let buttonsClickGap = Duration.milliseconds(500)
 
-    /// The longest pattern there is.
+    /// The maximum number of presses in a pattern.
     package static let maximumPresses = 8
 
-    /// The mode asked of the hardware; `nil`: presses are recognised here, from `down` and `up`.
+    /// The trigger mode in which the button's own classification is used; `nil` if presses are recognised from `down`
+    /// and `up` in software.
     package var mode: TriggerMode? {
         guard holdAfter == Vocabulary.buttonsHoldAfter, clickGap == Vocabulary.buttonsClickGap,
             holdStages.isSubset(of: [holdAfter])
@@ -16,7 +17,8 @@ extension Vocabulary {
         return gestureMode
     }
 
-    /// How long a click waits after its `down`: zero, not at all; `nil`, until its `up`; otherwise not before its `up`.
+    /// How long a click is delayed after its `down`: zero if it fires on `down`; `nil` if it fires on `up`; otherwise
+    /// the time in which a second press may follow, and at least until its `up`.
     package var clickWait: Duration? {
         let grammar = Grammar(self)
         if grammar.firesOnDown { return .zero }
@@ -24,14 +26,14 @@ extension Vocabulary {
         return grammar.isLeaf(click) ? nil : clickGap
     }
 
-    /// The mode whose gestures these are, whatever their times: the fixed one, else the smallest that has them all.
-    /// `nil`: no mode has.
+    /// The trigger mode with exactly these gestures, regardless of the times: the fixed mode, else the smallest mode
+    /// that includes all of them. `nil` if there is no such mode.
     var gestureMode: TriggerMode? {
         if let fixedMode { return fixedMode }
         return patterns.isSubset(of: [.click, .doubleClick]) ? nearestMode : nil
     }
 
-    /// The same, without the patterns that no mode has.
+    /// The trigger mode as in `gestureMode`, ignoring patterns that exist in no mode.
     var nearestMode: TriggerMode {
         if let fixedMode { return fixedMode }
         return switch (patterns.contains(.doubleClick), usesHold) {

@@ -1,6 +1,6 @@
 package import ButtonModel
 
-/// How long a press was, as far as gestures care: *long* if it lasts at least `hold_after`.
+/// The length of a press: `long` if it lasts at least `hold_after`.
 package enum PressLength: String, CaseIterable, Hashable, Sendable {
     case short, long
 }
@@ -10,25 +10,26 @@ extension [PressLength] {
     package static let doubleClick: [PressLength] = [.short, .short]
 }
 
-/// What is wanted of one button, from all rules together, and its times. Everything the recogniser waits for follows
-/// from this; nothing else does.
+/// The gestures that all rules together need of a button, with its times. The recogniser delays gestures only as far as
+/// this requires.
 package struct Vocabulary: Hashable, Sendable {
-    /// `click` is `[short]`, `double_click` `[short, short]`, `clicks: n` n shorts; each has 1…8 presses.
+    /// The patterns of 1…8 presses: `click` is `[short]`, `double_click` is `[short, short]`, and `clicks: n` is n
+    /// times `short`.
     package var patterns: Set<[PressLength]>
-    /// After how long a `hold` fires. `hold_after` itself for a rule that says no more than `hold`.
+    /// The durations after which a `hold` fires; `hold_after` for a rule with a plain `hold`.
     package var holdStages: Set<Duration>
     package var usesHoldRelease: Bool
-    /// The mode the user fixed; `nil`: derived from the above.
+    /// The trigger mode set by the user; `nil` if it is derived from the other properties.
     package var fixedMode: TriggerMode?
     package var holdAfter: Duration
     package var clickGap: Duration
-    /// How long rotation is summed: an event for each.
+    /// The durations over which rotation is summed, with an event for each.
     package var collects: Set<Duration>
-    /// What has gone down can turn out to be a swipe or a turn by the time it goes up: no click fires before.
+    /// Whether a press can become a swipe or a turn before it is released, so that a click must not fire on `down`.
     package var canBeMoved: Bool
 
-    /// The least rotation, in hundredths of a whole turn, that makes a press a turn instead of a click. A smaller rotation
-    /// is taken for an unsteady hand.
+    /// The rotation, in hundredths of a turn, from which a press is a turn instead of a click. Less rotation is
+    /// attributed to an unsteady hand.
     package static let leastTurn = 5
 
     package init(
@@ -48,20 +49,20 @@ package struct Vocabulary: Hashable, Sendable {
 }
 
 package enum ChordEvent: String, CaseIterable, Hashable, Sendable {
-    /// When all are down.
+    /// Fires when all members are down.
     case down
-    /// When all have stayed down for the longest `hold_after` of them.
+    /// Fires when all members have stayed down for the longest `hold_after` of them.
     case hold
 }
 
-/// Buttons that are pressed together.
+/// A combination of buttons that are pressed together.
 package struct Chord: Hashable, Sendable {
-    /// Two to four, each once.
+    /// Two to four different buttons.
     package var members: [ButtonID]
-    /// The longest time between the first and the last `down`.
+    /// The maximum time between the first and the last `down`.
     package var within: Duration
     package var event: ChordEvent
-    /// How long all have to stay down for `hold`.
+    /// How long all members must stay down for `hold`.
     package var holdAfter: Duration
 
     package init(

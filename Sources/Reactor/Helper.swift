@@ -1,16 +1,17 @@
 import CLinux
 import Glibc
 
-/// A detached thread for one piece of work.
+/// A detached thread that executes one closure.
 final class Helper: Sendable {
-    /// Bytes. Compiling the deepest expression a rule may have is the deepest thing done here: 650 KiB in a debug build.
+    /// In octets. The deepest recursion is the compilation of the deepest expression that a rule may have: 650 KiB in a
+    /// debug build.
     private static let stackSize = 1024 * 1024
 
     let body: @Sendable () -> Void
 
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 
-    /// - Returns: whether a thread could be made.
+    /// - Returns: whether the thread could be created.
     func start() -> Bool {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)

@@ -1,6 +1,6 @@
 import CLinux
 
-/// What a descriptor is watched for, and what it is ready for.
+/// The events for which a descriptor is watched, or which it reports.
 public struct Interest: OptionSet, Hashable, Sendable {
     public let rawValue: UInt32
 
@@ -8,7 +8,8 @@ public struct Interest: OptionSet, Hashable, Sendable {
 
     public static let read = Interest(rawValue: EPOLLIN.rawValue)
     public static let write = Interest(rawValue: EPOLLOUT.rawValue)
-    /// Delivered without being asked for: an error is pending on the descriptor, or both directions are closed.
+    /// An error is pending on the descriptor, or both directions are closed. It is reported even if it was not
+    /// requested.
     public static let hangup = Interest(rawValue: EPOLLHUP.rawValue | EPOLLERR.rawValue)
 
     public var hasHangup: Bool { !isDisjoint(with: .hangup) }

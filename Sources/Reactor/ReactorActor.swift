@@ -15,20 +15,20 @@ public actor ReactorActor {
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// Enters the isolation from code that is known to run on the loop's thread: a callback of a C library.
+    /// Enters the isolation from code that is known to run on the loop's thread, such as a callback of a C library.
     ///
     /// Traps on every other thread.
     public static func assumeIsolated<T: Sendable>(_ body: @ReactorActor () throws -> T) rethrows -> T {
         shared.preconditionIsolated("not on the reactor's thread")
         return try withoutActuallyEscaping(body) { body in
-            // Safety: the line above has seen that this is the loop's thread. Isolation is not part of a closure's
+            // Safety: the line above has checked that this is the loop's thread. Isolation is not part of a closure's
             // layout; the standard library does the same for the main actor.
             try unsafeBitCast(body, to: (() throws -> T).self)()
         }
     }
 }
 
-/// What other threads leave for the loop, and the eventfd that wakes it.
+/// The serial executor of the loop: an inbox for jobs from other threads, and the eventfd that wakes the loop.
 final class LoopExecutor: SerialExecutor {
     enum Message {
         case job(UnownedJob)
@@ -39,9 +39,9 @@ final class LoopExecutor: SerialExecutor {
     /// The loop's thread while it runs, else 0.
     private let owner = Atomic<UInt>(0)
     private let turn = Mutex<Void>(())
-    /// Counts the runs that were stopped, so that the result of work begun in one of them is not delivered to the next.
+    /// The number of stopped runs. The result of work that began in an earlier run is discarded.
     let run = Atomic<UInt64>(0)
-    /// Never closed: a helper thread may outlive the run that started it.
+    /// It is never closed, because a helper thread may outlive the run that started it.
     let wakeUp: Int32
 
     init() {
@@ -59,12 +59,12 @@ final class LoopExecutor: SerialExecutor {
     }
 
     private func wake() {
-        // EAGAIN means that the counter is full: the loop is awake anyway.
+        // EAGAIN means that the counter is at its maximum, so the loop is going to wake up anyway.
         _ = eventfd_write(wakeUp, 1)
     }
 
-    /// Handles what has been left so far. What arrives meanwhile has its own wake-up, so that a job which enqueues
-    /// the next one cannot keep the loop from its descriptors.
+    /// Executes the messages that are in the inbox now. Messages that arrive meanwhile wake the loop again, so that a
+    /// job that enqueues another job cannot starve the descriptors.
     @ReactorActor
     func drain() {
         var count: eventfd_t = 0
@@ -81,11 +81,12 @@ final class LoopExecutor: SerialExecutor {
         }
     }
 
-    /// Makes the calling thread the loop's for the length of `body`; a second caller waits for its turn.
+    /// Makes the calling thread the loop's thread during `body`. A second caller waits until the first has returned.
     func own<T: Sendable>(_ body: () -> T) -> T {
         precondition(!isOwner, "the event loop is not reentrant")
         return turn.withLock { _ in
-            // Acquires what the last owner released: the mutex orders it too, but the thread sanitizer cannot see into it.
+            // Acquires what the previous owner released. The mutex orders this, too, but the thread sanitizer cannot
+            // see that.
             _ = owner.exchange(UInt(pthread_self()), ordering: .acquiringAndReleasing)
             defer { owner.store(0, ordering: .releasing) }
             return body()

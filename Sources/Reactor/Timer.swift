@@ -1,14 +1,14 @@
-/// One deadline. Made by `EventLoop.timer`, set as often as wanted; setting it replaces the last deadline.
+/// A timer with one deadline, created by `EventLoop.timer`. Setting it replaces its deadline.
 @ReactorActor
 public final class Timer {
     private unowned let loop: EventLoop
     let handler: @ReactorActor () -> Void
     var deadline: Int64 = .max
-    /// When it was set, among all timers.
+    /// A serial number from the last `set`, which orders timers with equal deadlines.
     var order: UInt64 = 0
-    /// The index in the heap; -1 while it is not there.
+    /// The index in the heap; -1 if it is not in the heap.
     var place = -1
-    /// Taken from the heap because its deadline has passed, and not yet fired.
+    /// Whether it was removed from the heap because its deadline has passed, and its handler has not been called yet.
     var isDue = false
 
     init(loop: EventLoop, handler: @escaping @ReactorActor () -> Void) {
@@ -16,16 +16,16 @@ public final class Timer {
         self.handler = handler
     }
 
-    /// Fires once, on the loop's next turn if the deadline has passed already.
+    /// Sets the deadline. The handler is called once; on the loop's next turn if the deadline has already passed.
     ///
-    /// - Parameter nanosecondsSinceBoot: on the clock of `EventLoop.nanosecondsSinceBoot`.
+    /// - Parameter nanosecondsSinceBoot: the deadline on the clock of `EventLoop.nanosecondsSinceBoot`.
     public func set(at nanosecondsSinceBoot: Int64) {
         cancel()
         deadline = nanosecondsSinceBoot
         loop.schedule(self)
     }
 
-    /// It does not fire until it is set again, not even if its deadline has passed already.
+    /// Cancels the deadline. The handler is not called before the next `set`, even if the deadline has already passed.
     public func cancel() {
         isDue = false
         loop.unschedule(self)

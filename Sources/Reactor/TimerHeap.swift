@@ -1,6 +1,6 @@
-/// A binary heap of timers, earliest deadline first and, among equal ones, in the order they were set.
+/// A binary heap of timers, ordered by deadline and then by the order in which they were set.
 ///
-/// Each timer knows its place, so that moving or removing one costs a logarithm and no search.
+/// Each timer stores its index in the heap, so that removing it takes O(log n) without a search.
 @ReactorActor
 struct TimerHeap {
     private var timers: [Timer] = []

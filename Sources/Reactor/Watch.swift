@@ -1,6 +1,6 @@
-/// One descriptor on the loop. Made by `EventLoop.watch`.
+/// A registration of a descriptor with the loop, created by `EventLoop.watch`.
 ///
-/// The loop holds the handler until `cancel`, whether or not anybody holds the watch.
+/// The loop retains the handler until `cancel`, even if there is no other reference to the watch.
 @ReactorActor
 public final class Watch {
     private unowned let loop: EventLoop
@@ -13,10 +13,10 @@ public final class Watch {
         self.generation = generation
     }
 
-    /// With an empty interest nothing is reported, a hangup included.
+    /// Sets the events to report. If the interest is empty, nothing is reported, not even a hangup.
     public func set(_ interest: Interest) { loop.set(interest, of: self) }
 
-    /// To be called before the descriptor is closed; a second call does nothing, even when the number belongs to
-    /// another watch by then.
+    /// Ends the registration. Must be called before the descriptor is closed. Further calls have no effect, even if the
+    /// descriptor's number then belongs to another watch.
     public func cancel() { loop.cancel(self) }
 }

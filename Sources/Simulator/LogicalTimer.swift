@@ -1,6 +1,6 @@
 import ButtonModel
 
-/// What a machine has asked its surroundings to wake it for, so that it asks again only when that changes.
+/// The single timer of a machine. It emits a request only if the wanted deadline differs from the armed one.
 struct LogicalTimer: Hashable, Sendable {
     enum Change: Hashable, Sendable {
         case set(Instant)
@@ -9,10 +9,10 @@ struct LogicalTimer: Hashable, Sendable {
 
     private(set) var armed: Instant?
 
-    /// The timer of the surroundings has run out and is no longer armed.
+    /// The armed timer has expired.
     mutating func fired() { armed = nil }
 
-    /// - Returns: what to ask for, `nil` when the timer already stands as wanted.
+    /// - Returns: the request to emit; `nil` if the armed deadline is already the wanted one.
     mutating func rearm(for wanted: Instant?) -> Change? {
         guard wanted != armed else { return nil }
         armed = wanted
@@ -20,7 +20,7 @@ struct LogicalTimer: Hashable, Sendable {
     }
 }
 
-/// The earlier of two deadlines, where none is later than any.
+/// The earlier of two deadlines, where `nil` means no deadline.
 func earliest(_ first: Instant?, _ second: Instant?) -> Instant? {
     guard let first, let second else { return first ?? second }
     return min(first, second)

@@ -1,6 +1,6 @@
-/// Seeded randomness: the same seed draws the same octets, on every machine and in every run.
+/// A seeded random number generator: a seed gives the same octets on every machine and in every run.
 ///
-/// Keys of simulated buttons come from it, so nothing made by it may be trusted outside a simulation.
+/// Keys of simulated buttons are drawn from it, so they must not be trusted outside a simulation.
 ///
 /// - Source: Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014.
 struct SplitMix64: RandomNumberGenerator, Hashable, Sendable {
@@ -21,7 +21,7 @@ struct SplitMix64: RandomNumberGenerator, Hashable, Sendable {
     }
 }
 
-/// FNV-1a over the UTF-8 of a name: stable between runs, which `Hasher` is not.
+/// The FNV-1a hash of the UTF-8 of a name. Unlike that of `Hasher`, it is the same in every run.
 ///
 /// - Source: Fowler, Noll, Vo; 64 bits.
 func stableHash(_ text: String) -> UInt64 {

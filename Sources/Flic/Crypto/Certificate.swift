@@ -1,21 +1,21 @@
 import ButtonModel
 
-/// What a button shows to prove that its maker made it: its address and key, signed by a root key.
+/// The certificate that proves that the maker made a button: its address and public key, signed with a root key.
 ///
 ///     octet  0     64       70            71
 ///            R, S  address  address type  X25519 public key, 32 octets
 ///
-/// The two low bits of S (octet 32) are not those of the signature: a button keeps them to itself. The ones that make
-/// the signature valid are its `variant`, and both sides put it into the key derivation.
+/// The button changes the two low bits of S (octet 32) before it sends the signature. The value that makes the
+/// signature valid is the `variant`, an input of the key derivation on both sides.
 ///
 /// - Source: protocol notes, 5.2.
 struct Certificate: Hashable, Sendable {
-    /// Ed25519, 64 octets as sent.
+    /// The Ed25519 signature, 64 octets, as received.
     var signature: [UInt8]
     var addressOctets: [UInt8]
-    /// As HCI writes it: 0 public, 1 random.
+    /// The address type as in HCI: 0 public, 1 random.
     var addressKind: UInt8
-    /// X25519, 32 octets.
+    /// The button's X25519 public key, 32 octets.
     var publicKey: [UInt8]
 
     init(signature: [UInt8], addressOctets: [UInt8], addressKind: UInt8, publicKey: [UInt8]) {
@@ -31,7 +31,7 @@ struct Certificate: Hashable, Sendable {
         addressOctets == address.wireOctets && addressKind == address.kind.rawValue
     }
 
-    /// 0…3, or `nil` when none of the roots signed this.
+    /// The variant, 0…3, or `nil` if none of the roots signed this certificate.
     ///
     /// - Parameter roots: Ed25519 public keys, 32 octets each, tried in turn.
     func variant(signedBy roots: [[UInt8]]) -> UInt8? {
@@ -46,13 +46,13 @@ struct Certificate: Hashable, Sendable {
         return nil
     }
 
-    /// Where the low octet of S lies in the signature.
+    /// The offset of the low octet of S in the signature.
     private static let variantOffset = 32
 }
 
 extension Certificate {
-    /// Makes what a button's maker makes: the certificate as the button sends it, and the variant it keeps to itself.
-    /// `nil` unless both keys have 32 octets.
+    /// Issues a certificate for a simulated button, together with the variant that the button keeps. `nil` unless both
+    /// keys have 32 octets.
     static func issue(
         to address: BluetoothAddress, publicKey: [UInt8], rootSeed: [UInt8]
     ) -> (certificate: Certificate, variant: UInt8)? {

@@ -2,9 +2,9 @@ import Bytes
 
 /// Chaskey with 16 rounds ("LTS"): the message authentication code of every signed packet.
 ///
-/// All words are little endian. The subkeys double the key as a 128-bit number: K1 = 2K, K2 = 2K1, with 0x87 folded
-/// into the low octet on overflow. A last full block is masked with K1; a last short one is padded with 0x01 and
-/// zeros and masked with K2.
+/// All words are little endian. The subkeys are the key doubled as a 128-bit number: K1 = 2K, K2 = 2K1, with 0x87 XORed
+/// into the low octet on overflow. A full last block is XORed with K1; a shorter last block is padded with 0x01 and
+/// zeros, and XORed with K2.
 ///
 /// - Source: protocol notes, 5.6. Mouha and others: Chaskey, an efficient MAC algorithm for 32-bit microcontrollers, 2014.
 struct Chaskey: Sendable {
@@ -18,17 +18,17 @@ struct Chaskey: Sendable {
         shortBlockSubkey = fullBlockSubkey.doubled
     }
 
-    /// The whole tag, 16 octets.
+    /// The complete tag, 16 octets.
     func tag(of message: [UInt8]) -> [UInt8] {
         absorb(message, from: key).octets
     }
 
-    /// The 5 octets that close a packet.
+    /// The signature at the end of a signed packet: the first 5 octets of the tag.
     ///
     /// - Parameters:
-    ///   - packet: the octets as sent, without the tag.
-    ///   - sender: which direction's domain to use.
-    ///   - counter: packets `sender` signed before this one in this session.
+    ///   - packet: the octets as sent, without signature.
+    ///   - sender: the direction, which is part of the signed data.
+    ///   - counter: the number of packets that `sender` signed before this one in the session.
     func signature(of packet: [UInt8], from sender: Sender, counter: UInt64) -> [UInt8] {
         var state = key
         state.v0 ^= UInt32(truncatingIfNeeded: counter)
@@ -40,7 +40,7 @@ struct Chaskey: Sendable {
 
     static let signatureLength = 5
 
-    /// Who signed a packet; the raw value enters the code.
+    /// The signer of a packet. The raw value is part of the signed data.
     enum Sender: UInt32, Sendable {
         case button = 0
         case host = 1
@@ -73,7 +73,7 @@ extension Chaskey {
     private struct Block: Sendable {
         var v0, v1, v2, v3: UInt32
 
-        /// From at most 16 octets; missing ones are zero.
+        /// The block of up to 16 octets, filled with zeros.
         init(_ octets: ArraySlice<UInt8>) {
             var words: (UInt32, UInt32, UInt32, UInt32) = (0, 0, 0, 0)
             for (index, octet) in octets.prefix(16).enumerated() {
@@ -94,7 +94,7 @@ extension Chaskey {
             return writer.bytes
         }
 
-        /// The block times two in the field of 2^128 elements.
+        /// The block doubled in GF(2¹²⁸).
         var doubled: Block {
             var result = self
             result.v3 = v3 << 1 | v2 >> 31
@@ -127,7 +127,7 @@ extension Chaskey {
         }
     }
 
-    /// The key and its two subkeys, 16 octets each.
+    /// The key and its two subkeys, 16 octets each, for tests.
     static func subkeys(of key: SessionKey) -> (key: [UInt8], full: [UInt8], short: [UInt8]) {
         let chaskey = Chaskey(key)
         return (chaskey.key.octets, chaskey.fullBlockSubkey.octets, chaskey.shortBlockSubkey.octets)

@@ -1,21 +1,22 @@
 import CCrypto
 
-/// X25519 and Ed25519 by libcrypto. Every length is checked here: the C functions read as much as they expect.
+/// X25519 and Ed25519 by libcrypto. All lengths are checked here, because the C functions read a fixed number of
+/// octets.
 ///
 /// - Source: RFC 7748 and RFC 8032.
 enum Curve25519 {
-    /// Private keys, public keys and shared secrets.
+    /// The length of private keys, public keys and shared secrets, in octets.
     static let keyLength = 32
     static let signatureLength = 64
 
-    /// The X25519 public key of a private key, or `nil` unless that has 32 octets.
+    /// The X25519 public key of a private key; `nil` unless the private key has 32 octets.
     static func agreementPublicKey(privateKey: [UInt8]) -> [UInt8]? {
         guard let key = PrivateKey(privateKey, type: EVP_PKEY_X25519) else { return nil }
         return key.publicKey
     }
 
-    /// What both sides of an X25519 agreement know. `nil` for wrong lengths, and for public keys of small order,
-    /// which would make the secret known to everybody.
+    /// The shared secret of an X25519 agreement; `nil` for keys of a wrong length, and for a public key of small order,
+    /// with which the secret would be predictable.
     static func sharedSecret(privateKey: [UInt8], publicKey: [UInt8]) -> [UInt8]? {
         guard let own = PrivateKey(privateKey, type: EVP_PKEY_X25519),
             let peer = PublicKey(publicKey, type: EVP_PKEY_X25519),
@@ -31,13 +32,13 @@ enum Curve25519 {
         return secret
     }
 
-    /// The Ed25519 public key of a seed, or `nil` unless that has 32 octets.
+    /// The Ed25519 public key of a seed; `nil` unless the seed has 32 octets.
     static func signingPublicKey(seed: [UInt8]) -> [UInt8]? {
         guard let key = PrivateKey(seed, type: EVP_PKEY_ED25519) else { return nil }
         return key.publicKey
     }
 
-    /// The Ed25519 signature, R then S, 64 octets.
+    /// The Ed25519 signature of a message: R and S, 64 octets. `nil` unless the seed has 32 octets.
     static func sign(_ message: [UInt8], seed: [UInt8]) -> [UInt8]? {
         guard let key = PrivateKey(seed, type: EVP_PKEY_ED25519), let context = EVP_MD_CTX_new() else { return nil }
         defer { EVP_MD_CTX_free(context) }
@@ -49,7 +50,7 @@ enum Curve25519 {
         return signature
     }
 
-    /// Ordinary, strict verification: a scalar that is not the canonical one is refused.
+    /// Verifies an Ed25519 signature strictly: a scalar S that is not canonical is rejected.
     static func isValid(_ signature: [UInt8], of message: [UInt8], publicKey: [UInt8]) -> Bool {
         guard signature.count == signatureLength, let key = PublicKey(publicKey, type: EVP_PKEY_ED25519),
             let context = EVP_MD_CTX_new()
@@ -61,7 +62,7 @@ enum Curve25519 {
 }
 
 extension Curve25519 {
-    /// Owns a libcrypto key for the length of one call.
+    /// Owns a libcrypto key during one call.
     private struct PrivateKey: ~Copyable {
         let pointer: OpaquePointer
 
@@ -82,7 +83,7 @@ extension Curve25519 {
         }
     }
 
-    /// Owns a libcrypto key for the length of one call.
+    /// Owns a libcrypto key during one call.
     private struct PublicKey: ~Copyable {
         let pointer: OpaquePointer
 

@@ -1,6 +1,6 @@
 import CCrypto
 
-/// SHA-256 and what is built on it, by libcrypto.
+/// SHA-256, HMAC-SHA-256 and the comparison of tags, by libcrypto.
 enum Digest {
     static let length = 32
 
@@ -11,7 +11,7 @@ enum Digest {
         return digest
     }
 
-    /// `nil` when libcrypto fails, which it does without memory only.
+    /// The HMAC of a message; `nil` if libcrypto fails, which happens only without memory.
     ///
     /// - Source: RFC 2104.
     static func hmacSHA256(_ message: [UInt8], key: [UInt8]) -> [UInt8]? {
@@ -24,7 +24,7 @@ enum Digest {
         return code
     }
 
-    /// Whether two codes are the same, in a time that depends on their lengths only.
+    /// Whether two tags are equal, in a time that depends only on their lengths.
     static func isEqualInConstantTime(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         left.count == right.count && CRYPTO_memcmp(left, right, left.count) == 0
     }

@@ -1,23 +1,23 @@
 import ButtonModel
 import Bytes
 
-/// What a full verify agrees on. Everything else follows from it by HMAC with a label.
+/// The master secret of a full verify. All keys are derived from it by HMAC-SHA-256 with a label. It is
 ///
 ///     SHA-256( shared secret | variant | button random | host random | flags )
 ///
-/// Neither side ever sends it or prints it.
+/// It is neither sent nor printed.
 ///
 /// - Source: protocol notes, 5.3.
 struct MasterSecret: Sendable {
     let octets: [UInt8]
 
-    /// Of a secret that is known already.
+    /// Wraps a master secret that is already known.
     init(octets: [UInt8]) { self.octets = octets }
 
-    /// `nil` unless the keys have 32 octets and the public one is no point of small order.
+    /// Derives the master secret; `nil` unless the keys have 32 octets and the public key is not of small order.
     ///
     /// - Parameters:
-    ///   - flags: those of the FullVerifyRequest2 that is sent.
+    ///   - flags: the flags of the FullVerifyRequest2.
     init?(
         privateKey: [UInt8], publicKey: [UInt8], variant: UInt8, buttonRandom: [UInt8], hostRandom: [UInt8],
         flags: UInt8
@@ -26,7 +26,7 @@ struct MasterSecret: Sendable {
         octets = Digest.sha256(shared + [variant] + buttonRandom + hostRandom + [flags])
     }
 
-    /// 16 octets that prove to the button that the host knows the secret.
+    /// The verifier, 16 octets, which proves to the button that the host knows the master secret.
     func verifier(encryptedAppToken: [UInt8] = []) -> [UInt8]? { derive("AT", encryptedAppToken, count: 16) }
 
     var sessionKey: SessionKey? { derive("SK", count: 16).flatMap(SessionKey.init) }
@@ -42,15 +42,15 @@ struct MasterSecret: Sendable {
 }
 
 extension MasterSecret {
-    /// What a button answers to the question whether it really forgot a pairing.
+    /// The token of a TestIfReallyUnpairedRequest and its two possible results, 16 octets each.
     ///
     /// - Source: protocol notes, 5.5.
     struct UnpairedProof: Sendable {
-        /// The host's part: it shows which pairing it asks about.
+        /// Sent by the host; depends on the pairing in question.
         var token: [UInt8]
-        /// The answer of a button that knows the pairing.
+        /// The result of a button that knows the pairing.
         var exists: [UInt8]
-        /// The answer of a button that does not.
+        /// The result of a button that does not know the pairing.
         var notExists: [UInt8]
     }
 
@@ -61,16 +61,16 @@ extension MasterSecret {
         return UnpairedProof(token: token, exists: exists, notExists: notExists)
     }
 
-    /// The answer of a button that knows no pairing with this token.
+    /// The result of a button that does not know the pairing with this token.
     func denial(of token: [UInt8]) -> [UInt8]? { derive("NE", token, count: 16) }
 }
 
 extension SessionKey {
-    /// The key of a session that begins with a quick verify.
+    /// Derives the session key of a quick verify; `nil` if a random has a wrong length.
     ///
     /// - Parameters:
     ///   - hostRandom: 7 octets.
-    ///   - flags: those of the QuickVerifyRequest.
+    ///   - flags: the flags of the QuickVerifyRequest.
     ///   - buttonRandom: 8 octets.
     /// - Source: protocol notes, 5.4.
     init?(quickVerify key: PairingKey, hostRandom: [UInt8], flags: UInt8, buttonRandom: [UInt8]) {
@@ -82,7 +82,7 @@ extension SessionKey {
 }
 
 extension Pairing {
-    /// The identifier, then the key: 20 octets.
+    /// Decodes the identifier, 4 octets, and the key, 16 octets; `nil` if there are fewer or more octets.
     init?(octets: [UInt8]) {
         var reader = ByteReader(octets)
         guard let identifier = try? reader.uint32(), let key = PairingKey(reader.remainder()) else { return nil }

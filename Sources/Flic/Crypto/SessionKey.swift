@@ -1,4 +1,4 @@
-/// The Chaskey key of one session: 16 octets that never print themselves.
+/// The Chaskey key of a session, 16 octets. Its descriptions do not show it.
 struct SessionKey: Hashable, Sendable {
     let octets: [UInt8]
 

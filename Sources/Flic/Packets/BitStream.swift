@@ -1,6 +1,7 @@
 import Bytes
 
-/// A cursor over bits from outside, the least significant of each octet first: throws at the end, never traps.
+/// Reads bits from untrusted octets, beginning with the least significant bit of each octet. Throws `Truncated` at the
+/// end.
 struct BitReader {
     private var octets: ByteReader
     private var current: UInt8 = 0
@@ -30,12 +31,12 @@ struct BitReader {
     }
 }
 
-/// Builds what a `BitReader` reads; what is left of the last octet is zero.
+/// Writes bits that a `BitReader` can read. The unused bits of the last octet are zero.
 struct BitWriter {
     private(set) var octets: [UInt8] = []
     private var freeCount = 0
 
-    /// The low bits of a value.
+    /// Appends the low `count` bits of a value.
     ///
     /// - Parameter count: 0…64.
     mutating func bits(_ value: UInt64, _ count: Int) {

@@ -86,7 +86,7 @@ extension ButtonPacket {
         return writer.bytes
     }
 
-    /// Of the flags of both responses that end a verification.
+    /// The flag of a Duo in both responses that complete a verification.
     fileprivate static let duoFlag: UInt8 = 0b100
 
     var opcode: UInt8 {

@@ -1,23 +1,24 @@
 import ButtonModel
 
-/// A step of a press of one of a Duo's two buttons.
+/// A step of a press of one of the two buttons of a Duo.
 struct DuoEvent: Hashable, Sendable {
     var part: ButtonPart
-    /// Of this button, at this step. Its remainder by 4 means what it means on a Flic 2.
+    /// The counter of this button after the step. Modulo 4 it means the same as for a Flic 2.
     var counter: UInt32
-    /// Since the button's boot, 47 bits.
+    /// The time since the button's boot in milliseconds, 47 bits.
     var milliseconds: UInt64
     var kind: Kind
     var gesture = Gesture.none
     var storage = Storage.live
     var acceleration = Acceleration()
 
-    /// Three bits, and one more for those that come in two ways.
+    /// The kind of step: three bits, and a fourth for kinds 4 and 7.
     struct Kind: Hashable, Sendable {
-        /// 0…7: up, still open; click; up after a hold; double click; double click after a long second press; down;
-        /// single click timeout; hold.
+        /// 0 up, still open; 1 click; 2 up after a hold; 3 double click; 4 double click after a long second press; 5
+        /// down; 6 single click timeout; 7 hold.
         let rawValue: UInt8
-        /// Of 4: the double click was a hold, too. Of 7: the press is the second of a double click.
+        /// For kind 4, whether the second press was held as well; for kind 7, whether the press is the second of a
+        /// double click.
         let isMarked: Bool
 
         init(rawValue: UInt8, isMarked: Bool = false) {
@@ -26,13 +27,13 @@ struct DuoEvent: Hashable, Sendable {
         }
 
         static func hasMark(_ rawValue: UInt8) -> Bool { rawValue == 4 || rawValue == 7 }
-        /// Steps that end a press have a gesture; a `down` and a hold have none.
+        /// Whether the item has a gesture field: ups and single click timeouts have it, downs and holds do not.
         var hasGesture: Bool { rawValue <= 4 || rawValue == 6 }
-        /// Ups and downs, whose counters are odd.
+        /// Whether the step is an up or a down, whose counters are odd.
         var isOdd: Bool { rawValue <= 5 }
     }
 
-    /// What the button saw of its own movement during a press.
+    /// The gesture that the button recognised from its own movement during a press.
     enum Gesture: Hashable, Sendable {
         case none
         case unrecognised
@@ -45,7 +46,7 @@ struct DuoEvent: Hashable, Sendable {
         case queuedLast
     }
 
-    /// Where it was pulled at that moment: 64.036875 is the pull of the earth. Nothing here uses it.
+    /// The acceleration at the time of the step; 64.036875 is 1 g. It is decoded and not used.
     struct Acceleration: Hashable, Sendable {
         var x: Int8 = 0
         var y: Int8 = 0
@@ -54,7 +55,7 @@ struct DuoEvent: Hashable, Sendable {
 }
 
 extension DuoEvent.Kind {
-    /// The same step as a Flic 2 says it.
+    /// The code of the same step on a Flic 2.
     ///
     /// - Source: protocol notes, 8.1.
     var code: EventCode {

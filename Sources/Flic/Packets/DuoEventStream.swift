@@ -1,9 +1,10 @@
 import ButtonModel
 import Bytes
 
-/// Both ends' memory of what a session's event notifications have said: they tell only differences.
+/// Encoder and decoder of the event notifications of a session with a Duo. Items are encoded as differences from
+/// earlier items, so both ends keep the state of the stream.
 ///
-/// A notification is a row of items without borders, the least significant bit of each octet first:
+/// A notification is a sequence of items that are not aligned to octets, beginning with the least significant bit:
 ///
 /// | bits             | field                                                                             |
 /// |------------------|-----------------------------------------------------------------------------------|
@@ -16,20 +17,21 @@ import Bytes
 /// | 1; 2; 4          | of kinds 0 to 4 and 6: 0 no gesture; 1, 0 some; 1, 1 and two bits: a swipe        |
 /// | 3 × 8            | acceleration                                                                      |
 ///
-/// The difference: 0 is 1; 1, 0 is 2; 1, 1, two bits that choose n from 2, 4, 8, 32, and n bits is one more than those.
-/// It is 1 for the later items of a button. Ups and downs have odd counters: an even one is raised by one more.
+/// The counter's difference is encoded as 0 for 1; 1, 0 for 2; else 1, 1, two bits that choose n from 2, 4, 8, 32, and
+/// n bits with the difference minus one. For a button's later items it is 1. Ups and downs have odd counters: an even
+/// result is incremented.
 ///
-/// The first item of a session counts its milliseconds from the button's boot.
+/// The time of the first item of a session is relative to the button's boot.
 ///
 /// - Source: protocol notes, 8.1.
 struct DuoEventStream: Hashable, Sendable {
     private(set) var milliseconds: UInt64 = 0
-    /// The counter of the last item of each button.
+    /// The counters of each button's last item.
     private(set) var bigCount, smallCount: UInt32
-    /// No stored items come any more.
+    /// Whether all stored items have been sent, so that the storage field is absent.
     private(set) var isDrained: Bool
 
-    /// What an item has at least; what is less is the rest of the last octet.
+    /// The length of the shortest item in bits. Fewer remaining bits are padding.
     static let minimumItemLength = 39
     private static let countLengths = [2, 4, 8, 32]
     private static let timeLengths = [8, 10, 13, 16, 24, 32, 40, 48]
@@ -41,7 +43,7 @@ struct DuoEventStream: Hashable, Sendable {
         self.isDrained = isDrained
     }
 
-    /// The items of one notification. One that is cut off, and what follows it, is as good as not there.
+    /// Decodes the items of a notification. A truncated item, and everything after it, is ignored.
     mutating func decode(_ octets: [UInt8]) -> [DuoEvent] {
         var reader = BitReader(octets)
         var events: [DuoEvent] = []
@@ -100,11 +102,11 @@ struct DuoEventStream: Hashable, Sendable {
 }
 
 extension DuoEventStream {
-    /// The notification of as many of these events as it has room for, oldest first, and how many they are: at least
-    /// one, if there is one.
+    /// Encodes the oldest events as one notification. Returns it with the number of events in it: at least one, unless
+    /// there are no events.
     ///
-    /// - Parameter events: in the order of their times. Those of one button must follow each other: where a counter is
-    ///   missing, a notification ends.
+    /// - Parameter events: in the order of their times. The notification ends before an event whose counter does not
+    ///   follow that of the same button's previous event.
     mutating func encode(_ events: some Collection<DuoEvent>, room: Int) -> (octets: [UInt8], count: Int) {
         var writer = BitWriter()
         var written: [DuoEvent] = []
@@ -121,7 +123,7 @@ extension DuoEventStream {
         return (writer.octets, written.count)
     }
 
-    /// - Returns: whether it can follow the others in the same notification.
+    /// - Returns: whether the event can be in the same notification as the previous events.
     private mutating func write(_ event: DuoEvent, after former: [DuoEvent], to writer: inout BitWriter) -> Bool {
         let count = count(of: event.part)
         let isFirst = !former.contains { $0.part == event.part }
@@ -158,7 +160,7 @@ extension DuoEventStream {
         write(UInt64(difference &- 1), lengths: countLengths, to: &writer)
     }
 
-    /// The shortest of the lengths that holds the value, and the value.
+    /// Writes the index of the shortest length that is sufficient for the value, and the value.
     private static func write(_ value: UInt64, lengths: [Int], to writer: inout BitWriter) {
         for (index, length) in lengths.enumerated() where value >> UInt64(length) == 0 {
             writer.bits(UInt64(index), lengths.count == 4 ? 2 : 3)

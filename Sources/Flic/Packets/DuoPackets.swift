@@ -1,17 +1,18 @@
 import Bytes
 
-/// The packets that a session with a Duo has in place of those of a Flic 2, and those of its turns.
+/// The packets that replace those of a Flic 2 in a session with a Duo, and the packets for its rotation.
 ///
 /// - Source: protocol notes, 8.1.
 extension HostPacket {
-    /// Event counts of both buttons, boot id, and the 40 bits of an `InitButtonEventsRequest`.
+    /// Event counts of both buttons 4 each, boot id 4, and the 40 bits of an `InitButtonEventsRequest`.
     struct InitButtonEventsDuoRequest: Hashable, Sendable {
         var smallEventCount: UInt32
-        /// With the big button's count.
+        /// The fields that a Flic 2's request has, too; `eventCount` is that of the big button.
         var common: InitButtonEventsRequest
     }
 
-    /// Length of the data in octets, the header of the image, data packets between two notifications of progress.
+    /// Length of the data in octets 4, header of the image 76, number of data packets between two progress
+    /// notifications 2.
     struct StartFirmwareUpdateDuoRequest: Hashable, Sendable {
         var octetCount: UInt32
         /// 76 octets.
@@ -19,21 +20,21 @@ extension HostPacket {
         var statusInterval: UInt16
     }
 
-    /// Octets that fit into one packet of an image.
+    /// The maximum number of octets of an image in one packet.
     static let maximumFirmwareOctetCount = 110
 }
 
 extension ButtonPacket {
-    /// 48 bits (bit 0 has queued events, the rest milliseconds), event counts of both buttons and, in opcode 30 only,
-    /// boot id.
+    /// 48 bits (bit 0: has queued events; the others: milliseconds), event counts of both buttons 4 each and, only in
+    /// opcode 30, boot id 4.
     ///
-    /// Some say that the two opcodes are the other way round, so the length decides.
+    /// Sources disagree about which of opcodes 30 and 31 has the boot id, so the length of the packet decides.
     struct InitButtonEventsDuoResponse: Hashable, Sendable {
         var hasQueuedEvents: Bool
-        /// The button's clock now: since its boot, 47 bits.
+        /// The button's clock: milliseconds since its boot, 47 bits.
         var milliseconds: UInt64
         var eventCount, smallEventCount: UInt32
-        /// `nil` when it is the one that the host named.
+        /// `nil` if it is the boot id in the host's request.
         var bootID: UInt32?
     }
 
@@ -41,10 +42,11 @@ extension ButtonPacket {
     /// octet  1                                                                     2
     ///        pressed (2 bits), first of its press (2), pressed for 0.5 s (2)       angle, signed
     /// ```
-    /// Of each two bits the low one is the big button's.
+    /// How far a Duo was rotated while at least one of its buttons was down. The low bit of each pair is the big
+    /// button's.
     struct PushTwistNotification: Hashable, Sendable {
         var pressed, isFirst, isPressedLong: Parts
-        /// Since the notification before; `unitsPerTurn` to a turn, positive clockwise.
+        /// The rotation since the previous notification, `unitsPerTurn` to a turn, clockwise positive.
         var angle: Int32
 
         static let unitsPerTurn = 65_536

@@ -1,18 +1,18 @@
 import ButtonModel
 import Bytes
 
-/// Steps of presses, oldest first, with the counter after the last one.
+/// Steps of presses, oldest first, and the event counter after the last of them.
 ///
 ///     octet  1        5 + 7n
 ///            counter  ticks (48 bits), code (4), was queued (1), was queued last (1), reserved (2)
 ///
-/// The counter's remainder by 4 says what a step is: 1 down, 2 hold, 3 up, 0 single click timeout. Steps that did not
-/// happen are skipped, so the counters of the earlier items follow from the last one, backwards.
+/// The counter modulo 4 identifies the kind of step: 1 down, 2 hold, 3 up, 0 single click timeout. The counter skips
+/// steps that do not happen, so the counters of the earlier items are derived from the last counter, backwards.
 ///
 /// - Source: protocol notes, 4.7 and 6.6.
 struct EventNotification: Hashable, Sendable {
     struct Item: Hashable, Sendable {
-        /// 1/32768 s since the button's boot, 48 bits.
+        /// The time since the button's boot in units of 1/32768 s, 48 bits.
         var ticks: UInt64
         var code: EventCode
         var wasQueued: Bool
@@ -34,13 +34,13 @@ struct EventNotification: Hashable, Sendable {
         self.items = items
     }
 
-    /// As many as a packet has room for.
+    /// The maximum number of items in a packet.
     static let maximumItemCount = 16
 
-    /// The button keeps these events until the host acknowledges the last of them.
+    /// Whether the host must acknowledge the notification, because the button stores its events until then.
     var needsAcknowledgement: Bool { items.contains { $0.code.needsAcknowledgement } }
 
-    /// Each item with its counter. Counters before the first one of a boot are 0: no button has such events.
+    /// The items with their counters. A counter that would be negative is 0; no button sends such items.
     var countedItems: [(counter: UInt32, item: Item)] {
         var counted: [(counter: UInt32, item: Item)] = []
         var counter = eventCount
@@ -54,10 +54,11 @@ struct EventNotification: Hashable, Sendable {
     }
 }
 
-/// A step of a press as four bits.
+/// A step of a press, encoded in four bits.
 ///
-/// With bit 3 set, or with the two low bits clear, it is an up; with bit 3, bit 2 says that the press was a hold, bit 1
-/// that the gesture is certain, bit 0 that it is a double click. Otherwise the two low bits are the step.
+/// A code with bit 3 set, or with both low bits clear, is an up. In an up with bit 3 set, bit 2 says that the press was
+/// a hold, bit 1 that the gesture is certain, and bit 0 that it is a double click. In all other codes the two low bits
+/// are the step.
 ///
 /// - Source: protocol notes, 6.6.
 struct EventCode: Hashable, Sendable {
@@ -88,7 +89,7 @@ struct EventCode: Hashable, Sendable {
         }
     }
 
-    /// How far before the item with counter `later` this one was counted.
+    /// The difference between the counter of the later item and this item's counter.
     fileprivate func distance(to later: UInt32) -> UInt32 {
         switch (later % 4, step) {
         case (1, .clickTimeout), (3, .hold): 1

@@ -1,15 +1,16 @@
 import Bytes
 
-/// The octet before every piece of a packet in a GATT value.
+/// The header octet at the start of a GATT value.
 ///
 ///     bit  0…4                    5               6             7
 ///          logical connection id  newly assigned  multi-packet  more fragments follow
 ///
 /// - Source: protocol notes, 3.
 struct FrameHeader: Hashable, Sendable {
-    /// 0…31; 0 means none, or everybody.
+    /// The logical connection id, 0…31; 0 is no connection, or all connections.
     var connectionID: UInt8
-    /// Button to host only: the id is a new one, for whoever sent the temporary id inside.
+    /// Whether the button has just assigned the id, to the host whose temporary id the packet contains. Never set by a
+    /// host.
     var isNewlyAssigned: Bool
 
     init(connectionID: UInt8, isNewlyAssigned: Bool = false) {
@@ -18,7 +19,7 @@ struct FrameHeader: Hashable, Sendable {
     }
 }
 
-/// One packet in the hands of the framing: opcode, payload and, where it is signed, signature.
+/// A complete packet with its frame header: opcode, payload and, if signed, signature.
 struct Frame: Hashable, Sendable {
     var header: FrameHeader
     var packet: [UInt8]
@@ -28,14 +29,15 @@ struct Frame: Hashable, Sendable {
         self.packet = packet
     }
 
-    /// The longest packet either side collects.
+    /// The longest packet that either side accepts, in octets.
     static let maximumPacketLength = 128
-    /// Both sides use no more, whatever was negotiated: the longest packet fits into one value then.
+    /// The largest ATT_MTU that either side uses; with it, the longest packet fits into one value.
     static let maximumMTU = 130
     /// - Source: Bluetooth Core 5.4, Vol 3, Part F, 3.2.8.
     static let minimumMTU = 23
 
-    /// The GATT values that carry the packet: pieces of MTU−4 octets, the last one shorter. They belong back to back.
+    /// The GATT values that carry the packet: fragments of ATT_MTU − 4 octets, the last one shorter. They must be sent
+    /// without other values in between.
     func values(attMTU: Int) -> [[UInt8]] {
         let room = min(max(attMTU, Self.minimumMTU), Self.maximumMTU) - 4
         var values: [[UInt8]] = []
@@ -49,18 +51,19 @@ struct Frame: Hashable, Sendable {
     }
 }
 
-/// Joins GATT values into packets.
+/// Reassembles packets from GATT values.
 ///
-/// Pieces of one packet carry the same header; a piece with another header begins another packet. A whole packet that
-/// comes between the pieces of another one, as from another logical connection, passes by. Beyond
-/// `Frame.maximumPacketLength` a packet is dropped with all its pieces.
+/// All fragments of a packet have the same header; a fragment with another header starts another packet. A complete
+/// packet with another header may arrive between fragments, as from another logical connection, and is returned at
+/// once. A packet longer than `Frame.maximumPacketLength` is dropped with all its fragments.
 ///
-/// A value with the multi-packet bit is read as a series of header, length and packet; nobody was seen to send one.
+/// A value with the multi-packet bit is parsed as a sequence of header, length and packet. No button is known to send
+/// such values.
 struct FrameAssembler: Sendable {
     private enum State: Hashable, Sendable {
         case empty
         case collecting(FrameHeader, [UInt8])
-        /// The packet grew too long; its last piece ends this.
+        /// The packet is too long; fragments are dropped up to and including the last.
         case discarding(FrameHeader)
     }
 
@@ -68,9 +71,9 @@ struct FrameAssembler: Sendable {
 
     init() {}
 
-    /// The packets that are complete with this value, usually none or one.
+    /// The packets that this value completes, usually none or one.
     ///
-    /// - Parameter isOurs: what it refuses never meets the pieces that are collected.
+    /// - Parameter isOurs: values whose header it rejects are ignored, so that they do not disturb the reassembly.
     mutating func receive(_ value: [UInt8], where isOurs: (FrameHeader) -> Bool = { _ in true }) -> [Frame] {
         guard let first = value.first, value.count >= 2 else { return [] }
         let header = FrameHeader(octet: first)

@@ -137,7 +137,7 @@ extension HostPacket {
         case .setConnectionParameters: 12
         case .startAPITimer: 13
         case .pingResponse: 14
-        // The "light" one of the two opcodes with this layout; what the other does more is unknown.
+        // Opcodes 15 and 23 have the same layout. 23 is the "light" variant; the difference is unknown.
         case .initButtonEventsRequest: 23
         case .acknowledgeEvents: 16
         case .startFirmwareUpdateRequest: 17
@@ -150,7 +150,7 @@ extension HostPacket {
         case .setAdvertisingParametersRequest: 27
         case .executeLEDPattern: 32
         case .abortLEDPattern: 33
-        // As with the init of a Flic 2, the "light" one of two.
+        // Opcodes 34 and 35 have the same layout; 35 is the "light" variant.
         case .initButtonEventsDuoRequest: 35
         case .acknowledgeDuoEvents: 36
         case .enablePushTwist: 37
@@ -161,7 +161,7 @@ extension HostPacket {
         }
     }
 
-    /// Opcodes that travel before there is a session, or outside it.
+    /// Whether packets with this opcode are not signed, because they are sent before or outside a session.
     static func isUnsigned(opcode: UInt8) -> Bool { opcode <= 5 }
 }
 
@@ -183,7 +183,7 @@ extension HostPacket.InitButtonEventsRequest {
         try readLimits(&reader)
     }
 
-    /// Everything after the event counts.
+    /// Reads the boot id and the 40 bits of limits, the fields after the event counts.
     mutating func readLimits(_ reader: inout ByteReader) throws(Truncated) {
         bootID = try reader.uint32()
         let bits = try reader.uint40()
@@ -227,7 +227,7 @@ extension AdvertisingParameters {
     }
 }
 
-/// 16 bits, then pulse on, pulse off and periods, 4 octets each:
+/// The payload of opcode 32: 16 bits, then pulse on, pulse off and periods, 4 octets each.
 ///
 ///     bit  0…1     2                  3                           4         5…15
 ///          colour  overrides default  continues after disconnect  reserved  brightness

@@ -1,4 +1,4 @@
-/// What a host sends to a button: opcode and payload, without frame header and signature.
+/// A packet from host to button: opcode and payload, without frame header and signature.
 ///
 /// Multi-octet fields are little endian. Octets after the known fields are ignored: newer software may send more.
 ///
@@ -15,24 +15,24 @@ enum HostPacket: Hashable, Sendable {
     case setNameRequest(SetNameRequest)
     case getNameRequest
     case setConnectionParameters(ConnectionParameters)
-    /// After `timeout`, in 1/32768 s, the button sends `message` back; 0 stops what runs.
+    /// Makes the button send `message` back after `timeout`, in units of 1/32768 s; 0 cancels the timer.
     case startAPITimer(timeout: UInt32, message: UInt32)
     case pingResponse
     case initButtonEventsRequest(InitButtonEventsRequest)
-    /// Everything up to this counter is safe.
+    /// Acknowledges all events up to this counter: the button may delete them.
     case acknowledgeEvents(eventCount: UInt32)
     case initButtonEventsDuoRequest(InitButtonEventsDuoRequest)
-    /// Everything up to these counters of its two buttons is safe.
+    /// Acknowledges all events up to these counters of a Duo's two buttons.
     case acknowledgeDuoEvents(eventCount: UInt32, smallEventCount: UInt32)
-    /// Which buttons shall tell how the Duo is turned while they are down.
+    /// The buttons of a Duo that report rotation while they are pressed.
     case enablePushTwist(ButtonPacket.PushTwistNotification.Parts)
     case startFirmwareUpdateDuoRequest(StartFirmwareUpdateDuoRequest)
-    /// The next octets of an image, at most `maximumFirmwareOctetCount`.
+    /// The next octets of an image for a Duo, at most `maximumFirmwareOctetCount`.
     case firmwareUpdateDataDuo([UInt8])
     case startFirmwareUpdateRequest(StartFirmwareUpdateRequest)
-    /// The next words of an image, at most `maximumFirmwareWordCount`.
+    /// The next words of an image for a Flic 2, at most `maximumFirmwareWordCount`.
     case firmwareUpdateData([UInt8])
-    /// Seconds, 0…511; 511 is never.
+    /// The time until an idle button disconnects, 0…511 s; 511 is never.
     case setAutoDisconnectTime(seconds: UInt16)
     case getBatteryLevelRequest
     case factoryResetRequest
@@ -41,45 +41,45 @@ enum HostPacket: Hashable, Sendable {
     case setAdvertisingParametersRequest(AdvertisingParameters)
     case executeLEDPattern(LEDPattern)
     case abortLEDPattern
-    /// Only in the dialect of a Twist.
+    /// A packet that exists only in the dialect of a Twist.
     case twist(TwistHostPacket)
-    /// A packet we have no use for.
+    /// A packet with an unknown or unused opcode.
     case other(opcode: UInt8)
 
     /// ```
     /// octet  1                           33           41     42                           58
     ///        X25519 public key, 32 octets  random, 8  flags  encrypted app token, 16 (*)  verifier, 16
     /// ```
-    /// (*) in opcode 1 only; the verifier begins at 42 without it.
+    /// (*) only in opcode 1; in opcode 2 the verifier begins at octet 42.
     struct FullVerifyRequest2: Hashable, Sendable {
         var publicKey, random: [UInt8]
         var flags: UInt8
-        /// Empty, or 16 octets.
+        /// Empty (opcode 2), or 16 octets (opcode 1).
         var encryptedAppToken: [UInt8] = []
         var verifier: [UInt8]
 
-        /// The host knows what a Duo is.
+        /// The flag of a host that supports Duo.
         static let supportsDuo: UInt8 = 0x80
     }
 
-    /// Public key 32, random 8, pairing identifier, token 16.
+    /// X25519 public key 32, random 8, pairing identifier 4, token 16.
     struct TestIfReallyUnpairedRequest: Hashable, Sendable {
         var publicKey, random: [UInt8]
         var pairingIdentifier: UInt32
         var token: [UInt8]
     }
 
-    /// Random 7, flags, temporary id, pairing identifier.
+    /// Random 7, flags 1, temporary id 4, pairing identifier 4.
     struct QuickVerifyRequest: Hashable, Sendable {
         var random: [UInt8]
         var flags: UInt8
         var temporaryID, pairingIdentifier: UInt32
 
-        /// The host knows what a Duo is.
+        /// The flag of a host that supports Duo.
         static let supportsDuo: UInt8 = 0x40
     }
 
-    /// The low 47 bits are a time in ms UTC, the 48th forces the name on the button; then the name.
+    /// 48 bits: the time in ms UTC in the low 47, and whether the name is forced on the button; then the name.
     struct SetNameRequest: Hashable, Sendable {
         var timestamp: UInt64
         var isForced: Bool
@@ -87,14 +87,14 @@ enum HostPacket: Hashable, Sendable {
         var name: [UInt8]
     }
 
-    /// Length in 32-bit words, initialisation vector 8, words between two notifications of progress.
+    /// Length in 32-bit words 2, initialisation vector 8, number of words between two progress notifications 2.
     struct StartFirmwareUpdateRequest: Hashable, Sendable {
         var wordCount: UInt16
         var initializationVector: [UInt8]
         var statusInterval: UInt16
     }
 
-    /// 32-bit words that fit into one packet of an image.
+    /// The maximum number of 32-bit words of an image in one packet.
     static let maximumFirmwareWordCount = 30
 
     /// Event count, boot id, then 40 bits:
@@ -103,37 +103,37 @@ enum HostPacket: Hashable, Sendable {
     ///          auto disconnect  maximum queued packets  their maximum age, seconds  HID on
     struct InitButtonEventsRequest: Hashable, Sendable {
         var eventCount, bootID: UInt32
-        /// 511: never.
+        /// In seconds, 0…511; 511 is never.
         var autoDisconnectSeconds: UInt16
-        /// 0 none, 31 no limit.
+        /// 0…31; 0 is none, 31 is no limit.
         var maximumQueuedPackets: UInt8
-        /// 0xFFFFF: no limit.
+        /// In seconds; 0xFFFFF is no limit.
         var maximumQueuedAge: UInt32
     }
 }
 
-/// What the button shall ask the central for, in the units of the radio.
+/// The connection parameters that the button shall request from the central.
 struct ConnectionParameters: Hashable, Sendable {
-    /// 1.25 ms.
+    /// In units of 1.25 ms.
     var intervalMinimum, intervalMaximum: UInt16
-    /// Connection events the button may skip.
+    /// The number of connection events that the button may skip.
     var latency: UInt16
-    /// 10 ms.
+    /// In units of 10 ms.
     var supervisionTimeout: UInt16
 }
 
-/// How a button advertises for this pairing after a lost link.
+/// How a button advertises for a pairing after it lost the link.
 struct AdvertisingParameters: Hashable, Sendable {
     var isActive = true
     var removesOtherPairingsSettings = false
     var withShortRange = true
     var withLongRange = false
-    /// For the first 5 s; 0.625 ms.
+    /// The interval during the first 5 s, in units of 0.625 ms.
     var firstInterval: UInt16 = 160
-    /// After that; 0.625 ms.
+    /// The interval afterwards, in units of 0.625 ms.
     var laterInterval: UInt16 = 12_800
     var timeoutSeconds: UInt32 = 86_400
 
-    /// Older firmware does not know the request.
+    /// The first firmware version that supports the request.
     static let minimumFirmwareVersion: UInt32 = 6
 }

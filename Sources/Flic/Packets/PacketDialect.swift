@@ -1,13 +1,14 @@
 import Bytes
 
-/// The two ways of writing packets. What they say is the same, but for what only one kind of button has.
+/// The two encodings of packets, one for Flic 2 and Duo, and one for Twist.
 ///
-/// A Twist has opcodes of its own in both directions, and one GATT value is one packet: no frame header, so no logical
-/// connections, and no pieces. What one dialect has no opcode for cannot be said in it.
+/// A Twist has its own opcodes in both directions, and a GATT value is exactly one packet: there is no frame header,
+/// and so there are no logical connections and no fragments. A packet without an opcode in a dialect cannot be encoded
+/// in it.
 ///
 /// - Source: protocol notes, 4 and 8.2.
 enum PacketDialect: Hashable, Sendable {
-    /// Of a Flic 2 and a Duo.
+    /// The dialect of Flic 2 and Duo.
     case flic2
     case twist
 }
@@ -20,7 +21,7 @@ extension HostPacket {
         }
     }
 
-    /// `nil` for what cannot be said.
+    /// The encoded packet; `nil` if the dialect has no opcode for it.
     func octets(in dialect: PacketDialect) -> [UInt8]? {
         switch dialect {
         case .flic2: octets
@@ -37,7 +38,7 @@ extension ButtonPacket {
         }
     }
 
-    /// `nil` for what cannot be said.
+    /// The encoded packet; `nil` if the dialect has no opcode for it.
     func octets(in dialect: PacketDialect) -> [UInt8]? {
         switch dialect {
         case .flic2: octets
@@ -47,8 +48,8 @@ extension ButtonPacket {
 }
 
 extension Frame {
-    /// What one GATT value of a Twist would be as a frame: of the only logical connection that there is, and new in the
-    /// two packets that a session begins with. `nil` for no octets.
+    /// A GATT value of a Twist as a frame, so that sessions handle both dialects alike. Its header has the only logical
+    /// connection's id, newly assigned in the two responses that begin a session. `nil` if the value is empty.
     init?(twist value: [UInt8], connectionID: UInt8 = 1) {
         guard let opcode = value.first else { return nil }
         self.init(

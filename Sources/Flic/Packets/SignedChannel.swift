@@ -1,7 +1,7 @@
-/// One end of a session: closes what it sends with a signature, and checks what it receives.
+/// One end of a session: signs the packets that it sends, and verifies the packets that it receives.
 ///
-/// Each direction counts its signed packets from zero, so a packet that was replayed, dropped or reordered does not
-/// verify.
+/// Each direction counts its signed packets from zero, so a packet that is replayed, lost or reordered fails
+/// verification.
 ///
 /// - Source: protocol notes, 3 ("Packet counters") and 5.6.
 struct SignedChannel: Sendable {
@@ -15,19 +15,19 @@ struct SignedChannel: Sendable {
         self.side = side
     }
 
-    /// The channel of a session that begins with this packet; `nil` when its signature is not the right one.
+    /// The channel of a session that begins with this received packet; `nil` if its signature is wrong.
     init?(_ key: SessionKey, as side: Chaskey.Sender, opening sealed: [UInt8]) {
         self.init(key, as: side)
         guard open(sealed) != nil else { return nil }
     }
 
-    /// The packet with its signature.
+    /// Appends the signature to a packet, and counts the packet.
     mutating func seal(_ packet: [UInt8]) -> [UInt8] {
         defer { sentCount &+= 1 }
         return packet + chaskey.signature(of: packet, from: side, counter: sentCount)
     }
 
-    /// The packet without its signature, or `nil` when that is not the one it must have; the count stays then.
+    /// Removes and verifies the signature of a packet. `nil` if it is wrong; the packet is not counted then.
     mutating func open(_ sealed: [UInt8]) -> [UInt8]? {
         guard sealed.count > Chaskey.signatureLength else { return nil }
         let packet = Array(sealed.dropLast(Chaskey.signatureLength))

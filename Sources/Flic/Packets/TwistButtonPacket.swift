@@ -1,6 +1,6 @@
 import Bytes
 
-/// What only a Twist sends.
+/// A packet from button to host that only a Twist sends.
 ///
 /// - Source: protocol notes, 8.2.
 enum TwistButtonPacket: Hashable, Sendable {
@@ -9,33 +9,33 @@ enum TwistButtonPacket: Hashable, Sendable {
     case changeConfigurationResponse
 }
 
-/// How far the dial was turned since the last such packet.
+/// How far a Twist's dial was turned since the previous such packet.
 ///
 ///     octet  1                                          2      5        8        11
 ///            mode (4 bits), top was last (1), too old (1)  total  minimum  maximum  hub packet
 ///
-/// The three deltas are 24 bits, signed, in `Dial.unitsPerTurn` to a turn.
+/// The three deltas are signed 24-bit integers in units of 1/`Dial.unitsPerTurn` of a turn.
 struct TwistRotation: Hashable, Sendable {
-    /// 0…15; 0…11 are slots, 12 is the dial while it is pressed.
+    /// 0…15: 0…11 are slots, 12 is the dial while it is pressed.
     var mode: Int
-    /// Which end of the range was reached last.
+    /// Whether the top end of the range was reached last, not the bottom end.
     var lastMinimumUpdateWasTop: Bool
-    /// The last position that we sent came too late to be taken.
+    /// Whether the Twist rejected an `UpdatePosition` because it counted too few rotation packets.
     var lastUpdateWasTooOld: Bool = false
     var totalDelta: Int
-    /// The position less the lowest since the last packet, so not below 0.
+    /// The position minus the lowest position since the previous packet; at least 0.
     var minimumDelta: Int
-    /// The position less the highest since the last packet, so not above 0.
+    /// The position minus the highest position since the previous packet; at most 0.
     var maximumDelta: Int
-    /// The count in the last position that the Twist took, its low 16 bits.
+    /// The low 16 bits of `receivedCount` in the last `UpdatePosition` that the Twist applied.
     var lastUpdateCount: UInt16 = 0
 
-    /// What 24 bits can say.
+    /// The range of a delta.
     static let deltas = -0x80_0000...0x7F_FFFF
 }
 
 extension TwistButtonPacket {
-    /// `nil` for an opcode that a Flic 2 knows too, or nobody.
+    /// Decodes the payload; `nil` for opcodes that a Flic 2 has, too, and for unknown opcodes.
     init?(opcode: UInt8, _ reader: inout ByteReader) throws(Truncated) {
         switch opcode {
         case 9: self = .buttonEventNotification(try TwistEventNotification(&reader))

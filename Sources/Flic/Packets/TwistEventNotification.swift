@@ -1,38 +1,38 @@
 import ButtonModel
 import Bytes
 
-/// Steps of presses as a Twist tells them, oldest first, with the counter after the last one.
+/// Steps of presses as sent by a Twist, oldest first, and the event counter after the last of them.
 ///
 ///     octet  1        5 + 8n
 ///            counter  ticks (48 bits), code (4), was queued (1), was queued last (1), mode (4), reserved (6)
 ///
-/// - Source: protocol notes, 8.2 ("events, api 2").
+/// - Source: protocol notes, 8.2 ("Presses").
 struct TwistEventNotification: Hashable, Sendable {
     struct Item: Hashable, Sendable {
-        /// 1/32768 s since the button's boot, 48 bits.
+        /// The time since the button's boot in units of 1/32768 s, 48 bits.
         var ticks: UInt64
         var code: TwistEventCode
         var wasQueued = false
         var wasQueuedLast = false
-        /// 0…15.
+        /// The mode in which the Twist was, 0…15.
         var mode = 0
     }
 
     var eventCount: UInt32
     var items: [Item]
 
-    /// As many as fit into one value of a Twist, with a signature: 5 octets and 8 each; 1…14.
+    /// The maximum number of items of 8 octets that fit into a GATT value with header and signature; 1…14.
     static func maximumItemCount(attMTU: Int) -> Int {
         let room = min(attMTU - 3, Frame.maximumPacketLength)
         return max((room - 5 - Chaskey.signatureLength) / 8, 1)
     }
 
-    /// The same in the words of a Flic 2.
+    /// The same steps in the encoding of a Flic 2.
     ///
-    /// The up of a Twist does not say whether the press was a hold. A hold is counted right before the up, so the
-    /// counters tell.
+    /// An up of a Twist does not say whether the press was a hold. This follows from the counters: a hold is counted
+    /// immediately before the up.
     ///
-    /// - Parameter processedCount: the counter of the last event before these.
+    /// - Parameter processedCount: the counter of the last event before this notification.
     func common(after processedCount: UInt32) -> EventNotification {
         var common = EventNotification(
             eventCount: eventCount,
@@ -51,19 +51,19 @@ struct TwistEventNotification: Hashable, Sendable {
     }
 }
 
-/// A step of a press as four bits of a Twist.
+/// A step of a press in the four-bit encoding of a Twist.
 ///
-/// The two low bits are the step: 0 up, 1 down, 2 single click timeout, 3 hold. An up has bit 2 when it came within half
-/// a second of its down, and bit 3 when it ends a double click; in a down and a hold bit 2 means the second press.
+/// The two low bits are the step: 0 up, 1 down, 2 single click timeout, 3 hold. Bit 2 of an up means that the press was
+/// shorter than half a second, and bit 3 that it ends a double click. Bit 2 of a down or a hold means the second press.
 ///
-/// - Source: protocol notes, 8.2 ("Encoded").
+/// - Source: protocol notes, 8.2 ("Presses").
 struct TwistEventCode: Hashable, Sendable {
     /// 0…15.
     let rawValue: UInt8
 
     init(rawValue: UInt8) { self.rawValue = rawValue & 0x0F }
 
-    /// The code of the same step in a Flic 2's encoding, which the steps of an up are told apart in.
+    /// The code of the same step in the encoding of a Flic 2, which has several codes for an up.
     func common(afterHold isAfterHold: Bool) -> EventCode {
         guard rawValue & 0b11 == 0 else { return EventCode(rawValue: rawValue & 0b111) }
         if rawValue & 0b1000 != 0 { return EventCode(rawValue: isAfterHold ? 15 : 11) }
@@ -71,7 +71,7 @@ struct TwistEventCode: Hashable, Sendable {
         return EventCode(rawValue: rawValue & 0b100 != 0 ? 8 : 10)
     }
 
-    /// What a Twist calls a step that a Flic 2 tells this way.
+    /// The code that a Twist uses for a step in the encoding of a Flic 2.
     init(_ common: EventCode) {
         switch common.step {
         case .up(.open): self.init(rawValue: 0b0100)

@@ -1,27 +1,28 @@
 import Bytes
 
-/// What only a Twist is sent.
+/// A packet from host to button that only a Twist receives.
 ///
 /// - Source: protocol notes, 8.2 and 9.
 enum TwistHostPacket: Hashable, Sendable {
     case initButtonEventsRequest(InitButtonEventsRequest)
     case updatePosition(UpdatePosition)
     case startFirmwareUpdateRequest(StartFirmwareUpdateRequest)
-    /// One for each mode.
+    /// A new configuration for every mode.
     case changeConfigurationRequest([TwistModeConfiguration])
 
-    /// Event count, one configuration for each mode, boot id, version of the event encoding.
+    /// Event count 4, a configuration of 5 octets for each mode, boot id 4, version of the event encoding 1.
     struct InitButtonEventsRequest: Hashable, Sendable {
         var eventCount: UInt32
-        /// `TwistModeConfiguration.count` of them.
+        /// `TwistModeConfiguration.count` elements.
         var configurations: [TwistModeConfiguration]
         var bootID: UInt32
         var apiVersion: UInt8 = 2
     }
 
-    /// Mode, new minimum (48 bits, signed), how many rotation packets the host has had.
+    /// Mode 1, new minimum 6 (signed), number of rotation packets that the host has received in the session 4.
     ///
-    /// The Twist applies the minimum as of that packet, and what it sent after it once more.
+    /// The Twist applies the minimum as of that rotation packet, and then the rotation packets that it sent afterwards
+    /// again.
     struct UpdatePosition: Hashable, Sendable {
         /// 0…12.
         var mode: Int
@@ -29,7 +30,7 @@ enum TwistHostPacket: Hashable, Sendable {
         var receivedCount: UInt32
     }
 
-    /// Length in octets (without the header), header 76, packets of data between two notifications of progress.
+    /// Length of the data in octets 4, header 76, number of data packets between two progress notifications 2.
     struct StartFirmwareUpdateRequest: Hashable, Sendable {
         var octetCount: UInt32
         var header: [UInt8]
@@ -39,7 +40,7 @@ enum TwistHostPacket: Hashable, Sendable {
     }
 }
 
-/// What one mode of a Twist shows, tells and starts with.
+/// The configuration of a mode of a Twist: LEDs, clicks, initial position and timeout.
 ///
 ///     octet  0                                                                   2         4
 ///            LEDs (6 bits), click (1), double click (1), LEDs after it (4), 0 (4)  position  timeout, s
@@ -54,10 +55,10 @@ struct TwistModeConfiguration: Hashable, Sendable {
     var extraLEDsAfter: UInt8 = 0
     /// 0…49152.
     var position: UInt16
-    /// Until the mode is left for the default one; 255: never.
+    /// The time until the Twist leaves the mode for its default mode; 255 is never.
     var timeoutSeconds: UInt8 = 255
 
-    /// Slots 0…11, and 12 while the dial is pressed.
+    /// The number of modes: slots 0…11, and 12 for the pressed dial.
     static let count = 13
     static let pushMode = 12
 
@@ -99,7 +100,7 @@ struct TwistModeConfiguration: Hashable, Sendable {
 }
 
 extension TwistHostPacket {
-    /// `nil` for an opcode that a Flic 2 knows too, or nobody.
+    /// Decodes the payload; `nil` for opcodes that a Flic 2 has, too, and for unknown opcodes.
     init?(opcode: UInt8, _ reader: inout ByteReader) throws(Truncated) {
         switch opcode {
         case 12:

@@ -1,6 +1,6 @@
 import Bytes
 
-// A packet that both dialects have looks the same after its opcode, so only that is exchanged here.
+// Packets that exist in both dialects have the same payload, so only their opcodes are translated here.
 
 extension HostPacket {
     /// - Throws: `Truncated`, when the octets end before the fixed fields do.
@@ -16,7 +16,7 @@ extension HostPacket {
         }
     }
 
-    /// `nil` for what a Twist has no opcode for.
+    /// The packet encoded for a Twist; `nil` if a Twist has no opcode for it.
     var twistOctets: [UInt8]? {
         if case .twist(let packet) = self { return packet.octets }
         if case .other(let opcode) = self { return [opcode] }
@@ -49,7 +49,7 @@ extension ButtonPacket {
         }
     }
 
-    /// `nil` for what a Twist has no opcode for.
+    /// The packet encoded for a Twist; `nil` if a Twist has no opcode for it.
     var twistOctets: [UInt8]? {
         if case .twist(let packet) = self { return packet.octets }
         if case .other(let opcode) = self { return [opcode] }
@@ -60,7 +60,7 @@ extension ButtonPacket {
         return [own] + octets.dropFirst() + version
     }
 
-    /// Of the event encoding; it ends the init response.
+    /// The version of the event encoding, the last octet of the init response.
     private static let apiVersion: UInt8 = 2
 
     private static let twistOpcodes: [(twist: UInt8, flic2: UInt8)] = [
@@ -68,7 +68,8 @@ extension ButtonPacket {
         (14, 18), (15, 19), (16, 20), (17, 22), (18, 23), (19, 24), (20, 25),
     ]
 
-    /// Of a Twist 0 is a wrong signature and 1 the user; what else there may be comes after the reasons of a Flic 2.
+    /// Translates the reason of a DisconnectedVerifiedLinkInd: for a Twist 0 is a wrong signature and 1 the user.
+    /// Further reasons are mapped above those of a Flic 2.
     private static func reason(ofTwist reason: UInt8) -> UInt8 { reason == 0 ? 1 : UInt8(clamping: Int(reason) + 2) }
 
     private static func twistReason(of reason: UInt8) -> UInt8 { reason < 2 ? 0 : max(reason - 2, 1) }

@@ -1,28 +1,28 @@
 import ButtonModel
 
-/// What a simulated button does with a firmware image.
+/// The firmware update of a simulated button.
 ///
-/// A real one decrypts it and checks its maker's signature. Here the last word of the data stands for that: it is the sum
-/// of all words before it, those of the header included, without carry.
+/// A real button decrypts the image and verifies the maker's signature. Instead, the last four octets of the data must
+/// be the sum of all preceding 32-bit words, including those of the header, modulo 2³².
 ///
 /// - Source: protocol notes, 9.
 struct FirmwareReceiver: Sendable {
-    /// What a host has announced.
+    /// The contents of a start request.
     struct Announcement: Hashable, Sendable {
         var model: FlicModel
         var unitCount: Int
         var header: [UInt8]
-        /// Words on a Flic 2, packets on others.
+        /// In words for a Flic 2, else in packets.
         var statusInterval: Int
     }
 
     private var announcement: Announcement?
     private var data: [UInt8] = []
-    /// The logical connection that sends it.
+    /// The logical connection that sends the image.
     private var sender: UInt8?
-    /// What has come since the button told of it last: words on a Flic 2, packets on others.
+    /// The words (Flic 2) or packets (else) received since the last progress notification.
     private var untoldCount = 0
-    /// An image that the button will restart with.
+    /// Whether the button has a valid image, with which it will restart.
     private(set) var isVerified = false
 
     enum StartFailure {
@@ -31,7 +31,7 @@ struct FirmwareReceiver: Sendable {
         static let waitingForReboot: Int32 = -3
     }
 
-    /// - Returns: the unit to go on with, or one of `StartFailure`.
+    /// - Returns: the position at which the host must continue, in units, or a `StartFailure`.
     mutating func start(_ new: Announcement, from connection: UInt8) -> Int32 {
         if isVerified { return StartFailure.waitingForReboot }
         let format = FirmwareFormat(new.model)
@@ -46,7 +46,7 @@ struct FirmwareReceiver: Sendable {
         return Int32(data.count / format.unitLength)
     }
 
-    /// - Returns: the units it has, when it is time to tell; 0 for an image that is not genuine.
+    /// - Returns: the number of units received if a notification is due; 0 if the image is complete and invalid.
     mutating func receive(_ octets: [UInt8], from connection: UInt8) -> Int32? {
         guard let announcement, sender == connection else { return nil }
         let length = FirmwareFormat(announcement.model).unitLength
@@ -64,12 +64,12 @@ struct FirmwareReceiver: Sendable {
         return Int32(count)
     }
 
-    /// The sender is gone; what it sent is kept for its next request.
+    /// Forgets the sender, and keeps its data for its next request.
     mutating func connectionEnded(_ connection: UInt8) { if sender == connection { sender = nil } }
 
     mutating func linkEnded() { sender = nil }
 
-    /// - Returns: whether there is another firmware now.
+    /// - Returns: whether new firmware was installed.
     mutating func reboot() -> Bool {
         defer { self = FirmwareReceiver() }
         return isVerified
@@ -81,7 +81,7 @@ struct FirmwareReceiver: Sendable {
         sender = nil
     }
 
-    /// - Parameter octets: header and data.
+    /// - Parameter octets: the header and the data.
     private static func isGenuine(_ octets: [UInt8]) -> Bool {
         checksum(octets.dropLast(4)) == Array(octets.suffix(4))
     }
@@ -130,11 +130,12 @@ extension FlicPeripheral {
 }
 
 extension FlicPeripheral {
-    /// An image that a simulated button believes: vector, data and the word that stands for a signature.
+    /// Creates an image that a simulated Flic 2 accepts: initialisation vector, data and the checksum in place of a
+    /// signature.
     ///
     /// - Parameters:
-    ///   - wordCount: 1…65535, the last word included.
-    ///   - filler: what it is made of, over and over.
+    ///   - wordCount: the length of the data in 32-bit words, 1…65535, including the checksum.
+    ///   - filler: the octets that the image consists of, repeated.
     public static func firmware(wordCount: Int, filler: [UInt8] = [0x5A]) -> [UInt8] {
         let format = FirmwareFormat(.flic2)
         return firmware(
@@ -142,9 +143,9 @@ extension FlicPeripheral {
             filler: filler)
     }
 
-    /// The same of a Duo or a Twist: header, data and the four octets that stand for a signature.
+    /// Creates an image that a simulated Duo or Twist accepts: header, data and the checksum in place of a signature.
     ///
-    /// - Parameter octetCount: 4…1048576, the last four included.
+    /// - Parameter octetCount: the length of the data in octets, 4…1048576, including the checksum.
     public static func signedFirmware(octetCount: Int, filler: [UInt8] = [0x5A]) -> [UInt8] {
         firmware(
             headerLength: FirmwareFormat.signedHeaderLength,

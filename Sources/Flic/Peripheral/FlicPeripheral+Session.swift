@@ -1,7 +1,9 @@
 import ButtonModel
 
-/// What a button answers in a session, and what it says without being asked.
+/// The packets of an established session: responses, pings and notifications.
 extension FlicPeripheral {
+    /// The reason code of a DisconnectedVerifiedLinkInd.
+    ///
     /// - Source: protocol notes, 4.4 (opcode 9).
     enum EndReason: UInt8 {
         case pingTimeout = 0
@@ -100,7 +102,7 @@ extension FlicPeripheral {
         effects.append(.factoryReset)
     }
 
-    /// Pings and the host's own timer.
+    /// Handles the timer of opcode 13 and the pings of a session.
     mutating func timePassed(on id: UInt8, at now: Instant, _ effects: inout [Effect]) {
         if let timer = connections[id]?.apiTimer, now >= timer.deadline {
             connections[id]?.apiTimer = nil

@@ -1,10 +1,10 @@
 public import ButtonModel
 
-/// What a simulated Twist does otherwise: its dialect, and its dial.
+/// The behaviour of a simulated Twist that differs from a Flic 2: its dialect and its dial.
 extension FlicPeripheral {
     var dialect: PacketDialect { configuration.model == .twist ? .twist : .flic2 }
 
-    /// As the button's own dialect says it.
+    /// The battery voltage in the unit of the dialect: millivolts for a Twist, else as in `Battery`.
     var rawBattery: UInt16 {
         switch dialect {
         case .flic2: Battery.raw(millivolts: batteryMillivolts)
@@ -12,7 +12,7 @@ extension FlicPeripheral {
         }
     }
 
-    /// The dial of a Twist; others have none.
+    /// The state of a Twist's dial; `nil` for other models.
     public var dialMemory: DialMemory? {
         guard dialect == .twist else { return nil }
         let modes = dial.configurations.indices
@@ -24,7 +24,7 @@ extension FlicPeripheral {
                     modes.map(Dial.init(mode:)), dial.configurations.map { LEDMode(code: $0.ledMode) })))
     }
 
-    /// What a turn moves now; `nil` of a button without a dial, and of a Duo of which no button is down.
+    /// The dial that a turn moves now; `nil` for a Flic 2, and for a Duo while none of its buttons is down.
     public var turnedDial: Dial? { dialect == .twist ? Dial(mode: dial.mode) : turnedPart.map(Dial.part) }
 
     mutating func frames(in value: [UInt8]) -> [Frame] {
@@ -57,7 +57,7 @@ extension FlicPeripheral {
         for (id, _) in listeners { sendSigned(.twist(.rotationNotification(rotation)), on: id, &effects) }
     }
 
-    /// The steps of presses in the button's own dialect.
+    /// Encodes the steps in the button's dialect.
     func packet(_ notification: EventNotification) -> ButtonPacket {
         guard dialect == .twist else { return .buttonEventNotification(notification) }
         let items = notification.items.map {

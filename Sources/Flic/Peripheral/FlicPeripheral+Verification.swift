@@ -1,6 +1,6 @@
 import ButtonModel
 
-/// How logical connections begin.
+/// Full verify, quick verify and the test for a pairing: how logical connections begin.
 extension FlicPeripheral {
     mutating func receive(_ frame: Frame, random: [UInt8], at now: Instant, _ effects: inout [Effect]) {
         guard let opcode = frame.packet.first else { return }
@@ -95,12 +95,14 @@ extension FlicPeripheral {
         else {
             return refuse(request.temporaryID, &effects)
         }
-        // The one used last is the last to be evicted.
+        // Storing the pairing again makes it the most recently used.
         pairingTable.store(pairing)
         send(sealed, FrameHeader(connectionID: id, isNewlyAssigned: true), &effects)
     }
 
-    /// - Parameter flag: how the host says that it knows what a Duo is.
+    /// Whether the session uses the packets of a Duo.
+    ///
+    /// - Parameter flag: the flag of a host that supports Duo, masked.
     private func knowsDuo(_ flag: UInt8) -> Bool { configuration.model == .duo && flag != 0 }
 
     private mutating func testIfReallyUnpaired(

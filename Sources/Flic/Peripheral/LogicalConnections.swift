@@ -1,11 +1,11 @@
 import ButtonModel
 
-/// The conversations on one link: several programs of a host's machine share it, each with an id of its own.
+/// The logical connections on a link: programs on the host's machine share the link, and each has an id.
 ///
-/// Ids are handed out in turn, 1…31, also from one link to the next; zero is for everybody.
+/// Ids are assigned in rotation, 1…31, and the rotation continues on the next link. Id 0 addresses all connections.
 struct LogicalConnections: Sendable {
     enum Connection: Sendable {
-        /// A certificate was shown, with this random.
+        /// The button has sent its certificate and this random in a `FullVerifyResponse1`.
         case offered(temporaryID: UInt32, random: [UInt8])
         case session(Session)
     }
@@ -17,9 +17,9 @@ struct LogicalConnections: Sendable {
         var autoDisconnectSeconds = FlicPeripheral.never
         var nextPing: Instant?
         var awaitsPingResponse = false
-        /// With a host that knows what a Duo is, on one.
+        /// The state of the Duo's stream; `nil` unless the button is a Duo and the host supports it.
         var duo: FlicPeripheral.DuoTalk?
-        /// The one timer a host may have run here, and what it is told when that ends.
+        /// The timer of opcode 13, and the message to send when it expires.
         var apiTimer: (deadline: Instant, message: UInt32)?
 
         init(_ channel: SignedChannel, pairingIdentifier: UInt32) {
@@ -37,7 +37,7 @@ struct LogicalConnections: Sendable {
 
     init(maximumCount: Int) { self.maximumCount = min(max(maximumCount, 1), Int(Self.maximumID)) }
 
-    /// A free id, or `nil` when there is no slot left.
+    /// Opens a logical connection with a free id; `nil` if there is no slot left.
     mutating func open(_ connection: Connection) -> UInt8? {
         guard connections.count < maximumCount else { return nil }
         repeat { lastID = lastID % Self.maximumID + 1 } while connections[lastID] != nil
@@ -64,14 +64,14 @@ struct LogicalConnections: Sendable {
         set { connections[id] = newValue.map(Connection.session) }
     }
 
-    /// In the order of their ids.
+    /// All sessions, ordered by id.
     var sessions: [(id: UInt8, session: Session)] {
         connections.compactMap { id, connection in
             if case .session(let session) = connection { (id, session) } else { nil }
         }.sorted { $0.id < $1.id }
     }
 
-    /// Of a button that has one at most.
+    /// The id of the only logical connection, for a Twist.
     var onlyID: UInt8? { connections.keys.first }
 
     var hasSession: Bool { !sessions.isEmpty }

@@ -1,10 +1,10 @@
 import ButtonModel
 
-/// The pairings a button remembers. A new one beyond the bound evicts the one that was not used for longest.
+/// The pairings that a button stores. A new pairing beyond the limit evicts the least recently used one.
 struct PairingTable: Sendable {
     static let maximumCount = 32
 
-    /// The one used last comes last.
+    /// In the order of their last use, the most recent last.
     private(set) var pairings: [Pairing] = []
 
     init(_ pairings: [Pairing]) {

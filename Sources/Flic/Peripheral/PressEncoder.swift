@@ -1,6 +1,6 @@
 import ButtonModel
 
-/// Turns a finger into the steps a button reports, with the button's own timing.
+/// Converts presses and releases to the steps that a button reports, with the button's timing.
 ///
 /// | state    | on                          | becomes  | step                                                    |
 /// |----------|-----------------------------|----------|---------------------------------------------------------|
@@ -9,7 +9,7 @@ import ButtonModel
 /// | down     | 1 s                         | down     | 3 hold, or 7 of a second press                          |
 /// | down     | released, first, ≤ 0.5 s    | released | 8 up, single or double click still open                 |
 /// | down     | released, first, > 0.5 s    | idle     | 10 up, a single click                                   |
-/// | down     | released, first, held       | idle     | 14 up, a single click for those who do not want holds   |
+/// | down     | released, first, held       | idle     | 14 up, a single click for programs that do not use holds|
 /// | down     | released, second            | idle     | 11 up, a double click; 15 when it was held              |
 /// | released | 0.5 s after the first down  | idle     | 2 single click timeout                                  |
 ///
@@ -32,10 +32,10 @@ struct PressEncoder: Sendable {
     }
 
     private var state = State.idle
-    /// Its remainder by 4 is 1 after a down, 2 after a hold, 3 after an up, 0 after a single click timeout.
+    /// Modulo 4, it is 1 after a down, 2 after a hold, 3 after an up, 0 after a single click timeout.
     private(set) var counter: UInt32 = 0
 
-    /// `nil` while the button is up.
+    /// When the button went down; `nil` while it is up.
     var downSince: Instant? { if case .down(let since, _, _) = state { since } else { nil } }
 
     /// When `timePassed` has a step to report.
@@ -70,7 +70,7 @@ struct PressEncoder: Sendable {
         }
     }
 
-    /// The step whose time has come, at the time it came.
+    /// The step that is due, with the time at which it was due.
     mutating func timePassed() -> Step? {
         guard let deadline else { return nil }
         switch state {

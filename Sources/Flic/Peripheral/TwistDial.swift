@@ -1,18 +1,18 @@
 public import ButtonModel
 
-/// The dial of a simulated Twist: twelve modes that it turns, a thirteenth while it is pressed, and where each stands.
+/// The dial of a simulated Twist: the positions of its thirteen modes, of which the last is used while it is pressed.
 ///
-/// | on                       | we                                                                         |
-/// |--------------------------|----------------------------------------------------------------------------|
-/// | an init request          | begin in each mode where it says                                           |
-/// | a turn                   | move the mode that is active, or the thirteenth while it is pressed        |
-/// | let go, turned meanwhile | make the mode active that the thirteenth one's position stands for         |
-/// | a new minimum            | apply it as of the packet it counts to, and what was sent after that again |
-/// | the same, too old        | leave it, and say so with the next turn                                    |
+/// | on                       | action                                                                      |
+/// |--------------------------|-----------------------------------------------------------------------------|
+/// | an init request          | set each mode to the position in its configuration                          |
+/// | a turn                   | move the active mode, or mode 12 while the dial is pressed                  |
+/// | a release after a turn   | activate the slot that the position of mode 12 selects                      |
+/// | a new minimum            | apply it as of the packet that it counts to, and the later packets again    |
+/// | a new minimum, too old   | ignore it, and report this in the next rotation packet                      |
 ///
 /// - Source: protocol notes, 8.2.
 struct TwistDial: Sendable {
-    /// Rotation packets that can be gone back over.
+    /// The number of rotation packets that an `UpdatePosition` can refer back to.
     static let maximumSentCount = 8
 
     private(set) var configurations: [TwistModeConfiguration]
@@ -31,9 +31,9 @@ struct TwistDial: Sendable {
         dials = configurations.map { _ in BoundedDial(shown: 0) }
     }
 
-    /// The one that a turn moves now.
+    /// The mode that a turn moves now.
     var mode: Int { isPressed ? TwistModeConfiguration.pushMode : activeMode }
-    /// 0…`Dial.unitsPerTurn`, of each mode.
+    /// The shown position of each mode, 0…`Dial.unitsPerTurn`.
     var positions: [Int] { dials.map(\.shown) }
 
     mutating func begin(_ new: [TwistModeConfiguration]) {
@@ -45,7 +45,7 @@ struct TwistDial: Sendable {
         hasRefused = false
     }
 
-    /// Lights and timeouts; where a dial stands is no matter of these any more.
+    /// Sets LEDs and timeouts. The positions are ignored during a session.
     mutating func configure(_ new: [TwistModeConfiguration]) { configurations = new }
 
     mutating func pressed() {
@@ -59,7 +59,7 @@ struct TwistDial: Sendable {
         activeMode = TwistDials.slot(at: positions[TwistModeConfiguration.pushMode])
     }
 
-    /// - Parameter isHeard: somebody is told of it.
+    /// - Parameter isHeard: whether a session receives the rotation packet.
     mutating func turned(units: Int, isHeard: Bool) -> TwistRotation {
         if isPressed { wasTurned = true }
         let units = min(max(units, TwistRotation.deltas.lowerBound), TwistRotation.deltas.upperBound)
@@ -88,11 +88,11 @@ struct TwistDial: Sendable {
     }
 }
 
-/// What a Twist knows of its dial, for those who want to see from outside what a host has made of it.
+/// The state of a simulated Twist's dial, for inspection from outside.
 public struct DialMemory: Hashable, Sendable {
-    /// 1…12.
+    /// The active slot, 1…12.
     public var slot: Int
-    /// 0…`Dial.unitsPerTurn`.
+    /// The shown positions, 0…`Dial.unitsPerTurn`.
     public var positions: [Dial: Int]
     public var ledModes: [Dial: LEDMode]
 }

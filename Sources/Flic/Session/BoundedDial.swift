@@ -1,24 +1,25 @@
 import ButtonModel
 
-/// Where a Twist's dial stands between its two ends.
+/// The position of a Twist's dial within a movable range of one turn.
 ///
-/// The dial has none, so the ends move: who turns beyond one takes the range along, and turned back it leaves the end at
-/// once. The Twist works the same out for its lights; both know how far it went either way since the last packet.
+/// The dial itself has no ends. Turning it beyond one end of the range moves the range along, so that turning it back
+/// leaves the end immediately. The Twist does the same calculation for its LEDs; a rotation packet therefore contains
+/// the highest and lowest position since the previous packet.
 ///
-/// - Source: protocol notes, 8.2 ("Bounded position").
+/// - Source: protocol notes, 8.2 ("Turns").
 struct BoundedDial: Hashable, Sendable {
-    /// Everything it was turned, in units.
+    /// The sum of all rotation, in units.
     private(set) var position: Int
-    /// The position that is shown as 0; `Dial.unitsPerTurn` above it is the other end.
+    /// The position that is shown as 0; the other end of the range is `Dial.unitsPerTurn` above it.
     private(set) var minimum: Int
 
-    /// - Parameter shown: 0…`Dial.unitsPerTurn`.
+    /// - Parameter shown: 0…`Dial.unitsPerTurn`; other values are clamped.
     init(shown: Int) {
         position = min(max(shown, 0), Dial.unitsPerTurn)
         minimum = 0
     }
 
-    /// 0…`Dial.unitsPerTurn`.
+    /// The shown position, 0…`Dial.unitsPerTurn`.
     var shown: Int { position - minimum }
 
     mutating func turn(_ rotation: TwistRotation) {
@@ -32,18 +33,20 @@ struct BoundedDial: Hashable, Sendable {
             include(top: top)
             include(bottom: bottom)
         }
-        // What was said of the way may not be true; where it ended is.
+        // The extremes come from the packet and may be inconsistent, so the final position is included in any case.
         include(bottom: position)
         include(top: position)
     }
 
-    /// - Parameter units: 0…`Dial.unitsPerTurn`.
+    /// Moves the range so that the current position is shown as `units`.
+    ///
+    /// - Parameter units: 0…`Dial.unitsPerTurn`; other values are clamped.
     mutating func show(_ units: Int) { minimum = position - min(max(units, 0), Dial.unitsPerTurn) }
 
-    /// The range is another one, since before these turns.
+    /// Replaces the minimum as of the time before the later rotations, and applies these again.
     mutating func move(minimum new: Int, before later: [TwistRotation]) {
         position -= later.reduce(0) { $0 + $1.totalDelta }
-        // So far away that no dial can be turned there: the range stays where the position is in it.
+        // A minimum out of reach is clamped, so that the position stays within the range.
         minimum = min(max(new, position - Dial.unitsPerTurn), position)
         for rotation in later { turn(rotation) }
     }

@@ -1,18 +1,18 @@
 import ButtonModel
 
-/// How the images of one kind of button are counted, cut and sent.
+/// The layout and transfer parameters of the firmware images of a model.
 ///
 /// - Source: protocol notes, 9.
 struct FirmwareFormat: Hashable, Sendable {
-    /// Octets before the data.
+    /// The length of the header before the data, in octets.
     var headerLength: Int
-    /// Octets of a unit; lengths and positions count those.
+    /// The octets in a unit of lengths and positions: 4 for a Flic 2, else 1.
     var unitLength: Int
     var maximumUnitCount: Int
     var unitsPerPacket: Int
-    /// Units sent beyond those the button has told of.
+    /// The maximum number of units that are sent beyond the last position that the button reported.
     var window: Int
-    /// Between two notifications of the button: words on a Flic 2, packets on others.
+    /// The distance between two progress notifications: in words for a Flic 2, else in packets.
     var statusInterval: UInt16
 
     init(_ model: FlicModel) {
@@ -29,9 +29,9 @@ struct FirmwareFormat: Hashable, Sendable {
         }
     }
 
-    /// Vector 8, number of words once it is unpacked 4, signature 64.
+    /// The header of a Duo's or a Twist's image: initialisation vector 8, number of unpacked words 4, signature 64.
     static let signedHeaderLength = 76
-    /// Far more than any has.
+    /// The longest data of a Duo's or a Twist's image, in octets; real images are much shorter.
     static let maximumOctetCount = 1 << 20
 }
 
@@ -59,7 +59,9 @@ extension FirmwareImage {
         }
     }
 
-    /// - Parameter range: within `0..<unitCount`, at most `unitsPerPacket`.
+    /// The packet with a part of the data.
+    ///
+    /// - Parameter range: within `0..<unitCount`, at most `unitsPerPacket` long.
     func packet(_ range: Range<Int>) -> HostPacket {
         let length = format.unitLength
         let octets = Array(data.dropFirst(length * range.lowerBound).prefix(length * range.count))

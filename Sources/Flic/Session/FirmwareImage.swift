@@ -1,13 +1,13 @@
 public import ButtonModel
 
-/// A firmware image as its maker publishes it: encrypted and signed, so nothing here can judge it.
+/// A firmware image as published by the maker. It is encrypted and signed, so this module cannot verify it.
 ///
-/// Of a Flic 2:
+/// The layout for a Flic 2:
 /// ```
 /// octet  0                          8
 ///        initialisation vector, 8   data, a multiple of four octets
 /// ```
-/// Of a Duo and a Twist:
+/// The layout for a Duo and a Twist:
 /// ```
 /// octet  0                          8                  12              76
 ///        initialisation vector, 8   unpacked words, 4  signature, 64   data
@@ -16,21 +16,21 @@ public import ButtonModel
 /// - Source: protocol notes, 9.
 public struct FirmwareImage: Hashable, Sendable {
     public enum Fault: Error, Hashable, Sendable {
-        /// Less than what comes before the data and one unit.
+        /// The image is shorter than its header and one unit.
         case tooShort
-        /// The data of a Flic 2 must be a whole number of 32-bit words.
+        /// The length of the data is not a multiple of four octets, which a Flic 2 requires.
         case notWords(octets: Int)
-        /// More than what the length in the request can say, or than any image has.
+        /// The length does not fit into the request, or exceeds the limit for a Duo and a Twist.
         case tooLong(octets: Int)
     }
 
-    /// The kind of button it is for; nothing in it says so.
+    /// The model that the image is for; the image itself does not contain it.
     public let model: FlicModel
-    /// What the button is told with the request: 8 octets of a Flic 2, else 76.
+    /// The header, which is sent with the request: 8 octets for a Flic 2, else 76.
     public let header: [UInt8]
     public let data: [UInt8]
 
-    /// 32-bit words of a Flic 2, else octets; 1 or more.
+    /// The length of the data in 32-bit words for a Flic 2, else in octets; at least 1.
     public var unitCount: Int { data.count / format.unitLength }
 
     public init(_ octets: [UInt8], for model: FlicModel = .flic2) throws(Fault) {
@@ -45,12 +45,12 @@ public struct FirmwareImage: Hashable, Sendable {
     }
 }
 
-/// How far a firmware update is, in the image's units.
+/// The progress of a firmware update, in units of the image.
 public enum FirmwareUpdateProgress: Hashable, Sendable {
-    /// The button takes the image; `units` of it it has already, from an update that was cut off.
+    /// The button has accepted the image. It already has `units` from an earlier update that was interrupted.
     case started(units: Int, of: Int)
     case received(units: Int, of: Int)
-    /// All of it is there and its signature is right: the button restarts with it, and connects again.
+    /// The button has the whole image and its signature is valid. The button now restarts and connects again.
     case finished
     case failed(FirmwareUpdateFailure)
 }
@@ -58,19 +58,19 @@ public enum FirmwareUpdateProgress: Hashable, Sendable {
 public enum FirmwareUpdateFailure: Error, Hashable, Sendable {
     case invalidParameters
     case busy
-    /// The button has an image already that it will use when it restarts.
+    /// The button already has an image that it will install when it restarts.
     case waitingForReboot
-    /// The button has all of it and does not believe it.
+    /// The button has the whole image and its signature is invalid.
     case signatureInvalid
-    /// The session or the link ended; started again, the update goes on where it was.
+    /// The session or the link ended. When the update is started again, it resumes at this position.
     case interrupted
-    /// Somebody asked for it to be stopped.
+    /// The update was cancelled by a command.
     case cancelled
-    /// No word from the button for too long.
+    /// The button did not report progress in time.
     case timedOut
     case unknown(Int32)
 
-    /// `signature_invalid`, …: the word of MQTT and the command line.
+    /// The name in MQTT messages and on the command line, such as `signature_invalid`.
     public var word: String {
         switch self {
         case .invalidParameters: "invalid_parameters"
@@ -84,7 +84,7 @@ public enum FirmwareUpdateFailure: Error, Hashable, Sendable {
         }
     }
 
-    /// What a person can do about it.
+    /// What the user can do about the failure.
     public var advice: String {
         switch self {
         case .invalidParameters: "The button does not take this image. Make sure that it is one for its kind."

@@ -1,28 +1,28 @@
 import ButtonModel
 
-/// One firmware image on its way into a button.
+/// The transfer of a firmware image to a button.
 ///
 /// | state    | on                                  | becomes | and we                                           |
 /// |----------|-------------------------------------|---------|--------------------------------------------------|
 /// | waiting  | the request may be sent             | asking  | ask with length and header                       |
 /// | asking   | a position from 0 to the length     | sending | started; data from there, as much as may be      |
-/// | asking   | a negative position                 | ended   | failed: invalid parameters, busy, for a reboot   |
+/// | asking   | a negative position                 | ended   | failed: parameters, busy, or reboot pending      |
 /// | sending  | units received, some missing        | sending | received; data to the end of the window          |
-/// | sending  | units received, all of them         | ended   | finished; the button has to be let go now        |
-/// | sending  | 0 units received                    | ended   | failed: its signature is not right               |
+/// | sending  | units received, all of them         | ended   | finished; the button must be disconnected now    |
+/// | sending  | 0 units received                    | ended   | failed: the signature is invalid                 |
 /// | sending  | nothing for 30 s                    | ended   | failed: timed out                                |
 /// | asking   | no answer                           | ended   | failed: timed out                                |
 /// | not ended| cancel; end of the session          | ended   | failed: cancelled; interrupted                   |
 ///
-/// Every other pair is ignored. The button keeps what it has after a cut: the position it answers to the next request
-/// for the same image is where that goes on.
+/// All other pairs of state and input are ignored. The button keeps the data of an interrupted transfer: its response
+/// to the next request for the same image is the position at which to resume.
 ///
 /// - Source: protocol notes, 9.
 struct FirmwareTransfer: Sendable {
     enum Input: Hashable, Sendable {
-        /// The next request is ours to send.
+        /// The request queue permits the start request to be sent.
         case mayAsk
-        /// The answer to it, in units or as a negative code.
+        /// The response to the start request: a position in units, or a negative error code.
         case answered(position: Int32)
         case unanswered
         case received(position: Int32)
@@ -36,7 +36,7 @@ struct FirmwareTransfer: Sendable {
         case progress(FirmwareUpdateProgress)
     }
 
-    /// A button that has told nothing of new units for so long will not tell any more.
+    /// The transfer fails if the button does not report new units for so long.
     static let patience = Duration.seconds(30)
 
     private enum State: Sendable {
@@ -55,9 +55,9 @@ struct FirmwareTransfer: Sendable {
         unitsPerPacket = image.format.unitsPerPacket
     }
 
-    /// Where packets cannot be cut, they have to be short enough for one value each.
+    /// Limits the packets to the length of a GATT value, for a dialect without fragments.
     ///
-    /// - Parameter length: octets of a value.
+    /// - Parameter length: the maximum length of a GATT value in octets.
     mutating func fit(intoValuesOf length: Int) {
         let room = length - 1 - Chaskey.signatureLength
         unitsPerPacket = min(image.format.unitsPerPacket, max(room / image.format.unitLength, 1))
@@ -89,7 +89,7 @@ struct FirmwareTransfer: Sendable {
             guard position != 0 else { return end(.failed(.signatureInvalid)) }
             guard let units = Int(exactly: position), units <= sent else { return [] }
             guard units < image.unitCount else { return end(.finished) }
-            // Units that it told of before open nothing.
+            // A position that is not new does not move the window.
             guard units > received else { return [] }
             return [.progress(.received(units: units, of: image.unitCount))]
                 + send(from: sent, received: units, at: now)

@@ -1,5 +1,5 @@
-/// How the light of a button shall pulse. Colour numbers and the unit of the times are not known for Flic 2; what is
-/// here is passed on as it is.
+/// A blink pattern for the LED of a button. It is sent unchanged: which colour a number denotes and the unit of the
+/// times are unknown.
 ///
 /// - Source: protocol notes, 4.1 (opcode 32).
 public struct LEDPattern: Hashable, Sendable {
@@ -8,7 +8,7 @@ public struct LEDPattern: Hashable, Sendable {
     /// 0…2047.
     public var brightness: UInt16
     public var pulseOn, pulseOff, periods: UInt32
-    /// In place of what the light does on a press.
+    /// Whether the pattern replaces what the LED shows on a press.
     public var overridesDefault: Bool
     public var continuesAfterDisconnect: Bool
 

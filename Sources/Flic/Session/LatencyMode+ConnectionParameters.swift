@@ -1,8 +1,8 @@
 import ButtonModel
 
 extension LatencyMode {
-    /// What we let the button ask for. In each mode the host reaches the button within about two seconds; a press does
-    /// not wait for the skipped events.
+    /// The connection parameters that the button requests for this mode. In each mode the host's packets reach the
+    /// button within about two seconds; a press is not delayed by peripheral latency.
     ///
     /// - Source: protocol notes, 2 ("Connection parameters").
     var connectionParameters: ConnectionParameters {

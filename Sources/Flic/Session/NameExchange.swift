@@ -1,18 +1,18 @@
 import ButtonModel
 
-/// The name of a button and the one its owner wants, until they are the same.
+/// Synchronises the name that the owner chose with the name that the button stores.
 ///
 /// | outstanding | on                            | becomes | and we                                                |
 /// |-------------|-------------------------------|---------|-------------------------------------------------------|
 /// | none        | a name request may be sent    | get     | ask what the button holds                             |
 /// | none        | the same, a name waits        | set     | send it                                               |
 /// | get, set    | its response                  | none    | adopt what the button holds                           |
-/// | get, set    | its response, a newer waits   | none    | ask for another request                               |
+/// | get, set    | its response, a name waits    | none    | request another name request                          |
 /// | get, set    | no answer in time             | none    | leave the name to its owner, who keeps it as pending  |
 /// | get, set    | the session ends              | none    | keep the name for the next one                        |
-/// | none, get   | the button tells of a new one | as is   | adopt it, unless one of ours waits                    |
+/// | none, get   | NameUpdatedNotification       | as is   | adopt the name, unless a name of ours waits           |
 ///
-/// What a button answers always holds: it alone compares the times, and a name that is newer than ours stays.
+/// The name in a response is always adopted: the button compares the times, and keeps its own name if it is newer.
 ///
 /// - Source: protocol notes, 6.8.
 struct NameExchange: Sendable {
@@ -24,20 +24,20 @@ struct NameExchange: Sendable {
 
     private struct Wish: Sendable {
         var nickname: Nickname
-        /// Chosen while we were there to hear it: the button takes it, whatever its own is from.
+        /// The name was chosen during this session, so the button must take it even if its own name is newer.
         var isForced: Bool
     }
 
     private var waiting: Wish?
     private var outstanding = Outstanding.none
 
-    /// - Parameter pending: chosen before this session; the button may know of a newer one.
+    /// - Parameter pending: a name chosen before this session; the button may have a newer one.
     init(pending: Nickname?) { waiting = pending.map { Wish(nickname: $0, isForced: false) } }
 
-    /// Replaces a name that is still waiting.
+    /// Requests a new name, which replaces a name that is still waiting.
     mutating func choose(_ nickname: Nickname) { waiting = Wish(nickname: nickname, isForced: true) }
 
-    /// What to send now that a request may be sent.
+    /// The name request to send now.
     mutating func next() -> HostPacket {
         guard let wish = waiting else {
             outstanding = .get
@@ -52,9 +52,9 @@ struct NameExchange: Sendable {
 
     enum Answer: Hashable, Sendable {
         case adopt(String)
-        /// A newer name waits: another request is needed.
+        /// A newer name is waiting, so another request is needed.
         case again
-        /// Not what was asked for.
+        /// The response does not match the outstanding request.
         case unexpected
     }
 
@@ -68,7 +68,7 @@ struct NameExchange: Sendable {
         }
     }
 
-    /// - Returns: the name to adopt, if it is.
+    /// - Returns: the name to adopt; `nil` if a name of ours is waiting or being set.
     func updated(_ name: [UInt8]) -> String? {
         switch outstanding {
         case .none, .get: waiting == nil ? Self.text(name) : nil
@@ -76,7 +76,7 @@ struct NameExchange: Sendable {
         }
     }
 
-    /// - Returns: the name of the request that was not answered.
+    /// - Returns: the name of the packet that was not answered.
     mutating func unanswered() -> String {
         defer { outstanding = .none }
         return if case .set = outstanding { "SetNameRequest" } else { "GetNameRequest" }

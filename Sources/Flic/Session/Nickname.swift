@@ -1,21 +1,21 @@
-/// The name a button keeps, on its way there.
+/// A name for a button, with the time at which it was chosen.
 ///
 /// - Source: protocol notes, 6.8.
 public struct Nickname: Hashable, Sendable {
-    /// UTF-8, at most `maximumLength` octets.
+    /// The maximum length in octets of UTF-8.
     public static let maximumLength = 23
 
     public let text: String
-    /// Milliseconds of UTC when somebody chose it, 47 bits: of two names the later one stays.
+    /// When the name was chosen, in ms UTC, 47 bits. Of two names the later one is kept.
     public let chosenAt: UInt64
 
-    /// A text that is too long is cut between characters.
+    /// Creates a name; a longer text is truncated at a character boundary.
     public init(_ text: String, chosenAt: UInt64) {
         self.text = Self.cut(text)
         self.chosenAt = chosenAt & ~(~0 << 47)
     }
 
-    /// The longest beginning of whole characters that fits.
+    /// The longest prefix of whole characters that fits.
     public static func cut(_ text: String) -> String {
         var length = 0
         return String(

@@ -1,11 +1,10 @@
 import ButtonModel
 
-/// The two dials of a Duo: how far it was turned while one of its buttons was down.
+/// The two dials of a Duo: rotation while one of its buttons is pressed.
 ///
-/// It tells angles only; the positions are kept here, for each button on its own, and stop at both ends.
+/// A Duo reports only angles. The host keeps a position for each of its buttons, which stops at both ends.
 ///
-/// A finger that comes down, and a hand that swipes, turn the body a little. What it tells in the first moments of a
-/// press and right after a swipe is no turn.
+/// A press and a swipe rotate the Duo slightly, so rotation shortly after a down and shortly after a swipe is ignored.
 ///
 /// - Source: protocol notes, 8.1.
 struct PushTwist: Sendable {
@@ -13,11 +12,11 @@ struct PushTwist: Sendable {
     static let quietAfterSwipe = Duration.milliseconds(300)
 
     fileprivate struct Side: Sendable {
-        /// In quarters of a unit, 0…4 × `Dial.unitsPerTurn`: of what the button counts, 65536 a turn, each is three.
+        /// 0…4 × `Dial.unitsPerTurn`, in quarters of a unit. Each of the Duo's 65536 units per turn is three quarters.
         var position = 0
-        /// What was not told yet, in hundredths of what the button counts: less than a step.
+        /// The rotation that has not become a step, in hundredths of the Duo's units.
         var remainder = 0
-        /// By our clock; `nil` while the button is up, or when nobody has said when it went down.
+        /// When the button went down, by the host's clock; `nil` while it is up or when the time is unknown.
         var downSince: Instant?
 
         var units: Int { position / PushTwist.quarters }
@@ -35,7 +34,7 @@ struct PushTwist: Sendable {
         for (dial, units) in dials { set(dial, units: units) }
     }
 
-    /// Nothing happens to a dial that no Duo has.
+    /// Sets the position of a dial. Ignored for a dial that a Duo does not have.
     mutating func set(_ dial: Dial, units: Int) {
         let position = Self.quarters * min(max(units, 0), Dial.unitsPerTurn)
         switch dial {
@@ -45,7 +44,7 @@ struct PushTwist: Sendable {
         }
     }
 
-    /// What was new of the events of a notification.
+    /// Records downs, ups and swipes of new events.
     mutating func take(_ events: [ButtonEvent], at now: Instant) {
         for event in events {
             let age = min(event.age, .seconds(1))
@@ -63,13 +62,14 @@ struct PushTwist: Sendable {
         if part == .small { small.downSince = instant } else { big.downSince = instant }
     }
 
-    /// A session is over: nobody knows what is down any more.
+    /// Forgets which buttons are down, because their ups may be missed between sessions.
     mutating func sessionEnded() {
         big.downSince = nil
         small.downSince = nil
     }
 
-    /// A turn, of each button that is down: of no step where it is less than one, and nothing where it leaves all as it was.
+    /// Applies a rotation to each button that is down. Returns no movement for a button without a whole step or a
+    /// change of its position.
     mutating func take(_ notification: ButtonPacket.PushTwistNotification, at now: Instant) -> [ButtonMovement] {
         var movements: [ButtonMovement] = []
         let isQuiet = lastSwipe.map { now - $0 < Self.quietAfterSwipe } ?? false
@@ -97,7 +97,7 @@ struct PushTwist: Sendable {
 }
 
 extension PushTwist.Side {
-    /// - Returns: whole hundredths of a turn; clockwise is positive.
+    /// - Returns: whole hundredths of a turn, clockwise positive.
     fileprivate mutating func turn(
         _ notification: ButtonPacket.PushTwistNotification, _ part: ButtonPacket.PushTwistNotification.Parts,
         isQuiet: Bool, at now: Instant

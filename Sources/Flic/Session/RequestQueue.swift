@@ -1,25 +1,25 @@
 import ButtonModel
 
-/// The requests of an established session: a button takes two at a time, and one of a kind.
+/// The requests of an established session. At most two requests are outstanding, and at most one of each kind.
 ///
-/// Each kind waits here once at most, so the queue is as long as the list of kinds. A request that is not answered in
-/// time makes room for the next; what is answered after that was asked by nobody.
+/// Each kind is queued at most once, so the number of kinds is the bound of the queue. A request without a response in
+/// time is given up, and a later response to it is ignored.
 ///
 /// - Source: protocol notes, 3 ("Flow").
 struct RequestQueue: Sendable {
     enum Request: CaseIterable, Hashable, Sendable {
         case setAdvertisingParameters
         case getBatteryLevel
-        /// To get or to set it, whatever is due when it is sent.
+        /// Gets or sets the name; `NameExchange` decides which when the request is sent.
         case name
         case getFirmwareVersion
         case startFirmwareUpdate
         case factoryReset
-        /// Of a Twist: what its lights show.
+        /// Changes what the LEDs of a Twist show.
         case changeConfiguration
 
-        /// How long the answer may take. It takes two seconds until an idle button listens; to get ready for an image
-        /// it may have to erase another one.
+        /// The time limit for the response. An idle button may need two seconds before it receives a request, and it
+        /// may have to erase an older image before it accepts a new one.
         var patience: Duration {
             switch self {
             case .setAdvertisingParameters, .getBatteryLevel, .name, .getFirmwareVersion, .factoryReset,
@@ -43,17 +43,17 @@ struct RequestQueue: Sendable {
         waiting.append(request)
     }
 
-    /// What waits is not sent any more; what was sent is out of our hands.
+    /// Removes a request from the queue; a request that was sent stays outstanding.
     mutating func withdraw(_ request: Request) { waiting.removeAll { $0 == request } }
 
-    /// - Returns: whether anybody asked.
+    /// - Returns: whether the request was outstanding.
     mutating func answered(_ request: Request) -> Bool {
         guard let index = outstanding.firstIndex(where: { $0.request == request }) else { return false }
         outstanding.remove(at: index)
         return true
     }
 
-    /// The next request that may be sent now, and is from now on waited for.
+    /// Removes the next request from the queue if it may be sent now. It is outstanding from now on.
     mutating func next(at now: Instant) -> Request? {
         guard outstanding.count < Self.maximumOutstandingCount,
             let index = waiting.firstIndex(where: { request in !outstanding.contains { $0.request == request } })
@@ -63,7 +63,7 @@ struct RequestQueue: Sendable {
         return request
     }
 
-    /// The requests whose time is over; they are no longer waited for.
+    /// Removes and returns the outstanding requests whose deadline has passed.
     mutating func expire(at now: Instant) -> [Request] {
         let expired = outstanding.filter { $0.deadline <= now }.map(\.request)
         outstanding.removeAll { $0.deadline <= now }

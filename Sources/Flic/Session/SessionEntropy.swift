@@ -1,16 +1,17 @@
 import Bytes
 
-/// Randomness for one session, drawn by the caller so that a session can be replayed. It never prints itself.
+/// Random values for a session, drawn by the caller so that sessions can be replayed. Its descriptions do not show
+/// them.
 public struct SessionEntropy: Hashable, Sendable {
-    /// Names the session until it has a connection id.
+    /// Identifies the session until the button has assigned a logical connection id.
     public var temporaryID: UInt32
-    /// 8 octets; quick verify uses the first 7.
+    /// 8 octets, of which quick verify uses the first 7.
     public var random: [UInt8]
-    /// 32 octets: the ephemeral X25519 private key of a full verify.
+    /// The ephemeral X25519 private key for a full verify, 32 octets.
     public var privateKey: [UInt8]
 
-    /// - Parameter octets: at least `octetCount` random octets; the first four are the temporary id, then
-    ///   8 of `random`, then 32 of the private key. `nil` when there are fewer.
+    /// - Parameter octets: at least `octetCount` random octets: 4 for the temporary id, 8 for `random` and 32 for the
+    ///   private key. `nil` if there are fewer.
     public init?(_ octets: [UInt8]) {
         var reader = ByteReader(octets)
         guard let temporaryID = try? reader.uint32(), let random = try? reader.bytes(8),

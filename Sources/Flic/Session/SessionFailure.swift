@@ -1,7 +1,7 @@
-/// Why a session ended, by the names users see. `word` is the spelling of MQTT and the command line.
+/// Why a session ended, as reported to users.
 public enum SessionFailure: Error, Hashable, Sendable {
     case verifyTimedOut
-    /// What fits into one value is too little for the packets of a Twist, which cannot be cut.
+    /// The ATT_MTU is too small for the packets of a Twist, which cannot be fragmented.
     case attMTUTooSmall(Int)
     case appCredentialsDeniedByButton
     case unexpectedAddress
@@ -13,12 +13,12 @@ public enum SessionFailure: Error, Hashable, Sendable {
     case tooManyApps
     case notInPublicMode
     case fullVerifyFailedUnknown(reason: UInt8)
-    /// Somebody said that the button does not know the pairing, and the button proved that it does.
+    /// The button seemed not to know the pairing, and then proved that it does.
     case pairingExists
-    /// The button ended the session; its reason code.
+    /// The button ended the session with this reason code.
     case sessionEnded(reason: UInt8)
 
-    /// `genuine_check_failed`, `not_in_public_mode`, …
+    /// The name in MQTT messages and on the command line, such as `not_in_public_mode`.
     public var word: String {
         switch self {
         case .verifyTimedOut: "verify_timed_out"
@@ -36,7 +36,7 @@ public enum SessionFailure: Error, Hashable, Sendable {
         }
     }
 
-    /// Which of several reasons with one `word` it was, for logs and bug reports.
+    /// The cause, for logs and bug reports, if several causes have the same `word`.
     public var detail: String? {
         switch self {
         case .unexpectedAddress: "unexpected_address"
@@ -56,7 +56,7 @@ public enum SessionFailure: Error, Hashable, Sendable {
         }
     }
 
-    /// What a person can do about it, in a sentence or two.
+    /// What the user can do about the failure, in one or two sentences.
     public var advice: String {
         switch self {
         case .verifyTimedOut:

@@ -1,26 +1,27 @@
 import ButtonModel
 
-/// All dials of a Twist as its host knows them: where each stands, what it shall show, and what was told of it.
+/// The host's copy of all dials of a Twist: their positions, their ranges, and which ranges were sent to the Twist.
 ///
-/// A Twist and its host begin each session with the positions of the init request, and both follow every turn from there.
-/// What is shown is changed by moving the range, not the dial: with the number of rotation packets we had until then, so
-/// that the Twist can do the same to the ones that were on their way.
+/// At the start of a session, Twist and host agree on the positions in the init request; then both apply every rotation
+/// packet. To change the shown position, the host moves the range of a dial, not its position. `UpdatePosition`
+/// contains the number of rotation packets that the host has received, so that the Twist can apply the new range at the
+/// same rotation packet, and the later rotation packets again.
 ///
 /// - Source: protocol notes, 8.2.
 struct TwistDials: Sendable {
     private struct Mode: Sendable {
         var dial: BoundedDial
-        /// Hundredths of units that were turned and are no step yet.
+        /// The rotation that is not a whole step yet, in hundredths of units.
         var rest = 0
     }
 
     private var modes: [Mode]
     var ledMode: LEDMode
-    /// Rotation packets of this session.
+    /// The number of rotation packets in this session.
     private var receivedCount: UInt32 = 0
-    /// Modes whose range we moved, and did not say so.
+    /// Modes whose range the host moved and has not sent.
     private var untold: Set<Int> = []
-    /// Modes whose range we said, of which the Twist may yet say that it came too late: it does not say of which.
+    /// Modes whose range was sent and may still be rejected as too old: the rejection does not name the mode.
     private var told: Set<Int> = []
 
     init(_ positions: [Dial: Int], ledMode: LEDMode) {
@@ -30,7 +31,7 @@ struct TwistDials: Sendable {
         self.ledMode = ledMode
     }
 
-    /// What a session begins with.
+    /// Resets the state for a new session, and returns the configurations for the init request.
     mutating func begin() -> [TwistModeConfiguration] {
         modes = modes.map { Mode(dial: BoundedDial(shown: $0.dial.shown)) }
         receivedCount = 0
@@ -47,8 +48,8 @@ struct TwistDials: Sendable {
         }
     }
 
-    /// A turn, with what was left over before: of no step where that is less than one. `nil` for one that leaves all where
-    /// it was, and for a mode that no Twist has.
+    /// Applies a rotation packet. `nil` if there is neither a whole step, including earlier remainders, nor a change of
+    /// the shown position, and for an invalid mode.
     mutating func turned(_ rotation: TwistRotation, of button: ButtonID) -> ButtonMovement? {
         receivedCount &+= 1
         guard modes.indices.contains(rotation.mode) else { return nil }
@@ -69,14 +70,14 @@ struct TwistDials: Sendable {
             dial: Dial(mode: rotation.mode), units: units)
     }
 
-    /// Nothing happens to a dial that a Twist does not have.
+    /// Changes the shown position of a dial. Ignored for a dial that a Twist does not have.
     mutating func show(_ units: Int, on dial: Dial) {
         guard let mode = modes.indices.first(where: { Dial(mode: $0) == dial }) else { return }
         modes[mode].dial.show(units)
         untold.insert(mode)
     }
 
-    /// What the Twist has to be told now.
+    /// The new ranges that must be sent to the Twist now.
     mutating func updates() -> [TwistHostPacket.UpdatePosition] {
         let updates = untold.sorted().map {
             TwistHostPacket.UpdatePosition(
@@ -87,7 +88,7 @@ struct TwistDials: Sendable {
         return updates
     }
 
-    /// The mode that a Twist takes when it is let go with its pressed dial there: one of twelve.
+    /// The slot that a Twist chooses when it is released with its pressed dial at this position, 0…11.
     static func slot(at units: Int) -> Int { min(max(units, 0) / detent, Dial.slots.count - 1) }
 
     private static let detent = 4096
@@ -108,6 +109,6 @@ extension LEDMode {
         }
     }
 
-    /// A Twist takes a code that it does not know for none.
+    /// Decodes the code; unknown codes are treated as `none`, as by a Twist.
     init(code: UInt8) { self = LEDMode.allCases.first { $0.code == code } ?? .none }
 }

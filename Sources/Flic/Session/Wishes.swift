@@ -1,8 +1,8 @@
-/// What was asked of a button and waits for a session that can do it: of each kind the last.
+/// Commands that wait until the session is ready. A later command of the same kind replaces an earlier one.
 struct Wishes: Sendable {
     /// `.executeLEDPattern` or `.abortLEDPattern`.
     var light: HostPacket?
     var factoryReset = false
-    /// Whether the button shall advertise again when it ends the link, if it shall end it.
+    /// If not `nil`, the button shall end the link; the value is whether it shall then advertise.
     var disconnect: Bool?
 }

@@ -1,18 +1,19 @@
 import ButtonModel
 import Gestures
 
-/// What the index finds rules by, besides the button. Texts and arrays have no part in it: it is hashed for every event.
+/// The key under which the index finds rules for an event of a button. It contains no texts or arrays, because it is
+/// hashed for every event.
 enum EventKey: Hashable, Sendable {
     case down, up, holdRelease
     case pattern(PatternCode)
-    /// - Parameter nanoseconds: how long the button is held.
+    /// - Parameter nanoseconds: the duration after which the hold fires.
     case hold(nanoseconds: Int64)
-    /// A hold of the button's own `hold_after`, whatever that is.
+    /// A hold after the button's own `hold_after`.
     case standardHold
-    /// A place in the index's list of chords.
+    /// An index in the list of chords of the `RuleIndex`.
     case chord(Int)
     case swipe(SwipeDirection)
-    /// - Parameter nanoseconds: of `collect`.
+    /// - Parameter nanoseconds: the duration of `collect`.
     case rotate(isClockwise: Bool, nanoseconds: Int64)
     case connected, disconnected, batteryLow
 
@@ -49,11 +50,12 @@ enum EventKey: Hashable, Sendable {
     }
 }
 
-/// A pattern of at most fifteen presses as one number: a one, then a bit for each press, long ones set.
+/// A pattern of at most fifteen presses as a number: a leading 1 bit, and then a bit for each press, set for a long
+/// press.
 struct PatternCode: Hashable, Sendable {
     let rawValue: UInt16
 
-    /// Patterns have up to eight presses; of longer ones only the last fifteen count.
+    /// Patterns have at most eight presses. Of patterns longer than fifteen presses, only the last fifteen are used.
     init(_ presses: [PressLength]) {
         rawValue = presses.reduce(1) { code, press in
             code & 0x8000 == 0 ? code << 1 | (press == .long ? 1 : 0) : 0x8000 | (code << 1 | (press == .long ? 1 : 0))

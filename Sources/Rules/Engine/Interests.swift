@@ -1,21 +1,22 @@
 import ButtonModel
 import Gestures
 
-/// What the rules wait for, by the ways in which they mean buttons: all that can be known of it without the buttons.
+/// The events for which rules wait, by the kinds of button selectors. It depends on the rule set alone, and not on the
+/// buttons that exist.
 struct Interests: Sendable {
-    /// The rules for one button, or for all that are described in one way.
+    /// The rules for a button, or for all buttons that match a description.
     struct Interest: Sendable {
-        /// Without the rules for `any`; so is `uses`.
+        /// The triggers by event, without those for `any`. The same applies to `uses`.
         var table: RuleIndex.Table = [:]
-        /// The events some rule waits for, each with the first that does.
+        /// The events for which rules wait, each with the first of these rules.
         var uses: [(event: TriggerEvent, rule: Int)] = []
 
-        /// In document order.
+        /// Must be called in document order.
         fileprivate mutating func add(_ match: RuleIndex.Match, for events: [TriggerEvent]) {
             for event in events where table.add(match, for: event) { uses.append((event, match.rule)) }
         }
 
-        /// The rules of both, in document order.
+        /// Adds the rules of another interest, in document order.
         mutating func merge(_ other: Interest) {
             for (key, matches) in other.table {
                 let all = (table[key, default: []] + matches).sorted(by: RuleIndex.Match.comesFirst)
@@ -35,22 +36,22 @@ struct Interests: Sendable {
 
     struct ChordTrigger: Sendable {
         var match: RuleIndex.Match
-        /// Places in `RuleSet.buttons`.
+        /// Indices in `RuleSet.buttons`.
         var members: [Int]
         var within: Duration
         var event: ChordEvent
         var holdAfter: Duration
     }
 
-    /// By the places of `RuleSet.buttons`.
+    /// By index in `RuleSet.buttons`.
     private(set) var declared: [Interest]
-    /// What a button is listened for that is meant by the declaration at that place and by nothing else.
+    /// By index in `RuleSet.buttons`: the vocabulary for a button to which only this declaration applies.
     private(set) var vocabularies: [Vocabulary] = []
-    /// The declarations that describe a button in one way.
+    /// The indices of all declarations with a description of hardware.
     private(set) var declarations: [DeclaredButton.Hardware: [Int]]
-    /// Described in the trigger itself.
+    /// The interests of triggers that describe the hardware themselves.
     private(set) var described: [DeclaredButton.Hardware: Interest] = [:]
-    /// Rules for `any` concern buttons nobody has declared as well.
+    /// The interest of rules for `any`, which apply to undeclared buttons, too.
     private(set) var any = Interest()
     private(set) var chords: [ChordTrigger] = []
 
@@ -86,9 +87,10 @@ struct Interests: Sendable {
         }
     }
 
-    /// - Parameter button: the declaration whose times count.
+    /// - Parameter button: the declaration that determines the times.
     func vocabulary(of interest: Interest, _ button: DeclaredButton? = nil) -> Vocabulary {
-        // Turns are told to others in this time, whatever rules wait for.
+        // Rotation is always reported outside the rules, for example over MQTT, with this `collect`, whatever the rules
+        // wait for.
         var vocabulary = Vocabulary(collects: [TriggerEvent.standardCollect])
         if let button {
             vocabulary.holdAfter = button.holdAfter
@@ -102,9 +104,9 @@ struct Interests: Sendable {
 }
 
 extension RuleIndex.Table {
-    /// A trigger that says an event twice stands there once.
+    /// Adds a match. An event that is repeated in a trigger is added only once.
     ///
-    /// - Returns: whether it is the first rule that waits for the event.
+    /// - Returns: whether it is the first match for the event.
     fileprivate mutating func add(_ match: RuleIndex.Match, for event: TriggerEvent) -> Bool {
         let key = EventKey(event)
         guard let last = self[key]?.last else {

@@ -1,15 +1,15 @@
 import ButtonModel
 
-/// The stored events that rules with `keep: last` have seen so far: one for each rule and button, until it is
-/// certain that no later one comes.
+/// The stored events that matched rules with `keep: last`: the last event for each rule and button, until no later
+/// event can come.
 struct KeptEvents: Sendable {
-    /// A button that has sent no stored event for this long has sent them all.
+    /// The time without a stored event after which a button has sent all its stored events.
     static let silence = Duration.milliseconds(500)
 
     struct Kept: Sendable {
         var match: RuleIndex.Match
         var event: Event
-        /// Equal for what one event brought to several rules; counts up.
+        /// A serial number, which is equal for all matches of the same event.
         var number: UInt64
     }
 
@@ -26,12 +26,12 @@ struct KeptEvents: Sendable {
 
     func isEmpty(for button: ButtonID) -> Bool { waiting.isEmpty || waiting[button] == nil }
 
-    /// The button has sent another stored event: its silence begins anew.
+    /// Restarts the time without events, after the button has sent another stored event.
     mutating func extend(_ button: ButtonID, at now: Instant) {
         if !waiting.isEmpty { waiting[button]?.deadline = now + KeptEvents.silence }
     }
 
-    /// - Returns: the event kept before for this rule and button.
+    /// - Returns: the earlier event for this rule and button, which is now superseded.
     mutating func keep(
         _ event: Event, of button: ButtonID, number: UInt64, for match: RuleIndex.Match, at now: Instant
     ) -> Kept? {
@@ -43,7 +43,7 @@ struct KeptEvents: Sendable {
         return earlier
     }
 
-    /// The events of a button that are decided, for the rules that `isDecided` names, in the order in which they came.
+    /// Removes and returns a button's events for the rules that `isDecided` accepts, in the order in which they came.
     mutating func take(of button: ButtonID, where isDecided: (_ rule: Int) -> Bool = { _ in true }) -> [Kept] {
         guard var entry = waiting[button] else { return [] }
         let decided = entry.kept.filter { isDecided($0.match.rule) }
@@ -52,7 +52,7 @@ struct KeptEvents: Sendable {
         return decided
     }
 
-    /// The events of every button whose silence has lasted long enough, the earliest silence first.
+    /// Removes and returns the events of all buttons whose time without events is over, ordered by that time.
     mutating func take(silentAt now: Instant) -> [Kept] {
         let silent = waiting.filter { $0.value.deadline <= now }
             .sorted { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }
@@ -64,9 +64,9 @@ struct KeptEvents: Sendable {
         return waiting.keys.sorted().flatMap { waiting[$0]?.kept ?? [] }
     }
 
-    /// Rules have other places now.
+    /// Updates the indices of rules after a reload.
     ///
-    /// - Returns: what was kept for those that changed or are gone.
+    /// - Returns: the events for rules that were changed or removed.
     mutating func move(to moves: RuleMoves) -> [Kept] {
         var dropped: [Kept] = []
         for button in waiting.keys.sorted() {

@@ -1,13 +1,14 @@
 import ButtonModel
 
-/// What `mode`, `cooldown` and `rate_limit` count by: a rule, or with `scope: button` a rule and one button.
+/// The scope in which `mode`, `cooldown` and `rate_limit` apply: a rule, or with `scope: button` a rule and a button.
 struct LaneID: Hashable, Sendable {
-    /// A place in `RuleSet.rules`.
+    /// An index in `RuleSet.rules`.
     var rule: Int
     var button: ButtonID?
 }
 
-/// A dial. The slots of a selector are several; one that is pressed goes through them all.
+/// A dial. Each slot of a selector is a separate dial, except while it is pressed, when the dial passes through all
+/// slots.
 struct TurnSource: Hashable, Sendable {
     var source: PressSource
     var slot: Int64
@@ -18,7 +19,7 @@ struct TurnSource: Hashable, Sendable {
     }
 }
 
-/// The runs of a rule, those that wait for their turn, and what holds the next one back.
+/// The runs of a rule in progress, the queue of waiting runs, and the limits for the next run.
 struct Lane: Sendable {
     struct Waiting: Sendable {
         var run: RunID
@@ -26,19 +27,19 @@ struct Lane: Sendable {
         var isDryRun: Bool
     }
 
-    /// What a dial was turned by while the rule ran.
+    /// The rotation of a dial while the rule was running.
     struct Turned: Sendable {
-        /// The latest of them, with all steps together.
+        /// The latest event, with the steps of all events added up.
         var event: Event
         var match: RuleIndex.Match
     }
 
-    /// In the order of their starts.
+    /// In the order in which they started.
     var running: [RunID] = []
-    /// `mode: queued`; together with `running` no more than the rule's `max`.
+    /// The queue of `mode: queued`. Together, `running` and `waiting` have at most `maximum` elements.
     var waiting: [Waiting] = []
     var cooldownEnd: Instant?
     var rate = RateWindow()
-    /// By what was turned.
+    /// The rotation of each dial.
     var turned: [TurnSource: Turned] = [:]
 }

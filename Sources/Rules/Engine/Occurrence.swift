@@ -1,13 +1,13 @@
 package import ButtonModel
 package import Expressions
 
-/// What a run answers: one event of one button, or a request to run.
+/// The cause of a run: an event of a button, or a request to run the rule.
 package struct Occurrence: Hashable, Sendable {
-    /// `nil`: somebody asked for the run.
+    /// `nil` if the run was requested.
     package var button: ButtonID?
-    /// All that expressions and programs see of it.
+    /// The facts that expressions and programs can read.
     package var facts: TriggerFacts
-    /// The wall clock at the press itself.
+    /// The wall clock time of the press.
     package var at: UTCTime
 
     package init(button: ButtonID? = nil, facts: TriggerFacts = TriggerFacts(), at: UTCTime) {
@@ -17,17 +17,17 @@ package struct Occurrence: Hashable, Sendable {
     }
 }
 
-/// A run of a rule; counts up from 1 and is never used again, restarts included.
+/// The id of a run, counting from 1. Ids are not reused, not even after a restart.
 package struct RunID: RawRepresentable, Hashable, Comparable, Sendable {
     package var rawValue: UInt64
     package init(rawValue: UInt64) { self.rawValue = rawValue }
     package static func < (left: RunID, right: RunID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// One thing done for one run.
+/// The id of an action of a run.
 package struct StepID: Hashable, Sendable {
     package var run: RunID
-    /// From 0, counting every attempt of every step.
+    /// The number of earlier attempts of steps in this run.
     package var index: Int
     package init(run: RunID, index: Int) {
         self.run = run
@@ -35,10 +35,10 @@ package struct StepID: Hashable, Sendable {
     }
 }
 
-/// How an action ended.
+/// The result of an action.
 package enum StepOutcome: Hashable, Sendable {
-    /// Of a message: handed over or acknowledged. Of a program: exit status 0. Of a request: an answer, whatever its status.
+    /// The message was sent or acknowledged, the program ended with status 0, or the server responded with any status.
     case completed(ResultFacts? = nil)
-    /// `R822`, `R824`, … and a sentence.
+    /// An error code such as `R822`, and a message.
     case failed(code: String, message: String, ResultFacts? = nil)
 }

@@ -1,7 +1,7 @@
-/// What became of a rule at its latest chance. The raw value is the word used everywhere.
+/// The latest result of a rule. The raw value is the name in MQTT messages, tests and on the command line.
 package enum Outcome: String, CaseIterable, Hashable, Sendable {
     case notMatched = "not_matched"
-    /// And still going.
+    /// The run is still in progress.
     case started
     case completed, failed, cancelled, interrupted
     case droppedQueued = "dropped_queued"
@@ -12,7 +12,8 @@ package enum Outcome: String, CaseIterable, Hashable, Sendable {
     case disabled
 }
 
-/// Why a matching rule did not run, in the order in which it is asked.
+/// A check that a matching rule must pass before it runs, in the order of the checks. The raw value is the `Outcome` if
+/// it fails.
 package enum Gate: String, CaseIterable, Hashable, Sendable {
     case enabled = "disabled"
     case queued = "dropped_queued"
@@ -22,7 +23,7 @@ package enum Gate: String, CaseIterable, Hashable, Sendable {
     case mode = "dropped_busy"
 }
 
-/// How a run ended.
+/// The result of a run.
 package enum RunResult: String, CaseIterable, Hashable, Sendable {
     case completed, failed, cancelled, interrupted
 }

@@ -1,17 +1,16 @@
 import ButtonModel
 import Expressions
 
-/// A set, with everything that can be worked out from it alone.
+/// A rule set with everything that can be derived from it alone.
 ///
-/// It is made where there is time, beside the loop: an engine that is given one does not look at each of ten thousand
-/// rules.
+/// It is created outside the loop, so that the engine does not need to examine thousands of rules during a reload.
 package struct PreparedRules: Hashable, Sendable {
     package let set: RuleSet
     let names: RuleEngine.Names
     let interests: Interests
-    /// The buttons and rules whose ages some expression reads.
+    /// The buttons and rules whose ages are read by expressions.
     let agedButtons, agedRules: [Int]
-    /// Whether some expression asks what time it is, or where the sun stands: neither is worked out for nobody.
+    /// Whether expressions read the time or the position of the sun. Otherwise these are not computed.
     let readsTime, readsSun: Bool
 
     package init(_ set: RuleSet) {
@@ -36,13 +35,13 @@ package struct PreparedRules: Hashable, Sendable {
         self.agedRules = agedRules.filter(set.rules.indices.contains).sorted()
     }
 
-    /// All else follows from the set.
+    /// All other properties are derived from the set.
     package static func == (left: PreparedRules, right: PreparedRules) -> Bool { left.set == right.set }
     package func hash(into hasher: inout Hasher) { hasher.combine(set) }
 
-    /// The ids of the rules, in their order.
+    /// The ids of the rules in document order.
     package var ruleIDs: [String] { names.ruleIDs }
-    /// - Parameter place: where it probably is.
+    /// - Parameter place: the index at which the rule is searched first.
     package func has(rule: String, at place: Int) -> Bool {
         ruleIDs.indices.contains(place) && ruleIDs[place] == rule || names.rules[rule] != nil
     }

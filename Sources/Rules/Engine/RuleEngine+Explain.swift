@@ -2,7 +2,7 @@ package import ButtonModel
 package import Gestures
 
 extension RuleEngine {
-    /// What the rules would do now, performing nothing.
+    /// Which rules would run for this event now. Performs nothing.
     package func explain(_ event: Recognised, at now: Instant) -> Explanation {
         var matches = index.matches(event)
         if case .rotation(let steps, _) = event.what {
@@ -11,7 +11,7 @@ extension RuleEngine {
         return explain(self.event(event, at: now), matches, at: now)
     }
 
-    /// The same for `connected`, `disconnected` and `battery_low`; other events come as what was recognised.
+    /// The same for `connected`, `disconnected` and `battery_low`; the result is empty for other events.
     package func explain(_ event: TriggerEvent, of button: ButtonID, at now: Instant) -> Explanation {
         let word: String
         switch event {
@@ -24,7 +24,7 @@ extension RuleEngine {
     }
 
     private func explain(_ event: Event, _ matches: [RuleIndex.Match], at now: Instant) -> Explanation {
-        // A copy: only the ages in it are brought up to date.
+        // This is a copy, in which only the ages are updated.
         var engine = self
         engine.world.refreshAges(at: now)
         let verdicts = engine.judgeAll(event, matches, .all, isExplaining: true, at: now)
@@ -38,7 +38,7 @@ extension RuleEngine {
         let rule = set.rules[verdict.match.rule]
         var judgement = verdict.judgement
         if judgement.isKept {
-            // It runs if it is the last, and then the other gates are asked.
+            // The rule runs if this event is the last stored one, and passes the remaining gates.
             var snapshot = snapshot(for: event, at: now)
             let rest = judge(
                 verdict.match.rule, verdict.occurrence, .ofKept, in: &snapshot, isExplaining: true, at: now)

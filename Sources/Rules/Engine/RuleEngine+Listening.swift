@@ -2,9 +2,9 @@ package import ButtonModel
 package import Gestures
 
 extension RuleEngine {
-    /// How this button's presses are read, and the rule on whose account a click waits.
+    /// How this button's presses are recognised, and the rule that makes a click wait.
     ///
-    /// - Source: rule language, 5.1 to 5.3.
+    /// - Source: rules/README.md, "Gestures and waiting".
     package func listening(to button: ButtonID) -> Listening {
         let vocabulary = index[button]?.vocabulary ?? index.vocabularyOfOthers
         let uses = index.events(of: button).sorted { $0.rule < $1.rule }
@@ -27,12 +27,12 @@ extension RuleEngine {
 }
 
 extension RuleEngine {
-    /// The parts whose turns some rule waits for.
+    /// The parts whose rotation triggers a rule.
     package func turnedParts(of button: ButtonID) -> Set<ButtonPart> { index.turnedParts(of: button) }
 }
 
 extension TriggerEvent {
-    /// A pattern that begins with a click and is not over with it.
+    /// Whether it is a pattern that begins with a click and has more presses.
     fileprivate var goesOnAfterAClick: Bool {
         if case .pattern(let presses) = self { presses.count > 1 && presses.first == .short } else { false }
     }
@@ -46,16 +46,16 @@ extension TriggerEvent {
     }
 }
 
-/// How a button's presses are read, and what that costs.
+/// How a button's presses are recognised, and how long a click waits.
 package struct Listening: Hashable, Sendable {
-    /// `nil`: by the rules' own times, from `down` and `up`.
+    /// If `nil`, from `down` and `up`, with the times of the rules.
     package var mode: TriggerMode?
     package var isFixed: Bool
-    /// How long a click waits after its `down`; `nil`: until the `up`. Zero: not at all.
+    /// How long a click waits after its `down`; `nil`, until the `up`; zero, not at all.
     package var clickWait: Duration?
-    /// The rule that makes it wait.
+    /// The id of the rule that makes it wait.
     package var cause: String?
-    /// The gestures in use: `click`, `clicks_3`, …; what Home Assistant is told besides the four.
+    /// The patterns in use. Those of more than two short presses are announced to Home Assistant besides the standard ones.
     package var gestures: Set<[PressLength]>
 
     package init(

@@ -1,8 +1,8 @@
 import ButtonModel
 
 extension RuleEngine {
-    /// Rules are checked against the model they declare, and those that describe a button themselves against none; which it
-    /// is shows with the button.
+    /// Reports rules that do not fit the model of a button. The loader checks rules against the declared model only,
+    /// and cannot check triggers that describe the hardware themselves; the actual model is known when the button is.
     mutating func reportModels(_ effects: inout [Effect]) {
         let before = contradictions
         contradictions = [:]
@@ -28,12 +28,12 @@ extension RuleEngine {
             + "write model: \(model.rawValue) at \(button.place)"
     }
 
-    /// What of the rules a button's model contradicts, a sentence each that says what to write.
+    /// How the rules contradict the models of buttons: a sentence for each button, which says what to change.
     package var modelContradictions: [String] { contradictions.sorted { $0.key < $1.key }.map(\.value) }
 }
 
 extension RuleIndex.Entry {
-    /// The first rule that describes the button and waits for what its model does not have.
+    /// The first rule that waits for an event or a part that the button's model does not have.
     fileprivate var impossible: (rule: Int, word: String)? {
         let (movements, parts) = (identity.model.movements, identity.model.parts)
         let all = interest.table.flatMap { key, matches -> [(rule: Int, word: String)] in
@@ -50,7 +50,7 @@ extension RuleIndex.Entry {
 }
 
 extension EventKey {
-    /// The word of a swipe or a turn.
+    /// The name of a swipe or a rotation; `nil` for other events.
     fileprivate var movement: String? {
         switch self {
         case .swipe(let direction): direction.rawValue

@@ -2,12 +2,12 @@ package import ButtonModel
 package import Expressions
 import Gestures
 
-// What others ask of the engine. Nothing here changes anything, but for a train that is brought back.
+// Queries. They do not change the engine, except for `restoreTrain`.
 extension RuleEngine {
-    /// The places of what has a name.
+    /// The indices of declarations by name.
     struct Names: Sendable {
         let rules, variables, states, buttons: [String: Int]
-        /// By place.
+        /// By index.
         let ruleIDs, ruleFingerprints: [String]
 
         init(_ set: RuleSet) {
@@ -26,7 +26,7 @@ extension RuleEngine {
     /// The topics of all states.
     package var subscriptions: [String] { states.topics }
 
-    /// The name the rules have for this button: the first that fits.
+    /// The name of the first declaration that applies to this button.
     package func declaredName(of button: ButtonID) -> String? { declaration(of: button)?.name }
 
     func declaration(of button: ButtonID) -> DeclaredButton? {
@@ -34,7 +34,7 @@ extension RuleEngine {
         return set.buttons[first]
     }
 
-    /// The button that a declared name, a uuid, serial, address or nickname means now.
+    /// The button to which a declared name, uuid, serial number, address or nickname refers now.
     package func button(named name: String) -> ButtonID? {
         if let place = names.buttons[name], let button = index.meant[place] { return button }
         let address = BluetoothAddress(name).map { ButtonID($0) } ?? ButtonID(name)
@@ -47,20 +47,21 @@ extension RuleEngine {
         return nil
     }
 
-    /// The policy for events no rule looks at, such as those for MQTT: the button's, else the default.
+    /// The policy for events that are not handled by rules, such as those published over MQTT: the button's, or else
+    /// the default.
     package func queuedPolicy(of button: ButtonID) -> QueuedPolicy { declaration(of: button)?.queued ?? set.queued }
 
-    /// The undecided train of a button, to be kept with its events.
+    /// The encoded state of a button's undecided press train, to be stored with its events.
     package func savedTrain(of button: ButtonID) -> String {
         recogniser.saved(button, by: world.believableClock.map { (instant: $0.at, time: $0.utc) })
     }
 
-    /// Before the first event, and after the wall clock.
+    /// Restores an undecided press train. Must be called before the first event, and after the wall clock is set.
     package mutating func restoreTrain(of button: ButtonID, _ saved: String, at now: Instant) {
         recogniser.restore(button, saved, at: now, time: world.believableClock.map { _ in world.wallClock(at: now) })
     }
 
-    /// How long a press of this button is held for each `hold` that rules wait for, the shortest first.
+    /// The durations after which `hold` fires for rules of this button, in ascending order.
     package func holdStages(of button: ButtonID) -> [Duration] {
         (index[button]?.vocabulary ?? index.vocabularyOfOthers).holdStages.sorted()
     }
@@ -69,10 +70,10 @@ extension RuleEngine {
     package func value(of variable: String) -> Value? { names.variables[variable].map { world.variables[$0] } }
     package func value(ofState state: String) -> Value? { names.states[state].map { world.states[$0] } }
     package func statistics(of rule: String) -> RuleStatistics? { names.rules[rule].map { records[$0].statistics } }
-    /// The latest outcome since the start; `notMatched` while there is none.
+    /// The latest outcome since the engine was created; `notMatched` if there is none.
     package func latestOutcome(of rule: String) -> Outcome? { names.rules[rule].map { records[$0].latest } }
 
-    /// The last twenty runs, the latest last; those that go on stand behind them.
+    /// The traces of the last twenty completed runs, followed by those in progress, each in order.
     package func traces(of rule: String) -> [RunTrace] {
         let open = names.rules[rule].map { place in
             runs.values.filter { $0.rule == place }.sorted { $0.id < $1.id }.map(\.trace)

@@ -1,10 +1,10 @@
 import ButtonModel
 import Expressions
 
-// A new set in the place of the old one, between two events.
+// Replaces the rule set between two events.
 //
-// What is the same in both goes on as if nothing had happened: rules with their runs, counters, cooldowns and positions
-// in cycles, states with their values, trains of presses that are undecided. What has changed begins anew.
+// Unchanged parts keep their state: rules with their runs, counters, cooldowns and positions in cycles, states with
+// their values, and undecided press trains. Changed parts start with their initial state.
 extension RuleEngine {
     mutating func reload(_ rules: PreparedRules, at now: Instant, _ effects: inout [Effect]) {
         let new = rules.set
@@ -32,12 +32,12 @@ extension RuleEngine {
         worldMoved = true
     }
 
-    /// Under the old set: their steps are still to be found.
+    /// Ends the runs of changed rules. This happens with the old set, which contains the steps of these runs.
     private mutating func endChangedRules(
         _ moves: RuleMoves, to rules: PreparedRules, at now: Instant, _ effects: inout [Effect]
     ) {
         let changed = moves.ended.map { (place: $0, rule: names.ruleIDs[$0]) }
-        // What a run that is cancelled here leaves is the first trace of the rule as it is now.
+        // The trace of a run that is cancelled below becomes the first trace of the changed rule.
         for (_, rule) in changed { archive.forget(rule) }
         for kept in kept.move(to: moves) {
             stop(kept.match.rule, .queued, occurrence(of: kept), "its rule was changed by a reload", &effects)
@@ -45,7 +45,7 @@ extension RuleEngine {
         for (id, lane) in lanes.sorted(by: { LaneID.comesFirst($0.key, $1.key) }) where moves[id.rule] == nil {
             cancelWaiting(in: id, as: .cancelled, &effects)
             guard let end = lane.cooldownEnd, end > now else { continue }
-            // It is over: nothing of the rule is left.
+            // The cooldown ends now, because it belonged to the old rule.
             effects.append(
                 .keep(
                     .cooldown(
@@ -58,7 +58,7 @@ extension RuleEngine {
         for (place, rule) in changed where !rules.has(rule: rule, at: place) { archive.forget(rule) }
     }
 
-    /// Of rules and of scripts that are gone or changed.
+    /// Removes the positions of cycles in rules and scripts that were changed or removed.
     private mutating func forgetCycles(of new: RuleSet, _ moves: RuleMoves, _ effects: inout [Effect]) {
         guard !world.cycles.isEmpty else { return }
         let kept = Set(moves.kept.map { set.rules[$0.before].id })
@@ -78,7 +78,7 @@ extension RuleEngine {
     }
 }
 
-// MARK: - What moves
+// MARK: - State of unchanged parts
 
 extension RuleEngine {
     private mutating func moveRules(from old: World, _ moves: RuleMoves) {
@@ -108,7 +108,7 @@ extension RuleEngine {
         }
     }
 
-    /// What was set at run time holds until the value in the file changes.
+    /// Keeps `enabled` as set at run time, until the value in the file changes.
     private mutating func moveOverrides(
         from old: World, _ before: Names, _ moves: RuleMoves, _ effects: inout [Effect]
     ) {
@@ -168,7 +168,8 @@ extension RuleEngine {
         let wanted = Set(states.topics)
         let unwanted = before.topics.filter { !wanted.contains($0) }
         if !unwanted.isEmpty { effects.append(.unsubscribe(unwanted)) }
-        // Also where the topic is subscribed to already: its retained message is for the new state, too.
+        // Topics with an existing subscription are subscribed again, so that the broker sends their retained messages
+        // for the new states.
         if !missing.isEmpty { effects.append(.subscribe(missing)) }
     }
 }

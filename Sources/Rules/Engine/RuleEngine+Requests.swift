@@ -2,7 +2,7 @@ package import ButtonModel
 import Expressions
 import Gestures
 
-// What people and other programs ask.
+// Requests from users and other programs.
 extension RuleEngine {
     mutating func requested(_ request: Request, at now: Instant, _ effects: inout [Effect]) {
         switch request {
@@ -26,8 +26,8 @@ extension RuleEngine {
         advance(at: now, &effects)
     }
 
-    /// `trigger.manual` is true and all else of it empty. The rule may be disabled; neither its cooldown nor its rate
-    /// limit holds the run back. A dry run asked for meets no other run.
+    /// Runs a rule on request. `trigger.manual` is true and all other facts are empty. The rule may be disabled, and
+    /// cooldown and rate limit are not checked. A requested dry run is independent of other runs.
     private mutating func run(
         _ rule: Int, ignoringConditions: Bool, isDryRun: Bool, at now: Instant, _ effects: inout [Effect]
     ) {
@@ -67,21 +67,21 @@ extension RuleEngine {
         configure(at: now)
     }
 
-    /// What people call it.
+    /// The declared name, or else the address.
     func name(of button: ButtonID) -> String { declaredName(of: button) ?? button.description }
 }
 
 // MARK: - Trigger modes
 
 extension RuleEngine {
-    /// Tells the recogniser what is wanted now.
+    /// Passes the vocabularies and chords to the recogniser after a change.
     mutating func configure(at now: Instant) {
         index.resolve(set, against: identities, modes: modes)
         recogniser.configure(
             index.vocabularies, others: index.vocabularyOfOthers, chords: index.chords, at: now)
     }
 
-    /// Modes set at run time that cannot serve the rules any more go back to `auto`.
+    /// Resets trigger modes that were set at run time to `auto` if rules now need other gestures.
     mutating func dropModesThatCannotServe(at now: Instant, _ effects: inout [Effect]) {
         let before = modes
         for button in modes.keys.sorted() {
@@ -94,7 +94,7 @@ extension RuleEngine {
         if modes != before { configure(at: now) }
     }
 
-    /// What was set at run time, if it can serve the rules; otherwise why not.
+    /// Why this trigger mode cannot be set for the button; `nil` if it can.
     package func refusal(of mode: TriggerMode, for button: ButtonID) -> String? {
         if let declared = declaration(of: button), let fixed = declared.triggerMode, fixed != mode {
             return "the rules fix it to \(fixed.rawValue)"
@@ -106,7 +106,7 @@ extension RuleEngine {
 }
 
 extension TriggerMode {
-    /// Whether buttons read this way can do what the event wants. Other times and stages of a hold are no matter.
+    /// Whether the event can occur in this trigger mode. The times and stages of a hold are ignored.
     fileprivate func gives(_ event: TriggerEvent) -> Bool {
         switch event {
         case .pattern([.short]): true
@@ -119,7 +119,7 @@ extension TriggerMode {
 }
 
 extension TriggerEvent {
-    /// As the file says it.
+    /// The name of the event in rule files.
     fileprivate var word: String {
         switch self {
         case .down: "down"

@@ -2,26 +2,26 @@ import ButtonModel
 import Expressions
 import Gestures
 
-// What outlives the process: brought back at the start, kept while it changes, let go of at the end.
+// Persistence: restoring the state at the start, storing changes, and stopping.
 extension RuleEngine {
-    /// A run overdue by more than this is not resumed.
+    /// The maximum time by which a run may be overdue to be resumed.
     static let longestDelayOfResumption = Duration.seconds(600)
-    /// No more values of variables that are not declared are remembered.
+    /// The maximum number of stored values of undeclared variables.
     static let maximumShelf = 1000
 
-    /// What was kept and has to wait until the time is known.
+    /// Stored state that can be restored only when the wall clock is known.
     struct Restored: Sendable {
         var cooldowns: [Cooldown] = []
-        /// In the order of their ids.
+        /// Ordered by id.
         var waiting: [WaitingRun] = []
     }
 
-    /// Enough of a `WaitingRun` to tell whether it is another one now.
+    /// The part of a stored `WaitingRun` that shows whether the wait has changed.
     struct KeptWait: Sendable {
         var frames: [Frame]
         var endsAt: UTCTime
 
-        /// The same wait ends at the same time, but for what the two clocks differ in.
+        /// Whether it is the same wait. The end may differ slightly, because it is converted between two clocks.
         func isSame(as other: KeptWait) -> Bool {
             frames == other.frames && abs((other.endsAt.milliseconds).addingSaturating(-endsAt.milliseconds)) < 1000
         }
@@ -38,7 +38,7 @@ extension RuleEngine {
             }
         }
         for (key, position) in state.cycles.sorted(by: { $0.key < $1.key }) {
-            // Of a script the key is its path alone.
+            // The key of a cycle in a script is only its path, without a rule id.
             let owner = key.split(separator: "/", maxSplits: 1).first.map(String.init) ?? ""
             if !key.contains("/") || names.rules[owner] != nil {
                 world.cycles[key] = position
@@ -65,7 +65,7 @@ extension RuleEngine {
         greetings += effects
     }
 
-    /// Gives a variable the value it had, if it still fits.
+    /// Assigns an earlier value to a variable, if its declaration still permits the value.
     mutating func take(_ value: Value, for place: Int, _ effects: inout [Effect]) {
         let variable = set.variables[place]
         guard let fitting = variable.fitting(value) else {
@@ -83,7 +83,7 @@ extension RuleEngine {
     }
 }
 
-// MARK: - The clock
+// MARK: - The wall clock
 
 extension RuleEngine {
     mutating func clockWasSet(to time: UTCTime, isBelievable: Bool, at now: Instant, _ effects: inout [Effect]) {
@@ -94,7 +94,7 @@ extension RuleEngine {
         if before == nil { resumeCooldowns(at: now) }
         if isBelievable { resumeRuns(at: now, &effects) }
         guard let before, abs(time.milliseconds.addingSaturating(-before.milliseconds)) >= 1000 else { return }
-        // What is kept as wall time ends at another one now.
+        // Waits and cooldowns are stored with the wall clock time of their end, which has changed.
         for id in runs.keys.sorted() {
             if let run = runs[id] { keepWait(of: run, at: now, &effects) }
         }
@@ -105,7 +105,8 @@ extension RuleEngine {
         }
     }
 
-    /// Never longer than the rule says now: a clock that was set back makes nobody wait for years.
+    /// Restores cooldowns, limited to the rule's present `cooldown`: after the wall clock was set back, the stored end
+    /// may be far in the future.
     private mutating func resumeCooldowns(at now: Instant) {
         for cooldown in restored.cooldowns {
             guard let place = names.rules[cooldown.rule] else { continue }
@@ -136,7 +137,7 @@ extension RuleEngine {
         }
     }
 
-    /// - Returns: why it cannot go on.
+    /// - Returns: why the run cannot be resumed; `nil` if it was.
     private mutating func resume(_ waiting: WaitingRun, at now: Instant) -> String? {
         guard let place = names.rules[waiting.rule] else { return "there is no such rule any more" }
         guard set.rules[place].fingerprint == waiting.fingerprint else { return "its rule was changed" }
@@ -170,12 +171,13 @@ extension LaneID {
     }
 }
 
-// MARK: - Keeping
+// MARK: - Storing
 
 extension RuleEngine {
-    /// A run that begins to wait is kept at once, so that it is found whatever ends the process.
+    /// Stores a run when it begins to wait, and removes it when it continues. A process can end at any time, so this
+    /// does not wait for `stop`.
     mutating func keepWait(of run: Run, at now: Instant, _ effects: inout [Effect]) {
-        // A dry run that somebody asked for is in no lane, and over with its process.
+        // A requested dry run has no lane, and is not stored.
         guard set.rules[run.rule].onRestart == .resume, lanesOfRuns[run.id] != nil else { return }
         let before = keptWaits[run.id]
         guard let waiting = run.saved(in: world, at: now) else {
@@ -190,7 +192,7 @@ extension RuleEngine {
         effects.append(.keep(.waiting(run.id, waiting)))
     }
 
-    /// Runs that are kept stay as they are; everything else ends here.
+    /// Ends all runs except those that are stored for a resumption.
     mutating func stop(at now: Instant, _ effects: inout [Effect]) {
         isStopped = true
         for lane in lanes.keys.sorted(by: LaneID.comesFirst) { cancelWaiting(in: lane, as: .interrupted, &effects) }

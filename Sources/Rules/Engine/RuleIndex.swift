@@ -1,16 +1,16 @@
 import ButtonModel
 import Gestures
 
-/// Which rules an event of a button concerns: built when the rules or the buttons change, so that an event costs a
-/// look-up however many rules there are.
+/// Finds the rules for an event of a button. It is built when rules or buttons change, so that the cost of an event
+/// does not depend on the number of rules.
 struct RuleIndex: Sendable {
-    /// One trigger of one rule.
+    /// A trigger of a rule that matches an event.
     struct Match: Sendable {
-        /// A place in `RuleSet.rules`.
+        /// An index in `RuleSet.rules`.
         var rule: Int
-        /// A place in its triggers.
+        /// An index in the rule's `triggers`.
         var trigger: Int
-        /// Empty: any.
+        /// If empty, any part.
         var parts: Set<ButtonPart> = []
 
         static func comesFirst(_ left: Match, _ right: Match) -> Bool {
@@ -20,10 +20,10 @@ struct RuleIndex: Sendable {
 
     typealias Table = [EventKey: [Match]]
 
-    /// What the rules have to do with one button.
+    /// The rules and the vocabulary for a button.
     struct Entry: Sendable {
         var identity: ButtonIdentity
-        /// The declarations that mean it, by their places in `RuleSet.buttons`; the first gives it its name.
+        /// The indices in `RuleSet.buttons` of the declarations that apply to the button. The first is its name.
         var declared: [Int] = []
         var interest: Interests.Interest
         var vocabulary: Vocabulary
@@ -32,7 +32,7 @@ struct RuleIndex: Sendable {
     private let interests: Interests
     private(set) var entries: [Entry] = []
     private var places: [ButtonID: Int] = [:]
-    /// By the places of `RuleSet.buttons`: the first button each means.
+    /// By index in `RuleSet.buttons`: the first button to which the declaration applies.
     private(set) var meant: [ButtonID?] = []
     private(set) var chords: [Chord] = []
     private var rulesOfChords: [[Match]] = []
@@ -47,7 +47,7 @@ struct RuleIndex: Sendable {
 // MARK: - Look-up
 
 extension RuleIndex {
-    /// The rules that wait for this, in document order, each with the first of its triggers that does.
+    /// The rules that this event triggers, in document order, each with its first matching trigger.
     func matches(_ event: Recognised) -> [Match] {
         let key = EventKey(event.what)
         if case .chord(let chord) = key { return rulesOfChords.indices.contains(chord) ? rulesOfChords[chord] : [] }
@@ -58,12 +58,12 @@ extension RuleIndex {
         return matches([key, .standardHold], place, event.part)
     }
 
-    /// The rules that wait for this of one button: without a part for `connected`, `disconnected`, `battery_low`.
+    /// The rules that this event of a button triggers. `connected`, `disconnected` and `battery_low` have no part.
     func matches(_ key: EventKey, of button: ButtonID, part: ButtonPart? = nil) -> [Match] {
         matches([key], places[button], part)
     }
 
-    /// The rules that wait for a turn in this direction, however long each collects it.
+    /// The rules that wait for rotation in this direction, for any duration of `collect`.
     func matches(turnedClockwise isClockwise: Bool, of button: ButtonID, part: ButtonPart?) -> [Match] {
         let tables = [places[button].map { entries[$0].interest.table }, interests.any.table].compactMap(\.self)
         let keys = Set(
@@ -92,8 +92,8 @@ extension RuleIndex {
         }
     }
 
-    /// All that rules wait for on a button, each event with the first rule that does, of those for it and of those for any
-    /// button. Chords have no part in it.
+    /// All events of a button for which rules wait, each with its first rule among those for this button, and among
+    /// those for any button. Chords are not included.
     func events(of button: ButtonID) -> [(event: TriggerEvent, rule: Int)] {
         (places[button].map { entries[$0].interest.uses } ?? []) + interests.any.uses
     }
@@ -108,7 +108,7 @@ extension RuleIndex {
         return parts
     }
 
-    /// The chord that makes this button's gestures wait longest, and its first rule.
+    /// The chord with the longest `within` of this button, and its first rule.
     func firstChord(of button: ButtonID) -> (Chord, rule: Int)? {
         chords.indices.filter { chords[$0].members.contains(button) }
             .max { chords[$0].within < chords[$1].within }
@@ -123,9 +123,9 @@ extension RuleIndex {
 // MARK: - Buttons
 
 extension RuleIndex {
-    /// Finds out which buttons the names and descriptions in the rules mean now.
+    /// Resolves the names and descriptions in the rules to the buttons that exist now.
     ///
-    /// - Parameter modes: set at run time; what the file fixes goes before them.
+    /// - Parameter modes: trigger modes that were set at run time. Modes in the rule files have precedence.
     mutating func resolve(_ set: RuleSet, against identities: [ButtonIdentity], modes: [ButtonID: TriggerMode]) {
         entries = []
         entries.reserveCapacity(identities.count)
@@ -142,7 +142,8 @@ extension RuleIndex {
         addChords()
     }
 
-    /// Any press of a Duo can be a swipe. One of a Twist is a click until somebody wants it to be a turn.
+    /// Whether a press can become a swipe or a turn: always on a Duo, and on a Twist if a rule waits for rotation while
+    /// it is pressed.
     private func canBeMoved(_ identity: ButtonIdentity) -> Bool {
         switch identity.model {
         case .flic1, .flic2: false
@@ -158,7 +159,7 @@ extension RuleIndex {
         let declared = descriptions.flatMap { interests.declarations[$0] ?? [] }.sorted()
         let described =
             interests.described.isEmpty ? [] : descriptions.compactMap { interests.described[$0] }
-        // As good as always a button is meant in one way.
+        // Fast path: almost always exactly one declaration applies to a button.
         if let only = declared.first, declared.count == 1, described.isEmpty {
             return Entry(
                 identity: identity, declared: declared, interest: interests.declared[only],
@@ -172,7 +173,8 @@ extension RuleIndex {
             vocabulary: interests.vocabulary(of: interest, declared.first.map { set.buttons[$0] }))
     }
 
-    /// Equal chords of several rules are one. A chord some of whose buttons do not exist, or are one button, cannot happen.
+    /// Resolves the chords. Equal chords of several rules are merged. Chords with missing buttons, or with two names of
+    /// the same button, are omitted.
     private mutating func addChords() {
         chords = []
         rulesOfChords = []
@@ -193,7 +195,7 @@ extension RuleIndex {
         }
     }
 
-    /// By button; of buttons that do not exist yet, `vocabularyOfOthers`.
+    /// By button. Other buttons have `vocabularyOfOthers`.
     var vocabularies: [ButtonID: Vocabulary] { places.mapValues { entries[$0].vocabulary } }
 
     var vocabularyOfOthers: Vocabulary { interests.vocabulary(of: Interests.Interest()) }

@@ -1,13 +1,13 @@
-/// Where the rules that say what they said stand in a new set.
+/// Where unchanged rules are in a new set.
 struct RuleMoves: Sendable {
-    /// By their old places; -1: changed or gone.
+    /// The new index by old index; -1 if the rule was changed or removed.
     private var places: [Int]
-    /// The places of the rules that changed or are gone, in the old set.
+    /// The old indices of the rules that were changed or removed.
     private(set) var ended: [Int] = []
-    /// The places of the rules that changed or are new, in the new set.
+    /// The new indices of the rules that were changed or added.
     private(set) var begun: [Int] = []
 
-    /// Without a fingerprint a rule is looked at as a whole.
+    /// Compares rules by id and fingerprint; rules without a fingerprint are compared completely.
     init(from old: PreparedRules, to new: PreparedRules) {
         let (before, after) = (old.names, new.names)
         places = Array(repeating: -1, count: before.ruleIDs.count)
@@ -25,7 +25,7 @@ struct RuleMoves: Sendable {
         ended = places.indices.filter { places[$0] < 0 }
     }
 
-    /// The new place of a rule that is what it was.
+    /// The new index of an unchanged rule; `nil` if it was changed or removed.
     subscript(before: Int) -> Int? { places.indices.contains(before) && places[before] >= 0 ? places[before] : nil }
 
     var kept: some Sequence<(before: Int, place: Int)> {

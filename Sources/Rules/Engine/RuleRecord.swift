@@ -1,12 +1,13 @@
-/// What a rule has done since the start.
+/// Statistics of a rule since the start.
 package struct RuleStatistics: Hashable, Sendable {
-    /// How many durations are kept.
+    /// The maximum number of durations.
     package static let maximumDurations = 100
 
-    /// By outcome; `started` counts all that ever did. Matches are all of them but `completed`, `failed`, `cancelled`, `interrupted`.
+    /// Counts by outcome; `started` counts all runs. The number of matches is the sum without `completed`, `failed`,
+    /// `cancelled` and `interrupted`.
     package var counts: [Outcome: Int]
     package var conditionErrors: Int
-    /// Durations of the last runs, at most 100, the oldest first.
+    /// The durations of the last runs, at most 100, oldest first.
     package var durations: [Duration]
 
     package init() {
@@ -21,7 +22,7 @@ package struct RuleStatistics: Hashable, Sendable {
     }
 }
 
-/// What is told about one rule.
+/// The statistics and the latest outcome of a rule.
 struct RuleRecord: Sendable {
     var statistics = RuleStatistics()
     var latest = Outcome.notMatched

@@ -1,5 +1,5 @@
 extension RuleState {
-    /// What a store would have after the change.
+    /// Applies a change, as a store would.
     package mutating func apply(_ change: RuleStateChange) {
         switch change {
         case .variable(let name, let value): variables[name] = value

@@ -1,16 +1,16 @@
 package import ButtonModel
 package import Expressions
 
-/// What of the rules outlives the process.
+/// The state of the rules that is stored and survives a restart.
 package struct RuleState: Hashable, Sendable {
-    /// By name.
+    /// By variable name.
     package var variables: [String: Value]
-    /// By rule id and step path: `kitchen_scenes/actions[0].cycle`; in a script by the script's path alone.
+    /// By rule id and step path, such as `kitchen_scenes/actions[0].cycle`; in a script only by the step path.
     package var cycles: [String: CyclePosition]
     /// By rule id.
     package var enabled: [String: EnabledOverride]
     package var cooldowns: [Cooldown]
-    /// Runs that waited in a `delay` or `wait` of a rule with `on_restart: resume`, in the order of their ids.
+    /// Runs of rules with `on_restart: resume` that waited in a `delay` or `wait`, ordered by id.
     package var waiting: [WaitingRun]
 
     package init(
@@ -26,9 +26,9 @@ package struct RuleState: Hashable, Sendable {
 }
 
 package struct CyclePosition: Hashable, Sendable {
-    /// The entry that is next.
+    /// The index of the next entry.
     package var next: Int
-    /// When it was moved last, for `reset_after`.
+    /// When the position was last changed, for `reset_after`.
     package var at: UTCTime
 
     package init(next: Int, at: UTCTime) {
@@ -37,10 +37,10 @@ package struct CyclePosition: Hashable, Sendable {
     }
 }
 
-/// What was set at run time. It holds until the value in the file changes.
+/// The value of `enabled` that was set at run time. It applies until the value in the file changes.
 package struct EnabledOverride: Hashable, Sendable {
     package var isEnabled: Bool
-    /// What the file said when it was set.
+    /// The value in the file when the override was set.
     package var inFile: Bool
 
     package init(isEnabled: Bool, inFile: Bool) {
@@ -51,7 +51,7 @@ package struct EnabledOverride: Hashable, Sendable {
 
 package struct Cooldown: Hashable, Sendable {
     package var rule: String
-    /// With `scope: button`.
+    /// The button, if the rule has `scope: button`.
     package var button: ButtonID?
     package var endsAt: UTCTime
 
@@ -62,16 +62,16 @@ package struct Cooldown: Hashable, Sendable {
     }
 }
 
-/// A run as it waited.
+/// A stored run that waits in a `delay` or `wait`.
 package struct WaitingRun: Hashable, Sendable {
     package var run: RunID
     package var rule: String
-    /// Of the rule then; with another one it is not resumed.
+    /// The fingerprint of the rule. The run is not resumed if the rule has another fingerprint.
     package var fingerprint: String
     package var occurrence: Occurrence
-    /// When the wait would have ended; a run overdue by more than ten minutes is not resumed.
+    /// When the wait ends. A run that is overdue by more than ten minutes is not resumed.
     package var endsAt: UTCTime
-    /// Where it was and what it had, in the run's own notation.
+    /// The position and the values of the run, encoded by `Run.saved`.
     package var saved: String
 
     package init(
@@ -86,12 +86,12 @@ package struct WaitingRun: Hashable, Sendable {
     }
 }
 
-/// One thing to keep. Each case says a final value.
+/// A change to store. Each case contains the new value, so that repeating it has no effect.
 package enum RuleStateChange: Hashable, Sendable {
     case variable(String, Value?)
     case cycle(String, CyclePosition?)
     case enabled(rule: String, EnabledOverride?)
     case cooldown(Cooldown)
-    /// `nil`: it waits no longer.
+    /// `nil` if the run does not wait any more.
     case waiting(RunID, WaitingRun?)
 }

@@ -2,17 +2,17 @@ import ButtonModel
 import Expressions
 import JSON
 
-/// What messages brought for the declared states, and until when it counts.
+/// The received values of the declared states, and when they expire.
 struct StateTable: Sendable {
-    /// A longer text is no value.
+    /// The maximum length of a text in octets. A longer text makes the value unknown.
     static let maximumLength = 65_536
 
     private let declared: [DeclaredState]
     private let pointers: [JSONPointer?]
     private let placesOfTopics: [String: [Int]]
-    /// By place; `nil` is unknown.
+    /// By index; `nil` if unknown.
     private var received: [Value?]
-    /// When they become unknown, by place.
+    /// When the values become unknown, by index.
     private var expiries = DeadlineTable<Int>()
 
     init(_ declared: [DeclaredState]) {
@@ -22,10 +22,10 @@ struct StateTable: Sendable {
         received = Array(repeating: nil, count: declared.count)
     }
 
-    /// Sorted, each once.
+    /// Sorted and unique.
     var topics: [String] { placesOfTopics.keys.sorted() }
 
-    /// By place: what was received, else the fallback.
+    /// The received value, or else the fallback.
     func value(at place: Int) -> Value {
         guard declared.indices.contains(place) else { return .unknown }
         return received[place] ?? declared[place].fallback ?? .unknown
@@ -33,7 +33,7 @@ struct StateTable: Sendable {
 
     var nextDeadline: Instant? { expiries.earliest }
 
-    /// - Returns: the places of the states this was for.
+    /// - Returns: the indices of the states with this topic.
     mutating func receive(_ payload: [UInt8], on topicName: String, at now: Instant) -> [Int] {
         guard let places = placesOfTopics[topicName] else { return [] }
         let json = places.contains { !declared[$0].pointer.isEmpty } ? try? JSONValue(parsing: payload) : nil
@@ -41,7 +41,8 @@ struct StateTable: Sendable {
             if declared[place].pointer.isEmpty {
                 set(.string(String(decoding: payload.prefix(StateTable.maximumLength + 4), as: UTF8.self)), place, now)
             } else if let json {
-                // A message that does not speak of the state leaves it as it is: many devices tell only what changed.
+                // A message without the value leaves the state unchanged, because many devices send only changed
+                // values.
                 guard let value = pointers[place]?.value(in: json) else { continue }
                 set(Value(leaf: value), place, now)
             } else {
@@ -51,7 +52,7 @@ struct StateTable: Sendable {
         return places
     }
 
-    /// As if a message had brought it.
+    /// Sets the value as if a message had contained it.
     mutating func set(_ value: Value, _ place: Int, _ now: Instant) {
         guard declared.indices.contains(place) else { return }
         let state = declared[place]
@@ -59,7 +60,7 @@ struct StateTable: Sendable {
         expiries.set(place, received[place] == nil ? nil : state.maximumAge.map { now + $0 })
     }
 
-    /// - Returns: the places of the states that are too old now.
+    /// - Returns: the indices of the states that have expired.
     mutating func expire(at now: Instant) -> [Int] {
         let expired = expiries.due(at: now)
         for place in expired {
@@ -69,9 +70,10 @@ struct StateTable: Sendable {
         return expired
     }
 
-    /// Takes over what the same declarations had under other names.
+    /// Copies the values of states with the same topic, pointer and type from an earlier table, whatever their names.
     ///
-    /// - Returns: the topics that have to be read again, since what they said last was not kept for all that ask now.
+    /// - Returns: the topics whose retained messages must be read again, because the earlier table has no value for
+    ///   some state.
     mutating func takeOver(_ old: StateTable, at now: Instant) -> [String] {
         struct Source: Hashable {
             var topicName, pointer: String
@@ -90,7 +92,7 @@ struct StateTable: Sendable {
             }
             received[place] = old.received[before]
             guard received[place] != nil else { continue }
-            // Of what had no end the arrival is not known: it counts from now.
+            // The arrival of a value without `maximumAge` is not known, so its age is counted from now.
             let arrival = old.expiries[before].flatMap { expiry in old.declared[before].maximumAge.map { expiry - $0 } }
             expiries.set(place, state.maximumAge.map { (arrival ?? now) + $0 })
         }
@@ -99,7 +101,7 @@ struct StateTable: Sendable {
 }
 
 extension Value {
-    /// What a payload or a place in it says; an object or an array as its text.
+    /// The value of a payload or a part of it; an object or an array becomes its JSON text.
     fileprivate init(leaf json: JSONValue) {
         self =
             switch json {
@@ -112,7 +114,7 @@ extension Value {
             }
     }
 
-    /// What was received, as the state's type has it; `nil` where it cannot be.
+    /// The value converted to the state's type; `nil` if it cannot be converted.
     fileprivate func converted(to type: ExpressionType.Scalar) -> Value? {
         guard let text, text.utf8.count <= StateTable.maximumLength else { return nil }
         return switch type {

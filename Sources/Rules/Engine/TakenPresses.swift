@@ -1,14 +1,15 @@
 import Gestures
 
-/// The presses some ordinary rule has answered, so that no rule with `fallback: true` answers them as well.
+/// The presses that triggered an ordinary rule, and therefore must not trigger rules with `fallback: true`.
 struct TakenPresses: Sendable {
-    /// The latest press that was taken.
+    /// The number of the latest press that was taken.
     private var latest: UInt64 = 0
-    /// That press and the 63 before it, the lowest bit being the latest. A gesture has at most eight presses.
+    /// A bit for this press and each of the 63 before it; the lowest bit is the latest. A gesture has at most eight
+    /// presses.
     private var taken: UInt64 = 0
 
     func contains(_ presses: ClosedRange<UInt64>) -> Bool {
-        // Longer ranges than we remember are cut, whoever makes them.
+        // Presses before these 64 are not remembered.
         let first = max(presses.lowerBound, latest &- min(latest, 63))
         guard first <= min(presses.upperBound, latest) else { return false }
         return (first...min(presses.upperBound, latest)).contains { taken >> (latest - $0) & 1 == 1 }

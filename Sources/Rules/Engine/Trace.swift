@@ -1,13 +1,14 @@
 package import ButtonModel
 
-/// What happened in one run, step by step, for people.
+/// The trace of a run: what happened, step by step, for people.
 package struct RunTrace: Hashable, Sendable {
     package struct Line: Hashable, Sendable {
-        /// Since the run's start.
+        /// The time since the start of the run.
         package var after: Duration
-        /// The step's alias, else its path: `actions[2].publish`.
+        /// The step's alias, or else its path, such as `actions[2].publish`.
         package var step: String
-        /// `completed in 12ms`, `branch 1 false (states.lux = 31)`, `R821 did not finish within 30s`.
+        /// What happened, such as `completed in 12ms`, `branch 1 false (states.lux = 31)` or `R821 did not finish
+        /// within 30s`.
         package var text: String
         package var place: Place
 
@@ -19,19 +20,19 @@ package struct RunTrace: Hashable, Sendable {
         }
     }
 
-    /// Of one run; what comes after is counted only.
+    /// The maximum number of lines of a run; further lines are only counted.
     package static let maximumLines = 200
 
     package var run: RunID
     package var rule: String
     package var occurrence: Occurrence
     package var startedAt: UTCTime
-    /// `nil` while it goes on.
+    /// `nil` while the run is in progress.
     package var result: RunResult?
     package var duration: Duration
     package var lines: [Line]
     package var omitted: Int
-    /// Where the steps stand of which no line is here.
+    /// The locations of the steps whose lines were omitted.
     package var omittedPlaces: Set<String>
 
     package init(run: RunID, rule: String, occurrence: Occurrence, startedAt: UTCTime) {
@@ -47,13 +48,13 @@ package struct RunTrace: Hashable, Sendable {
     }
 }
 
-/// Which rules an event would start or did start, gate by gate.
+/// Which rules an event triggers, with the result of each gate.
 package struct Explanation: Hashable, Sendable {
     package struct RuleVerdict: Hashable, Sendable {
         package var rule: String
-        /// `nil`: it runs.
+        /// The gate that stopped the rule; `nil` if it runs.
         package var stoppedBy: Gate?
-        /// One for each gate that was asked: `conditions: states.lux < 20 is false (states.lux = 31)`.
+        /// A reason for each gate that was checked, such as `conditions: states.lux < 20 is false (states.lux = 31)`.
         package var reasons: [String]
         package var place: Place
 
@@ -65,9 +66,9 @@ package struct Explanation: Hashable, Sendable {
         }
     }
 
-    /// In document order; fallback rules after the others.
+    /// In document order, fallback rules after the others.
     package var verdicts: [RuleVerdict]
-    /// Fallback rules that were not asked, since another took the event.
+    /// Fallback rules that were not checked, because another rule handled the event.
     package var notConsidered: [String]
 
     package init(verdicts: [RuleVerdict] = [], notConsidered: [String] = []) {

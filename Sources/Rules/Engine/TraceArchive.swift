@@ -1,7 +1,7 @@
-/// The traces of runs that have ended: the last of each rule, and of all rules together no more than fit.
+/// The traces of completed runs, limited for each rule and in total.
 struct TraceArchive: Sendable {
     static let maximumPerRule = 20
-    /// Of all traces together; a trace counts for one line more than it has.
+    /// The maximum number of lines in all traces; a trace counts as one more line than it has.
     static let maximumLines = 20_000
 
     private struct Entry: Sendable {
@@ -10,7 +10,8 @@ struct TraceArchive: Sendable {
     }
 
     private var traces: [String: [RunTrace]] = [:]
-    /// In the order in which the runs ended; some are gone from `traces`, being the twenty-first of their rules.
+    /// In the order in which the runs ended. It may contain entries whose traces have already been removed because of
+    /// `maximumPerRule`.
     private var order: [Entry] = []
     private var count = 0
     private var lines = 0
@@ -31,7 +32,7 @@ struct TraceArchive: Sendable {
         while traces[rule] != nil { dropFirst(of: rule) }
     }
 
-    /// Down to three quarters, so that it is not done for every run.
+    /// Removes the oldest traces until three quarters of the limit are left, so that not every run removes traces.
     private mutating func makeRoom() {
         var dropped = 0
         for entry in order {
@@ -42,7 +43,7 @@ struct TraceArchive: Sendable {
         order.removeFirst(dropped)
     }
 
-    /// The traces of one rule stand in the order of `order`.
+    /// Whether the trace still exists. A rule's traces are in the same order as its entries in `order`.
     private func has(_ entry: Entry) -> Bool {
         traces[entry.rule]?.contains { $0.run == entry.run } ?? false
     }

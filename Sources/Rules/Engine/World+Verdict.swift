@@ -2,8 +2,8 @@ import ButtonModel
 import Expressions
 
 extension World {
-    /// Whether a condition holds, and what it saw: `states.lux < 20 is false (states.lux = 31)`. A failure of evaluation is
-    /// false with the failure as its reason.
+    /// Evaluates a condition. The reason contains the values that it read: `states.lux < 20 is false (states.lux =
+    /// 31)`. An evaluation error counts as false.
     func verdict(
         on condition: Condition, in environment: Environment, time: UTCTime
     ) -> (holds: Bool, reason: String, isError: Bool) {
@@ -26,9 +26,9 @@ extension World {
         }
     }
 
-    /// Whether all hold, and what the one saw that does not, which ends the asking.
+    /// Evaluates conditions until the first that is false.
     ///
-    /// - Parameter isExplaining: with what those saw that hold.
+    /// - Parameter isExplaining: whether to include the reasons of conditions that are true.
     func verdict(
         on conditions: [Condition], in environment: Environment, time: UTCTime, isExplaining: Bool
     ) -> (holds: Bool, reasons: [String], hasErrors: Bool) {
@@ -51,7 +51,7 @@ extension World {
         return clockIsBelievable ? nil : "false, the clock is earlier than this program"
     }
 
-    /// The values an expression read, in parentheses; empty where its text says it all.
+    /// The values that an expression read, in parentheses; empty if the expression consists only of a name.
     private func seen(by expression: Expression, in environment: Environment) -> String {
         var values = expression.reads.compactMap { slot in
             name(of: slot).flatMap { name in
@@ -63,7 +63,7 @@ extension World {
         return values.isEmpty ? "" : " (" + values.joined(separator: ", ") + ")"
     }
 
-    /// As the file says it. Results and inputs have their names in another place, and go without.
+    /// The name in rule files. Results and inputs are omitted, because the set does not contain their names.
     private func name(of slot: Slot) -> String? {
         func declared<Element>(_ root: String, _ index: Int, in list: [Element], _ name: (Element) -> String) -> String?
         {
@@ -88,7 +88,7 @@ extension World {
 }
 
 extension Value {
-    /// For people: texts in quotes, long ones cut.
+    /// The value for people: text in quotes, truncated if it is long.
     var shown: String {
         switch self {
         case .unknown: "unknown"
@@ -107,7 +107,7 @@ extension LocalTime {
 }
 
 extension Clock {
-    /// `16:17`, with seconds where there are any.
+    /// The time of day as `16:17`, with seconds unless they are zero.
     fileprivate static func shown(millisecondOfDay: Int64) -> String {
         func digits(_ value: Int64) -> String { (value < 10 ? "0" : "") + String(value) }
         let seconds = millisecondOfDay / 1000
@@ -117,7 +117,7 @@ extension Clock {
 }
 
 extension TimeCondition {
-    /// - Returns: whether the moment is in the window, and both as text: `23:15 is in 16:17…08:46`.
+    /// - Returns: whether the time is in the window, and a description such as `23:15 is in 16:17…08:46`.
     fileprivate func verdict(at now: LocalTime, sun: SunFacts) -> (Bool, String) {
         let moment = now.millisecondOfDay
         let start = after?.millisecondOfDay(sun) ?? 0
@@ -136,7 +136,7 @@ extension TimeCondition {
         case .neverRises?, .neverSets?, nil: break
         }
         guard isInside, !weekdays.isEmpty else { return (isInside, text) }
-        // After midnight in a window that spans it, it began the day before.
+        // After midnight, a window that spans midnight began on the day before.
         let beganYesterday = after != nil && end.map { $0 <= start } ?? false && moment < start
         let day = beganYesterday ? now.weekday.before : now.weekday
         guard !weekdays.contains(day) else { return (true, "\(text), which began on \(day.rawValue)") }

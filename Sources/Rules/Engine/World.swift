@@ -2,33 +2,34 @@ import Almanac
 import ButtonModel
 import Expressions
 
-/// What runs read and change besides themselves: the set, and the values of everything it declares.
+/// The rule set and the values of all its declarations, which runs read and change.
 ///
-/// The engine owns it. A run is handed the world, changes it, and leaves a note in `changed`; what follows from a change
-/// is the engine's to do.
+/// The engine owns it, and passes it to a run. The run records its changes in `changed`, and the engine then performs
+/// their consequences.
 struct World: Sendable {
     var set: RuleSet
-    /// By the places in `set`. States are `.unknown` until a message came, or their fallback.
+    /// By index in `set`. A state is its fallback, or else `.unknown`, until a message is received.
     var states: [Value]
     var variables: [Value]
-    /// The ages in `buttons` and `rules` are those of the latest `refreshAges`, and only of what some expression asks.
+    /// Ages in `buttons` and `rules` are as of the last `refreshAges`, and only present if an expression reads them.
     var buttons: [ButtonFacts]
     var rules: [RuleFacts]
     var brokerIsConnected = false
-    /// By the step's key: see `RuleState.cycles`.
+    /// By the keys of `RuleState.cycles`.
     var cycles: [String: CyclePosition] = [:]
-    /// `nil` until told.
+    /// The wall clock time at an instant; `nil` until it is set.
     var clock: (utc: UTCTime, at: Instant)?
     var clockIsBelievable = true
-    /// What runs changed since the engine last looked: it wakes the runs that wait for them, and keeps them.
+    /// Changes by runs that the engine has not handled yet: it resumes the runs that wait for them, and stores the
+    /// changes.
     var changed: Set<Change> = []
-    /// What is down now, of all buttons there are.
+    /// The buttons and parts that are down now, including undeclared buttons.
     var held: Set<PressSource> = []
 
-    /// When the facts that have ages happened.
+    /// The instants from which ages are computed.
     var buttonEvents: [Instant?]
     var ruleStarts: [Instant?]
-    /// The buttons and rules whose ages some expression reads.
+    /// The buttons and rules whose ages are read by expressions.
     private let agedButtons: [Int]
     private let agedRules: [Int]
     private let readsTime, readsSun: Bool
@@ -36,7 +37,7 @@ struct World: Sendable {
     enum Change: Hashable, Sendable {
         case variable(Int)
         case cycle(String)
-        /// By `enable` and `disable`: the engine carries it out.
+        /// By the steps `enable` and `disable`; the engine performs it.
         case enable(Int, Bool)
     }
 
@@ -61,16 +62,16 @@ struct World: Sendable {
         readsSun = rules.readsSun
     }
 
-    /// Whether this button, or this part of it, is down. An empty part means any.
+    /// Whether this button, or this part of it, is down. An empty part means any part.
     func isHeld(_ button: ButtonID?, part: String = "") -> Bool {
         guard let button else { return false }
         return held.contains { $0.button == button && (part.isEmpty || $0.part?.rawValue == part) }
     }
 
-    /// Whether what began this is still down.
+    /// Whether the button or part that caused the run is still down.
     func isHeld(_ occurrence: Occurrence) -> Bool { isHeld(occurrence.button, part: occurrence.facts.part) }
 
-    /// Brings the ages in `buttons` and `rules` up to now, in place: a snapshot then shares the arrays.
+    /// Updates the ages in `buttons` and `rules` in place. Snapshots taken afterwards share the arrays.
     mutating func refreshAges(at now: Instant) {
         for index in agedButtons { buttons[index].lastEventAge = buttonEvents[index].map { now - $0 } }
         for index in agedRules { rules[index].lastRunAge = ruleStarts[index].map { now - $0 } }
@@ -80,7 +81,7 @@ struct World: Sendable {
 // MARK: - Time
 
 extension World {
-    /// The wall clock at a moment of ours, unless it cannot be right.
+    /// The wall clock time at an instant; `nil` if the clock is implausible.
     var believableClock: (utc: UTCTime, at: Instant)? { clockIsBelievable ? clock : nil }
 
     func wallClock(at now: Instant) -> UTCTime {
@@ -88,12 +89,12 @@ extension World {
         return clock.utc + (now - clock.at)
     }
 
-    /// RFC 3339 in the set's zone, as `trigger.at` has it.
+    /// The time in RFC 3339 format in the set's time zone, as in `trigger.at`.
     func timeStamp(_ time: UTCTime) -> String { set.timeZone.timeStamp(at: time) }
 
-    /// What an expression sees at this moment.
+    /// The values that an expression reads now.
     ///
-    /// - Parameter time: of `now` and `sun`; in a rule's conditions that of the press.
+    /// - Parameter time: the time for `now` and `sun`; for a rule's conditions, the time of the press.
     func environment(for facts: TriggerFacts, time: UTCTime, at now: Instant) -> Environment {
         var environment = Environment()
         environment.trigger = facts
@@ -112,9 +113,9 @@ extension World {
 // MARK: - Variables
 
 extension World {
-    /// Assigns what fits: clamped to `min` and `max`.
+    /// Assigns a value, clamped to `min` and `max`.
     ///
-    /// - Throws: R803 for a value that is not among `values`, or of another type.
+    /// - Throws: R803 for a value of another type, or that is not among `values`.
     mutating func assign(_ value: Value, to variable: Int) throws(EvaluationFailure) {
         guard set.variables.indices.contains(variable), variables.indices.contains(variable) else { return }
         let declared = set.variables[variable]
@@ -130,7 +131,7 @@ extension World {
 }
 
 extension DeclaredVariable {
-    /// The value as this variable holds it: of its type, clamped. `nil` where it cannot.
+    /// The value converted to the variable's type and clamped; `nil` if it is not permitted.
     func fitting(_ value: Value) -> Value? {
         guard let converted = value.converted(to: type) else { return nil }
         let clamped = clamped(converted)
@@ -145,7 +146,8 @@ extension DeclaredVariable {
             if let maximum { number = min(number, maximum) }
             return .number(number)
         case .integer(var integer):
-            // A bound with a fraction: the nearest whole number inside; one out of reach of Int64 binds nothing.
+            // A fractional bound is rounded to the nearest whole number inside the range; a bound beyond Int64 has no
+            // effect.
             if let minimum, let bound = Int64(exactly: minimum.rounded(.up)) { integer = max(integer, bound) }
             if let maximum, let bound = Int64(exactly: maximum.rounded(.down)) { integer = min(integer, bound) }
             return .integer(integer)
@@ -162,7 +164,7 @@ extension DeclaredVariable {
 }
 
 extension Value {
-    /// A whole number is taken where a number is wanted; everything else keeps to its type.
+    /// Converts an integer to a number where a number is required; other types are not converted.
     fileprivate func converted(to type: ExpressionType.Scalar) -> Value? {
         switch (self, type) {
         case (.boolean, .boolean), (.integer, .integer), (.string, .string), (.duration, .duration): self
@@ -173,11 +175,11 @@ extension Value {
     }
 }
 
-/// Where presses come from: a button, or one part of it.
+/// The source of presses: a button, or a part of it.
 struct PressSource: Hashable, Sendable {
     var button: ButtonID
     var part: ButtonPart?
 
-    /// A button has few parts.
+    /// Hashes only the button: a button has few parts, so collisions are rare.
     func hash(into hasher: inout Hasher) { hasher.combine(button) }
 }

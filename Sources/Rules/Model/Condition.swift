@@ -1,6 +1,6 @@
 package import Expressions
 
-/// What must hold.
+/// A condition of a rule or a branch, which must be true.
 package struct Condition: Hashable, Sendable {
     package enum Test: Hashable, Sendable {
         case expression(Expression)
@@ -8,7 +8,7 @@ package struct Condition: Hashable, Sendable {
     }
 
     package var test: Test
-    /// As it was written: `states.lux < 20`, `time: after 21:30, before 04:00`. For traces.
+    /// The condition as written, such as `states.lux < 20` or `time: after 21:30, before 04:00`; for traces.
     package var source: String
     package var place: Place
 
@@ -19,13 +19,13 @@ package struct Condition: Hashable, Sendable {
     }
 }
 
-/// `time:` — a window of the day, and the days on which it begins.
+/// A `time:` condition: a window of the day, and the weekdays on which it may begin.
 package struct TimeCondition: Hashable, Sendable {
-    /// `nil`: the start of the day.
+    /// If `nil`, the start of the day.
     package var after: Clock?
-    /// `nil`: the end of the day.
+    /// If `nil`, the end of the day.
     package var before: Clock?
-    /// Days on which the window began; empty: every day.
+    /// The weekdays on which the window may begin; if empty, every day.
     package var weekdays: Set<LocalTime.Weekday>
 
     package init(after: Clock? = nil, before: Clock? = nil, weekdays: Set<LocalTime.Weekday> = []) {

@@ -1,15 +1,15 @@
 package import Expressions
 
-/// A topic whose last value rules may read.
+/// A state: an MQTT topic whose last value rules may read.
 package struct DeclaredState: Hashable, Sendable {
     package var name: String
     package var topicName: String
     /// A JSON Pointer into the payload; empty for the whole payload.
     package var pointer: String
     package var type: ExpressionType.Scalar
-    /// In place of what is unknown.
+    /// The value while the received value is unknown.
     package var fallback: Value?
-    /// After this long without a message the value is unknown again.
+    /// The time after the last message at which the value becomes unknown.
     package var maximumAge: Duration?
     package var place: Place
 
@@ -27,14 +27,14 @@ package struct DeclaredState: Hashable, Sendable {
     }
 }
 
-/// A value that rules may read and write.
+/// A variable, which rules may read and assign.
 package struct DeclaredVariable: Hashable, Sendable {
     package var name: String
     package var type: ExpressionType.Scalar
     package var initial: Value
-    /// What it may hold, in order; empty: anything.
+    /// The values that it may have, in order; if empty, any value.
     package var values: [Value]
-    /// `set` clamps to them; numbers only.
+    /// The range to which `set` clamps the value, for numbers only.
     package var minimum, maximum: Double?
     package var isPersisted: Bool
     package var place: Place
@@ -54,12 +54,12 @@ package struct DeclaredVariable: Hashable, Sendable {
     }
 }
 
-/// Steps with a name, and with inputs.
+/// A script: named steps with inputs.
 package struct Script: Hashable, Sendable {
     package struct Input: Hashable, Sendable {
         package var name: String
         package var type: ExpressionType.Scalar
-        /// `nil`: whoever calls gives it.
+        /// The default value; if `nil`, the call must provide a value.
         package var fallback: Value?
 
         package init(name: String, type: ExpressionType.Scalar, fallback: Value? = nil) {
@@ -72,7 +72,7 @@ package struct Script: Hashable, Sendable {
     package var name: String
     package var inputs: [Input]
     package var steps: [Step]
-    /// How many results its own steps save; their slots begin at 0 in the script.
+    /// The number of results that its own steps save, in slots from 0.
     package var resultCount: Int
     package var place: Place
 

@@ -1,6 +1,6 @@
 package import ButtonModel
 
-/// A button the rules name, and how its hardware is recognised.
+/// A button declared in the rules, and how its hardware is identified.
 package struct DeclaredButton: Hashable, Sendable {
     package enum Hardware: Hashable, Sendable {
         case uuid(String)
@@ -29,7 +29,7 @@ package struct DeclaredButton: Hashable, Sendable {
             }
         }
 
-        /// `nil` for one that has no word in rules, where it counts as any other does.
+        /// `nil` for a model that has no name in the rules, and may be declared as any other model.
         init?(hardware: FlicModel) {
             switch hardware {
             case .flic1: return nil
@@ -46,13 +46,14 @@ package struct DeclaredButton: Hashable, Sendable {
     package var name: String
     package var hardware: Hardware
     package var model: Model
-    /// `nil`: `auto`, derived from the rules.
+    /// The fixed trigger mode; if `nil`, it is derived from the rules (`auto`).
     package var triggerMode: TriggerMode?
-    /// 200 ms … 10 s
+    /// The minimum duration of a long press, 200 ms … 10 s.
     package var holdAfter: Duration
-    /// 100 ms … 2 s
+    /// The maximum time from the `down` of a short press, or the `up` of a long press, to the next `down` of a pattern,
+    /// 100 ms … 2 s.
     package var clickGap: Duration
-    /// `nil`: the set's default.
+    /// If `nil`, the policy of the set.
     package var queued: QueuedPolicy?
     package var place: Place
 
@@ -72,16 +73,17 @@ package struct DeclaredButton: Hashable, Sendable {
     }
 }
 
-/// What happens to events the button had stored while out of reach.
+/// The policy for queued events, which a button stored while it was out of reach.
 package enum QueuedPolicy: Hashable, Sendable {
     case drop
     case accept
-    /// Up to that age, inclusive; all of them, or only the last of one reconnection that matches the rule.
+    /// Accepts events up to `maximumAge`, inclusive. With `keepLast`, only the last matching event of a reconnection is
+    /// accepted.
     case limited(maximumAge: Duration, keepLast: Bool)
 
     package static let standard = QueuedPolicy.limited(maximumAge: .seconds(3), keepLast: false)
 
-    /// Whether a gesture of this age passes. Live gestures always do.
+    /// Whether a gesture of this age is accepted. Live gestures always are.
     package func admits(queued: Bool, age: Duration) -> Bool {
         guard queued else { return true }
         switch self {

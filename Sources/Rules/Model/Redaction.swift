@@ -1,15 +1,14 @@
 import Expressions
 package import JSON
 
-/// Keeps the values of `!secret` and `!env_var` out of everything that is shown: whatever a step prints, says or sends,
-/// where such a value stands, three asterisks are shown.
+/// Replaces the values of `!secret` and `!env_var` by `***` in everything that is shown: traces, logs and messages.
 package struct Redaction: Hashable, Sendable {
     private let values: Set<String>
-    /// Of each value itself, and what becomes of it in JSON, in a URL and in one line. The longest first, so that a value
-    /// inside another leaves nothing of the other.
+    /// Each value, and its encodings in JSON, in a URL and in a single line. The longest come first, so that replacing
+    /// a value does not leave parts of another value that contains it.
     private let forms: [String]
 
-    /// An empty value is nothing to hide.
+    /// Empty values are ignored.
     package init(_ values: Set<String>) {
         self.values = values.subtracting([""])
         forms = Set(self.values.flatMap(\.formsInText)).sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }
@@ -21,7 +20,7 @@ package struct Redaction: Hashable, Sendable {
         forms.reduce(text) { $0.replacing($1, with: "***") }
     }
 
-    /// A text that may be JSON, in which a value may be written with escapes.
+    /// Redacts text that may be JSON, in which a value may be written with other escapes.
     package func callAsFunction(jsonOrText text: String) -> String {
         guard !values.isEmpty, let value = try? JSONValue(parsing: text) else { return self(text) }
         let hidden = self(value)

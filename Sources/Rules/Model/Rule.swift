@@ -1,22 +1,22 @@
-/// What happens, and when.
+/// A rule: triggers, conditions and steps.
 package struct Rule: Hashable, Sendable {
     package enum Mode: String, CaseIterable, Hashable, Sendable {
-        /// While a run goes on, another match is dropped.
+        /// Drops a match while a run is in progress.
         case single
-        /// The run that goes on is cancelled.
+        /// Cancels the run in progress.
         case restart
-        /// Runs follow one another.
+        /// Runs one after another.
         case queued
-        /// Runs go side by side.
+        /// Runs concurrently.
         case parallel
     }
 
-    /// What `mode`, `cooldown` and `rate_limit` count by.
+    /// Whether `mode`, `cooldown` and `rate_limit` apply to the rule, or to each of its buttons separately.
     package enum Scope: String, CaseIterable, Hashable, Sendable {
         case rule, button
     }
 
-    /// At most so many in so long, a sliding window.
+    /// A rate limit: the maximum number of runs in a sliding window.
     package struct Rate: Hashable, Sendable {
         package static let standard = Rate(count: 600, per: .seconds(60))
         package static let largestCount = 10_000
@@ -34,20 +34,20 @@ package struct Rule: Hashable, Sendable {
         case drop, resume
     }
 
-    /// Unique in a set.
+    /// The id, which is unique in a set.
     package var id: String
-    /// What people call it.
+    /// A name for people.
     package var alias: String?
     package var isEnabled: Bool
     package var triggers: [Trigger]
-    /// All must hold.
+    /// Conditions that must all be true.
     package var conditions: [Condition]
     package var steps: [Step]
     package var mode: Mode
-    /// Running and waiting together, 1…100; 1 for `single` and `restart`.
+    /// The maximum number of runs in progress and waiting, 1…100; 1 for `single` and `restart`.
     package var maximum: Int
     package var scope: Scope
-    /// `nil`: the button's, then the set's.
+    /// If `nil`, the policy of the button, or else of the set.
     package var queued: QueuedPolicy?
     package var cooldown: Duration
     package var rateLimit: Rate
@@ -55,9 +55,9 @@ package struct Rule: Hashable, Sendable {
     package var onError: [Step]
     package var onRestart: AfterRestart
     package var isDryRun: Bool
-    /// How many results its own steps save: slots 0..<resultCount.
+    /// The number of results that its own steps save, in slots from 0.
     package var resultCount: Int
-    /// The same for two rules of the same content, scripts they call included, wherever they stand.
+    /// A hash of the rule's content, including the scripts that it calls, regardless of its location.
     package var fingerprint: String
     package var place: Place
 

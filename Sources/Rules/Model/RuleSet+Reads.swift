@@ -1,8 +1,8 @@
 import Expressions
 
-/// What the expressions of a set read, so that nothing is kept ready that nobody asks for.
+/// Enumerates the slots that the expressions of a set read, so that unused values are not computed.
 extension RuleSet {
-    /// Calls with every slot a rule's conditions or steps read, or a script's; with some of them often.
+    /// Calls `body` with each slot that a condition or a step of a rule or a script reads, possibly several times.
     func forEachRead(_ body: (Slot) -> Void) {
         for rule in rules {
             for condition in rule.conditions { condition.forEachRead(body) }
@@ -13,7 +13,7 @@ extension RuleSet {
     }
 }
 
-/// What a window of time needs.
+/// The slots that a time window reads.
 private let timeAndSun: [Slot] = [.now(.hour), .sun(.isUp)]
 
 extension Expression {

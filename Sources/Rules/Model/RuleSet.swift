@@ -2,28 +2,29 @@ package import Almanac
 import ButtonModel
 import Expressions
 
-/// Everything one set of rule files says: checked, and with every expression compiled.
+/// The checked contents of the rule files, with compiled expressions.
 ///
-/// What is named is addressed by its place in these arrays. The slots in expressions are the same places: of
-/// `states`, `variables`, `buttons` and `rules` here, of `Script.inputs` in a script, and of `results` within one rule.
+/// Declarations are referenced by their indices in these arrays. The slots of expressions are the same indices: of
+/// `states`, `variables`, `buttons` and `rules` here, of `Script.inputs` in a script, and of `results` within a rule.
 package struct RuleSet: Hashable, Sendable {
     package var location: Location?
-    /// The zone of `location`, else the system's.
+    /// The time zone of `location`, or else of the system.
     package var timeZone: TimeZone
     package var buttons: [DeclaredButton]
-    /// By name: the buttons they mean in the end, each once, in the order written.
+    /// The indices of the buttons in each group, by name: nested groups are expanded, each button once, in the order
+    /// written.
     package var groups: [String: [Int]]
     package var states: [DeclaredState]
     package var variables: [DeclaredVariable]
     package var scripts: [Script]
-    /// In document order: the entry file first, then what it includes.
+    /// In document order: those of the entry file first, then those of its included files.
     package var rules: [Rule]
     package var tests: [RuleTest]
-    /// The default for buttons and rules that say nothing, and for what only MQTT hears of.
+    /// The policy for buttons and rules without their own, and for events that are only published over MQTT.
     package var queued: QueuedPolicy
-    /// Values that came from `!secret` and `!env_var`: whoever shows anything of a run shows `***` in their place.
+    /// The values of `!secret` and `!env_var`, which `Redaction` must hide in everything that is shown.
     package var confidential: Set<String>
-    /// The same for two sets that say the same, wherever it stands in them: sixteen hexadecimal digits.
+    /// A hash of the set's content, regardless of its locations in the files: sixteen hexadecimal digits.
     package var fingerprint: String
 
     package init(
@@ -47,14 +48,14 @@ package struct RuleSet: Hashable, Sendable {
     }
 }
 
-/// Where something stands in the rule files.
+/// A location in the rule files.
 ///
-/// It is no part of what is said there: two rules that differ only in their places are equal.
+/// All locations are equal, so that rules that differ only in their locations are equal.
 package struct Place: Hashable, Sendable, CustomStringConvertible {
     package var file: String
-    /// From 1; 0 where there is no file.
+    /// The line, from 1; 0 without a file.
     package var line: Int
-    /// Unicode scalars, from 1.
+    /// The column in Unicode scalars, from 1.
     package var column: Int
 
     package init(file: String = "", line: Int = 0, column: Int = 0) {
@@ -63,7 +64,7 @@ package struct Place: Hashable, Sendable, CustomStringConvertible {
         self.column = column
     }
 
-    /// `rules/home.yaml:14:15`
+    /// The location as in messages: `rules/home.yaml:14:15`.
     package var description: String { "\(file):\(line):\(column)" }
 
     package static func == (left: Place, right: Place) -> Bool { true }

@@ -4,24 +4,24 @@ package import Expressions
 import Gestures
 package import JSON
 
-/// A test of the rule files: what is given, what happens, what is expected.
+/// A test in the rule files: the initial situation, what happens, and what is expected.
 package struct RuleTest: Hashable, Sendable {
     package struct Given: Hashable, Sendable {
-        /// `nil`: 2026-01-15 12:00 in the set's zone.
+        /// If `nil`, 2026-01-15 12:00 in the set's time zone.
         package var now: UTCTime?
-        /// Texts as in the file; of a number its spelling. As a topic's payload would bring them.
+        /// The values as text from the file, as if received as payloads.
         package var states: [Assigned] = []
         package var variables: [Assigned] = []
         package var brokerIsOnline = true
-        /// Rule ids.
+        /// The ids of the disabled rules.
         package var disabled: [String] = []
         package var results: [OutsideResult] = []
 
         package init() {}
     }
 
-    /// A state or a variable by name, and its value: names are resolved when the test runs, since a `reload` may have
-    /// brought another set.
+    /// A value for a state or a variable. The name is resolved when the test runs, because a `reload` may have loaded
+    /// another set.
     package struct Assigned: Hashable, Sendable {
         package var name: String
         package var value: Value
@@ -32,17 +32,17 @@ package struct RuleTest: Hashable, Sendable {
         }
     }
 
-    /// What programs and web servers answer.
+    /// The result that a program or a web server returns in the test.
     package struct OutsideResult: Hashable, Sendable {
         package enum Kind: String, CaseIterable, Hashable, Sendable { case run, shell, http }
 
         package var kind: Kind
-        /// Of the arguments joined with spaces, the script, or the URL.
+        /// A prefix of the arguments joined with spaces, of the shell script, or of the URL.
         package var prefix: String
         package var exit: Int
         package var stdout: String
         package var stderr: String
-        /// HTTP
+        /// The HTTP status.
         package var status: Int
         package var body: String
         package var takes: Duration
@@ -78,18 +78,19 @@ package struct RuleTest: Hashable, Sendable {
 package struct TestStep: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         case event(SimulatedEvent)
-        /// Of a declared button, by name.
+        /// The name of a declared button.
         case down(String)
         case up(String)
-        /// - Parameter gap: from `up` to the next `down`; `duration`: from `down` to `up`.
+        /// - Parameter gap: the time from `up` to the next `down`; `duration`: the time from `down` to `up`.
         case press(String, times: Int, gap: Duration, duration: Duration)
         case chord([String])
         case advance(Duration)
         case state([RuleTest.Assigned])
         case broker(isOnline: Bool)
-        /// A rule's id.
+        /// The id of a rule.
         case run(String)
-        /// `nil`: the same files. Otherwise the set of another entry file, loaded with this one.
+        /// If `nil`, reloads the same files. Otherwise loads the set of another entry file, which was read with this
+        /// one.
         case reload(ReloadedSet?)
         case restart(stoppedFor: Duration)
 
@@ -99,7 +100,7 @@ package struct TestStep: Hashable, Sendable {
     }
 
     package var kind: Kind
-    /// Of the step's key.
+    /// The location of the step's key.
     package var place: Place
 
     package init(_ kind: Kind, place: Place = Place()) {
@@ -108,23 +109,24 @@ package struct TestStep: Hashable, Sendable {
     }
 }
 
-/// `reload: FILE`: what that file's set is, or that it has errors and the old one goes on.
+/// The set of the file in `reload: FILE`, or the fact that it has errors, so that the old set stays in use.
 package indirect enum ReloadedSet: Hashable, Sendable {
     case set(RuleSet)
     case hasErrors(file: String)
 }
 
-/// `event:` — something a button did, as if it had been recognised.
+/// `event:` simulates a recognised event of a button.
 package struct SimulatedEvent: Hashable, Sendable {
-    /// A declared name.
+    /// The name of a declared button.
     package var button: String
     package var event: TriggerEvent
     package var part: ButtonPart?
-    /// Of a rotation; positive clockwise.
+    /// The rotation in hundredths of a turn, clockwise positive.
     package var steps: Int
-    /// Of a rotation: where the dial stands then, 0…100; `nil`: at 0.
+    /// The position of the dial after a rotation, 0…100; if `nil`, 0.
     package var position: Int?
-    /// Of a rotation of a Twist, 1…12; `nil`: the first, or while it is pressed the one that the position is in.
+    /// The slot of a Twist's rotation, 1…12; if `nil`, the first, or while it is pressed the slot that the position
+    /// selects.
     package var slot: Int?
     package var heldFor: Duration?
     package var wasQueued: Bool
@@ -149,11 +151,11 @@ package struct SimulatedEvent: Hashable, Sendable {
     }
 }
 
-/// An entry of `expect`: a step, with the fields the test cares about.
+/// An entry of `expect`: an effect, with the fields that the test specifies.
 package struct ExpectedEffect: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         case publish(topic: String?, payload: ExpectedContent?, qos: Int?, retain: Bool?)
-        /// - Parameter arguments: the whole list; of `shell`, `script` and its own arguments.
+        /// - Parameter arguments: the complete list; for `shell`, `script` and its arguments.
         case run(arguments: [String]?, environment: [ExpectedField], directory: String?, stdin: String?)
         case shell(
             script: String?, arguments: [String]?, environment: [ExpectedField], directory: String?, stdin: String?)
@@ -162,7 +164,7 @@ package struct ExpectedEffect: Hashable, Sendable {
     }
 
     package var kind: Kind
-    /// Counted from the `expect` before.
+    /// The time since the previous `expect`.
     package var at: Duration?
     package var place: Place
 
@@ -175,11 +177,11 @@ package struct ExpectedEffect: Hashable, Sendable {
 
 package enum ExpectedContent: Hashable, Sendable {
     case text(String)
-    /// Compared as values.
+    /// Compared as JSON values.
     case json(JSONValue)
 }
 
-/// A variable of a program's environment, or a header.
+/// An environment variable of a program, or an HTTP header.
 package struct ExpectedField: Hashable, Sendable {
     package var name: String
     package var value: String
@@ -191,7 +193,7 @@ package struct ExpectedField: Hashable, Sendable {
 }
 
 package struct ExpectedOutcome: Hashable, Sendable {
-    /// A rule's id.
+    /// The id of a rule.
     package var rule: String
     package var outcome: Outcome
 

@@ -1,20 +1,20 @@
 package import Expressions
 package import JSON
 
-/// One step of a rule or a script.
+/// A step of a rule or a script.
 package struct Step: Hashable, Sendable {
     package var action: StepAction
-    /// Its name in traces.
+    /// The name of the step in traces.
     package var alias: String?
     package var isEnabled: Bool
-    /// `nil` for steps that cannot wait.
+    /// The time limit; `nil` for steps that cannot wait.
     package var timeout: Duration?
     package var retry: Retry?
     package var continuesOnError: Bool
-    /// The slot of `results` that its outcome goes to.
+    /// The slot of `results` in which the result is saved.
     package var savesAs: Int?
-    /// `actions[2].publish`, from 0; in a script its own: `all_off.actions[0].publish`. Unique within a set together with
-    /// the rule's id: positions of `cycle` are stored under it.
+    /// The path of the step with indices from 0, such as `actions[2].publish`, or `all_off.actions[0].publish` in a
+    /// script. Together with the rule's id it is unique in a set, and identifies the stored position of a `cycle`.
     package var path: String
     package var place: Place
 
@@ -36,10 +36,10 @@ package struct Step: Hashable, Sendable {
 }
 
 package struct Retry: Hashable, Sendable {
-    /// Further attempts, 1…10.
+    /// The number of further attempts, 1…10.
     package var count: Int
     package var delay: Duration
-    /// Each wait is so many times the one before, 1…10.
+    /// The factor from one delay to the next, 1…10.
     package var backOff: Double
 
     package init(count: Int, delay: Duration = .seconds(1), backOff: Double = 2) {
@@ -51,26 +51,26 @@ package struct Retry: Hashable, Sendable {
 
 package indirect enum StepAction: Hashable, Sendable {
     case publish(PublishStep)
-    /// `run` and `shell`.
+    /// A `run` or `shell` step.
     case process(ProcessStep)
     case http(HTTPStep)
-    /// A template gives a duration, or text that is one.
+    /// The template's value is a duration, or text that denotes a duration.
     case delay(Template)
     case wait(until: Expression, timeout: Duration)
-    /// All right-hand sides are evaluated before any is assigned.
+    /// All values are evaluated before the first is assigned.
     case set([Assignment])
     case cycle([[Step]], resetAfter: Duration?)
     case `repeat`(RepeatStep)
-    /// `if` has one branch.
+    /// A `choose` step, or an `if` step, which has one branch.
     case choose([Branch], otherwise: [Step], isIf: Bool)
-    /// A place in `RuleSet.scripts`, and a value for each of its inputs; `nil`: the input's own.
+    /// An index in `RuleSet.scripts`, and a value for each of its inputs; `nil` is the input's default.
     case script(Int, with: [ValueTemplate?])
-    /// Places in `RuleSet.rules`.
+    /// Indices in `RuleSet.rules`.
     case enable([Int], Bool)
     case log(LogLevel, Template)
     case stop(Template)
 
-    /// The step's key in the file.
+    /// The key of the step in the file.
     package var word: String {
         switch self {
         case .publish: "publish"
@@ -93,10 +93,10 @@ package indirect enum StepAction: Hashable, Sendable {
 package struct PublishStep: Hashable, Sendable {
     package var topicName: Template
     package var payload: Content
-    /// 0…2
+    /// The quality of service, 0…2.
     package var qos: Int
     package var retain: Bool
-    /// How long it may wait while the broker is away.
+    /// How long the message may wait while the broker is not connected.
     package var maximumAge: Duration
 
     package init(
@@ -111,14 +111,14 @@ package struct PublishStep: Hashable, Sendable {
     }
 }
 
-/// What is sent somewhere.
+/// The payload of a message, or the body of a request.
 package enum Content: Hashable, Sendable {
     case nothing
     case text(Template)
     case json(JSONTemplate)
 }
 
-/// JSON whose leaves may be templates; each keeps its type.
+/// JSON whose leaves may be templates, each of which keeps the type of its value.
 package indirect enum JSONTemplate: Hashable, Sendable {
     case value(JSONValue)
     case template(Template)
@@ -136,7 +136,7 @@ package indirect enum JSONTemplate: Hashable, Sendable {
     }
 }
 
-/// `run`, or `shell`: then the arguments are `/bin/sh -c SCRIPT sh ARGS…`.
+/// A `run` step, or a `shell` step with the arguments `/bin/sh -c SCRIPT sh ARGS…`.
 package struct ProcessStep: Hashable, Sendable {
     package struct Variable: Hashable, Sendable {
         package var name: String
@@ -148,10 +148,10 @@ package struct ProcessStep: Hashable, Sendable {
         }
     }
 
-    /// The first is literal. Where a value may not become an option is decided by `Template.parts`.
+    /// The first argument is literal. `StepValues.action` refuses values that could become options.
     package var arguments: [Template]
     package var environment: [Variable]
-    /// `nil`: the state directory.
+    /// If `nil`, the state directory.
     package var directory: String?
     package var standardInput: Template
     package var isShell: Bool
@@ -169,9 +169,9 @@ package struct ProcessStep: Hashable, Sendable {
 }
 
 package struct HTTPStep: Hashable, Sendable {
-    /// Scheme and host are literal; what is inserted is percent-encoded.
+    /// Scheme and host are literal; inserted values are percent-encoded.
     package var url: Template
-    /// `GET`, `POST`, …
+    /// The method, such as `GET` or `POST`.
     package var method: String
     package var headers: [ProcessStep.Variable]
     package var body: Content
@@ -191,7 +191,7 @@ package struct HTTPStep: Hashable, Sendable {
 
 package enum ExpectedStatus: Hashable, Sendable {
     case exactly(Int)
-    /// `2xx` is 2.
+    /// The first digit: 2 for `2xx`.
     case family(Int)
 
     package func admits(_ status: Int) -> Bool {
@@ -202,14 +202,14 @@ package enum ExpectedStatus: Hashable, Sendable {
     }
 }
 
-/// A value where several types are possible.
+/// A literal value, or a template that gives a value.
 package enum ValueTemplate: Hashable, Sendable {
     case value(Value)
     case template(Template)
 }
 
 package struct Assignment: Hashable, Sendable {
-    /// A place in `RuleSet.variables`.
+    /// An index in `RuleSet.variables`.
     package var variable: Int
     package var value: ValueTemplate
 
@@ -222,12 +222,12 @@ package struct Assignment: Hashable, Sendable {
 package struct RepeatStep: Hashable, Sendable {
     package enum Extent: Hashable, Sendable {
         case whileHeld
-        /// 1…1000
+        /// The number of iterations, 1…1000.
         case count(Int)
     }
 
     package var extent: Extent
-    /// From start to start.
+    /// The period from the start of an iteration to the start of the next.
     package var every: Duration
     package var limit: Duration
     package var steps: [Step]
@@ -252,7 +252,7 @@ package struct Branch: Hashable, Sendable {
     }
 }
 
-/// How loud a `log` step is. The raw value is the word of the file.
+/// The level of a `log` step. The raw value is the word in the file.
 package enum LogLevel: String, CaseIterable, Hashable, Sendable {
     case debug, info, warning, error
 }

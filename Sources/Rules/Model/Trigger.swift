@@ -1,17 +1,17 @@
 package import ButtonModel
 package import Gestures
 
-/// What starts a rule.
+/// A trigger of a rule.
 package struct Trigger: Hashable, Sendable {
     package enum Source: Hashable, Sendable {
-        /// Any of the events on any of the buttons.
+        /// Any of the events of any of the buttons.
         case buttons([ButtonSelector], [TriggerEvent], parts: Set<ButtonPart>)
-        /// Two to four places in `RuleSet.buttons`, all pressed within that time.
+        /// Two to four indices in `RuleSet.buttons`, for buttons that are pressed within a time.
         case chord([Int], within: Duration, ChordEvent)
     }
 
     package var source: Source
-    /// `trigger.id`.
+    /// The id that expressions read as `trigger.id`.
     package var id: String?
     package var place: Place
 
@@ -26,24 +26,24 @@ package struct Trigger: Hashable, Sendable {
     }
 }
 
-/// Which buttons a trigger means. Groups are written out by the loader.
+/// The buttons to which a trigger applies. The loader expands groups.
 package enum ButtonSelector: Hashable, Sendable {
     case any
-    /// A place in `RuleSet.buttons`.
+    /// An index in `RuleSet.buttons`.
     case declared(Int)
     case hardware(DeclaredButton.Hardware)
 }
 
-/// What a rule may wait for on a button.
+/// An event of a button that can trigger a rule.
 package enum TriggerEvent: Hashable, Sendable {
     case down, up
-    /// `click` is one short press, `double_click` two, `clicks: n` n of them.
+    /// A pattern of presses: `click` is one short press, `double_click` two, `clicks: n` n short presses.
     case pattern([PressLength])
-    /// - Parameter after: `for`; `nil`: the button's `hold_after`.
+    /// - Parameter after: the duration in `for`; if `nil`, the button's `hold_after`.
     case hold(after: Duration?)
     case holdRelease
     case swipe(SwipeDirection)
-    /// - Parameter collect: how long steps are summed.
+    /// - Parameter collect: the duration over which steps are summed.
     case rotate(RotationDirection, collect: Duration)
     case connected, disconnected, batteryLow
 

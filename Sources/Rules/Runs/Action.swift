@@ -1,11 +1,11 @@
-/// Something to be done in the world for a step, with every value in its place.
+/// An action to perform for a step, with all templates evaluated.
 package enum Action: Hashable, Sendable {
     case publish(PublishAction)
     case process(ProcessAction)
     case http(HTTPAction)
     case log(LogLevel, String)
 
-    /// The step's key in the file: `publish`, `run`, `shell`, `http`, `log`.
+    /// The key of the step in the file: `publish`, `run`, `shell`, `http` or `log`.
     package var word: String {
         switch self {
         case .publish: "publish"
@@ -16,15 +16,15 @@ package enum Action: Hashable, Sendable {
     }
 }
 
-/// A message for the broker.
+/// A message to publish.
 package struct PublishAction: Hashable, Sendable {
-    /// Without wildcards, at most 65 535 octets.
+    /// A topic name without wildcards, at most 65 535 octets.
     package var topicName: String
     package var payload: [UInt8]
-    /// 0…2.
+    /// The quality of service, 0…2.
     package var qos: Int
     package var retain: Bool
-    /// How long it may wait while the broker is away.
+    /// How long the message may wait while the broker is not connected.
     package var maximumAge: Duration
 
     package init(
@@ -38,13 +38,14 @@ package struct PublishAction: Hashable, Sendable {
     }
 }
 
-/// A program to start, without a shell; a `shell` step is `/bin/sh -c SCRIPT sh ARGS…`.
+/// A program to start. A `shell` step is the program `/bin/sh -c SCRIPT sh ARGS…`.
 package struct ProcessAction: Hashable, Sendable {
-    /// At least the program. It contains a slash, or is looked up in the fixed search path.
+    /// At least the program, which contains a slash or is searched in the fixed path.
     package var arguments: [String]
-    /// `NAME=value`, added to the fixed environment, in this order: what is said of the event, then the step's own.
+    /// `NAME=value` entries that are added to the fixed environment: first the facts of the event, then those of the
+    /// step.
     package var environment: [String]
-    /// `nil`: the state directory.
+    /// If `nil`, the state directory.
     package var directory: String?
     package var standardInput: [UInt8]
     package var isShell: Bool
@@ -61,12 +62,13 @@ package struct ProcessAction: Hashable, Sendable {
     }
 }
 
-/// A request to a web server. Redirects are followed within the host only.
+/// An HTTP request. Only redirects to the same host are followed.
 package struct HTTPAction: Hashable, Sendable {
-    /// `http` or `https`.
+    /// The URL, with scheme `http` or `https`.
     package var url: String
     package var method: String
-    /// `Name: value`, without line breaks. Nothing is added but what the protocol needs; in particular no `Content-Type`.
+    /// `Name: value` lines without line breaks. Only headers that the protocol requires are added, so there is no
+    /// `Content-Type` by default.
     package var headers: [String]
     package var body: [UInt8]
 

@@ -1,43 +1,45 @@
 import ButtonModel
 import Expressions
 
-/// Where a run stands in one list of steps. The frames of a run, from the outside in, name a place in its rule.
+/// The position of a run in a list of steps. The frames of a run, from the outermost to the innermost, are a path to a
+/// step in its rule.
 ///
-/// A frame holds no step and no place in the set: only what was chosen in the step it is inside. So the frames of a run
-/// mean the same in every set in which its rule and the scripts it calls read the same.
+/// A frame contains neither steps nor indices of declarations, but only which part of the enclosing step is executed.
+/// Therefore the frames of a run stay valid in every set in which the run's rule and the scripts that it calls are
+/// unchanged.
 struct Frame: Hashable, Sendable {
-    /// Which list of the step around it; the outermost frame: which list of the rule.
+    /// The list of steps within the enclosing step; for the outermost frame, within the rule.
     enum Part: Hashable, Sendable {
         case actions, onError
-        /// Of `choose` and `if`.
+        /// A branch, or the `else` part, of `choose` and `if`.
         case branch(Int), otherwise
-        /// Of `cycle`.
+        /// An entry of `cycle`.
         case entry(Int)
-        /// It has `Locals` of its own.
+        /// The steps of a called script, which has its own `Locals`.
         case script
         case iteration(Repetition)
     }
 
     var part: Part
-    /// The step that goes on; behind the last one: the list is done.
+    /// The index of the current step; the list is complete if it is the number of steps.
     var position = 0
 }
 
-/// What a `repeat` knows of itself.
+/// The state of a `repeat` step.
 struct Repetition: Hashable, Sendable {
     var startedAt: Instant
-    /// Iterations begun before this one.
+    /// The number of iterations before this one.
     var index: Int64 = 0
-    /// Which tick this iteration began at: ticks that came while one went on are skipped.
+    /// The tick at which this iteration began. Ticks during an iteration are skipped.
     var tick: Int64 = 0
     let isWhileHeld: Bool
-    /// The iteration that goes on is the last.
+    /// Whether the current iteration is the last, because the button was released.
     var isReleased = false
 }
 
-/// What steps see of one another: those of the rule, and those of each call of a script.
+/// The results and inputs that expressions can read: of the rule, or of a call of a script.
 struct Locals: Hashable, Sendable {
-    /// More results than any rule has steps are a mistake.
+    /// The maximum number of results, as many as a rule may have steps.
     static let maximumResults = 1000
 
     var results: [ResultFacts?]
@@ -50,7 +52,7 @@ struct Locals: Hashable, Sendable {
 }
 
 extension RuleSet {
-    /// The list of steps that the innermost frame goes through; none if the frames do not fit the rule.
+    /// The list of steps of the innermost frame; empty if the frames do not match the rule.
     func steps(in rule: Int, at frames: some Collection<Frame>) -> [Step] {
         guard rules.indices.contains(rule), let outermost = frames.first else { return [] }
         var steps: [Step]
@@ -70,7 +72,7 @@ extension RuleSet {
         return steps
     }
 
-    /// The step that the innermost frame stands at.
+    /// The step at which the innermost frame is.
     func step(in rule: Int, at frames: some BidirectionalCollection<Frame>) -> Step? {
         guard let position = frames.last?.position else { return nil }
         let steps = steps(in: rule, at: frames)

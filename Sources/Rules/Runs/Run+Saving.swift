@@ -2,19 +2,19 @@ import ButtonModel
 import Expressions
 import JSON
 
-/// A run as it is kept while it waits, and brought back after a restart.
+/// Encoding of a waiting run as JSON, and decoding after a restart.
 ///
 ///     {"wait": "delay", "frames": [["actions", 2], ["branch", 0, 1]], "locals": [{"results": [], "inputs": []}],
 ///      "next": 3, "left": 300000000000, "elapsed": 120000000000, "delayed": 300000000000,
 ///      "started": 1768475700000, "dry": false}
 ///
-/// Times are nanoseconds, the wall clock is milliseconds. What a later version may have written, or a damaged store, is
-/// not understood as a whole: half a run is worse than none.
+/// Durations are in nanoseconds, the wall clock is in milliseconds. If any part cannot be decoded, because a later
+/// version wrote it or the store is damaged, the whole run is discarded.
 extension Run {
-    /// Octets. A run that has read more than this from programs and servers does not outlive the process.
+    /// The maximum length of the JSON in octets. A run with larger results is not saved.
     static let maximumSavedLength = 1 << 20
 
-    /// Where it waits, if it is in `delay` or `wait` and nothing else is going on; `nil` otherwise.
+    /// The encoded run, if it waits in `delay` or `wait`; otherwise `nil`.
     func saved(in world: World, at now: Instant) -> WaitingRun? {
         let (word, until): (String, Instant)
         switch waiting {
@@ -44,11 +44,11 @@ extension Run {
             endsAt: world.wallClock(at: now) + (until - now), saved: saved)
     }
 
-    /// From what `saved` gave; `nil` if it cannot be understood. With it the wait goes on for `remaining`.
+    /// Decodes a run that `saved` encoded, whose wait then lasts another `remaining`; `nil` if it cannot be decoded.
     ///
-    /// The run's own time went on since it was kept, as its wait did. A button that was held then may have been let go
-    /// since: what was repeated while it was held ends with the iteration it was in. What a `wait` waits for may have
-    /// come meanwhile, so it looks at once.
+    /// The time since the run was saved counts as elapsed time of the run. Buttons may have been released since, so a
+    /// `while: held` repeat ends after its current iteration. The condition of a `wait` may have become true, so it is
+    /// evaluated immediately.
     init?(_ waiting: WaitingRun, rule: Int, remaining: Duration, in world: World, at now: Instant) {
         guard world.set.rules.indices.contains(rule), world.set.rules[rule].id == waiting.rule,
             world.set.rules[rule].fingerprint == waiting.fingerprint,
@@ -61,7 +61,7 @@ extension Run {
             let savedFrames = saved["frames"]?.arrayValue, let savedLocals = saved["locals"]?.arrayValue
         else { return nil }
         self.init(waiting.run, rule: rule, waiting.occurrence, isDryRun: isDryRun, in: world, at: now)
-        // A clock that was set back does not make the wait longer than it was.
+        // If the wall clock was set back, the wait must not become longer.
         let remaining = max(.zero, min(remaining, left))
         let keptAt = now - (left - remaining)
         startedAt = keptAt - elapsed
@@ -94,7 +94,7 @@ extension Run {
 }
 
 extension Frame {
-    /// Further than this nobody counts.
+    /// The maximum of all decoded counts and positions.
     private static let maximumCount: Int64 = 1 << 30
 
     fileprivate func saved(at now: Instant) -> JSONValue {
@@ -199,7 +199,7 @@ extension ResultFacts {
 }
 
 extension Value {
-    /// With its type: JSON alone does not tell `2` from `2.0`, nor a duration from its text.
+    /// The value together with its type, because JSON does not distinguish `2` from `2.0`, nor a duration from text.
     fileprivate var saved: JSONValue {
         switch self {
         case .unknown: .null
@@ -236,7 +236,7 @@ extension Value {
 }
 
 extension JSONValue {
-    /// Nanoseconds, not below zero.
+    /// A duration in nanoseconds; `nil` if it is negative.
     fileprivate var duration: Duration? {
         guard let nanoseconds = integerValue, nanoseconds >= 0 else { return nil }
         return .nanoseconds(nanoseconds)

@@ -2,12 +2,13 @@ import ButtonModel
 import Expressions
 
 extension Step {
-    /// What people are told: its alias, else its path.
+    /// The name in traces: the alias, or else the path.
     var name: String { alias ?? path }
 }
 
 extension Run {
-    /// Octets of a text in a trace. A longer one is left out, not cut: of half a secret nobody can tell that it is one.
+    /// The maximum length of text in a trace, in octets. Longer text is omitted and not truncated, because `Redaction`
+    /// would not recognise a truncated secret.
     private static let longestShown = 200
 
     mutating func note(_ step: Step, _ text: String, at now: Instant) {
@@ -22,12 +23,12 @@ extension Run {
     static func shown(_ text: String) -> String {
         let length = text.utf8.count
         guard length <= longestShown else { return "(\(length) octets)" }
-        // To look at characters takes longer than all else a step does.
+        // Fast path: iterating over characters would take longer than the rest of the step.
         guard text.utf8.contains(where: { $0 < 0x20 || $0 >= 0x80 }) else { return text }
         return String(text.map { $0.isNewline ? " " : $0 })
     }
 
-    /// What a program complained of, or a server answered.
+    /// The first line of a program's error output, or the status of a server's response.
     static func remark(on facts: ResultFacts, of step: Step) -> String {
         switch step.action {
         case .process:
@@ -40,7 +41,7 @@ extension Run {
 
     static func firstLine(of text: String) -> String { String(text.prefix { !$0.isNewline }) }
 
-    /// What an action is about. Of a request neither headers nor body, of a program neither environment nor input.
+    /// A summary of an action, without headers, body, environment and standard input.
     static func summary(of action: Action) -> String {
         switch action {
         case .publish(let message):

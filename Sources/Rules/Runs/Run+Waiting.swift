@@ -1,13 +1,14 @@
 import ButtonModel
 import Expressions
 
-// MARK: Until
+// MARK: Wait
 
 extension Run {
-    /// How often a `wait` looks that asks for the time: nothing else says that a minute is over.
+    /// How often a `wait` whose expression reads the time is evaluated, because no event announces the passing of time.
     static let lookInterval = Duration.seconds(1)
 
-    /// Goes on if what the run waits for holds, fails if its time is up. What cannot be evaluated does not hold.
+    /// Evaluates the condition of a `wait`: continues if it is true, and fails after the timeout. An evaluation error
+    /// counts as false.
     mutating func look(in world: inout World, at now: Instant, _ effects: inout [Effect]) {
         guard case .condition(let since, let until, let looksAt) = waiting, let step = currentStep(in: world),
             case .wait(let expression, let timeout) = step.action
@@ -37,7 +38,7 @@ extension Run {
 }
 
 extension Expression {
-    /// It may change by time alone.
+    /// Whether the value can change just because time passes.
     var readsTheTime: Bool {
         hasTimeWindow
             || reads.contains {
@@ -52,7 +53,7 @@ extension Expression {
 // MARK: - Repeat
 
 extension Run {
-    /// A press that is over, or was over before we heard of it, holds nothing.
+    /// Starts a `repeat` step. `while: held` has no iterations if the press has already ended or was queued.
     mutating func enter(_ step: RepeatStep, of outer: Step, in world: World, at now: Instant) {
         if step.extent == .whileHeld {
             guard !occurrence.facts.wasQueued else {
@@ -68,7 +69,8 @@ extension Run {
         enter(.iteration(Repetition(startedAt: now, isWhileHeld: step.extent == .whileHeld)))
     }
 
-    /// Ticks are counted from the first iteration. One that is due as an iteration ends is not skipped.
+    /// Starts the next iteration, waits for its tick, or ends the `repeat` step. Ticks are multiples of `every` since
+    /// the start; a tick that is due exactly when an iteration ends is not skipped.
     mutating func iterationEnded(_ repetition: Repetition, in world: World, at now: Instant) {
         guard let (outer, step) = repeatAround(in: world) else { return leave() }
         if repetition.isReleased { return leave(outer, "ends: released", at: now) }
@@ -88,14 +90,14 @@ extension Run {
         beginIteration(repetition, tick: tick)
     }
 
-    /// A tick, or the limit, is there.
+    /// Handles the time of the next tick, or of the limit.
     mutating func tick(in world: World, at now: Instant) {
         waiting = nil
         guard case .iteration(let repetition)? = frames.last?.part, let (outer, step) = repeatAround(in: world) else {
             return leave()
         }
         guard now < repetition.startedAt + step.limit else { return leave(outer, "ends at its limit", at: now) }
-        // When the timer was late, the ticks that it missed are skipped.
+        // If the timer fired late, missed ticks are skipped.
         let tick = max(0, (now - repetition.startedAt).nanoseconds) / max(1, step.every.nanoseconds)
         beginIteration(repetition, tick: max(tick, repetition.tick + 1))
     }
@@ -115,7 +117,9 @@ extension Run {
         }
     }
 
-    /// If it stands between two iterations there is nothing to be finished.
+    /// Ends the innermost `repeat` immediately if its button was released while it waits between two iterations.
+    ///
+    /// - Returns: whether it ended.
     mutating func endReleasedRepeat(in world: World, at now: Instant) -> Bool {
         guard case .tick = waiting, case .iteration(let repetition)? = frames.last?.part, repetition.isReleased else {
             return false
@@ -126,7 +130,7 @@ extension Run {
         return true
     }
 
-    /// The step whose iteration the innermost frame is.
+    /// The `repeat` step of the innermost frame, which is an iteration.
     private func repeatAround(in world: World) -> (Step, RepeatStep)? {
         guard let step = world.set.step(in: rule, at: frames.dropLast()), case .repeat(let repetition) = step.action
         else { return nil }

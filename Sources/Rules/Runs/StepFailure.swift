@@ -1,15 +1,15 @@
 import Expressions
 
-/// Why a step failed.
+/// The failure of a step, with an error code of the rule language.
 struct StepFailure: Error, Hashable, Sendable {
-    /// `R801`…`R832`; whoever carries out actions may have others.
+    /// `R801`…`R832`; the components that perform actions also use other codes.
     var code: String
-    /// One line, lower case, no full stop.
+    /// One line in lower case, without full stop.
     var message: String
-    /// What it left behind for `results`.
+    /// The result to save in `results`.
     var facts: ResultFacts?
 
-    /// - Parameter message: of several lines the first counts.
+    /// - Parameter message: only the first line is used.
     init(_ code: String, _ message: String, _ facts: ResultFacts? = nil) {
         self.code = code
         self.message = Run.firstLine(of: message)

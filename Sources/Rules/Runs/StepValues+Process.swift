@@ -2,24 +2,24 @@ import ButtonModel
 import Expressions
 
 extension StepValues {
-    /// Octets of one argument, and of all of them; the same for what is added to the environment.
+    /// The maximum length of an argument or an environment variable in octets, and of all of them together.
     static let maximumArgumentLength = 65_536
     static let maximumArgumentsLength = 131_072
 
-    /// What a value brings stays an argument: it cannot become an option, nor end where it does not.
+    /// Evaluates the arguments. An inserted value always stays within its argument, and cannot become an option.
     ///
-    /// The words after the script of a `shell` step are held to the same rules, since scripts pass them on.
+    /// The arguments after the script of a `shell` step are checked as well, because scripts pass them on to programs.
     ///
-    /// - Throws: R811 for a value that begins with `-` where it could be an option, R812 for one with a NUL, R804 for
-    ///   what is too long.
-    /// - Source: rule language, 8.
+    /// - Throws: R811 for a value that begins with `-` where it could be an option, R812 for a value with a NUL, R804
+    ///   for arguments that are too long.
+    /// - Source: rules/README.md, "Programs, safely".
     func action(_ step: ProcessStep) throws(StepFailure) -> ProcessAction {
         var arguments: [String] = []
         var optionsHaveEnded = false
         for template in step.arguments {
             let argument = try text(template)
             if template.literal != nil {
-                // A word of the rule's own may begin another command, with options of its own.
+                // A literal argument may be the name of another command, after which options are possible again.
                 optionsHaveEnded = argument == "--"
             } else if !optionsHaveEnded, case .expression(let expression, _)? = template.parts.first,
                 argument.utf8.first == UInt8(ascii: "-")
@@ -35,7 +35,7 @@ extension StepValues {
             standardInput: Array(try text(step.standardInput).utf8), isShell: step.isShell)
     }
 
-    /// What is said of the event, then the step's own.
+    /// The environment variables with the facts of the event, followed by those of the step.
     private func variables(of step: ProcessStep) throws(StepFailure) -> [String] {
         let trigger = environment.trigger
         var variables = [

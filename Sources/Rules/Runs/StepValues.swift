@@ -2,13 +2,13 @@ import ButtonModel
 import Expressions
 import JSON
 
-/// The values of one step at one moment: templates become what is sent, each value made fit for where it lands.
+/// Evaluates the templates of a step, and checks each value for the place where it is inserted.
 ///
-/// - Source: rule language, 7.6 and 8.
+/// - Source: rules/README.md, "Where a value lands".
 struct StepValues {
-    /// Octets of a topic name: MQTT 3.1.1, 1.5.3.
+    /// The maximum length of a topic name in octets (MQTT 3.1.1, 1.5.3).
     static let maximumTopicLength = 65_535
-    /// A run waits at most so long in all its delays together.
+    /// The maximum sum of all delays of a run.
     static let longestDelay = Duration.seconds(7 * 86_400)
 
     let environment: Environment
@@ -29,7 +29,7 @@ struct StepValues {
         do { return try template.value(in: environment) } catch { throw StepFailure(error) }
     }
 
-    /// - Throws: R803 for what is no duration, is below zero, or is longer than a run may wait.
+    /// - Throws: R803 for a value that is not a duration, is negative, or exceeds `longestDelay`.
     func delay(_ template: Template) throws(StepFailure) -> Duration {
         let value = try value(template)
         let duration: Duration
@@ -52,10 +52,10 @@ struct StepValues {
     static let tooLong = StepFailure("R803", "the delays of one run are at most 7 days together")
 }
 
-// MARK: - What is sent
+// MARK: - Messages and requests
 
 extension StepValues {
-    /// - Throws: R831 for a value that changes the topic's levels, R804 for one that is too long.
+    /// - Throws: R831 for an empty topic or a value that adds topic levels, R804 for a topic that is too long.
     func action(_ step: PublishStep) throws(StepFailure) -> PublishAction {
         let topicName = try text(step.topicName)
         guard !topicName.isEmpty else { throw StepFailure("R831", "the topic is empty") }
@@ -67,14 +67,14 @@ extension StepValues {
             maximumAge: step.maximumAge)
     }
 
-    /// JSON says so itself, unless the step has a `Content-Type` of its own.
+    /// Adds `Content-Type: application/json` to a JSON body, unless the step sets a `Content-Type`.
     ///
-    /// - Throws: R832 for a value that would end a header line.
+    /// - Throws: R832 for a header with a line break or NUL.
     func action(_ step: HTTPStep) throws(StepFailure) -> HTTPAction {
         var headers: [String] = []
         for header in step.headers {
             let line = "\(header.name): \(try text(header.value))"
-            // What stands in the file, or came from a secret, was not looked at when it was inserted.
+            // Literals and secrets are not checked when they are inserted, so the whole line is checked.
             guard !line.utf8.contains(where: { $0 == 0x0D || $0 == 0x0A || $0 == 0 }) else {
                 throw StepFailure("R832", "the header \(header.name) has a line break or a NUL")
             }
@@ -97,7 +97,7 @@ extension StepValues {
         }
     }
 
-    /// - Parameter room: octets that values may still bring; what stands in the file is not counted.
+    /// - Parameter room: the remaining octets for inserted values; literals are not counted.
     private func json(_ template: JSONTemplate, _ room: inout Int) throws(StepFailure) -> JSONValue {
         switch template {
         case .value(let value): return value

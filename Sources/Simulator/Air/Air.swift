@@ -1,25 +1,25 @@
 import BluetoothHost
 public import ButtonModel
 
-/// The radio between virtual controllers: advertisers and listeners meet, links carry data and break.
+/// The radio between virtual controllers: advertisers meet scanners and initiators, links carry data and are lost.
 ///
-/// An advertiser transmits at every multiple of its interval, counted from when it was enabled. A listener hears
-/// the first transmission after it began to listen, so a meeting is computed, not polled for: while nobody
-/// listens, or every listener has heard what it filters as a duplicate, no timer is set.
+/// An advertiser transmits at every multiple of its interval, counted from when it was enabled. A listener (scanner or
+/// initiator) receives the first transmission after it began to listen. The time of such a meeting is computed and not
+/// polled for: no timer is set while there is no listener, or while all listeners filter all advertisers as duplicates.
 ///
 /// | what                        | when                                                           |
 /// |-----------------------------|----------------------------------------------------------------|
-/// | advertisement, scan response | at the meeting, to each scanner                               |
-/// | link                        | at the meeting of an initiator and an advertiser it is for     |
-/// | ACL data, link control      | `transmissionDelay` after it was given, in order               |
+/// | advertisement, scan response| at the meeting, to each scanner                                |
+/// | link                        | at the meeting of an initiator and a matching advertiser       |
+/// | ACL data, link control      | `transmissionDelay` after it was sent, in order                |
 /// | link loss                   | the supervision timeout after one end went out of reach        |
 ///
-/// A timer that fires late makes each pair meet once, however many intervals have passed.
+/// After a timer that fires late, each pair meets once, however many intervals have passed.
 public struct Air: Sendable {
     public struct Configuration: Hashable, Sendable {
-        /// From one controller to the other, longer than nothing.
+        /// The delay from one controller to the other, at least 1 µs.
         public var transmissionDelay: Duration
-        /// Of a million ACL fragments, how many break their link for good.
+        /// The probability that an ACL fragment breaks its link permanently, in millionths.
         public var linkLossesPerMillion: UInt32
         public var rssi: Int8
 
@@ -32,7 +32,7 @@ public struct Air: Sendable {
         }
     }
 
-    /// A controller's place in the list the air was made with.
+    /// The index of a controller in the list that was passed to `init`.
     public typealias Station = Int
 
     public enum Input: Hashable, Sendable {
@@ -40,7 +40,7 @@ public struct Air: Sendable {
         case received([UInt8], from: Station)
         case setReachable(Station, Bool)
         case fault(Station, ControllerFault)
-        /// The controller's power was off and is on again.
+        /// The controller lost power, which is back.
         case powerCycled(Station)
         case timerFired
     }
@@ -50,22 +50,22 @@ public struct Air: Sendable {
         case send([UInt8], to: Station)
         case setTimer(Instant)
         case cancelTimer
-        /// The host of this controller did what no host may.
+        /// The host of this controller violated the HCI specification.
         case violation(Station, String)
     }
 
     public let configuration: Configuration
     private var controllers: [VirtualController]
-    /// Who scans or initiates, in order: the few among many that advertise.
+    /// The stations that scan or initiate, in ascending order: usually few among many advertisers.
     private var listeners: [Station] = []
     private var unreachable: Set<Station> = []
     private var links: [AirLink] = []
     private var nextLink = 0
-    /// In the order of their times.
+    /// In the order of their arrival.
     private var flights: [AirFlight] = []
-    /// Packets to hosts that are late, in the order they were made.
+    /// Delayed packets to hosts, in the order in which they were created.
     private var postponed: [Postponed] = []
-    /// Every meeting up to here has taken place.
+    /// All meetings up to this time have taken place.
     private var clock: Instant
     private var timer = LogicalTimer()
     private var randomness: SplitMix64
@@ -116,7 +116,7 @@ extension Air {
         return links.firstIndex { $0.central == end || $0.peripheral == end }
     }
 
-    /// Gives a controller one input and carries out what it wants.
+    /// Passes an input to a controller and performs its effects.
     private mutating func give(
         _ input: VirtualController.Input, to station: Station, at now: Instant, _ effects: inout [Effect]
     ) {
@@ -197,7 +197,7 @@ extension Air {
             let update = { (end: AirLink.End) in
                 VirtualController.Input.parametersUpdated(end.handle, status, parameters)
             }
-            // A central that refuses has been asked, and is not told of its own refusal.
+            // A central that rejects a request gets no Connection Update Complete; only the peripheral does.
             if status == .success { give(update(sender), to: sender.station, at: now, &effects) }
             give(update(receiver), to: receiver.station, at: now, &effects)
         case .parameterRequest(let parameters):
@@ -265,7 +265,7 @@ extension Air {
         while let index = links.firstIndex(where: { $0.breaksAt.map { $0 <= now } ?? false }) {
             breakLink(index, at: now, &effects)
         }
-        // A meeting may end another one's reason: each is looked at again before it happens.
+        // A meeting may remove the reason for another meeting, so `meet` checks the reason again.
         for meeting in meetings(until: now) { meet(meeting, at: now, &effects) }
         clock = max(clock, now)
     }
@@ -284,7 +284,7 @@ extension Air {
         return due.sorted { ($0.time, $0.listener, $0.advertiser) < ($1.time, $1.listener, $1.advertiser) }
     }
 
-    /// The next meeting of every pair that has a reason to meet.
+    /// The next meeting of every pair of listener and advertiser for which there is a reason.
     private func forEachMeeting(_ body: (Meeting) -> Void) {
         for listener in listeners where isReachable(listener) {
             for station in controllers.indices where station != listener && isReachable(station) {
@@ -328,7 +328,7 @@ extension Air {
 }
 
 extension VirtualController.Advertiser {
-    /// The first multiple of the interval after `instant`, and never the moment of enabling itself.
+    /// The first multiple of the interval after `instant`, but not the time of enabling itself.
     func firstTransmission(after instant: Instant) -> Instant {
         let elapsed = max(0, (instant - since).nanoseconds)
         let step = max(1, interval.nanoseconds)

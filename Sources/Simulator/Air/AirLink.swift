@@ -1,7 +1,7 @@
 import BluetoothHost
 import ButtonModel
 
-/// One link as the air sees it: two ends, each with the handle its controller gave it.
+/// A link in the `Air`: two ends, each with the handle that its controller assigned.
 struct AirLink: Hashable, Sendable {
     struct End: Hashable, Sendable {
         var station: Air.Station
@@ -11,13 +11,13 @@ struct AirLink: Hashable, Sendable {
     let id: Int
     private(set) var central, peripheral: End
     var parameters: ConnectionParameters
-    /// Nothing gets through. The link breaks when the supervision timeout has passed.
+    /// If set, nothing is delivered, and the link is lost at this time, the end of the supervision timeout.
     var breaksAt: Instant?
-    /// Broken for good: coming back into reach does not mend it.
+    /// Whether the link stays broken even if its ends are in reach again.
     var isDoomed = false
-    /// Whose host has ended it.
+    /// The station whose host has terminated the link.
     var terminatedBy: Air.Station?
-    /// What was under way when the other end went out of reach; it arrives if that comes back in time.
+    /// Flights that were in progress when an end went out of reach; they arrive if it returns before the timeout.
     var held: [AirFlight] = []
 
     init(id: Int, central: End, peripheral: End, parameters: ConnectionParameters) {
@@ -33,7 +33,7 @@ struct AirLink: Hashable, Sendable {
 
     func peer(of station: Air.Station) -> End { station == central.station ? peripheral : central }
 
-    /// The controller at one end has forgotten the link and may give its handle to another.
+    /// The controller at one end has discarded the link, and may reuse its handle.
     mutating func leave(_ station: Air.Station) {
         isDoomed = true
         let nothing = ConnectionHandle(rawValue: 0xFFFF)
@@ -41,7 +41,7 @@ struct AirLink: Hashable, Sendable {
     }
 }
 
-/// Something on its way from one end of a link to the other.
+/// Data or a control message in transit from one end of a link to the other.
 struct AirFlight: Hashable, Sendable {
     enum Cargo: Hashable, Sendable {
         case data(ACLFragment)
@@ -51,7 +51,7 @@ struct AirFlight: Hashable, Sendable {
     }
 
     var arrival: Instant
-    /// `AirLink.id`: the link may be gone when this arrives.
+    /// The `AirLink.id`. The link may not exist any more at the arrival.
     var link: Int
     var sender: Air.Station
     var cargo: Cargo

@@ -1,17 +1,18 @@
 import ButtonModel
 import Flic
 
-/// When a Flic 2 advertises, and how often.
+/// When a simulated button advertises, and with which interval.
 ///
 /// | reason                              | for                      | interval                                         |
 /// |-------------------------------------|--------------------------|--------------------------------------------------|
-/// | public until paired                 | as long as it takes      | 100 ms                                           |
+/// | public until paired                 | no limit                 | 100 ms                                           |
 /// | public after a hold of 7 s          | 30 s                     | 100 ms                                           |
-/// | a press, or the host asked for it   | 60 s                     | 20 ms for 10 s, 152.5 ms to 30 s, then 1022.5 ms |
-/// | a lost link                         | what its hosts asked for | one of theirs for 5 s, then another              |
+/// | a press, or `advertisesAgain`       | 60 s                     | 20 ms for 10 s, 152.5 ms to 30 s, then 1022.5 ms |
+/// | a lost link                         | `timeoutSeconds`         | `firstInterval` for 5 s, then `laterInterval`    |
 ///
-/// The shortest interval of all reasons that hold wins; a connected button is silent, unless it is made public and has
-/// room for another link. The three steps after a press are those of a Twist: a Flic 2's are not known.
+/// The shortest interval of all current reasons is used. A connected button does not advertise, unless it is public and
+/// `advertisesWhileConnected`. The three intervals after a press are those of a Twist, because those of a Flic 2 are
+/// not known.
 struct AdvertisingPlan: Sendable {
     enum Mode: Hashable, Sendable {
         case silent
@@ -47,10 +48,10 @@ struct AdvertisingPlan: Sendable {
         lost = nil
     }
 
-    /// What its hosts asked for is forgotten.
+    /// A reboot clears the advertising settings of the hosts.
     mutating func rebooted() { lost = nil }
 
-    /// - Parameter settings: how to look for the hosts, where nobody wanted the end of the link.
+    /// - Parameter settings: how to advertise after a lost link; `nil` if the link was ended on purpose.
     mutating func disconnected(lookingFor settings: AdvertisingSettings?, advertisesAgain: Bool, at now: Instant) {
         isConnected = false
         lost = settings.map { (now, $0) }
@@ -70,7 +71,7 @@ struct AdvertisingPlan: Sendable {
         return intervals.min().map { .advertising(isPublic: isPublic, interval: $0) } ?? .silent
     }
 
-    /// When `mode` will be another one if nothing happens before.
+    /// When `mode` changes next without further input.
     func nextChange(after now: Instant) -> Instant? {
         let publicEnd = publicUntil.flatMap { now < $0 ? $0 : nil }
         guard !isConnected else { return publicEnd }
@@ -93,7 +94,7 @@ struct AdvertisingPlan: Sendable {
 }
 
 extension AdvertisingSettings {
-    /// When each interval ends, counted from the loss.
+    /// The ends of both intervals, relative to the loss of the link.
     fileprivate var steps: [(end: Duration, interval: UInt16)] {
         let end = Duration.seconds(Int64(timeoutSeconds))
         return [(min(.seconds(5), end), firstInterval), (end, laterInterval)]

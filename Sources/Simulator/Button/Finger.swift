@@ -1,15 +1,15 @@
 import ButtonModel
 
-/// The finger on a simulated button: press scripts and swipes one after another, in time.
+/// Performs press scripts and swipes on a simulated button, one after another.
 ///
-/// | state   | on                       | becomes | and we                                          |
-/// |---------|--------------------------|---------|-------------------------------------------------|
-/// | resting | a whole press            | moving  | begin it, `trainGap` after the last `up`        |
-/// | resting | a bare `down` or `up`    | moving  | begin it at once                                |
-/// | moving  | the time of a movement   | moving  | move                                            |
-/// | moving  | the last movement        | resting | finish the press, begin the next one            |
+/// | state   | on                       | becomes | and we                                            |
+/// |---------|--------------------------|---------|---------------------------------------------------|
+/// | resting | a whole press            | moving  | begin it, at least `trainGap` after the last `up` |
+/// | resting | a single `down` or `up`  | moving  | begin it immediately                              |
+/// | moving  | the time of a movement   | moving  | move                                              |
+/// | moving  | the last movement        | resting | finish the press, begin the next press            |
 ///
-/// Pauses count from when the movement before really happened: a late timer makes a press longer, never shorter.
+/// A pause begins when the previous movement was performed, so a late timer makes a press longer, never shorter.
 struct Finger: Hashable, Sendable {
     enum Step: Hashable, Sendable {
         case down
@@ -21,12 +21,12 @@ struct Finger: Hashable, Sendable {
 
     enum Script: Hashable, Sendable {
         case press(SimulatedPress)
-        /// Down, and up 200 ms later.
+        /// Down, and up 200 ms later with a swipe.
         case swipe(SwipeDirection)
     }
 
     static let maximumQueuedPresses = 64
-    /// Longer than a double click, so that two presses never become one.
+    /// Longer than the time for a double click, so that two presses are never one double click.
     static let trainGap = Duration.milliseconds(700)
 
     private(set) var isDown = false
@@ -35,10 +35,10 @@ struct Finger: Hashable, Sendable {
     private var movements: [SimulatedPress.Movement] = []
     private var lastUp: Instant?
 
-    /// - Returns: false when there are too many waiting; the press is not taken.
+    /// - Returns: false if the queue is full; the press is then dropped.
     mutating func enqueue(_ press: SimulatedPress, at now: Instant) -> Bool { enqueue(.press(press), at: now) }
 
-    /// - Returns: false when there are too many waiting; the script is not taken.
+    /// - Returns: false if the queue is full; the script is then dropped.
     mutating func enqueue(_ script: Script, at now: Instant) -> Bool {
         guard queue.count < Finger.maximumQueuedPresses else { return false }
         queue.append(script)
@@ -46,7 +46,7 @@ struct Finger: Hashable, Sendable {
         return true
     }
 
-    /// Everything that is due. A finger that is down already does not go down again.
+    /// Performs all movements that are due. A movement to the present state is skipped.
     mutating func advance(to now: Instant) -> [Step] {
         var steps: [Step] = []
         while let deadline, deadline <= now {
@@ -73,7 +73,7 @@ struct Finger: Hashable, Sendable {
     private mutating func begin(_ script: Script, at now: Instant) {
         movements = script.movements
         let first = movements.first?.pause ?? .zero
-        // Bare movements are somebody's own fingers, and come when they come.
+        // A single `down` or `up` comes from a person who controls the timing, so it is not delayed.
         guard script != .press(.down), script != .press(.up), !isDown, let lastUp else {
             deadline = now + first
             return

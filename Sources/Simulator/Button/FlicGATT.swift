@@ -2,11 +2,11 @@ import BluetoothHost
 import ButtonModel
 import Bytes
 
-/// What a button shows of itself before any of its own protocol: its service, and what it advertises.
+/// The GATT service and the advertising data of a button.
 enum FlicGATT {
-    /// Write without response.
+    /// The characteristic that the host writes, without response.
     static func toButton(_ model: FlicModel) -> UUID { .long(octets(1, of: model)) }
-    /// Notify.
+    /// The characteristic that the button notifies.
     static func fromButton(_ model: FlicModel) -> UUID { .long(octets(2, of: model)) }
 
     static func services(_ model: FlicModel) -> [LocalService] {
@@ -19,17 +19,17 @@ enum FlicGATT {
         ]
     }
 
-    /// The ATT_MTU of the button's own stack.
+    /// The ATT_MTU that the button's GATT server supports.
     static let attMTU: UInt16 = 140
 
-    /// Everyday advertising says nothing but the flags: LE General Discoverable, no BR/EDR.
+    /// The advertising data in private mode: only the flags LE General Discoverable and BR/EDR Not Supported.
     static let flags: [UInt8] = [0x02, 0x01, 0x06]
 
-    /// Public mode: flags, the service, a name.
+    /// The advertising data in public mode: flags, service UUID and name.
     ///
-    /// The name's true form is not known; nobody may parse it. Ours is `F2`, the firmware's two digits and the
-    /// low 16 bits of the address.
-    /// A Twist's is `T0`, the digits, and the low 24 bits of the address in base64url.
+    /// The real format of the name is not known, so hosts must not parse it. The simulated name is `F2`, two digits of
+    /// the firmware version, and the low 16 bits of the address in hexadecimal; for a Twist `T0`, the digits, and the
+    /// low 24 bits of the address in base64url.
     static func publicData(_ model: FlicModel, address: BluetoothAddress, firmwareVersion: UInt32) -> [UInt8] {
         var writer = ByteWriter(capacity: 31)
         writer.bytes(flags)
@@ -46,13 +46,13 @@ enum FlicGATT {
         return writer.bytes
     }
 
-    /// Manufacturer data: company 0x030F, product type, the address's upper three octets, flags (bit 0: static
-    /// random address; bit 1: connected to another device).
+    /// The scan response: manufacturer data with company 0x030F, product type, the upper three octets of the address,
+    /// and flags (bit 0: static random address; bit 1: connected to another device).
     static func scanResponse(_ model: FlicModel, address: BluetoothAddress, isConnected: Bool) -> [UInt8] {
         var writer = ByteWriter(capacity: 31)
         var manufacturer = ByteWriter()
         manufacturer.uint16(0x030F)
-        // Not known but of a Twist.
+        // The product type is known only for a Twist; 1 is an assumption.
         manufacturer.uint8(model == .twist ? 0x02 : 0x01)
         manufacturer.bytes(address.wireOctets.suffix(3))
         manufacturer.uint8(address.kind.rawValue | (isConnected ? 0b10 : 0))
@@ -66,13 +66,14 @@ enum FlicGATT {
         writer.bytes(data)
     }
 
-    /// Four characters of the low 24 bits.
+    /// Encodes the low 24 bits as four characters.
     private static func base64url(_ bits: UInt64) -> [UInt8] {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
         return [18, 12, 6, 0].map { alphabet[Int(bits >> $0 & 0x3F)] }
     }
 
-    /// `0042000N-8f59-4420-870d-84f3b617e493`, of a Twist `00c9000N-2cbd-4f2a-a725-5ccd960ffb7d`, in the order of the wire.
+    /// The UUID `0042000N-8f59-4420-870d-84f3b617e493`, or `00c9000N-2cbd-4f2a-a725-5ccd960ffb7d` for a Twist, in
+    /// little endian order.
     private static func octets(_ number: UInt8, of model: FlicModel) -> [UInt8] {
         if model == .twist {
             [0x7D, 0xFB, 0x0F, 0x96, 0xCD, 0x5C, 0x25, 0xA7, 0x2A, 0x4F, 0xBD, 0x2C, number, 0x00, 0xC9, 0x00]

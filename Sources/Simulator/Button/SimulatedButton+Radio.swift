@@ -3,9 +3,9 @@ import ButtonModel
 import Bytes
 import Flic
 
-/// Its own radio: when it advertises and what, and what comes and goes over a link.
+/// The button's own BLE peripheral: advertising, the link, and GATT.
 extension SimulatedButton {
-    /// Brings the peripheral's public mode and the host's advertising in line with the plan.
+    /// Updates the peripheral's public mode and the host's advertising according to the plan.
     mutating func advertise(at now: Instant, _ effects: inout [Effect]) {
         guard isUp, let address, let peripheral else { return }
         let isPublic = plan.isPublic(at: now)
@@ -21,7 +21,7 @@ extension SimulatedButton {
             effects.append(.note("silent"))
         case .advertising(let isPublic, let interval):
             perform(.perform(.startAdvertising(advertisement(of: address, isPublic, interval))), at: now, &effects)
-            // A longer interval is nothing to tell.
+            // A change of the interval alone is not noted.
             if case .advertising(isPublic, _) = former { return }
             effects.append(.note(isPublic ? "advertising, public" : "advertising"))
         }
@@ -64,7 +64,7 @@ extension SimulatedButton {
 
         case .connected(let connection):
             guard connection.role == .peripheral else { return }
-            // A controller stops advertising by itself when that led to a link.
+            // A controller stops advertising by itself when a link is established.
             mode = .silent
             guard link == nil else {
                 return perform(
@@ -87,7 +87,7 @@ extension SimulatedButton {
             effects.append(.note("disconnected"))
 
         case .advertisingFailed(let status):
-            // Not asked for again before the plan changes.
+            // The request is repeated only after the plan changes.
             effects.append(.note("the controller refused to advertise: \(status)"))
         case .anomaly(let text):
             effects.append(.note(text))
@@ -158,7 +158,7 @@ extension SimulatedButton {
     private mutating func endLink(isLost: Bool, at now: Instant, _ effects: inout [Effect]) {
         guard link != nil else { return }
         link = nil
-        // A button that restarts with the end of the link has forgotten what its hosts wanted.
+        // `linkDown` may reboot the button, which clears its advertising settings, so it comes before they are read.
         tell(.linkDown, at: now, &effects)
         plan.disconnected(
             lookingFor: isLost ? peripheral?.advertisingSettings : nil, advertisesAgain: advertisesAgain, at: now)

@@ -3,40 +3,39 @@ public import ButtonModel
 import Bytes
 import Flic
 
-/// One button as a peripheral behind a controller of somebody else's making: a `Host`, a `FlicPeripheral` on top
-/// of it, and a finger.
+/// A simulated button behind any controller: a `Host`, a `FlicPeripheral` on top of it, and a `Finger` that presses it.
 ///
-/// | on                          | we                                                                  |
-/// |-----------------------------|---------------------------------------------------------------------|
-/// | transport opened            | set the controller up, take an address, offer the service, advertise |
-/// | a link                      | stop advertising; the peripheral speaks over notifications           |
-/// | a link lost, or ended       | advertise again as `AdvertisingPlan` says, or stay silent            |
-/// | down                        | tell the peripheral; advertise when there is no link                 |
-/// | a turn                      | tell the peripheral, in its units; a button without a dial has none |
-/// | held for 7 s without a link | public mode for 30 s                                                 |
+/// | on                          | we                                                                   |
+/// |-----------------------------|----------------------------------------------------------------------|
+/// | transport opened            | set the controller up, choose an address, add the service, advertise |
+/// | a link                      | stop advertising; the peripheral's packets are notified              |
+/// | a link lost, or ended       | advertise as `AdvertisingPlan` says                                  |
+/// | down                        | pass it to the peripheral; advertise if there is no link             |
+/// | a turn                      | pass it to the peripheral in units; note it if there is no dial      |
+/// | held for 7 s without a link | enter public mode for 30 s                                           |
 /// | paired                      | leave public mode                                                    |
-/// | a second link               | end it: one is all this button has                                   |
-/// | a fault                     | do what it says                                                      |
+/// | a second link               | disconnect it, because the button supports only one link             |
+/// | a fault                     | simulate it                                                          |
 ///
-/// Pairings, the event counter and the queue outlive the transport: a button does not forget because a dongle
-/// was pulled. Presses wait until the controller is set up, for the certificate names its address.
+/// Pairings, event counter and stored events survive a closed transport, as they would in a real button. Presses wait
+/// until the controller is set up, because the certificate contains the address.
 public struct SimulatedButton: Sendable {
     public enum Input: Hashable, Sendable {
         case transportOpened
         case received([UInt8])
         case transportClosed
-        /// At most `SimulatedButton.maximumQueuedPresses` wait; one more is refused with a note.
-        /// Only a Duo has a small button, too.
+        /// At most `SimulatedButton.maximumQueuedPresses` presses wait; a further press is dropped with a note. The
+        /// small button exists only on a Duo.
         case press(SimulatedPress, part: ButtonPart = .big)
-        /// A press during which the hand moves. Only a Duo notices that.
+        /// A press with a swipe, which only a Duo recognises.
         case swipe(SwipeDirection, part: ButtonPart = .big)
-        /// The dial of a Twist is turned by so many hundredths of a whole turn, or a Duo of which a button is down;
-        /// positive: clockwise.
+        /// Turns the dial of a Twist, or a Duo while one of its buttons is down, by hundredths of a turn, clockwise
+        /// positive.
         case turn(hundredths: Int)
-        /// The same while it is pressed, a Duo `quietTime` after that; it is let go `pushTurnTime` later.
+        /// Presses the button, turns it (a Duo `quietTime` later), and releases it `pushTurnTime` after the press.
         case pushTurn(hundredths: Int, part: ButtonPart = .big)
         case batteryChanged(millivolts: Int)
-        /// Nothing before the controller is set up.
+        /// Ignored until the controller is set up.
         case fault(SimulatedFault)
         case timerFired
     }
@@ -47,7 +46,7 @@ public struct SimulatedButton: Sendable {
         case cancelTimer
         case pressFinished(SimulatedPress)
         case note(String)
-        /// The controller cannot be used.
+        /// The controller is unusable.
         case failed(String)
     }
 
@@ -55,10 +54,10 @@ public struct SimulatedButton: Sendable {
     static let publicModeHold = Duration.seconds(7)
     /// Shorter than a hold.
     static let pushTurnTime = Duration.milliseconds(600)
-    /// A host does not believe a Duo that it is turned before.
+    /// Longer than the time after a down during which a host ignores rotation of a Duo.
     static let quietTime = Duration.milliseconds(300)
 
-    /// The address it advertises with, once its controller is known.
+    /// The address with which it advertises; `nil` until its controller is known.
     public internal(set) var address: BluetoothAddress?
     public let description: SimulatedButtonDescription
 
@@ -67,29 +66,29 @@ public struct SimulatedButton: Sendable {
     var peripheral: FlicPeripheral?
     var peripheralDeadline: Instant?
     var finger = Finger()
-    /// Of a Duo: the finger on its small button.
+    /// The finger on the small button of a Duo.
     var smallFinger = Finger()
     var hand = TurningHand()
-    /// When the button that was pressed for it is turned, and by how much.
+    /// The pending turn of a `pushTurn`.
     var nextTurn: (at: Instant, hundredths: Int)?
-    /// When what was turned while it was pressed is let go.
+    /// The pending release of a `pushTurn`.
     var letGo: (at: Instant, part: ButtonPart)?
-    /// Presses from before there was a peripheral to press.
+    /// Presses that were requested before the controller was set up.
     var waitingPresses: [(Finger.Script, ButtonPart)] = []
-    /// When the button, held down, becomes public.
+    /// When the button enters public mode if it stays pressed.
     var publicModeAt: Instant?
     var plan: AdvertisingPlan
-    /// What the host was last asked for.
+    /// The advertising mode that was last requested from the host.
     var mode = AdvertisingPlan.Mode.silent
     var isUp = false
     var link: Connection?
     var advertisesAgain = false
-    /// The end of the link is ours, and shall look like a loss.
+    /// Whether the disconnection that was requested simulates a lost link.
     var losesLink = false
     private var timer = LogicalTimer()
     var randomness: SplitMix64
 
-    /// Seed and name are the source of its keys, boot id and randomness.
+    /// Keys, boot id and all randomness are derived from the seed and the name.
     public init(_ description: SimulatedButtonDescription, seed: UInt64, at now: Instant) {
         self.description = description
         plan = AdvertisingPlan(
@@ -180,7 +179,7 @@ extension SimulatedButton {
         if !isTaken { effects.append(.note("too many presses are waiting; \(script.word) is left out")) }
     }
 
-    /// - Returns: whether the finger can do one more.
+    /// - Returns: whether the finger's queue had room for the script.
     mutating func lay(_ script: Finger.Script, on part: ButtonPart, at now: Instant) -> Bool {
         part == .small ? smallFinger.enqueue(script, at: now) : finger.enqueue(script, at: now)
     }

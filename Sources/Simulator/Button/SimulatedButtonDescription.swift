@@ -1,24 +1,25 @@
 public import ButtonModel
 import Flic
 
-/// One simulated button as a simulator file describes it. Everything a file may leave out is derived from the name.
+/// A simulated button as described in a simulator file. Properties that the file omits are derived from the name.
 public struct SimulatedButtonDescription: Hashable, Sendable {
     public var name: String
-    /// `nil`: derived from the name.
+    /// If `nil`, derived from the name.
     public var address: BluetoothAddress?
     public var serial: String?
     public var nickname: String?
     public var firmwareVersion: UInt32?
     public var batteryMillivolts: Int?
-    /// Starts in public mode and stays there until it is paired.
+    /// Whether the button begins in public mode, and stays there until it is paired.
     public var isPublic: Bool
-    /// Made before, and not forgotten: such a button is not public.
+    /// Existing pairings. A button with pairings does not begin in public mode.
     public var pairings: [Pairing]
-    /// Another device, not in this world, holds a link to it: its public advertising says so.
+    /// Whether a device outside the simulation is connected to the button, as its scan response in public mode then
+    /// says.
     public var isTaken: Bool
-    /// A hold makes it public while it has a link, too.
+    /// Whether a hold of 7 s makes the button public even while it is connected.
     public var advertisesWhileConnected: Bool
-    /// How often it asks whether its host is still there; `nil` for never. A real one's is not known.
+    /// The period of the button's pings; `nil` is never. The period of real buttons is not known.
     public var pingPeriod: Duration?
     public var model: FlicModel
 
@@ -44,13 +45,13 @@ public struct SimulatedButtonDescription: Hashable, Sendable {
 }
 
 extension SimulatedButtonDescription {
-    /// The description's own address, or a public one: the vendor's 80:E4:DA and 24 bits of the name's hash.
+    /// The described address, or a public address: the vendor's prefix 80:E4:DA and 24 bits of the name's hash.
     public var wantedAddress: BluetoothAddress {
         address ?? BluetoothAddress(rawValue: 0x80E4_DA00_0000 | (stableHash(name) & 0xFF_FFFF))
     }
 
-    /// The address it can have behind a controller with `controllerAddress`: its own where that is the same, else
-    /// the static random address nearest to it.
+    /// The address behind a controller: the wanted address if it is the controller's public address, else a static
+    /// random address with the same low 46 bits.
     ///
     /// - Source: Bluetooth Core 5.4, Vol 6, Part B, 1.3.2.1.
     func address(behind controllerAddress: BluetoothAddress) -> BluetoothAddress {
@@ -61,7 +62,8 @@ extension SimulatedButtonDescription {
 
     var firmware: UInt32 { firmwareVersion ?? 11 }
 
-    /// `BA00-A00001`: a letter and five digits of the name's hash. The first letter says what it is.
+    /// A serial number such as `BA00-A00001`: a letter for the model, `A00-`, a letter and five digits from the name's
+    /// hash.
     var derivedSerial: String {
         let hash = stableHash(name)
         let letter = Character(UnicodeScalar(UInt8(ascii: "A") + UInt8((hash >> 32) % 26)))
@@ -69,7 +71,7 @@ extension SimulatedButtonDescription {
         return "\(model.serialLetter)A00-\(letter)" + String(repeating: "0", count: 5 - digits.count) + digits
     }
 
-    /// - Parameter randomness: draws the button's static key and its boot id.
+    /// - Parameter randomness: the source of the button's static key and boot id.
     func peripheral(
         at address: BluetoothAddress, drawing randomness: inout SplitMix64
     ) -> FlicPeripheral.Configuration {
@@ -84,7 +86,7 @@ extension SimulatedButtonDescription {
 }
 
 extension FlicModel {
-    /// - Source: protocol notes, 1.
+    /// The first letter of the model's serial numbers.
     fileprivate var serialLetter: Character {
         switch self {
         case .flic1, .flic2: "B"

@@ -1,13 +1,13 @@
-/// What goes wrong with a simulated button when somebody wants to see what then happens.
+/// A fault of a simulated button, for tests.
 public enum SimulatedFault: Hashable, Sendable {
-    /// The battery is taken out and put back: clock, counter and stored events begin anew, pairings stay.
+    /// The battery is removed and replaced: clock, counter and stored events are reset; pairings remain.
     case reboot
-    /// The link ends, as by a radio that is in the way; the button advertises after it as its host asked.
+    /// The link is lost as by interference; the button then advertises as its hosts requested.
     case dropLink
-    /// The next signed packet carries a wrong signature.
+    /// The next signed packet has a wrong signature.
     case wrongSignature
-    /// The next acknowledgement is lost on the button: the events come again.
+    /// The button ignores the next acknowledgement, so it sends the events again.
     case lostAcknowledgement
-    /// Requests in a session get no answer, until this is taken back.
+    /// Requests in a session are not answered while this is set.
     case ignoresRequests(Bool)
 }

@@ -1,20 +1,20 @@
-/// What a finger does to a simulated button. The raw value is the word of the command line.
+/// A scripted press of a simulated button. The raw value is the name on the command line.
 public enum SimulatedPress: String, CaseIterable, Hashable, Sendable {
     /// Down, and up 80 ms later.
     case click
-    /// Two clicks; the second `down` 200 ms after the first.
+    /// Two clicks; the second `down` comes 200 ms after the first.
     case doubleClick = "double_click"
     /// Down, and up 1.3 s later.
     case hold
     case down
     case up
-    /// Down, and up 7.5 s later: an unconnected button enters public mode.
+    /// Down, and up 7.5 s later, so that an unconnected button enters public mode.
     case makePublic = "make_public"
 }
 
 extension SimulatedPress {
     struct Movement: Hashable, Sendable {
-        /// After the movement before this one.
+        /// The time since the previous movement.
         var pause: Duration
         var isDown: Bool
     }

@@ -2,10 +2,10 @@ import BluetoothHost
 import ButtonModel
 import Bytes
 
-/// One HCI command with its parameters, each inside the range the specification gives it.
+/// A decoded HCI command, with all parameters within the ranges of the specification.
 ///
-/// Written from the specification and not shared with `BluetoothHost`: two readers of one text find more
-/// mistakes than one reader reading twice.
+/// It does not share code with `BluetoothHost`: two independent implementations of the specification find more
+/// mistakes.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.1, 7.3, 7.4, 7.5 and 7.8.
 enum ControllerCommand: Hashable, Sendable {
@@ -46,10 +46,11 @@ struct AdvertisingParameters: Hashable, Sendable {
     enum Kind: Hashable, Sendable { case connectable, directed, scannable, nonConnectable }
 
     var kind = Kind.connectable
-    /// Units of 0.625 ms.
+    /// In units of 0.625 ms.
     var interval: UInt16 = 0x0800
     var ownAddressKind = BluetoothAddress.Kind.public
-    /// Bit 0: scan requests only from the filter accept list; bit 1: connections only from it.
+    /// Bit 0: scan requests only from the filter accept list; bit 1: connection requests only from the filter accept
+    /// list.
     var filterPolicy: UInt8 = 0
 }
 
@@ -62,7 +63,7 @@ struct ScanParameters: Hashable, Sendable {
 
 /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.8.12.
 struct InitiatingParameters: Hashable, Sendable {
-    /// `nil`: whoever is in the filter accept list.
+    /// If `nil`, all devices in the filter accept list.
     var peer: BluetoothAddress?
     var ownAddressKind: BluetoothAddress.Kind
     var connection: ConnectionParameters
@@ -70,19 +71,19 @@ struct InitiatingParameters: Hashable, Sendable {
 
 enum FilterAcceptListEntry: Hashable, Sendable {
     case device(BluetoothAddress)
-    /// Devices that advertise without an address.
+    /// All devices that advertise without an address.
     case anonymous
 }
 
-/// Why a command is not one.
+/// Why a command cannot be decoded.
 enum CommandFault: Error, Hashable, Sendable {
     case unknown
-    /// Too short, too long, or a parameter out of its range.
+    /// The parameters are too short or too long, or a parameter is out of range.
     case invalidParameters
 }
 
 extension ControllerCommand {
-    /// - Parameter parameters: the octets behind the command header.
+    /// - Parameter parameters: the octets after the command header.
     init(opcode: HCIOpcode, parameters: [UInt8]) throws(CommandFault) {
         var fields = ParameterReader(parameters)
         self = try ControllerCommand.decode(opcode, &fields)
@@ -139,7 +140,7 @@ extension ControllerCommand {
     }
 }
 
-/// Reads command parameters and refuses what is out of range.
+/// Reads command parameters and throws `invalidParameters` if a value is out of range.
 private struct ParameterReader {
     private var reader: ByteReader
 
@@ -180,7 +181,8 @@ private struct ParameterReader {
         return BluetoothAddress(rawValue: value, kind: kind)
     }
 
-    /// Resolvable private addresses (2 and 3) need a feature this controller does not claim.
+    /// Address kinds 2 and 3 (resolvable private addresses) are refused, because the controller does not support LL
+    /// privacy.
     mutating func addressKind() throws(CommandFault) -> BluetoothAddress.Kind {
         guard let kind = BluetoothAddress.Kind(rawValue: try uint8()) else { throw .invalidParameters }
         return kind
@@ -208,7 +210,7 @@ private struct ParameterReader {
             kind: kind, interval: maximum, ownAddressKind: ownAddressKind, filterPolicy: try uint8(in: 0...3))
     }
 
-    /// One octet of length and always 31 octets of room.
+    /// The length in one octet, and always 31 octets.
     mutating func advertisingData() throws(CommandFault) -> [UInt8] {
         let count = Int(try uint8(in: 0...31))
         guard let room = try? reader.bytes(31) else { throw .invalidParameters }
@@ -223,7 +225,7 @@ private struct ParameterReader {
             isActive: isActive, ownAddressKind: ownAddressKind, usesFilterAcceptList: try flag())
     }
 
-    /// An interval and a window no longer than it. The air is the same for every pair.
+    /// Checks that the window is not longer than the interval. Both are otherwise ignored.
     private mutating func scanTiming() throws(CommandFault) {
         let interval = try uint16(in: 0x0004...0x4000)
         _ = try uint16(in: 0x0004...interval)
@@ -232,7 +234,7 @@ private struct ParameterReader {
     mutating func initiatingParameters() throws(CommandFault) -> InitiatingParameters {
         try scanTiming()
         let usesFilterAcceptList = try flag()
-        // The peer's fields are ignored, and may be anything, when the list is used.
+        // If the filter accept list is used, the peer's fields are ignored and may have any value.
         let peerKind = try uint8()
         let peer: BluetoothAddress?
         if usesFilterAcceptList {
@@ -252,7 +254,7 @@ private struct ParameterReader {
         let maximum = try uint16(in: minimum...0x0C80)
         let latency = try uint16(in: 0...0x01F3)
         let timeout = try uint16(in: 0x000A...0x0C80)
-        // Units of 10 ms against units of 1.25 ms: the timeout must outlast two intervals with their latency.
+        // The timeout (in 10 ms) must be longer than two intervals (in 1.25 ms) including the peripheral latency.
         guard UInt32(timeout) * 8 > 2 * (1 + UInt32(latency)) * UInt32(maximum) else { throw .invalidParameters }
         let eventLengthMinimum = try uint16()
         _ = try uint16(in: eventLengthMinimum...0xFFFF)

@@ -2,11 +2,11 @@ import BluetoothHost
 import ButtonModel
 import Bytes
 
-/// One HCI event to the host.
+/// An HCI event to the host.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.7.
 enum ControllerEvent: Hashable, Sendable {
-    /// `returnParameters` begins with the status, except where the opcode is 0.
+    /// `returnParameters` begins with the status, unless the opcode is 0.
     case commandComplete(HCIOpcode, returnParameters: [UInt8])
     case commandStatus(HCIOpcode, HCIStatus)
     case disconnectionComplete(handle: ConnectionHandle, reason: UInt8)
@@ -20,7 +20,7 @@ enum ControllerEvent: Hashable, Sendable {
         HCIStatus, handle: ConnectionHandle, interval: UInt16, peripheralLatency: UInt16, supervisionTimeout: UInt16)
     case remoteConnectionParameterRequest(handle: ConnectionHandle, ConnectionParameters)
 
-    /// With a status other than success every other field is meaningless and written as 0.
+    /// If the status is not success, all other fields are undefined, and are written as 0.
     struct ConnectionComplete: Hashable, Sendable {
         var status: HCIStatus
         var handle: ConnectionHandle
@@ -38,7 +38,7 @@ enum ControllerEvent: Hashable, Sendable {
 }
 
 extension ControllerEvent {
-    /// The bit of the event mask that lets the event through; `nil`: it cannot be masked.
+    /// The bit of the event mask that enables the event; `nil` if it cannot be masked.
     ///
     /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.3.1.
     var eventMaskBit: UInt64? {
@@ -53,7 +53,7 @@ extension ControllerEvent {
         }
     }
 
-    /// The bit of the LE event mask that an LE event needs besides.
+    /// The bit of the LE event mask that must also be set for an LE event.
     ///
     /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.8.1.
     var leEventMaskBit: UInt64? {
@@ -69,7 +69,7 @@ extension ControllerEvent {
         }
     }
 
-    /// The whole packet, from the H4 indicator on.
+    /// The packet, beginning with the H4 indicator.
     ///
     ///     octet  0     1           2       3…
     ///            0x04  event code  length  parameters
@@ -167,7 +167,7 @@ extension ControllerEvent.ConnectionComplete {
         fields.uint8(peer.kind.rawValue)
         fields.uint48(peer.rawValue)
         if isEnhanced {
-            // No resolvable private addresses here: both are zero.
+            // Resolvable private addresses are not supported, so both are zero.
             fields.uint48(0)
             fields.uint48(0)
         }

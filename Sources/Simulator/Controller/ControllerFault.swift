@@ -1,23 +1,23 @@
 public import BluetoothHost
 
-/// Something that goes wrong in a controller while it runs. Each lasts until the power has been off, or as often as
-/// it says; Reset mends none of them.
+/// A fault of a controller at run time. It lasts until the power is lost, or for the given count; Reset does not clear
+/// it.
 public enum ControllerFault: Hashable, Sendable {
-    /// Reports a Hardware Error and goes on; `code` is the manufacturer's.
+    /// The controller reports a Hardware Error with the manufacturer's code, and continues.
     case hardwareError(code: UInt8)
-    /// Carries commands out and answers none. Events and data go on.
+    /// The controller performs commands without responding. Events and data are not affected.
     case stopAnswering
-    /// Takes nothing and gives nothing, to either side.
+    /// The controller neither receives nor sends, to its host and on the air.
     case wedge
-    /// Does not tell of the next packets it is done with: their buffers are lost to the host.
+    /// The controller does not report the next completed packets, so the host loses their buffers.
     case loseCompletedPackets(Int)
-    /// Refuses the next commands of this kind.
+    /// The controller refuses the next commands with this opcode.
     case refuse(HCIOpcode, HCIStatus, count: Int)
-    /// Tells of the next link later than it is there: data may overtake the event.
+    /// The controller delays the next Connection Complete event, which data may overtake.
     case delayConnectionComplete(Duration)
 }
 
-/// What is the matter with a controller now.
+/// The faults of a controller that are in effect.
 struct Ailments: Hashable, Sendable {
     private(set) var isWedged = false
     private(set) var isMute = false
@@ -41,14 +41,14 @@ struct Ailments: Hashable, Sendable {
         }
     }
 
-    /// - Returns: whether a packet that is done with is not told of.
+    /// - Returns: whether a completed packet is not reported.
     mutating func losesPacket() -> Bool {
         guard lostPackets > 0 else { return false }
         lostPackets -= 1
         return true
     }
 
-    /// - Returns: what to refuse this command with; `nil` where it is not refused.
+    /// - Returns: the status with which to refuse the command; `nil` if it is not refused.
     mutating func refusal(of opcode: HCIOpcode) -> HCIStatus? {
         guard let refusal = refusals[opcode], refusal.count > 0 else { return nil }
         refusals[opcode]?.count -= 1

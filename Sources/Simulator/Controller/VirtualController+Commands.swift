@@ -2,7 +2,7 @@ import BluetoothHost
 import ButtonModel
 import Bytes
 
-/// The host's side of the controller: its packets, and what each command does.
+/// The controller's handling of HCI packets and commands from its host.
 extension VirtualController {
     mutating func receive(_ packet: [UInt8], at now: Instant) -> [Effect] {
         guard !configuration.faults.isSilent, !ailments.isWedged else { return [] }
@@ -223,7 +223,7 @@ extension VirtualController {
             ]
     }
 
-    /// Both replies return the handle after the status.
+    /// Answers one of the two replies, which both return the handle after the status.
     private mutating func answerParameterRequest(
         _ handle: ConnectionHandle, _ opcode: HCIOpcode, _ effect: Effect
     ) -> [Effect] {
@@ -233,7 +233,7 @@ extension VirtualController {
         return complete(opcode) { $0.uint16(handle.rawValue) } + [effect]
     }
 
-    /// Host to controller, a fragment is the first of a frame (0b00) or a continuation (0b01), to one peer.
+    /// Passes on an ACL fragment from the host, which is the first of a frame (0b00) or a continuation (0b01).
     ///
     /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 5.4.2.
     private mutating func receiveACLData(_ header: ByteReader) -> [Effect] {
@@ -247,7 +247,7 @@ extension VirtualController {
             return [.violation("ACL data of \(count) octets")]
         }
         guard let link = volatile.links[handle], !link.isTerminating else {
-            // The host may not have heard yet that the link is gone.
+            // The host may not have received the Disconnection Complete event yet.
             return []
         }
         let inUse = volatile.links.values.reduce(0) { $0 + $1.buffersInUse }

@@ -2,13 +2,13 @@ import BluetoothHost
 import ButtonModel
 import Bytes
 
-/// What the controller says of itself.
+/// The controller's version, features, buffers and supported commands.
 extension VirtualController {
-    /// Return parameters after the status. Other commands have none.
+    /// Writes the return parameters after the status. Commands that are not listed have none.
     func describe(_ command: ControllerCommand, _ fields: inout ByteWriter) {
         switch command {
         case .readLocalVersionInformation:
-            // Bluetooth 5.3 twice, and a company that is none.
+            // HCI and LL version 5.3, and a company identifier that is not assigned (0xFFFF).
             fields.uint8(0x0C)
             fields.uint16(0)
             fields.uint8(0x0C)
@@ -43,7 +43,7 @@ extension VirtualController {
             fields.uint8(configuration.acceptListSize)
 
         case .leReadSupportedStates:
-            // Every combination, of which bits 22 and 23 are scanning while initiating.
+            // All combinations of states; bits 22 and 23 are scanning while initiating.
             fields.uint64(configuration.scansWhileInitiating ? 0x0000_03FF_FFFF_FFFF : 0x0000_03FF_FF3F_FFFF)
 
         case .disconnect, .setEventMask, .reset, .readRSSI, .leSetEventMask, .leSetRandomAddress,
@@ -56,7 +56,7 @@ extension VirtualController {
         }
     }
 
-    /// 64 octets, one bit a command.
+    /// The supported commands, 64 octets with a bit for each command.
     ///
     /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 6.27.
     private var supportedCommands: [UInt8] {
@@ -74,10 +74,10 @@ extension VirtualController {
     }
 }
 
-// MARK: - What it wants of the air
+// MARK: - Activities on the air
 
 extension VirtualController {
-    /// How it advertises now.
+    /// The current advertising parameters and data.
     struct Advertiser: Hashable, Sendable {
         var address: BluetoothAddress
         var kind: AdvertisingParameters.Kind
@@ -97,7 +97,8 @@ extension VirtualController {
             scanResponse: volatile.scanResponse)
     }
 
-    /// The reports an advertiser gives this scanner: none when it does not scan, or has made them already.
+    /// The reports about an advertiser that this scanner would give: none if it does not scan or filters them as
+    /// duplicates.
     func reports(of advertiser: Advertiser, rssi: Int8) -> [AdvertisingReport] {
         guard let scan = volatile.scan else { return [] }
         let parameters = volatile.scanParameters
@@ -122,7 +123,7 @@ extension VirtualController {
         return reports.filter(scan.wants)
     }
 
-    /// Whether a pending connection is for this advertiser.
+    /// Whether the pending connection matches this advertiser.
     func initiates(to advertiser: Advertiser) -> Bool {
         guard let initiating = volatile.initiating, advertiser.kind == .connectable,
             !isLinked(to: advertiser.address)
@@ -131,7 +132,7 @@ extension VirtualController {
             ?? volatile.acceptList.contains(.device(advertiser.address))
     }
 
-    /// The address a pending connection would be made from, and the parameters it would have.
+    /// The address and the parameters for the pending connection.
     var initiator: (address: BluetoothAddress, ConnectionParameters)? {
         guard let initiating = volatile.initiating, let address = address(initiating.parameters.ownAddressKind) else {
             return nil
@@ -139,14 +140,14 @@ extension VirtualController {
         return (address, initiating.parameters.connection)
     }
 
-    /// An advertiser with a filter policy lets only its own list in.
+    /// Whether the advertiser's filter policy accepts a connection request from this central.
     func accepts(_ central: BluetoothAddress) -> Bool {
         volatile.advertisingParameters.filterPolicy < 2 || volatile.acceptList.contains(.device(central))
     }
 
     var isListening: Bool { !ailments.isWedged && (volatile.scan != nil || volatile.initiating != nil) }
 
-    /// The lowest handle without a link.
+    /// The lowest handle that is not in use.
     var freeHandle: ConnectionHandle {
         var handle = ConnectionHandle(rawValue: 0x0040)
         while volatile.links[handle] != nil { handle.rawValue += 1 }
@@ -157,7 +158,7 @@ extension VirtualController {
         volatile.links.values.contains { $0.peer == peer }
     }
 
-    /// `nil`: the host has set no random address.
+    /// The controller's own address of this kind; `nil` if the host has not set a random address.
     func address(_ kind: BluetoothAddress.Kind) -> BluetoothAddress? {
         switch kind {
         case .public: configuration.address
@@ -165,7 +166,7 @@ extension VirtualController {
         }
     }
 
-    /// Activities that look at the filter accept list, which must not change under them.
+    /// Whether an activity uses the filter accept list, which must then not be changed.
     var usesFilterAcceptList: Bool {
         (volatile.initiating.map { $0.parameters.peer == nil } ?? false)
             || (volatile.scan != nil && volatile.scanParameters.usesFilterAcceptList)

@@ -2,42 +2,41 @@ public import BluetoothHost
 public import ButtonModel
 import Bytes
 
-/// An HCI LE controller made of bytes: the other end of `BluetoothHost`.
+/// A virtual HCI controller for LE, the peer of `BluetoothHost`.
 ///
-/// It is strict about its host. A command with a wrong length or a parameter out of range is refused with 0x12,
-/// one that comes in the wrong state with 0x0C, one it does not know with 0x01; LE events stay masked until the
-/// host unmasks them; ACL data beyond the buffers is lost. What a real controller could only suffer from is also
-/// told as a `violation`.
+/// It checks its host strictly. A command with a wrong length or a parameter out of range is refused with 0x12, a
+/// command in a wrong state with 0x0C, and an unknown command with 0x01. LE events are masked until the host enables
+/// them, and ACL data beyond the number of buffers is lost. Mistakes that a real controller could not report are also
+/// emitted as `violation`.
 ///
-/// What it does on the air is for `Air` to bring about: this value says what it wants (`advertiser`, `listener`),
-/// and `Air` tells it what came of that.
+/// `Air` simulates the radio: it reads `advertiser`, `isListening` and `initiator`, and passes the results as inputs.
 ///
 /// | activity    | begins with             | ends with                                                  |
 /// |-------------|-------------------------|------------------------------------------------------------|
 /// | advertising | advertising enable      | advertising disable, a link, Reset                         |
 /// | scanning    | scan enable             | scan disable, Reset                                        |
 /// | initiating  | Create Connection       | a link (0x00), Cancel (0x00, then Connection Complete 0x02), Reset |
-/// | link        | a meeting on the air    | Disconnect, the peer's Disconnect, supervision timeout, Reset |
+/// | link        | a meeting on the air    | Disconnect by either side, supervision timeout, Reset      |
 ///
-/// Everything but the configuration and the faults is lost at Reset, and those when the power goes off.
+/// Reset clears everything except the configuration and the faults; a loss of power clears the faults, too.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part E.
 public struct VirtualController: Sendable {
     public struct Configuration: Hashable, Sendable {
         public var address: BluetoothAddress
-        /// Octets of one ACL data packet, in either direction.
+        /// The maximum length of an ACL data packet in either direction, in octets.
         public var aclDataLength: UInt16
         public var aclBufferCount: UInt8
-        /// LE Read Buffer Size answers 0, and LE data uses the buffers of Read Buffer Size.
+        /// Whether LE Read Buffer Size returns 0, so that LE data uses the buffers of Read Buffer Size.
         public var sharesBuffers: Bool
-        /// Entries of the filter accept list; 0: it takes none.
+        /// The size of the filter accept list, which may be 0.
         public var acceptListSize: UInt8
         public var maximumLinks: Int
-        /// The Connection Parameters Request procedure, by which a peripheral's controller asks by itself.
+        /// Whether the controller supports the Connection Parameters Request procedure.
         public var supportsParameterRequests: Bool
-        /// Else one refuses while the other goes on.
+        /// If false, scanning and initiating refuse each other.
         public var scansWhileInitiating: Bool
-        /// Else its features say that it has no LE.
+        /// If false, its features say that LE is not supported.
         public var isLowEnergy: Bool
         public var faults: Faults
 
@@ -60,17 +59,17 @@ public struct VirtualController: Sendable {
         }
     }
 
-    /// What controllers in the field get wrong. Nothing is, unless asked for.
+    /// Faults of real controllers. None by default.
     public struct Faults: Hashable, Sendable {
-        /// Takes everything and never answers.
+        /// The controller ignores all packets and never responds.
         public var isSilent = false
-        /// Answered with 0x01 although they belong to every LE controller.
+        /// Commands that are refused with 0x01, although LE controllers must support them.
         public var unknownCommands: Set<HCIOpcode> = []
-        /// Carried out and never answered.
+        /// Commands that are performed without a response.
         public var unansweredCommands: Set<HCIOpcode> = []
-        /// Unknown commands are answered by Command Complete instead of Command Status.
+        /// Unknown commands are refused with Command Complete instead of Command Status.
         public var completesUnknownCommands = false
-        /// Connection Complete comes before the Command Status of Create Connection.
+        /// Connection Complete is sent before the Command Status of Create Connection.
         public var reportsConnectionBeforeCommandStatus = false
 
         public init() {}
@@ -79,44 +78,44 @@ public struct VirtualController: Sendable {
     public enum Input: Hashable, Sendable {
         /// One HCI packet from the host, with its H4 indicator.
         case received([UInt8])
-        /// An advertisement or a scan response on the air.
+        /// An advertisement or a scan response was received.
         case heard(AdvertisingReport)
-        /// An advertiser and an initiator met. `handle` is free at this controller.
+        /// The air has established a link. `handle` is free at this controller.
         case linked(ConnectionHandle, peer: BluetoothAddress, role: LinkRole, ConnectionParameters)
-        /// The peer has the oldest ACL packet in the buffers of this link.
+        /// The peer has received the oldest ACL packet in the buffers of this link.
         case delivered(ConnectionHandle)
-        /// The peer sent this.
+        /// The peer has sent this fragment.
         case arrived(ConnectionHandle, ACLFragment)
-        /// How strongly the peer was heard last, in dBm. Answers `measure`.
+        /// The RSSI of the peer in dBm, the response to `measure`.
         case measured(ConnectionHandle, rssi: Int8)
         case parametersUpdated(ConnectionHandle, HCIStatus, ConnectionParameters)
-        /// The peripheral's controller asks for other parameters.
+        /// The peripheral's controller requests other parameters.
         case parametersRequested(ConnectionHandle, ConnectionParameters)
         case unlinked(ConnectionHandle, reason: HCIStatus)
         case fault(ControllerFault)
-        /// The power was off and is on again: everything is forgotten, faults too.
+        /// The power was lost and is back: everything is cleared, including faults.
         case powerCycled
     }
 
     public enum Effect: Hashable, Sendable {
         /// One HCI packet to the host, with its H4 indicator.
         case send([UInt8])
-        /// The same, later. Lost when the power goes off before.
+        /// An HCI packet to send after a delay, unless the power is lost before.
         case sendLater([UInt8], after: Duration)
         case transmit(ConnectionHandle, ACLFragment)
-        /// The host ended this link; both ends hear of it as `unlinked`.
+        /// The host has ended this link; both ends then get `unlinked`.
         case terminate(ConnectionHandle, reason: HCIStatus)
-        /// The link is forgotten at this end and its peer is not told.
+        /// This end has discarded the link without informing its peer.
         case abandon(ConnectionHandle)
-        /// How strong is the signal of this link's peer?
+        /// Requests the RSSI of this link's peer.
         case measure(ConnectionHandle)
-        /// The central sets these parameters.
+        /// The central changes the parameters.
         case updateParameters(ConnectionHandle, ConnectionParameters)
-        /// The peripheral asks the central's controller for these.
+        /// The peripheral requests parameters from the central's controller.
         case requestParameters(ConnectionHandle, ConnectionParameters)
-        /// The central's host does not want what the peripheral asked for.
+        /// The central's host has rejected the peripheral's request.
         case refuseParameters(ConnectionHandle, reason: HCIStatus)
-        /// The host did what no host may.
+        /// The host violated the HCI specification.
         case violation(String)
     }
 
@@ -212,9 +211,9 @@ public struct VirtualController: Sendable {
     }
 }
 
-/// A piece of a link's data, at most one ACL packet of either controller.
+/// A fragment of an L2CAP frame, at most as long as an ACL packet of the sending controller.
 public struct ACLFragment: Hashable, Sendable {
-    /// An L2CAP frame begins here.
+    /// Whether an L2CAP frame begins with this fragment.
     public var isFirst: Bool
     public var data: [UInt8]
 
@@ -229,7 +228,7 @@ public struct ACLFragment: Hashable, Sendable {
         }
     }
 
-    /// As the host reads it: a first fragment has the packet boundary flag 0b10.
+    /// The fragment as an HCI packet to the host; the packet boundary flag of a first fragment is 0b10.
     ///
     /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 5.4.2.
     fileprivate func packet(for handle: ConnectionHandle) -> [UInt8] {
@@ -246,11 +245,11 @@ extension HCIStatus {
     static let unsupportedRemoteFeature = HCIStatus(rawValue: 0x1A)
 }
 
-// MARK: - What Reset forgets
+// MARK: - State cleared by Reset
 
 extension VirtualController {
     struct Volatile: Sendable {
-        /// Without LE Meta, bit 61: a host has to ask for it.
+        /// LE Meta, bit 61, is disabled by default.
         var eventMask: UInt64 = 0x0000_1FFF_FFFF_FFFF
         var leEventMask: UInt64 = 0x1F
         var randomAddress: BluetoothAddress?
@@ -270,7 +269,7 @@ extension VirtualController {
 
         var since: Instant
         var filtersDuplicates: Bool
-        /// Reports already made, without their signal strength. Emptied when full, as controllers do.
+        /// The reports already given, without RSSI. Cleared when full, as in real controllers.
         var seen: Set<AdvertisingReport> = []
 
         func wants(_ report: AdvertisingReport) -> Bool {
@@ -280,7 +279,7 @@ extension VirtualController {
             return !seen.contains(report)
         }
 
-        /// - Returns: whether the host is to hear of it.
+        /// - Returns: whether to send the report to the host.
         mutating func remember(_ report: AdvertisingReport) -> Bool {
             guard wants(report) else { return false }
             guard filtersDuplicates else { return true }
@@ -295,7 +294,7 @@ extension VirtualController {
     struct Initiating: Sendable {
         var parameters: InitiatingParameters
         var since: Instant
-        /// The Command Status is held back until the connection is there.
+        /// Whether the Command Status is delayed until the connection is complete.
         var isStatusDue: Bool
     }
 
@@ -323,12 +322,12 @@ extension VirtualController {
         return [.send(event.packet)]
     }
 
-    /// The answer to a command, unless the controller is one that forgets to answer it.
+    /// The response to a command; none if a fault suppresses responses.
     func answer(_ opcode: HCIOpcode, _ answer: ControllerEvent) -> [Effect] {
         ailments.isMute || configuration.faults.unansweredCommands.contains(opcode) ? [] : event(answer)
     }
 
-    /// The enhanced form where the host has unmasked it, never both.
+    /// The enhanced event if the host has enabled it, else the simple event.
     func connectionComplete(_ complete: ControllerEvent.ConnectionComplete) -> [Effect] {
         lets(.enhancedConnectionComplete(complete))
             ? event(.enhancedConnectionComplete(complete)) : event(.connectionComplete(complete))

@@ -2,43 +2,43 @@ import BluetoothHost
 public import ButtonModel
 public import Flic
 
-/// A controller for the host under test, and buttons in its air, each with a controller of its own.
+/// The host's virtual controller and simulated buttons within its range, each with its own virtual controller.
 ///
-/// The whole of it is one pure machine with one timer: `Air` and its controllers, and a `SimulatedButton` behind
-/// each controller but the first. HCI packets between a button and its controller take no time and never leave;
-/// everything that does take time (air, fingers, advertising) is a deadline, and the earliest is the timer.
+/// It is one value with one timer. It contains the `Air` with its controllers, and a `SimulatedButton` behind each
+/// controller except the first. HCI packets between a button and its controller take no time; everything that takes
+/// time (air, fingers, advertising) is a deadline, and the timer is the earliest of them.
 ///
-/// | on                    | we                                                                            |
-/// |-----------------------|-------------------------------------------------------------------------------|
-/// | any input             | first fire what is due, then take the input, then hand packets on until all is quiet |
-/// | a packet of the host  | give it to the host's controller, and tell what it answers                    |
-/// | a press               | queue it at the button's finger                                               |
-/// | a fault, a voltage    | give it to the button                                                         |
-/// | out of reach, or back | cut the button's controller off from the air, or join it again                |
-/// | an unknown button     | say so, and do nothing                                                        |
+/// | on                    | we                                                                          |
+/// |-----------------------|-----------------------------------------------------------------------------|
+/// | any input             | handle what is due, then the input, then pass packets on until none is left |
+/// | a packet of the host  | pass it to the host's controller, and emit its packets                      |
+/// | a press               | add it to the queue of the button's finger                                  |
+/// | a fault, a voltage    | pass it to the button                                                       |
+/// | out of reach, or back | disconnect the button's controller from the air, or connect it again        |
+/// | an unknown button     | emit `unknownButton`                                                        |
 ///
 /// The same buttons, seed and inputs give the same effects.
 public struct SimulatedWorld: Sendable {
     public enum Input: Hashable, Sendable {
         /// One HCI packet from the host, with its H4 indicator.
         case received([UInt8])
-        /// Only a Duo has a small button, too.
+        /// The small button exists only on a Duo.
         case press(button: String, SimulatedPress, part: ButtonPart = .big)
-        /// A press during which the hand moves. Only a Duo notices that.
+        /// A press with a swipe, which only a Duo recognises.
         case swipe(button: String, SwipeDirection, part: ButtonPart = .big)
-        /// The dial of a Twist is turned by so many hundredths of a whole turn, or a Duo of which a button is down;
-        /// positive: clockwise.
+        /// Turns the dial of a Twist, or a Duo while one of its buttons is down, by hundredths of a turn, clockwise
+        /// positive.
         case turn(button: String, hundredths: Int)
-        /// The same while it is pressed; it is let go a little later.
+        /// Presses the button, turns it, and releases it shortly afterwards.
         case pushTurn(button: String, hundredths: Int, part: ButtonPart = .big)
-        /// The button goes out of reach (links end by supervision timeout) or comes back.
+        /// The button leaves the range of the radio (its links end by supervision timeout), or comes back.
         case setReachable(button: String, Bool)
-        /// The voltage of its battery, as it is from now on.
+        /// The new voltage of the button's battery.
         case setBattery(button: String, millivolts: Int)
         case fault(button: String, SimulatedFault)
-        /// Something goes wrong in the host's controller.
+        /// A fault of the host's controller.
         case controllerFault(ControllerFault)
-        /// The host's controller was without power, as when its adapter is unplugged or reset.
+        /// The host's controller lost power, as when its adapter is unplugged or reset.
         case powerCycled
         case timerFired
     }
@@ -48,19 +48,20 @@ public struct SimulatedWorld: Sendable {
         case send([UInt8])
         case setTimer(Instant)
         case cancelTimer
-        /// The last movement of a press script has happened.
+        /// The last movement of a press script was performed.
         case pressFinished(button: String, SimulatedPress)
-        /// Something happened that a person watching would like to read.
+        /// A description of what happened, for people.
         case note(button: String, String)
-        /// No button of that name.
+        /// There is no button with this name.
         case unknownButton(String)
     }
 
     public static let maximumViolations = 64
-    /// Packets handed on inside one `handle`, for each button. What is over waits for the timer, which is due at once.
+    /// The maximum number of packets that a call of `handle` passes on, per button. The rest is handled when the timer
+    /// fires, which is immediately.
     static let maximumStepsPerButton = 512
 
-    /// What the host under test did that no host may, oldest first: at most `maximumViolations` are kept.
+    /// What the host under test did in violation of the HCI specification, oldest first; at most `maximumViolations`.
     public private(set) var violations: [String] = []
 
     private enum Step {
@@ -76,8 +77,8 @@ public struct SimulatedWorld: Sendable {
     private var steps: [Step] = []
     private var timer = LogicalTimer()
 
-    /// Of two buttons with one name the first can be pressed. Everything random in the world comes from the seed. The
-    /// controller is the host's; by default one with an address from the block for documentation.
+    /// The first of several buttons with the same name receives the inputs. All randomness is derived from the seed.
+    /// `controller` is the host's controller; its default address is from the range for documentation.
     public init(
         _ buttons: [SimulatedButtonDescription], seed: UInt64, at now: Instant,
         controller: VirtualController.Configuration = .init(address: BluetoothAddress(rawValue: 0x0000_5E00_5301)),
@@ -88,7 +89,7 @@ public struct SimulatedWorld: Sendable {
         self.buttons = buttons.map { SimulatedButton($0, seed: seed, at: now) }
         buttonDeadlines = buttons.map { _ in nil }
         indices = Dictionary(buttons.enumerated().map { ($1.name, $0) }) { first, _ in first }
-        // The buttons wake up with the first input.
+        // The buttons open their transports with the first input.
         for index in buttons.indices { steps.append(.button(index, .transportOpened)) }
     }
 
@@ -129,12 +130,12 @@ public struct SimulatedWorld: Sendable {
         return effects
     }
 
-    /// What the button knows of its events; `nil` for an unknown one, and before its controller is set up.
+    /// The stored events of a button; `nil` if the button is unknown, and until its controller is set up.
     public func eventMemory(of button: String) -> EventMemory? {
         indices[button].flatMap { buttons[$0].peripheral?.eventMemory }
     }
 
-    /// Where the dial of a Twist stands; `nil` for other buttons, unknown ones, and before the controller is set up.
+    /// The state of a Twist's dial; `nil` for other or unknown buttons, and until its controller is set up.
     public func dialMemory(of button: String) -> DialMemory? {
         indices[button].flatMap { buttons[$0].peripheral?.dialMemory }
     }
@@ -167,7 +168,7 @@ public struct SimulatedWorld: Sendable {
         }
     }
 
-    /// Hands packets on between buttons and controllers until nobody has one.
+    /// Passes packets between buttons and controllers until none is left.
     private mutating func run(at now: Instant, _ effects: inout [Effect]) {
         let maximumSteps = Self.maximumStepsPerButton * (buttons.count + 1)
         var done = 0
