@@ -26,7 +26,7 @@ public struct ButtonIdentity: Hashable, Sendable {
     }
 }
 
-/// Up to where a button's events are known: what was processed last.
+/// Up to where a button's events are known: what was delivered last, or what is on the disk.
 ///
 /// It never runs backwards within one `bootID`.
 public struct EventCursor: Hashable, Sendable {
@@ -39,6 +39,16 @@ public struct EventCursor: Hashable, Sendable {
         self.bootID = bootID
         self.eventCount = eventCount
         self.smallEventCount = smallEventCount
+    }
+
+    /// Whether every event up to `other` is at or below this cursor, in the same boot.
+    package func covers(_ other: EventCursor) -> Bool {
+        bootID == other.bootID && eventCount >= other.eventCount && smallEventCount >= other.smallEventCount
+    }
+
+    /// Takes over what was confirmed later. An older cursor of the same boot changes nothing.
+    package mutating func advance(to other: EventCursor) {
+        if bootID != other.bootID || other.covers(self) { self = other }
     }
 }
 

@@ -137,6 +137,9 @@ package struct ButtonManager: Sendable {
     var search: ButtonSearch?
     var listening = ButtonListening()
     var linkWishes: [ButtonID: LinkWish] = [:]
+    /// The events that were delivered in this run, over all links of a button: ahead of `KnownButton.cursor` while the
+    /// disk does not have them yet.
+    var delivered: [ButtonID: EventCursor] = [:]
     var capacity = Capacity()
     var states: [ButtonID: ButtonState] = [:]
     var resting: Set<ButtonID> = []
@@ -189,6 +192,7 @@ package struct ButtonManager: Sendable {
         case .timerFired:
             for key in deadlines.takeDue(at: now) { expire(key, at: now) }
         }
+            known[button]?.cursor.advance(to: cursor)
         if entropy.count < ButtonManager.entropyLowWater { effects.append(.needsEntropy) }
         switch deadlines.rearm() {
         case .set(let deadline): effects.append(.setTimer(deadline))

@@ -150,7 +150,9 @@ extension ButtonManager {
             purpose = .pair
             candidateVerifying(link.connection.peer)
         } else if let known = known[button] {
-            purpose = .reconnect(known.pairing, known.cursor, advertisingConfigured: known.advertisingConfigured)
+            purpose = .reconnect(
+                known.pairing, known.cursor, delivered: delivered[button],
+                advertisingConfigured: known.advertisingConfigured)
         } else {
             return close(handle, at: now)
         }
@@ -268,7 +270,7 @@ extension ButtonManager {
                 effects.append(.paired(new, batteryMillivolts: batteryMillivolts))
                 candidatePaired(identity, at: now)
             case .ready(let cursor, let rebooted, _, _):
-                known[button]?.cursor = cursor
+                delivered[button] = cursor
                 if rebooted {
                     known[button]?.advertisingConfigured = false
                     effects.append(.rebooted(button, cursor))
@@ -278,7 +280,7 @@ extension ButtonManager {
                 isToResumeUpdate = true
             case .events(let events, let cursor, let needsAcknowledgement):
                 links[handle]?.lastActivity = now
-                known[button]?.cursor = cursor
+                delivered[button] = cursor
                 effects.append(.events(button, events, cursor, needsAcknowledgement: needsAcknowledgement))
             case .moved(let movements):
                 links[handle]?.lastActivity = now

@@ -150,13 +150,13 @@ struct ButtonSessionTests {
             return
         }
         #expect(events.map(\.counter) == [9, 11])
-        effects = established.receive(7, 10)
+        effects = established.receive(11, 10)
         let cursor = EventCursor(bootID: TestButton.bootID, eventCount: 11)
         #expect(effects.first == .events([], cursor, needsAcknowledgement: true))
         effects = established.talk.given(.synced(cursor))
         #expect(
             Array(established.sent(effects).prefix(2)) == [
-                .acknowledgeEvents(eventCount: 11), .acknowledgeEvents(eventCount: 7),
+                .acknowledgeEvents(eventCount: 11), .acknowledgeEvents(eventCount: 11),
             ])
         // Once it is on disk nobody needs to hear of it again.
         effects = established.receive(11, 10)
@@ -273,7 +273,7 @@ struct ButtonSessionTests {
         #expect(established.sent(established.receive(.pingRequest)) == [.pingResponse])
     }
 
-    @Test("a session the button ended begins again a second later, from what was processed")
+    @Test("a session the button ended begins again a second later, from what is on the disk")
     func sessionEnded() throws {
         var established = try #require(EstablishedTalk())
         _ = established.initialise()
@@ -291,7 +291,7 @@ struct ButtonSessionTests {
             button.packets(in: effects) == [
                 .initButtonEventsRequest(
                     .init(
-                        eventCount: 9, bootID: TestButton.bootID, autoDisconnectSeconds: 511, maximumQueuedPackets: 31,
+                        eventCount: 8, bootID: TestButton.bootID, autoDisconnectSeconds: 511, maximumQueuedPackets: 31,
                         maximumQueuedAge: 0xFFFFF))
             ])
     }

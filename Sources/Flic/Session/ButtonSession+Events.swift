@@ -111,7 +111,7 @@ extension ButtonSession {
     ) {
         guard case .ready(var ready) = state else { return }
         // What is sent again after it reached the disk needs no other sync.
-        let isSafe = events.isEmpty && syncedCursor?.covers(last) == true
+        let isSafe = events.isEmpty && syncedCursor.covers(last)
         if needsAcknowledgement { ready.acknowledgements.expect(last) }
         let isDrained = ready.hasStoredEvents && endsQueue
         if isDrained { ready.hasStoredEvents = false }
@@ -125,7 +125,7 @@ extension ButtonSession {
     }
 
     mutating func synced(_ cursor: EventCursor, at now: Instant, _ effects: inout [Effect]) {
-        if syncedCursor.map({ cursor.bootID != $0.bootID || cursor.covers($0) }) ?? true { syncedCursor = cursor }
+        syncedCursor.advance(to: cursor)
         acknowledge(upTo: cursor, &effects)
         followUpIfSettled(at: now, &effects)
     }

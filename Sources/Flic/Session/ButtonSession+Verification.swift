@@ -168,7 +168,7 @@ extension ButtonSession {
         send(
             initRequest(
                 .init(
-                    eventCount: intake.cursor.eventCount, bootID: intake.cursor.bootID,
+                    eventCount: syncedCursor.eventCount, bootID: syncedCursor.bootID,
                     autoDisconnectSeconds: autoDisconnectTime,
                     // What a new button stored before it was ours is nobody's business.
                     maximumQueuedPackets: afterPairing ? 0 : 31, maximumQueuedAge: 0xFFFFF)), &effects)

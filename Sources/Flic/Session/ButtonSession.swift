@@ -36,7 +36,9 @@ public import ButtonModel
 ///
 /// What a session says of itself comes before what it asks for: after init the stored events, their acknowledgement,
 /// and only then the requests of 6.5, or after `followUpPatience` when the disk takes its time. Acknowledgements wait
-/// for `.synced`, whatever happens meanwhile: that keeps the promise that a press is not forgotten.
+/// for `.synced`, and the init request names what was synced and not what was delivered: both let the button forget. What
+/// was delivered and not synced is told again by the button after the next init, passed over, and acknowledged when it is
+/// synced. That keeps the promise that a press is neither forgotten nor handled twice.
 ///
 /// A command that comes before those requests goes out with them, of each kind the last; only `disconnect` does not wait
 /// for the events. What was not answered when a session ends waits for the next one if it is a nickname, or ends.
@@ -192,7 +194,9 @@ public struct ButtonSession: Sendable {
     // What outlives a session on the same link.
     var pairing: Pairing?
     var intake: EventIntake
-    var syncedCursor: EventCursor?
+    /// What is on the disk. The init request says this one and not `intake.cursor`, because the button forgets
+    /// everything that the request covers.
+    var syncedCursor: EventCursor
     var isAdvertisingConfigured: Bool
     var firmwareVersion: UInt32?
     var latencyMode: LatencyMode
@@ -218,18 +222,20 @@ public struct ButtonSession: Sendable {
         names = NameExchange(pending: configuration.pendingNickname)
         dials = TwistDials(configuration.dials, ledMode: configuration.ledMode)
         toldLEDMode = configuration.ledMode
-        let cursor: EventCursor
+        let delivered: EventCursor?
         switch configuration.purpose {
         case .pair:
-            cursor = EventCursor()
+            syncedCursor = EventCursor()
+            delivered = nil
             isAdvertisingConfigured = false
-        case .reconnect(let known, let last, let advertisingConfigured):
+        case .reconnect(let known, let synced, let last, let advertisingConfigured):
             pairing = known
-            cursor = last
+            syncedCursor = synced
+            delivered = last
             isAdvertisingConfigured = advertisingConfigured
         }
         let button = ButtonID(configuration.address)
-        intake = EventIntake(button: button, cursor: cursor)
+        intake = EventIntake(button: button, cursor: delivered ?? syncedCursor)
         pushTwist = PushTwist(button: button, dials: configuration.dials)
     }
 
