@@ -125,7 +125,9 @@ extension ButtonManager {
 
     mutating func becameReady(_ handle: ConnectionHandle, _ button: ButtonID, at now: Instant) {
         links[handle]?.phase = .inSession(isReady: true)
+        links[handle]?.wasReady = true
         links[handle]?.lastActivity = now
+        failedVerifications[button] = nil
         attributes[button] = links[handle]?.attributes
         updateState(of: button)
     }

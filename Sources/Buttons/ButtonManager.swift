@@ -24,7 +24,8 @@ import Flic
 ///
 /// A button that proves that it does not know us any more, or that we are asked to forget, is gone at once, with its
 /// link; it can be paired anew right away. A button whose session failed is left out of the accept list for a while,
-/// so that a broken one cannot keep the radio busy. When the adapter has no link left, `Space` decides who gives way.
+/// so that a broken one cannot keep the radio busy; for one whose verification failed that begins with the third failure
+/// in a row. When the adapter has no link left, `Space` decides which button gives way.
 package struct ButtonManager: Sendable {
     package enum Input: Hashable, Sendable {
         /// The buttons that were paired before; once, at the start.
@@ -110,6 +111,8 @@ package struct ButtonManager: Sendable {
     /// How long a button whose session failed is left alone.
     package static let retryDelay = Duration.seconds(20)
     /// How long a public advertisement waits for its scan response, which tells whether the button is taken.
+    /// A verification that failed costs the button its link; after so many in a row it is left alone for `retryDelay`.
+    package static let maximumFailedVerifications = 3
     static let scanResponseLimit = Duration.milliseconds(300)
     /// Addresses remembered during one search, so that each is reported once.
     static let maximumReported = 256
@@ -134,6 +137,9 @@ package struct ButtonManager: Sendable {
     var links: [ConnectionHandle: Link] = [:]
     /// Of buttons that were ready before, in this run.
     var attributes: [ButtonID: FlicAttributes] = [:]
+    /// The events that were delivered in this run, over all links of a button: ahead of `KnownButton.cursor` while the
+    /// disk does not have them yet.
+    var delivered: [ButtonID: EventCursor] = [:]
     var search: ButtonSearch?
     var listening = ButtonListening()
     var linkWishes: [ButtonID: LinkWish] = [:]

@@ -23,6 +23,8 @@ struct Link: Sendable {
     var session: ButtonSession?
     /// This link is there to make a pairing, and has not made it yet.
     var isPairing: Bool
+    /// A session was ready on this link.
+    var wasReady = false
     /// When the button last did something.
     var lastActivity: Instant
 }
@@ -188,15 +190,24 @@ extension ButtonManager {
         close(handle, at: now)
     }
 
-    /// Drops the link; a known button is left alone for a while.
+    /// Drops the link. A known button is left alone for a while, but keeps its place in the accept list after the first
+    /// verifications that failed: one packet that arrives broken must not make the next press late.
     mutating func close(_ handle: ConnectionHandle, at now: Instant) {
         guard let link = links[handle], link.phase != .closing else { return }
         links[handle]?.phase = .closing
         let button = ButtonID(link.connection.peer)
         attributes[button] = nil
         if known[button] != nil {
-            resting.insert(button)
-            deadlines.set(.retry(button), at: now + ButtonManager.retryDelay)
+            if case .inSession = link.phase, !link.wasReady {
+                failedVerifications[button, default: 0] += 1
+            } else {
+                failedVerifications[button] = Self.maximumFailedVerifications
+            }
+            if failedVerifications[button, default: 0] >= Self.maximumFailedVerifications {
+                failedVerifications[button] = nil
+                resting.insert(button)
+                deadlines.set(.retry(button), at: now + ButtonManager.retryDelay)
+            }
             updateAcceptList(at: now)
         }
         perform(.perform(.disconnect(handle, reason: .remoteUserTerminated)), at: now)
@@ -206,6 +217,8 @@ extension ButtonManager {
     private mutating func remove(_ button: ButtonID, at now: Instant) {
         guard let removed = known.removeValue(forKey: button) else { return }
         states[button] = nil
+        delivered[button] = nil
+        failedVerifications[button] = nil
         linkWishes[button] = nil
         resting.remove(button)
         deadlines.cancel(.retry(button))

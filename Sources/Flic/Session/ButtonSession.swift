@@ -128,10 +128,13 @@ public struct ButtonSession: Sendable {
         case ignored(reason: String)
     }
 
-    /// From the first request to the init response.
+    /// From the first request of a new pairing to the init response.
     ///
     /// - Source: protocol notes, 1 ("Time limits") and 6.10, as for the pauses.
-    static let verifyTimeout = Duration.seconds(31)
+    static let pairingTimeout = Duration.seconds(31)
+    /// From a request to its response in the verification of a known pairing. A button answers within a few connection
+    /// intervals, and one that does not is of no use on this link.
+    static let verifyPatience = Duration.seconds(5)
     /// The certificate, the longest packet that a session cannot do without, is one value of 117 octets.
     ///
     /// - Source: protocol notes, 8.2.
