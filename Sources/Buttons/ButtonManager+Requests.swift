@@ -92,8 +92,8 @@ extension ButtonManager {
         guard let link = links[handle] else { return }
         switch link.phase {
         case .inSession(isReady: true):
-            advanceSession(handle, .perform(.disconnect(advertiseAgain: advertiseAgain)), at: now)
             links[handle]?.phase = .parting
+            advanceSession(handle, .perform(.disconnect(advertiseAgain: advertiseAgain)), at: now)
             deadlines.set(.parting(handle), at: now + Self.partingLimit)
         case .exchangingMTU, .discovering, .subscribing, .inSession(isReady: false):
             links[handle]?.phase = .parting

@@ -91,7 +91,8 @@ package struct ButtonManager: Sendable {
         /// What the button calls itself; nothing else is on its way to it any more.
         case nickname(ButtonID, String)
         case firmwareUpdate(ButtonID, FirmwareProgress)
-        /// The buttons that cannot be connected now because the adapter has no room for them; said on each change.
+        /// The buttons that have no link where the adapter has no room for all; said on each change, and empty only when
+        /// it has room for all.
         case waitingForSpace(Set<ButtonID>)
         /// The entries of the adapter's accept list, and the links there are when it makes no more; said on each change.
         case capacity(acceptListSize: Int, linkLimit: Int?)
@@ -110,9 +111,9 @@ package struct ButtonManager: Sendable {
     package static let connectLimit = Duration.seconds(31)
     /// How long a button whose session failed is left alone.
     package static let retryDelay = Duration.seconds(20)
-    /// How long a public advertisement waits for its scan response, which tells whether the button is taken.
     /// A verification that failed costs the button its link; after so many in a row it is left alone for `retryDelay`.
     package static let maximumFailedVerifications = 3
+    /// How long a public advertisement waits for its scan response, which tells whether the button is taken.
     static let scanResponseLimit = Duration.milliseconds(300)
     /// Addresses remembered during one search, so that each is reported once.
     static let maximumReported = 256
@@ -128,27 +129,28 @@ package struct ButtonManager: Sendable {
         /// A button was asked to end its link.
         case parting(ConnectionHandle)
         case makeRoom
+        /// The adapter has made as many links as it made at most, and has not refused another one.
+        case limitCheck
         case shutDown
     }
 
     var host: Host
     private let extraTrustRoots: [[UInt8]]
     var known: [ButtonID: KnownButton] = [:]
+    /// The events that were delivered in this run, over all links of a button: ahead of `KnownButton.cursor` while the
+    /// disk does not have them yet.
+    var delivered: [ButtonID: EventCursor] = [:]
     var links: [ConnectionHandle: Link] = [:]
     /// Of buttons that were ready before, in this run.
     var attributes: [ButtonID: FlicAttributes] = [:]
-    /// The events that were delivered in this run, over all links of a button: ahead of `KnownButton.cursor` while the
-    /// disk does not have them yet.
-    var delivered: [ButtonID: EventCursor] = [:]
     var search: ButtonSearch?
     var listening = ButtonListening()
     var linkWishes: [ButtonID: LinkWish] = [:]
-    /// The events that were delivered in this run, over all links of a button: ahead of `KnownButton.cursor` while the
-    /// disk does not have them yet.
-    var delivered: [ButtonID: EventCursor] = [:]
     var capacity = Capacity()
     var states: [ButtonID: ButtonState] = [:]
     var resting: Set<ButtonID> = []
+    /// Verifications in a row that failed, fewer than `maximumFailedVerifications`.
+    var failedVerifications: [ButtonID: Int] = [:]
     /// Images on their way, at most `maximumUpdates`.
     var updates: [ButtonID: FirmwareImage] = [:]
     var space = Space()
@@ -190,6 +192,7 @@ package struct ButtonManager: Sendable {
         case .listen(let wish): listen(wish, at: now)
         case .want(let button, let wish): want(button, wish, at: now)
         case .synced(let button, let cursor):
+            known[button]?.cursor.advance(to: cursor)
             guard let handle = link(to: button) else { break }
             advanceSession(handle, .synced(cursor), at: now)
         case .forget(let button): forget(button, at: now)
@@ -198,7 +201,6 @@ package struct ButtonManager: Sendable {
         case .timerFired:
             for key in deadlines.takeDue(at: now) { expire(key, at: now) }
         }
-            known[button]?.cursor.advance(to: cursor)
         if entropy.count < ButtonManager.entropyLowWater { effects.append(.needsEntropy) }
         switch deadlines.rearm() {
         case .set(let deadline): effects.append(.setTimer(deadline))
@@ -235,6 +237,7 @@ package struct ButtonManager: Sendable {
             perform(.perform(.disconnect(handle, reason: .remoteUserTerminated)), at: now)
         case .retryCandidates: search?.failed = []
         case .makeRoom: makeRoom(at: now)
+        case .limitCheck: limitNotReached()
         case .shutDown: effects.append(.allDisconnected)
         }
     }
@@ -299,10 +302,7 @@ package struct ButtonManager: Sendable {
             space.waitingForTurn = Set(waiting.map(ButtonID.init))
             reportSpace()
         case .linkLimitReached(let count):
-            space.linkLimit = count
-            capacityChanged { $0.linkLimit = count }
-            makeRoom(at: now)
-            reportSpace()
+            limitReached(count, at: now)
         case .connectionUpdateFailed(let handle, let status):
             effects.append(.anomaly("link \(handle.rawValue) keeps its parameters: status \(status)"))
         case .scanningFailed(let status):
@@ -334,6 +334,7 @@ package struct ButtonManager: Sendable {
         }
         perform(.perform(.setAcceptList(addresses)), at: now)
         for button in known.keys.sorted() { updateState(of: button) }
+        reportSpace()
     }
 
     func isToBeConnected(_ button: ButtonID) -> Bool {

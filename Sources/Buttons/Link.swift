@@ -97,6 +97,7 @@ extension ButtonManager {
         } else {
             updateState(of: button)
         }
+        linkCountChanged(at: now)
         perform(.perform(.exchangeMTU(connection.handle)), at: now)
     }
 
@@ -216,9 +217,9 @@ extension ButtonManager {
     /// Takes a button out of all that is known of it; its link has to be closed afterwards.
     private mutating func remove(_ button: ButtonID, at now: Instant) {
         guard let removed = known.removeValue(forKey: button) else { return }
-        states[button] = nil
         delivered[button] = nil
         failedVerifications[button] = nil
+        states[button] = nil
         linkWishes[button] = nil
         resting.remove(button)
         deadlines.cancel(.retry(button))
@@ -343,5 +344,7 @@ extension ButtonManager {
         }
         if isToRestart { restartSession(handle, at: now) }
         if isToResumeUpdate { resumeUpdate(handle, at: now) }
+        // What it waited for may have come, so that it can give way now.
+        makeRoom(at: now)
     }
 }

@@ -175,6 +175,8 @@ public struct ButtonSession: Sendable {
         /// When the requests after init are sent at the latest; `nil` once they are.
         var followUpDeadline: Instant?
         var nextBatteryRequest: Instant
+        /// Presses that have begun and have not ended, one bit for each part of the button.
+        var openPresses: UInt8 = 0
         /// Of a Duo.
         var duoStream: DuoEventStream?
         /// The button was asked to end the link, and has until then.
