@@ -26,7 +26,7 @@ public struct ButtonIdentity: Hashable, Sendable {
     }
 }
 
-/// The counters of the last event that was processed for a button. Events up to here are not processed again.
+/// A position in the event counters of a button: the last event that was delivered, or the last that is on disk.
 ///
 /// Within one `bootID` the counters never decrease.
 public struct EventCursor: Hashable, Sendable {
@@ -39,6 +39,16 @@ public struct EventCursor: Hashable, Sendable {
         self.bootID = bootID
         self.eventCount = eventCount
         self.smallEventCount = smallEventCount
+    }
+
+    /// Whether every event up to `other` is at or below this cursor, in the same boot.
+    package func covers(_ other: EventCursor) -> Bool {
+        bootID == other.bootID && eventCount >= other.eventCount && smallEventCount >= other.smallEventCount
+    }
+
+    /// Advances to a later cursor. An older cursor of the same boot changes nothing.
+    package mutating func advance(to other: EventCursor) {
+        if bootID != other.bootID || other.covers(self) { self = other }
     }
 }
 

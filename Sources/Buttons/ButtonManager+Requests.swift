@@ -92,8 +92,8 @@ extension ButtonManager {
         guard let link = links[handle] else { return }
         switch link.phase {
         case .inSession(isReady: true):
-            advanceSession(handle, .perform(.disconnect(advertiseAgain: advertiseAgain)), at: now)
             links[handle]?.phase = .parting
+            advanceSession(handle, .perform(.disconnect(advertiseAgain: advertiseAgain)), at: now)
             deadlines.set(.parting(handle), at: now + Self.partingLimit)
         case .exchangingMTU, .discovering, .subscribing, .inSession(isReady: false):
             links[handle]?.phase = .parting
@@ -125,7 +125,9 @@ extension ButtonManager {
 
     mutating func becameReady(_ handle: ConnectionHandle, _ button: ButtonID, at now: Instant) {
         links[handle]?.phase = .inSession(isReady: true)
+        links[handle]?.wasReady = true
         links[handle]?.lastActivity = now
+        failedVerifications[button] = nil
         attributes[button] = links[handle]?.attributes
         updateState(of: button)
     }

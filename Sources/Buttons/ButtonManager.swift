@@ -24,7 +24,8 @@ import Flic
 ///
 /// A button that proves that it does not know us any more, or that we are asked to forget, is gone at once, with its
 /// link; it can be paired anew right away. A button whose session failed is left out of the accept list for a while,
-/// so that a broken one cannot keep the radio busy. When the adapter has no link left, `Space` decides who gives way.
+/// so that a broken one cannot keep the radio busy; for one whose verification failed that begins with the third failure
+/// in a row. When the adapter has no link left, `Space` decides which button gives way.
 package struct ButtonManager: Sendable {
     package enum Input: Hashable, Sendable {
         /// The buttons that were paired before; once, at the start.
@@ -90,7 +91,8 @@ package struct ButtonManager: Sendable {
         /// What the button calls itself; nothing else is on its way to it any more.
         case nickname(ButtonID, String)
         case firmwareUpdate(ButtonID, FirmwareProgress)
-        /// The buttons that cannot be connected now because the adapter has no room for them; said on each change.
+        /// The buttons that have no link where the adapter has no room for all; said on each change, and empty only when
+        /// it has room for all.
         case waitingForSpace(Set<ButtonID>)
         /// The entries of the adapter's accept list, and the links there are when it makes no more; said on each change.
         case capacity(acceptListSize: Int, linkLimit: Int?)
@@ -109,6 +111,8 @@ package struct ButtonManager: Sendable {
     package static let connectLimit = Duration.seconds(31)
     /// How long a button whose session failed is left alone.
     package static let retryDelay = Duration.seconds(20)
+    /// A verification that failed costs the button its link; after so many in a row it is left alone for `retryDelay`.
+    package static let maximumFailedVerifications = 3
     /// How long a public advertisement waits for its scan response, which tells whether the button is taken.
     static let scanResponseLimit = Duration.milliseconds(300)
     /// Addresses remembered during one search, so that each is reported once.
@@ -125,12 +129,17 @@ package struct ButtonManager: Sendable {
         /// A button was asked to end its link.
         case parting(ConnectionHandle)
         case makeRoom
+        /// The adapter has made as many links as it made at most, and has not refused another one.
+        case limitCheck
         case shutDown
     }
 
     var host: Host
     private let extraTrustRoots: [[UInt8]]
     var known: [ButtonID: KnownButton] = [:]
+    /// The events that were delivered in this run, over all links of a button: ahead of `KnownButton.cursor` while the
+    /// disk does not have them yet.
+    var delivered: [ButtonID: EventCursor] = [:]
     var links: [ConnectionHandle: Link] = [:]
     /// Of buttons that were ready before, in this run.
     var attributes: [ButtonID: FlicAttributes] = [:]
@@ -140,6 +149,8 @@ package struct ButtonManager: Sendable {
     var capacity = Capacity()
     var states: [ButtonID: ButtonState] = [:]
     var resting: Set<ButtonID> = []
+    /// Verifications in a row that failed, fewer than `maximumFailedVerifications`.
+    var failedVerifications: [ButtonID: Int] = [:]
     /// Images on their way, at most `maximumUpdates`.
     var updates: [ButtonID: FirmwareImage] = [:]
     var space = Space()
@@ -181,6 +192,7 @@ package struct ButtonManager: Sendable {
         case .listen(let wish): listen(wish, at: now)
         case .want(let button, let wish): want(button, wish, at: now)
         case .synced(let button, let cursor):
+            known[button]?.cursor.advance(to: cursor)
             guard let handle = link(to: button) else { break }
             advanceSession(handle, .synced(cursor), at: now)
         case .forget(let button): forget(button, at: now)
@@ -225,6 +237,7 @@ package struct ButtonManager: Sendable {
             perform(.perform(.disconnect(handle, reason: .remoteUserTerminated)), at: now)
         case .retryCandidates: search?.failed = []
         case .makeRoom: makeRoom(at: now)
+        case .limitCheck: limitNotReached()
         case .shutDown: effects.append(.allDisconnected)
         }
     }
@@ -289,10 +302,7 @@ package struct ButtonManager: Sendable {
             space.waitingForTurn = Set(waiting.map(ButtonID.init))
             reportSpace()
         case .linkLimitReached(let count):
-            space.linkLimit = count
-            capacityChanged { $0.linkLimit = count }
-            makeRoom(at: now)
-            reportSpace()
+            limitReached(count, at: now)
         case .connectionUpdateFailed(let handle, let status):
             effects.append(.anomaly("link \(handle.rawValue) keeps its parameters: status \(status)"))
         case .scanningFailed(let status):
@@ -324,6 +334,7 @@ package struct ButtonManager: Sendable {
         }
         perform(.perform(.setAcceptList(addresses)), at: now)
         for button in known.keys.sorted() { updateState(of: button) }
+        reportSpace()
     }
 
     func isToBeConnected(_ button: ButtonID) -> Bool {

@@ -1,11 +1,12 @@
 package import ButtonModel
 
-/// A paired button: who it is, the secret shared with it, and up to where its events are known.
+/// A paired button: who it is, the secret shared with it, and up to where its events are on the disk.
 package struct KnownButton: Hashable, Sendable {
     package var identity: ButtonIdentity
     package var pairing: Pairing
+    /// What is on the disk, at the start or because `.synced` said so. A new session asks for everything after it.
     package var cursor: EventCursor
-    /// The button took our advertising settings since it booted with `cursor.bootID`.
+    /// The button took our advertising settings since it booted last.
     package var advertisingConfigured: Bool
     package var settings: ButtonSettings
     /// Where its dials stand, 0…`Dial.unitsPerTurn`.

@@ -23,6 +23,8 @@ struct Link: Sendable {
     var session: ButtonSession?
     /// This link is there to make a pairing, and has not made it yet.
     var isPairing: Bool
+    /// A session was ready on this link.
+    var wasReady = false
     /// When the button last did something.
     var lastActivity: Instant
 }
@@ -95,6 +97,7 @@ extension ButtonManager {
         } else {
             updateState(of: button)
         }
+        linkCountChanged(at: now)
         perform(.perform(.exchangeMTU(connection.handle)), at: now)
     }
 
@@ -150,7 +153,9 @@ extension ButtonManager {
             purpose = .pair
             candidateVerifying(link.connection.peer)
         } else if let known = known[button] {
-            purpose = .reconnect(known.pairing, known.cursor, advertisingConfigured: known.advertisingConfigured)
+            purpose = .reconnect(
+                known.pairing, known.cursor, delivered: delivered[button],
+                advertisingConfigured: known.advertisingConfigured)
         } else {
             return close(handle, at: now)
         }
@@ -186,15 +191,24 @@ extension ButtonManager {
         close(handle, at: now)
     }
 
-    /// Drops the link; a known button is left alone for a while.
+    /// Drops the link. A known button is left alone for a while, but keeps its place in the accept list after the first
+    /// verifications that failed: one packet that arrives broken must not make the next press late.
     mutating func close(_ handle: ConnectionHandle, at now: Instant) {
         guard let link = links[handle], link.phase != .closing else { return }
         links[handle]?.phase = .closing
         let button = ButtonID(link.connection.peer)
         attributes[button] = nil
         if known[button] != nil {
-            resting.insert(button)
-            deadlines.set(.retry(button), at: now + ButtonManager.retryDelay)
+            if case .inSession = link.phase, !link.wasReady {
+                failedVerifications[button, default: 0] += 1
+            } else {
+                failedVerifications[button] = Self.maximumFailedVerifications
+            }
+            if failedVerifications[button, default: 0] >= Self.maximumFailedVerifications {
+                failedVerifications[button] = nil
+                resting.insert(button)
+                deadlines.set(.retry(button), at: now + ButtonManager.retryDelay)
+            }
             updateAcceptList(at: now)
         }
         perform(.perform(.disconnect(handle, reason: .remoteUserTerminated)), at: now)
@@ -203,6 +217,8 @@ extension ButtonManager {
     /// Takes a button out of all that is known of it; its link has to be closed afterwards.
     private mutating func remove(_ button: ButtonID, at now: Instant) {
         guard let removed = known.removeValue(forKey: button) else { return }
+        delivered[button] = nil
+        failedVerifications[button] = nil
         states[button] = nil
         linkWishes[button] = nil
         resting.remove(button)
@@ -268,7 +284,7 @@ extension ButtonManager {
                 effects.append(.paired(new, batteryMillivolts: batteryMillivolts))
                 candidatePaired(identity, at: now)
             case .ready(let cursor, let rebooted, _, _):
-                known[button]?.cursor = cursor
+                delivered[button] = cursor
                 if rebooted {
                     known[button]?.advertisingConfigured = false
                     effects.append(.rebooted(button, cursor))
@@ -278,7 +294,7 @@ extension ButtonManager {
                 isToResumeUpdate = true
             case .events(let events, let cursor, let needsAcknowledgement):
                 links[handle]?.lastActivity = now
-                known[button]?.cursor = cursor
+                delivered[button] = cursor
                 effects.append(.events(button, events, cursor, needsAcknowledgement: needsAcknowledgement))
             case .moved(let movements):
                 links[handle]?.lastActivity = now
@@ -328,5 +344,7 @@ extension ButtonManager {
         }
         if isToRestart { restartSession(handle, at: now) }
         if isToResumeUpdate { resumeUpdate(handle, at: now) }
+        // What it waited for may have come, so that it can give way now.
+        makeRoom(at: now)
     }
 }

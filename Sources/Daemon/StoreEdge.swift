@@ -72,6 +72,9 @@ package final class StoreEdge {
         self.path = path
         self.checkpointPageCount = checkpointPageCount
         self.notices = notices
+        // A process that was killed may have recorded this without a sync. A button forgets what the cursors that are
+        // read here cover, so they have to survive a power cut from now on.
+        isLogSuspect = !log.syncData()
     }
 
     /// Records the changes in one transaction: all of them or, when it throws, none. Those go first with the next ones,

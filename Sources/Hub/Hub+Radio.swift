@@ -185,7 +185,11 @@ extension Hub {
     private mutating func spaceChanged(_ waiting: Set<ButtonID>) {
         if waitingForSpace.isEmpty, !waiting.isEmpty {
             let names = waiting.sorted().prefix(8).map { label(of: $0) }.joined(separator: ", ")
-            log(.warning, "no space for a new connection: \(names) must wait until the adapter has room")
+            log(
+                .warning,
+                "no space for a new connection: \(names) have no link; buttons take turns on the adapter's links")
+        } else if !waitingForSpace.isEmpty, waiting.isEmpty {
+            log(.info, "the adapter has room for all buttons again")
         }
         waitingForSpace = waiting
         tell(["kind": "space", "waiting": .array(waiting.sorted().map { .string(label(of: $0)) })])

@@ -18,6 +18,8 @@ struct Room {
     var storesAtOnce = true
     /// Somebody on the air changes the pairing that a quick verify names, so that the button says it knows of none.
     var spoilsQuickVerify = false
+    /// So many responses to a quick verify arrive with another opcode, which means nothing there.
+    var spoiltQuickVerifyResponses = 0
     /// The next write of a descriptor meets another attribute table than the one that was looked at.
     var spoilsSubscription = false
     /// ATT requests sent, by opcode.
@@ -76,6 +78,11 @@ struct Room {
 
     mutating func reach(_ button: String, _ isReachable: Bool) {
         worldInputs.append(.setReachable(button: button, isReachable))
+        settle()
+    }
+
+    mutating func breakController(_ fault: ControllerFault) {
+        worldInputs.append(.controllerFault(fault))
         settle()
     }
 
@@ -139,7 +146,15 @@ struct Room {
             if !worldInputs.isEmpty {
                 for effect in world.handle(worldInputs.removeFirst(), at: now) {
                     switch effect {
-                    case .send(let packet): managerInputs.append(.received(packet))
+                    case .send(var packet):
+                        // Indicator, ACL and L2CAP headers, notification, attribute; frame header, opcode 8.
+                        if spoiltQuickVerifyResponses > 0, packet.count > 13, packet[0] == 2, packet[9] == 0x1B,
+                            packet[13] == 8
+                        {
+                            spoiltQuickVerifyResponses -= 1
+                            packet[13] = 0xFE
+                        }
+                        managerInputs.append(.received(packet))
                     case .setTimer(let deadline): worldTimer = deadline
                     case .cancelTimer: worldTimer = nil
                     case .pressFinished, .note, .unknownButton: break

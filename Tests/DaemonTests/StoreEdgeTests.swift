@@ -36,6 +36,27 @@ struct StoreEdgeTests {
         #expect(reopened == states[1])
     }
 
+    @Test("what a killed process recorded without a sync is on the disk before the next one tells of it")
+    func startSyncs() async throws {
+        let directory = TemporaryDirectory(in: "/dev/shm")
+        let disk = WatchedDisk(directory.path)
+        try await withReactor {
+            let killed = try openStore(directory)
+            try killed.apply([.putButton(.example(1))])
+            killed.database.keepsWALOnClose = true
+        }
+        try await withReactor {
+            disk.begin()
+            defer { disk.end() }
+            let store = try openStore(directory)
+            let found = try store.load()
+            #expect(found.buttons == [.example(1)])
+            #expect(disk.events.contains(.synced("tryck.sqlite-wal")))
+            // To close it syncs, too.
+            withExtendedLifetime(store) {}
+        }
+    }
+
     @Test("a button of a flicd comes from another one from now on, and one of ours from none")
     func source() async throws {
         let directory = TemporaryDirectory()

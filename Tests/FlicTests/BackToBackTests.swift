@@ -69,6 +69,41 @@ struct BackToBackTests {
         #expect(ends.events.isEmpty && ends.failures.isEmpty)
     }
 
+    @Test(
+        "the next session asks for what is not on the disk, passes over what was delivered, and acknowledges it when synced",
+        arguments: [FlicModel.flic2, .duo, .twist])
+    func deliveredAndNotSynced(model: FlicModel) throws {
+        var ends = TwoEnds(button: TwoEnds.makeButton(model: model))
+        ends.tellButton(.setPublicMode(true))
+        ends.connect(attMTU: 140)
+        ends.press(for: .milliseconds(700))
+        let synced = try #require(ends.cursor)
+        ends.syncs = false
+        ends.press(for: .milliseconds(700))
+        ends.tellButton(.partPressed(.small))
+        ends.wait(.milliseconds(700))
+        ends.tellButton(.partReleased(.small, swipe: nil))
+        let delivered = try #require(ends.cursor)
+        let pairing = try #require(ends.pairing)
+        let memory = ends.button.eventMemory
+        #expect(memory.stored == [5, 7] && memory.smallStored == (model == .duo ? [1, 3] : []))
+        ends.reconnect(
+            .reconnect(pairing, synced, delivered: delivered, advertisingConfigured: true), attMTU: 140,
+            after: .seconds(1))
+        #expect(ends.events.isEmpty && ends.button.eventMemory == memory)
+        ends.tellHost(.synced(delivered))
+        #expect(ends.button.eventMemory.stored == [] && ends.button.eventMemory.smallStored == [])
+        // A new session on the same link covers no more than the disk has, either.
+        ends.press(for: .milliseconds(700))
+        ends.tellButton(.fault(.wrongSignature))
+        ends.press(for: .milliseconds(700))
+        ends.wait(.seconds(6))
+        #expect(ends.events.map(\.counter) == [9, 11, 13, 15] && ends.failures == [.packetSignatureMismatch])
+        #expect(ends.button.eventMemory.stored == [9, 11, 13, 15])
+        ends.tellHost(.synced(try #require(ends.cursor)))
+        #expect(ends.button.eventMemory.stored == [])
+    }
+
     @Test("a gesture cut by a lost link goes on with what was stored")
     func cutGesture() throws {
         var ends = TwoEnds()

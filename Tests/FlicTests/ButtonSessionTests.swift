@@ -19,24 +19,48 @@ struct ButtonSessionTests {
 
     private let request: [UInt8] = [0, 5, 1, 2, 3, 4, 5, 6, 7, 0x40, 4, 3, 2, 1, 0xFE, 0xCA, 0, 0]
 
-    @Test("a silent button is given up after 31 seconds, not before")
+    @Test("a known button that is silent in its verification is given up after 5 seconds, not before")
     func silence() {
         var talk = reconnecting()
         talk.when(
-            .linkReady(attMTU: 140, TestButton.entropy), expect: .send(request), .setTimer(talk.now + .seconds(31)))
+            .linkReady(attMTU: 140, TestButton.entropy), expect: .send(request), .setTimer(talk.now + .seconds(5)))
+        talk.wait(.milliseconds(4999))
+        talk.when(.timerFired)
+        talk.wait(.milliseconds(1))
+        talk.when(.timerFired, expect: .failed(.verifyTimedOut), .disconnect)
+    }
+
+    @Test("a packet that is of no use in a verification does not prolong it")
+    func unusable() {
+        var talk = reconnecting()
+        talk.given(.linkReady(attMTU: 140, TestButton.entropy))
+        talk.wait(.seconds(4))
+        talk.when(.received([0x21, 8]), expect: .ignored(reason: "packet 8 ends too early"))
+        talk.wait(.seconds(1))
+        talk.when(.timerFired, expect: .failed(.verifyTimedOut), .disconnect)
+    }
+
+    @Test("a first pairing has 31 seconds")
+    func silenceInPairing() {
+        var talk = Transcript(ButtonSession(.init(address: TestButton.address, purpose: .pair)))
+        talk.when(
+            .linkReady(attMTU: 140, TestButton.entropy), expect: .send([0, 0, 4, 3, 2, 1]),
+            .setTimer(talk.now + .seconds(31)))
         talk.wait(.milliseconds(30_999))
         talk.when(.timerFired)
         talk.wait(.milliseconds(1))
         talk.when(.timerFired, expect: .failed(.verifyTimedOut), .disconnect)
     }
 
-    @Test("the word that a button does not know the pairing is doubted, and the time for it is that of the verify")
+    @Test("the word that a button does not know the pairing is doubted, and each step of that has 5 seconds")
     func doubt() {
         var talk = reconnecting()
         talk.given(.linkReady(attMTU: 140, TestButton.entropy))
         talk.when(.received([0, 6, 9, 9, 9, 9]), expect: .ignored(reason: "packet 6 during verification"))
-        talk.wait(.seconds(30))
-        talk.when(.received([0, 6, 4, 3, 2, 1]), expect: .send([0, 0, 4, 3, 2, 1]))
+        talk.wait(.seconds(4))
+        talk.when(
+            .received([0, 6, 4, 3, 2, 1]), expect: .send([0, 0, 4, 3, 2, 1]), .setTimer(talk.now + .seconds(5)))
+        talk.wait(.seconds(4))
         talk.when(.received([0, 6, 4, 3, 2, 1]), expect: .ignored(reason: "packet 6 during verification"))
         let result = [UInt8](repeating: 7, count: 16)
         talk.when(.received([0, 4] + result), expect: .ignored(reason: "packet 4 during verification"))
@@ -49,12 +73,12 @@ struct ButtonSessionTests {
     func doubtWithoutSlot() {
         var talk = reconnecting()
         talk.given(.linkReady(attMTU: 140, TestButton.entropy))
-        talk.when(.received([0, 6, 4, 3, 2, 1]), expect: .send([0, 0, 4, 3, 2, 1]))
+        talk.given(.received([0, 6, 4, 3, 2, 1]))
         talk.when(
             .received([0, 2, 4, 3, 2, 1]), expect: .failed(.tooManyApps), .setTimer(talk.now + .seconds(30)))
         talk.wait(.seconds(30))
         talk.when(.timerFired, expect: .needsEntropy)
-        talk.when(.restart(TestButton.entropy), expect: .send(request), .setTimer(talk.now + .seconds(31)))
+        talk.when(.restart(TestButton.entropy), expect: .send(request), .setTimer(talk.now + .seconds(5)))
     }
 
     @Test("a paired button that is used by too many programs is asked again after 30 seconds")
@@ -66,7 +90,7 @@ struct ButtonSessionTests {
             .setTimer(talk.now + .seconds(30)))
         talk.wait(.seconds(30))
         talk.when(.timerFired, expect: .needsEntropy)
-        talk.when(.restart(TestButton.entropy), expect: .send(request), .setTimer(talk.now + .seconds(31)))
+        talk.when(.restart(TestButton.entropy), expect: .send(request), .setTimer(talk.now + .seconds(5)))
     }
 
     @Test("after init a known button is asked for what every session needs, two requests at a time")
@@ -150,13 +174,13 @@ struct ButtonSessionTests {
             return
         }
         #expect(events.map(\.counter) == [9, 11])
-        effects = established.receive(7, 10)
+        effects = established.receive(11, 10)
         let cursor = EventCursor(bootID: TestButton.bootID, eventCount: 11)
         #expect(effects.first == .events([], cursor, needsAcknowledgement: true))
         effects = established.talk.given(.synced(cursor))
         #expect(
             Array(established.sent(effects).prefix(2)) == [
-                .acknowledgeEvents(eventCount: 11), .acknowledgeEvents(eventCount: 7),
+                .acknowledgeEvents(eventCount: 11), .acknowledgeEvents(eventCount: 11),
             ])
         // Once it is on disk nobody needs to hear of it again.
         effects = established.receive(11, 10)
@@ -273,7 +297,7 @@ struct ButtonSessionTests {
         #expect(established.sent(established.receive(.pingRequest)) == [.pingResponse])
     }
 
-    @Test("a session the button ended begins again a second later, from what was processed")
+    @Test("a session the button ended begins again a second later, from what is on the disk")
     func sessionEnded() throws {
         var established = try #require(EstablishedTalk())
         _ = established.initialise()
@@ -291,7 +315,7 @@ struct ButtonSessionTests {
             button.packets(in: effects) == [
                 .initButtonEventsRequest(
                     .init(
-                        eventCount: 9, bootID: TestButton.bootID, autoDisconnectSeconds: 511, maximumQueuedPackets: 31,
+                        eventCount: 8, bootID: TestButton.bootID, autoDisconnectSeconds: 511, maximumQueuedPackets: 31,
                         maximumQueuedAge: 0xFFFFF))
             ])
     }

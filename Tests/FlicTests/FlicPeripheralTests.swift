@@ -214,6 +214,30 @@ struct FlicPeripheralTests {
         #expect(notification.countedItems.map(\.counter) == [5, 7])
     }
 
+    @Test("what an init request covers is gone for good, if it names the boot id", arguments: [FlicModel.flic2, .duo])
+    func initRequestCovers(model: FlicModel) throws {
+        var button = TwoEnds.makeButton(pairings: [TestButton.pairing], model: model)
+        var now = Instant(sinceBoot: .seconds(10))
+        for _ in 0..<2 {
+            _ = button.handle(.pressed, at: now)
+            _ = button.handle(.released, at: now + .milliseconds(700))
+            now = now + .seconds(10)
+        }
+        for (bootID, kept) in [(1, [1, 3, 5, 7]), (4711, [5, 7])] as [(UInt32, [UInt32])] {
+            var host = try #require(HostEnd(&button))
+            host.now = now
+            _ = host.ask(&button, HostEnd.initRequest(eventCount: 3, bootID: bootID))
+            #expect(button.eventMemory.stored == kept)
+            _ = button.handle(.linkDown, at: now)
+        }
+        #expect(button.eventMemory.acknowledged == 3)
+        // The limits of a request are no word that its host has what it does not ask for.
+        var host = try #require(HostEnd(&button))
+        host.now = now
+        _ = host.ask(&button, HostEnd.initRequest(eventCount: 0, bootID: 4711, maximumQueuedPackets: 0))
+        #expect(button.eventMemory.stored == [5, 7])
+    }
+
     @Test("the thirty-third host evicts the one that was not seen for longest")
     func pairingBound() {
         let key = TestButton.pairing.key

@@ -109,6 +109,8 @@ struct SessionPropertyTests {
         let established = try #require(EstablishedTalk(advertisingConfigured: false, firmwareVersion: 11))
         var world = World(established: established, generator: SeededGenerator(seed: seed))
         let isPatient = seed % 2 == 0
+        // Set while the session was established, and not again where the next deadline is the same.
+        world.deadline = world.established.talk.machine.timer
         if seed % 3 == 0 { for _ in 0..<5 { world.command(image) } }
         world.take(world.established.initialise(hasQueuedEvents: seed % 4 == 1))
         for _ in 0..<200 {

@@ -180,6 +180,8 @@ struct Household {
 
     private mutating func rise() {
         isDead = false
+        // The store syncs what it finds before anybody acts on it.
+        synced = store
         hub = Hub(configuration, stored: store.state, rules: (rulesOnDisk ?? rules).set)
         begin()
     }

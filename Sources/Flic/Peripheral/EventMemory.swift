@@ -7,7 +7,8 @@ public struct EventMemory: Hashable, Sendable {
     public var eventCount: UInt32
     /// The counters of those it keeps, the oldest first; the oldest are lost when there is no more room.
     public var stored: [UInt32]
-    /// Up to where a host has acknowledged them since the boot; 0: none.
+    /// Up to where a host has let the button forget them since the boot, with an acknowledgement or an init request;
+    /// 0: none.
     public var acknowledged: UInt32
     /// The same of a Duo's small button.
     public var smallEventCount: UInt32 = 0

@@ -1,6 +1,7 @@
 import ButtonModel
 
-/// The events a button keeps until the host acknowledges them; the oldest are lost first.
+/// The events a button keeps until a host acknowledges them or names a later counter in its init request; when there is
+/// no room, the oldest are lost first.
 struct EventQueue: Sendable {
     struct Entry: Hashable, Sendable {
         var counter: UInt32

@@ -20,11 +20,11 @@ extension FlicPeripheral {
         guard connections[id]?.duo != nil else { return }
         let common = request.common
         let isKnownBoot = common.bootID == bootID
-        var wanted = queue
         if isKnownBoot {
-            wanted.forget(upTo: common.eventCount)
-            wanted.forget(upTo: request.smallEventCount, of: .small)
+            queue.forget(upTo: common.eventCount)
+            queue.forget(upTo: request.smallEventCount, of: .small)
         }
+        var wanted = queue
         begin(common, wanted: &wanted, on: id, at: now)
         let response = ButtonPacket.InitButtonEventsDuoResponse(
             hasQueuedEvents: !wanted.entries.isEmpty, milliseconds: milliseconds(at: now),

@@ -6,10 +6,10 @@ extension FlicPeripheral {
         _ request: HostPacket.InitButtonEventsRequest, on id: UInt8, at now: Instant, _ effects: inout [Effect]
     ) {
         let isKnownBoot = request.bootID == bootID
-        // What this host does not want another one may still be waiting for.
+        if isKnownBoot { queue.forget(upTo: request.eventCount) }
+        // The limits of this request hold for this session only: another host may want what this one does not.
         var wanted = queue
         wanted.keep(.big)
-        if isKnownBoot { wanted.forget(upTo: request.eventCount) }
         begin(request, wanted: &wanted, on: id, at: now)
         let first = wanted.entries.first
         sendSigned(

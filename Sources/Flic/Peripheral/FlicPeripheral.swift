@@ -16,7 +16,8 @@ public import ButtonModel
 /// | offered            | FullVerifyAbortInd                   | none    |                                               |
 /// | none               | QuickVerifyRequest, pairing unknown  | none    | says so                                       |
 /// | none               | QuickVerifyRequest                   | session | answers signed; ends the pairing's other one  |
-/// | session            | init request                         | session | answers, sends what it stored                 |
+/// | session            | init request                         | session | forgets what the request covers, answers,     |
+/// |                    |                                      |         | sends what it still has                       |
 /// | session            | acknowledgement                      | session | forgets what it stored up to there            |
 /// | session            | any other request                    | session | answers                                       |
 /// | session            | wrong signature, no answer to a ping | none    | says so                                       |
@@ -26,8 +27,8 @@ public import ButtonModel
 /// A Duo answers a host that knows of Duos with packets of its own for init, events, acknowledgement and turns; to others
 /// it is a Flic 2 with its big button.
 ///
-/// Presses count and are stored in every state; in a session past init each goes out at once as well. What was not
-/// acknowledged is sent again as queued after the next init.
+/// Presses count and are stored in every state; in a session past init each goes out at once as well. What was neither
+/// acknowledged nor covered by the counters of the next init request is sent again as queued after that init.
 ///
 /// It drops a link on which there was no session for `sessionPatience`, and one without presses for the longest auto
 /// disconnect time of its sessions. With a verified image it restarts when the link ends, one version later.

@@ -25,9 +25,3 @@ struct Acknowledgements: Sendable {
         return ready
     }
 }
-
-extension EventCursor {
-    func covers(_ other: EventCursor) -> Bool {
-        bootID == other.bootID && eventCount >= other.eventCount && smallEventCount >= other.smallEventCount
-    }
-}

@@ -4,8 +4,12 @@ extension ButtonSession {
     public enum Purpose: Hashable, Sendable {
         /// Full verify: make a new pairing.
         case pair
-        /// Quick verify with what an earlier pairing left. `advertisingConfigured`: since that boot id.
-        case reconnect(Pairing, EventCursor, advertisingConfigured: Bool)
+        /// Quick verify with what an earlier pairing left.
+        ///
+        /// The cursor says what is on the disk: the button forgets everything up to it. `delivered` is ahead of it where
+        /// an earlier session has delivered events that are not on the disk yet; the button tells them again, and the
+        /// session does not deliver them again. `advertisingConfigured`: since the boot id of the later cursor.
+        case reconnect(Pairing, EventCursor, delivered: EventCursor? = nil, advertisingConfigured: Bool)
     }
 
     public struct Configuration: Hashable, Sendable {

@@ -17,7 +17,7 @@ extension ButtonSession {
 
     func initRequest(_ common: HostPacket.InitButtonEventsRequest) -> HostPacket {
         guard isDuo else { return .initButtonEventsRequest(common) }
-        return .initButtonEventsDuoRequest(.init(smallEventCount: intake.cursor.smallEventCount, common: common))
+        return .initButtonEventsDuoRequest(.init(smallEventCount: syncedCursor.smallEventCount, common: common))
     }
 
     func acknowledgement(upTo cursor: EventCursor) -> HostPacket {

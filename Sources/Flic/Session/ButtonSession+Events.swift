@@ -111,8 +111,12 @@ extension ButtonSession {
     ) {
         guard case .ready(var ready) = state else { return }
         // What is sent again after it reached the disk needs no other sync.
-        let isSafe = events.isEmpty && syncedCursor?.covers(last) == true
+        let isSafe = events.isEmpty && syncedCursor.covers(last)
         if needsAcknowledgement { ready.acknowledgements.expect(last) }
+        for event in events {
+            let part: UInt8 = event.part == .small ? 2 : 1
+            if event.step.leavesPressOpen { ready.openPresses |= part } else { ready.openPresses &= ~part }
+        }
         let isDrained = ready.hasStoredEvents && endsQueue
         if isDrained { ready.hasStoredEvents = false }
         state = .ready(ready)
@@ -125,9 +129,17 @@ extension ButtonSession {
     }
 
     mutating func synced(_ cursor: EventCursor, at now: Instant, _ effects: inout [Effect]) {
-        if syncedCursor.map({ cursor.bootID != $0.bootID || cursor.covers($0) }) ?? true { syncedCursor = cursor }
+        syncedCursor.advance(to: cursor)
         acknowledge(upTo: cursor, &effects)
         followUpIfSettled(at: now, &effects)
+    }
+
+    /// The button is ready, every event that it told is acknowledged, no press is under way, and no request is
+    /// unanswered: neither side needs the link now.
+    package var isAtRest: Bool {
+        guard case .ready(let ready) = state else { return false }
+        return !ready.hasStoredEvents && ready.acknowledgements.isEmpty && ready.openPresses == 0
+            && ready.followUpDeadline == nil && ready.requests.deadline == nil
     }
 
     private mutating func acknowledge(upTo cursor: EventCursor, _ effects: inout [Effect]) {
@@ -166,4 +178,14 @@ extension ButtonSession {
     }
 
     private static let unasked = "an answer nobody asked for"
+}
+
+extension PressStep {
+    /// The same press has more to tell, after the finger has moved or the time of a double click is over.
+    fileprivate var leavesPressOpen: Bool {
+        switch self {
+        case .down, .hold, .up(.open): true
+        case .clickTimeout, .up: false
+        }
+    }
 }

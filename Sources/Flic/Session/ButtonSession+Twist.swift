@@ -32,8 +32,8 @@ extension ButtonSession {
             .twist(
                 .initButtonEventsRequest(
                     .init(
-                        eventCount: intake.cursor.eventCount, configurations: dials.begin(),
-                        bootID: intake.cursor.bootID))), &effects)
+                        eventCount: syncedCursor.eventCount, configurations: dials.begin(),
+                        bootID: syncedCursor.bootID))), &effects)
     }
 
     /// Until the session is ready the init request, or what follows its answer, has all of it.

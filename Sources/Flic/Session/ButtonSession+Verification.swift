@@ -7,16 +7,15 @@ extension ButtonSession {
         guard !configuration.isTwist || attMTU >= Self.minimumTwistMTU else {
             return giveUp(.attMTUTooSmall(attMTU), &effects)
         }
-        let deadline = now + Self.verifyTimeout
         if let pairing {
-            state = .awaitingQuickVerifyResponse(entropy, pairing, deadline: deadline)
+            state = .awaitingQuickVerifyResponse(entropy, pairing, deadline: now + Self.verifyPatience)
             send(
                 .quickVerifyRequest(
                     .init(
                         random: entropy.quickVerifyRandom, flags: quickVerifyFlags, temporaryID: entropy.temporaryID,
                         pairingIdentifier: pairing.identifier)), &effects)
         } else {
-            state = .awaitingFullVerifyResponse1(entropy, doubted: nil, deadline: deadline)
+            state = .awaitingFullVerifyResponse1(entropy, doubted: nil, deadline: now + Self.pairingTimeout)
             send(.fullVerifyRequest1(temporaryID: entropy.temporaryID), &effects)
         }
     }
@@ -30,7 +29,8 @@ extension ButtonSession {
         )
         where frame.header.isNewlyAssigned && response.temporaryID == entropy.temporaryID:
             connectionID = frame.header.connectionID
-            answer(response, entropy, doubted: doubted, deadline: deadline, &effects)
+            let next = doubted == nil ? deadline : now + Self.verifyPatience
+            answer(response, entropy, doubted: doubted, deadline: next, &effects)
 
         case (.awaitingFullVerifyResponse2(let master, let deadline), .fullVerifyResponse2(let response))
         where frame.header.connectionID != 0:
@@ -44,7 +44,7 @@ extension ButtonSession {
             default: giveUp(.fullVerifyFailedUnknown(reason: reason), &effects)
             }
 
-        case (.awaitingQuickVerifyResponse(let entropy, let pairing, let deadline), .quickVerifyResponse(let response))
+        case (.awaitingQuickVerifyResponse(let entropy, let pairing, _), .quickVerifyResponse(let response))
         where frame.header.isNewlyAssigned && response.temporaryID == entropy.temporaryID:
             connectionID = frame.header.connectionID
             let key = SessionKey(
@@ -55,14 +55,15 @@ extension ButtonSession {
             }
             isDuo = response.isDuo && offersDuo
             if model != .flic2 { effects.append(.model(model)) }
-            askForEvents(channel, afterPairing: false, deadline: deadline, &effects)
+            askForEvents(channel, afterPairing: false, deadline: now + Self.verifyPatience, &effects)
 
         case (
-            .awaitingQuickVerifyResponse(let entropy, let pairing, let deadline),
+            .awaitingQuickVerifyResponse(let entropy, let pairing, _),
             .quickVerifyNegativeResponse(let temporaryID)
         )
         where temporaryID == entropy.temporaryID:
-            state = .awaitingFullVerifyResponse1(entropy, doubted: pairing, deadline: deadline)
+            state = .awaitingFullVerifyResponse1(
+                entropy, doubted: pairing, deadline: now + Self.verifyPatience)
             send(.fullVerifyRequest1(temporaryID: temporaryID), &effects)
 
         case (.awaitingUnpairedResponse(let proof, _), .testIfReallyUnpairedResponse(let result))
@@ -168,7 +169,7 @@ extension ButtonSession {
         send(
             initRequest(
                 .init(
-                    eventCount: intake.cursor.eventCount, bootID: intake.cursor.bootID,
+                    eventCount: syncedCursor.eventCount, bootID: syncedCursor.bootID,
                     autoDisconnectSeconds: autoDisconnectTime,
                     // What a new button stored before it was ours is nobody's business.
                     maximumQueuedPackets: afterPairing ? 0 : 31, maximumQueuedAge: 0xFFFFF)), &effects)

@@ -36,7 +36,9 @@ public import ButtonModel
 ///
 /// What a session says of itself comes before what it asks for: after init the stored events, their acknowledgement,
 /// and only then the requests of 6.5, or after `followUpPatience` when the disk takes its time. Acknowledgements wait
-/// for `.synced`, whatever happens meanwhile: that keeps the promise that a press is not forgotten.
+/// for `.synced`, and the init request names what was synced and not what was delivered: both let the button forget. What
+/// was delivered and not synced is told again by the button after the next init, passed over, and acknowledged when it is
+/// synced. That keeps the promise that a press is neither forgotten nor handled twice.
 ///
 /// A command that comes before those requests goes out with them, of each kind the last; only `disconnect` does not wait
 /// for the events. What was not answered when a session ends waits for the next one if it is a nickname, or ends.
@@ -126,10 +128,13 @@ public struct ButtonSession: Sendable {
         case ignored(reason: String)
     }
 
-    /// From the first request to the init response.
+    /// From the first request of a new pairing to the init response.
     ///
     /// - Source: protocol notes, 1 ("Time limits") and 6.10, as for the pauses.
-    static let verifyTimeout = Duration.seconds(31)
+    static let pairingTimeout = Duration.seconds(31)
+    /// From a request to its response in the verification of a known pairing. A button answers within a few connection
+    /// intervals, and one that does not is of no use on this link.
+    static let verifyPatience = Duration.seconds(5)
     /// The certificate, the longest packet that a session cannot do without, is one value of 117 octets.
     ///
     /// - Source: protocol notes, 8.2.
@@ -170,6 +175,8 @@ public struct ButtonSession: Sendable {
         /// When the requests after init are sent at the latest; `nil` once they are.
         var followUpDeadline: Instant?
         var nextBatteryRequest: Instant
+        /// Presses that have begun and have not ended, one bit for each part of the button.
+        var openPresses: UInt8 = 0
         /// Of a Duo.
         var duoStream: DuoEventStream?
         /// The button was asked to end the link, and has until then.
@@ -192,7 +199,9 @@ public struct ButtonSession: Sendable {
     // What outlives a session on the same link.
     var pairing: Pairing?
     var intake: EventIntake
-    var syncedCursor: EventCursor?
+    /// What is on the disk. The init request says this one and not `intake.cursor`, because the button forgets
+    /// everything that the request covers.
+    var syncedCursor: EventCursor
     var isAdvertisingConfigured: Bool
     var firmwareVersion: UInt32?
     var latencyMode: LatencyMode
@@ -218,18 +227,20 @@ public struct ButtonSession: Sendable {
         names = NameExchange(pending: configuration.pendingNickname)
         dials = TwistDials(configuration.dials, ledMode: configuration.ledMode)
         toldLEDMode = configuration.ledMode
-        let cursor: EventCursor
+        let delivered: EventCursor?
         switch configuration.purpose {
         case .pair:
-            cursor = EventCursor()
+            syncedCursor = EventCursor()
+            delivered = nil
             isAdvertisingConfigured = false
-        case .reconnect(let known, let last, let advertisingConfigured):
+        case .reconnect(let known, let synced, let last, let advertisingConfigured):
             pairing = known
-            cursor = last
+            syncedCursor = synced
+            delivered = last
             isAdvertisingConfigured = advertisingConfigured
         }
         let button = ButtonID(configuration.address)
-        intake = EventIntake(button: button, cursor: cursor)
+        intake = EventIntake(button: button, cursor: delivered ?? syncedCursor)
         pushTwist = PushTwist(button: button, dials: configuration.dials)
     }
 

@@ -2,15 +2,16 @@ import ButtonModel
 
 /// Decides which events of a button are new, and gives them their boot id, counter and age.
 ///
-/// What was processed is the only filter. The count in a button's init response says where its next events begin,
-/// exactly how is not known; an event above what we processed is therefore never dropped because of it.
+/// What was delivered is the only filter: not what is on the disk, for a button repeats events that were delivered and
+/// are not on the disk yet. The count in a button's init response says where its next events begin, exactly how is not
+/// known; an event above what was delivered is therefore never dropped because of it.
 ///
 /// What a button sends as it happens may be long on its way: where the radio is bad, a packet is sent again until the
 /// link is given up. An event that came late by the button's own clock has waited, as a stored one has, and is told as
 /// one.
 struct EventIntake: Sendable {
     let button: ButtonID
-    /// What a new session shows the button, and what is stored. It never runs backwards within one boot id.
+    /// What was delivered, and is to be stored. It never runs backwards within one boot id.
     private(set) var cursor: EventCursor
     /// The last events of this boot that came through here; of a Duo's small button apart.
     private var processedCount, processedSmallCount: UInt32

@@ -37,6 +37,7 @@ private struct SessionBench {
         else { return nil }
         fresh = SignedChannel(key, as: .button)
         channel = fresh
+        if isKnown { safe = cursor }
         let pairing = Pairing(identifier: 0xCAFE, key: pairingKey)
         session = ButtonSession(
             .init(

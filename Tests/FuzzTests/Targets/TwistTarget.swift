@@ -24,7 +24,7 @@ private struct TwistBench {
     private var channel: SignedChannel
     private let fresh: SignedChannel
     private var told = EventCursor(bootID: 0x1234_5678, eventCount: 8)
-    private var safe = EventCursor()
+    private var safe = EventCursor(bootID: 0x1234_5678, eventCount: 8)
     private var isLost = false
 
     init?() {

@@ -15,6 +15,11 @@ struct Story: Hashable, Sendable {
     var seed: UInt64
     var happenings: [Happening]
 
+    /// What adapters make in stories: as many links as there are buttons and more, or fewer.
+    static let linkCounts = [8, 2, 3, 4]
+    /// Every third house has an adapter with few links.
+    var links: Int { seed % 3 == 0 ? Self.linkCounts[1 + Int(seed / 3 % 3)] : Self.linkCounts[0] }
+
     static let porch = SimulatedButtonDescription(
         name: "porch", address: BluetoothAddress("80:E4:DA:00:00:03"), serial: "BA00-P00003", isPublic: true)
     static let sofa = SimulatedButtonDescription(
@@ -66,7 +71,7 @@ struct Story: Hashable, Sendable {
 extension Story: CustomStringConvertible {
     /// One line for each thing that happens.
     var description: String {
-        "story \(seed):\n"
+        "story \(seed), \(links) links:\n"
             + happenings.map { "  \($0.at.milliseconds) ms: \($0.misfortune)" }.joined(separator: "\n")
     }
 }

@@ -25,18 +25,21 @@ struct StoryRun {
     init(_ story: Story, recordedAt seam: RecordingSeam? = nil, forbiddenTopic: String? = nil) {
         self.story = story
         witness.forbiddenTopic = forbiddenTopic
-        house = seam == nil ? Self.paired : Self.house(recordedAt: seam)
+        house =
+            (seam == nil ? Self.paired[story.links] : nil) ?? Self.house(links: story.links, recordedAt: seam)
         live()
         problems = witness.problems
     }
 
-    private static let paired = house(recordedAt: nil)
+    private static let paired = Dictionary(
+        uniqueKeysWithValues: Story.linkCounts.map { ($0, house(links: $0, recordedAt: nil)) })
 
-    private static func house(recordedAt seam: RecordingSeam?) -> Household {
+    private static func house(links: Int, recordedAt seam: RecordingSeam?) -> Household {
         guard let rules = StoryRules.usual.rules else { return Household() }
         var house = Household(
             Story.buttons, rules: rules, hasMetrics: true,
-            controller: .init(address: BluetoothAddress(rawValue: 0x0000_5E00_5301), aclBufferCount: 4),
+            controller: .init(
+                address: BluetoothAddress(rawValue: 0x0000_5E00_5301), aclBufferCount: 4, maximumLinks: links),
             recordedAt: seam, isWitnessed: true)
         house.pairAll(within: .seconds(20))
         return house
