@@ -1,7 +1,7 @@
 import BluetoothHost
 
 extension ControllerFailure {
-    /// One sentence that tells a person what to do.
+    /// A sentence that says what happened and what the user can do.
     var sentence: String {
         switch self {
         case .noAnswer(let opcode):
