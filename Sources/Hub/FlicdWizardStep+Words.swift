@@ -1,7 +1,7 @@
 import ButtonModel
 import FlicdProtocol
 
-// Pairing by a flicd, in the words of our own.
+// Maps the pairing steps of a flicd to the names that `PairingProgress` has.
 extension FlicdWizardStep {
     var word: String {
         switch self {
@@ -24,9 +24,9 @@ extension FlicdWizardStep {
     }
 }
 
-/// Why a wizard paired nothing.
+/// Maps the results of a flicd's scan wizard to the names that `PairingFailure` has.
 extension FlicdScanWizardResult {
-    /// The name of the failure of our own that is most like it.
+    /// The name of the `PairingFailure` that is closest in meaning; empty if it is no failure.
     var reason: String {
         switch self {
         case .success, .cancelledByUser: ""
@@ -39,7 +39,7 @@ extension FlicdScanWizardResult {
         }
     }
 
-    /// What a person can do.
+    /// What the user can do.
     var advice: String {
         switch self {
         case .success, .cancelledByUser: ""

@@ -4,7 +4,7 @@ import Bytes
 import JSON
 import Rules
 
-// Firmware from files in the state directory, or from whoever sends an image over the control socket.
+// Firmware updates, from files in the state directory or from an image sent over the control socket.
 extension Hub {
     mutating func firmwareFilesChanged(_ files: [FirmwareFile], at now: Instant) {
         let before = buttons.values.map { firmwareFile(for: $0) }
@@ -15,17 +15,17 @@ extension Hub {
         }
     }
 
-    /// The newest file that fits the button and is newer than what it has.
+    /// The newest file for the button's model, if it is newer than the button's firmware.
     func offeredFirmware(for record: ButtonRecord) -> FirmwareFile? {
         firmwareFile(for: record).flatMap { $0.version > record.identity.firmwareVersion ? $0 : nil }
     }
 
-    /// The newest file that fits the button.
+    /// The newest file for the button's model.
     func firmwareFile(for record: ButtonRecord) -> FirmwareFile? {
         firmwareFiles.filter { $0.model == record.identity.model.rawValue }.max { $0.version < $1.version }
     }
 
-    /// Begins an update, with the image that came with the request or with the newest file.
+    /// Starts an update with the image in the request, or else with the newest file.
     mutating func update(_ button: ButtonID, _ data: JSONValue, isLocal: Bool, at now: Instant) -> RequestAnswer {
         if let image = data["image"] {
             guard isLocal, let octets = image.stringValue.flatMap({ Array<UInt8>(hex: $0) }) else {

@@ -1,16 +1,17 @@
-/// Why there is nothing to be had from an export; the end of a sentence that begins with the file's name.
+/// The reason why an export cannot be written or read. The description is the end of a sentence that begins with the
+/// file's name.
 package enum ExportFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case notAnExport
     case newerVersion(Int64)
-    /// A member is missing, or not what it has to be.
+    /// A member is missing, or has a wrong type or value.
     case badMember(String)
     case tooLong
     case tooManyButtons
-    /// A cipher, a derivation, or parameters of one, that this version does not take.
+    /// The cipher, the key derivation or its parameters are not supported by this version.
     case unknownSeal
-    /// Or a file that was changed: the seal does not tell the two apart.
+    /// The passphrase is wrong, or the file was changed: AES-GCM does not tell the two apart.
     case wrongPassphrase
-    /// libcrypto failed, which it does without memory only.
+    /// libcrypto failed, which happens only without memory.
     case noMemory
 
     package var description: String {
