@@ -129,7 +129,7 @@ struct SocketAddress: Hashable, Sendable {
                 address, length, &host, socklen_t(host.count), &port, socklen_t(port.count),
                 NI_NUMERICHOST | NI_NUMERICSERV)
         }
-        guard failure == 0 else { return "somebody" }
+        guard failure == 0 else { return "an unknown address" }
         let (name, number) = (text(host), text(port))
         return name.contains(":") ? "[\(name)]:\(number)" : "\(name):\(number)"
     }

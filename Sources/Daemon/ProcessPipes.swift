@@ -19,7 +19,7 @@ struct StandardPipes {
             guard linux_pipe(&ends) == 0 else {
                 let reason = describe(errno)
                 for pipe in made { Self.close(pipe) }
-                throw ProcessJob.StartFailure(sentence: "there is no pipe for it: \(reason)")
+                throw ProcessJob.StartFailure(sentence: "its pipes cannot be created: \(reason)")
             }
             let pipe = isInput ? Pipe(parent: ends[1], child: ends[0]) : Pipe(parent: ends[0], child: ends[1])
             linux_set_blocking(pipe.child, 1)

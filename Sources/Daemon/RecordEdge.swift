@@ -99,7 +99,7 @@ final class RecordEdge {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
-                let reason = count < 0 ? describe(errno) : "it takes nothing"
+                let reason = count < 0 ? describe(errno) : "nothing was written"
                 // An incomplete line is removed, because it could not be replayed.
                 ftruncate(descriptor, length)
                 return giveUp("\(path) cannot be written (\(reason)): nothing is recorded from here on")

@@ -44,7 +44,7 @@ extension FlicdScanWizardResult {
         switch self {
         case .success, .cancelledByUser: ""
         case .failedTimeout: "The button did not answer. Bring it nearer to the flicd and try again."
-        case .buttonIsPrivate: "The button keeps to itself. Hold it down for 7 seconds, then try again."
+        case .buttonIsPrivate: "The button is in private mode. Hold it down for 7 seconds, then try again."
         case .bluetoothUnavailable: "The flicd has no Bluetooth adapter that works. Mend that, then try again."
         case .internetBackendError: "The flicd could not reach its maker's servers. Try again later."
         case .invalidData: "The button did not prove to the flicd that it is a genuine Flic."

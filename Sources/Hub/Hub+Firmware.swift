@@ -47,7 +47,9 @@ extension Hub {
             return .error(
                 "the button has version \(record.identity.firmwareVersion) already; \(file.name) is not newer")
         }
-        guard record.updatePercentage == nil else { return .error("an update of this button goes on already") }
+        guard record.updatePercentage == nil else {
+            return .error("a firmware update of this button is in progress already")
+        }
         let token = takeToken()
         firmwareReads[token] = button
         buttons[button]?.updatePercentage = 0
@@ -83,7 +85,7 @@ extension Hub {
             line.append(.init("percentage", .integer(Int64(percentage))))
             buttons[button]?.updatePercentage = percentage
         case .finished:
-            log(.info, "\(label(of: button)): the new firmware is there; the button restarts")
+            log(.info, "\(label(of: button)): the new firmware was transferred; the button restarts with it")
             line.append(.init("state", "finished"))
             buttons[button]?.updatePercentage = nil
         case .failed(let word, let advice):

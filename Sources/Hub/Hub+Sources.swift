@@ -121,7 +121,9 @@ extension Hub {
             // Buttons remain stored when another flicd gets the URL, so their number is bounded here, too.
             guard buttons.values.count(where: { $0.source == name }) < FlicdSource.maximumButtons else {
                 if sources[place].foreign.isEmpty {
-                    log(.warning, "\(name) has more new buttons than are taken; forget some that are not used")
+                    log(
+                        .warning,
+                        "\(name): only \(FlicdSource.maximumButtons) buttons are used; forget some to add others")
                 }
                 sources[place].foreign.insert(button)
                 return advanceSource(place, .wish(identity.address, FlicdWish(isConnectionWanted: false)), at: now)

@@ -23,8 +23,8 @@ package enum ExportFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case .tooLong: "is longer than the \(ExportFile.maximumLength / 1024 / 1024) MiB of the longest export"
         case .tooManyButtons: "has more than \(ExportedState.maximumButtonCount) buttons"
         case .unknownSeal: "is encrypted in a way this program does not know: import it with a newer tryck"
-        case .wrongPassphrase: "does not open: the passphrase is another one, or the file was changed since"
-        case .noMemory: "needs 64 MiB of free memory, for the key is made slowly and with much memory on purpose"
+        case .wrongPassphrase: "does not open: the passphrase is wrong, or the file was changed"
+        case .noMemory: "needs up to 128 MiB of free memory to derive the key from the passphrase"
         }
     }
 }
