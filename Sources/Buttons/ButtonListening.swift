@@ -2,13 +2,14 @@ import BluetoothHost
 package import ButtonModel
 import Flic
 
-/// What is to be heard of the radio, besides a search that somebody waits for.
+/// The advertisements to report and the buttons to pair, besides those of a search that a user started.
 package struct ButtonListening: Hashable, Sendable {
-    /// Every advertisement of a Flic button is told, not only those of buttons that are not known.
+    /// Whether advertisements of all Flic buttons are reported. Otherwise only those of unknown buttons are, while any
+    /// are to be paired.
     package var reportsAll: Bool
-    /// Any button that offers itself is paired.
+    /// Whether every unknown button in public mode is paired.
     package var pairsAny: Bool
-    /// These are paired when they offer themselves.
+    /// The buttons that are paired when they advertise in public mode.
     package var pairs: Set<ButtonID>
 
     package init(reportsAll: Bool = false, pairsAny: Bool = false, pairs: Set<ButtonID> = []) {
@@ -20,10 +21,10 @@ package struct ButtonListening: Hashable, Sendable {
     var isForPairing: Bool { pairsAny || !pairs.isEmpty }
 }
 
-/// What others than the people of the house wish of a link.
+/// The connection parameters that clients of the flicd server wish for a button. The user's settings take precedence.
 package struct LinkWish: Hashable, Sendable {
     package var latencyMode: LatencyMode
-    /// Seconds without a press, as in `ButtonSettings`.
+    /// Seconds without a press after which the button ends the link, as in `ButtonSettings`.
     package var autoDisconnectTime: UInt16?
 
     package init(latencyMode: LatencyMode, autoDisconnectTime: UInt16?) {
@@ -32,16 +33,16 @@ package struct LinkWish: Hashable, Sendable {
     }
 }
 
-/// An advertisement of a Flic button.
+/// An advertisement that a Flic button may have sent.
 package struct HeardAdvertisement: Hashable, Sendable {
     package var address: BluetoothAddress
-    /// Empty where it says none: private ones do.
+    /// Empty if the advertisement has no name, as in private mode.
     package var name: String
-    /// dBm.
+    /// In dBm.
     package var rssi: Int8?
-    /// It offers itself to be paired.
+    /// Whether the button is in public mode, in which it can be paired.
     package var isPublic: Bool
-    /// It says that it is connected to somebody else already.
+    /// Whether the button advertises that it is connected to another device.
     package var isTaken: Bool
 
     package init(address: BluetoothAddress, name: String, rssi: Int8?, isPublic: Bool, isTaken: Bool) {
@@ -53,14 +54,15 @@ package struct HeardAdvertisement: Hashable, Sendable {
     }
 }
 
-/// What the adapter has room for.
+/// The capacity of the adapter: the entries of its accept list, and the number of links, which is `nil` until the
+/// adapter has refused another link.
 struct Capacity: Hashable, Sendable {
     var acceptListSize = 0
     var linkLimit: Int?
 }
 
-// Those who listen for as long as they like get a tenth of the radio's time: paired buttons are to connect as fast as
-// ever. From the moment a button offers itself it is as in a search.
+// Listening may go on without end, so it scans with a tenth of the radio's time, and paired buttons connect as fast as
+// without it. When a button in public mode is found, scanning is as in a search until it is paired.
 extension ButtonManager {
     mutating func listen(_ wish: ButtonListening, at now: Instant) {
         guard !isShuttingDown else { return }
@@ -69,7 +71,7 @@ extension ButtonManager {
             search = ButtonSearch(isAsked: false)
         } else if search?.isAsked == false {
             search?.failed = []
-            // Nobody wants it any more, or nobody wants this button.
+            // The end of pairing, or a candidate that is not to be paired any more, ends this search.
             let isUnwanted = search?.candidate.map { !isWanted(ButtonID($0.address)) } ?? false
             if !wish.isForPairing || isUnwanted { return endSearch(isAsked: true, at: now) }
         }
@@ -78,7 +80,7 @@ extension ButtonManager {
 
     func isWanted(_ button: ButtonID) -> Bool { listening.pairsAny || listening.pairs.contains(button) }
 
-    /// Works out afresh whether and how the radio listens.
+    /// Starts or stops scanning, as the search and the listening require.
     mutating func updateScanning(at now: Instant) {
         guard isControllerReady else { return }
         let command: Host.Command
@@ -104,7 +106,7 @@ extension ButtonManager {
                     isTaken: structures.saysTaken)))
     }
 
-    // MARK: Wishes
+    // MARK: Link wishes
 
     mutating func want(_ button: ButtonID, _ wish: LinkWish?, at now: Instant) {
         let before = (latencyMode(of: button), autoDisconnectTime(of: button))
@@ -114,7 +116,7 @@ extension ButtonManager {
         if after.1 != before.1 { tellSession(of: button, .setAutoDisconnectTime(after.1), at: now) }
     }
 
-    /// What people have set counts; a setting is theirs when it is another than at the beginning.
+    /// The latency mode of the user's settings, or if that is the default, the mode of the `LinkWish`.
     func latencyMode(of button: ButtonID) -> LatencyMode {
         let own = known[button]?.settings.latencyMode ?? .normal
         return own == .normal ? linkWishes[button]?.latencyMode ?? own : own

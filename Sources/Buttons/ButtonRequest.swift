@@ -1,36 +1,37 @@
 package import ButtonModel
 import Flic
 
-/// What somebody wants of a known button. What the button cannot be told now it is told when it is ready.
+/// A request for a known button. What the button cannot be told now is sent when its session is ready.
 package enum ButtonRequest: Hashable, Sendable {
-    /// Cut to 23 octets; `at` decides between names given at different ends.
+    /// Cut to 23 octets. Of two names that were set at different places, the name with the later time is kept.
     case setNickname(String, at: UTCTime)
     case setLatencyMode(LatencyMode)
     /// Seconds without a press after which the button ends the link, 40…510; `nil`: never.
     case setAutoDisconnectTime(UInt16?)
-    /// Look for the button, or let it be, until the opposite is asked for.
+    /// Connects to the button whenever it advertises, or disconnects it and leaves it alone, until the opposite is
+    /// requested.
     case setConnectionWanted(Bool)
-    /// Ask the adapter how strongly it hears the button. Without a link nobody knows.
+    /// Reads the RSSI of the link. Without a link the request has no effect.
     case measureSignal
-    /// An image as its maker publishes it. Ends with `finished` or `failed`; until then the update survives lost
-    /// links, and goes on where it was.
+    /// Installs a firmware image as published by the manufacturer. Ends with `finished` or `failed`; until then the
+    /// update is resumed after lost links.
     case updateFirmware([UInt8])
     case cancelFirmwareUpdate
-    /// The button forgets everybody. Only one that is ready can be asked; for others this does nothing.
+    /// Makes the button delete all its pairings. Has no effect unless the session is ready.
     case factoryReset
-    /// 0…`Dial.unitsPerTurn`.
+    /// Sets the position of a dial, 0…`Dial.unitsPerTurn`.
     case setDial(Dial, units: Int)
     case setLEDMode(LEDMode)
 }
 
-/// How far a firmware update of a button is.
+/// The progress of a firmware update of a button.
 package enum FirmwareProgress: Hashable, Sendable {
-    /// The button has to be ready first.
+    /// The update starts when the session is ready.
     case waiting
     /// 0…100.
     case transferring(percentage: Int)
-    /// The button restarts with the new version, and connects again.
+    /// The button restarts with the new version and connects again.
     case finished
-    /// The failure's name, and a sentence that tells a person what to do.
+    /// The failure's name, and a sentence that says what the user can do.
     case failed(word: String, advice: String)
 }

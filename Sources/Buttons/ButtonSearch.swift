@@ -2,10 +2,10 @@ import BluetoothHost
 import ButtonModel
 import Flic
 
-/// A search for new buttons: what was reported already, and the one button being paired.
+/// A search for new buttons: the buttons reported so far, and the candidate, the button that is being paired.
 struct ButtonSearch: Hashable, Sendable {
     enum Candidate: Hashable, Sendable {
-        /// Advertising in public mode; waiting a moment for its scan response.
+        /// Advertises in public mode. Its scan response, which says whether it is connected elsewhere, is awaited.
         case found(BluetoothAddress)
         case connecting(BluetoothAddress)
         case linked(BluetoothAddress)
@@ -18,15 +18,17 @@ struct ButtonSearch: Hashable, Sendable {
     }
 
     var candidate: Candidate?
-    /// What the candidate advertised; it may still be of the other kind.
+    /// The GATT service that the candidate advertised. The service found after connecting may be the other kind.
     var candidateService = FlicService.flic2
-    /// Somebody waits for it, and it has an end. Else it goes on for as long as `ButtonListening` says so.
+    /// Whether a user started the search; it then has an end. Otherwise it goes on for as long as `ButtonListening`
+    /// requires.
     var isAsked = true
-    /// Buttons something was said of that is said only once.
+    /// The buttons that were reported as private or as already paired, each of which is reported once.
     var reported: Set<BluetoothAddress> = []
-    /// Known buttons whose signal was told of: one that is let be may go on advertising for as long as we listen.
+    /// The known buttons whose signal was reported. Each is reported once, because a button that is not connected may
+    /// advertise for as long as the search lasts.
     var measured: Set<ButtonID> = []
-    /// Buttons that failed in this search: not tried again by themselves.
+    /// The buttons whose pairing failed. They are not tried again before `retryCandidates` fires or a search starts.
     var failed: Set<BluetoothAddress> = []
     var hasPairedOne = false
 }
@@ -46,12 +48,13 @@ extension ButtonManager {
         updateScanning(at: now)
     }
 
-    /// - Parameter isAsked: somebody has seen enough; that nothing was found is no news then.
+    /// - Parameter isAsked: whether the user ended the search; then finding no button is not reported as a failure.
     mutating func endSearch(isAsked: Bool, at now: Instant) {
         guard let ended = search else { return }
         let goesOn = ended.isAsked && (ended.candidate.map { isWanted(ButtonID($0.address)) } ?? false)
         if !goesOn, case .linked(let address) = ended.candidate {
-            // Time that is over lets a button finish that is being verified.
+            // At the end of the time a button that is being verified may finish: the search is extended by 5 s at a
+            // time.
             guard isAsked else { return deadlines.set(.searchEnds, at: now + .seconds(5)) }
             abandonPairing(with: address, at: now)
         }
@@ -78,7 +81,8 @@ extension ButtonManager {
         close(handle, at: now)
     }
 
-    /// An advertisement while searching.
+    /// Handles an advertisement: reports its signal to listeners, and makes an unknown button in public mode the
+    /// candidate.
     mutating func noticed(_ report: AdvertisingReport, at now: Instant) {
         let button = ButtonID(report.address)
         if let rssi = report.rssi, known[button] != nil, search?.measured.insert(button).inserted == true {
@@ -104,7 +108,7 @@ extension ButtonManager {
             self.search?.candidate = .found(report.address)
             self.search?.candidateService = service
             effects.append(.pairing(.foundPublic(report.address)))
-            // Whether it is taken is in its scan response.
+            // The scan response says whether the button is connected to another device.
             updateScanning(at: now)
             deadlines.set(.candidate, at: now + ButtonManager.scanResponseLimit)
         } else {
@@ -172,7 +176,8 @@ extension ButtonManager {
 }
 
 extension BluetoothAddress {
-    /// The prefixes Flic buttons are known to come with. Good for a hint, not for a decision.
+    /// Whether the address has a prefix that Flic buttons are known to have: a hint, which is not sufficient for
+    /// decisions.
     var hasFlicPrefix: Bool {
         let prefix = rawValue >> 24
         return kind == .public && (prefix == 0x80E4DA || prefix == 0x9088A9)
@@ -180,8 +185,8 @@ extension BluetoothAddress {
 }
 
 extension [ADStructure] {
-    /// Whether the manufacturer data say that the button is connected to somebody already: bit 1 of the octet
-    /// after the product type and three octets of the address.
+    /// Whether the manufacturer data say that the button is connected to another device: bit 1 of the octet after the
+    /// product type and three octets of the address.
     var saysTaken: Bool {
         guard let content = manufacturerData, content.company == 0x030F, let flags = content.data.dropFirst(4).first
         else { return false }

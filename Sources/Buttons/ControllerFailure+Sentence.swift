@@ -1,7 +1,7 @@
 import BluetoothHost
 
 extension ControllerFailure {
-    /// One sentence that tells a person what to do.
+    /// A sentence that says what happened and what the user can do.
     var sentence: String {
         switch self {
         case .noAnswer(let opcode):
@@ -15,7 +15,7 @@ extension ControllerFailure {
         case .stopped(let what):
             "The adapter has stopped working (\(what)). If a reset does not help, unplug it and plug it in again."
         case .malformed(let what):
-            "What answers there does not speak HCI (\(what)). Check bluetooth.transport."
+            "The device at the other end does not speak HCI (\(what)). Check bluetooth.transport."
         }
     }
 }

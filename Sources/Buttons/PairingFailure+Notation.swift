@@ -1,6 +1,7 @@
 import Flic
 
-// A failure with all that it says, as one word or two: what `word` leaves out is kept.
+// A lossless text form of a failure for recordings: its `word`, followed by the associated value, or by a more specific
+// name where several failures share a word.
 extension PairingFailure {
     package var notation: String {
         switch self {

@@ -1,24 +1,26 @@
 package import ButtonModel
 package import Flic
 
-/// What happens while buttons may be paired, step by step.
+/// The progress of a search for new buttons and of pairing them.
 package enum PairingProgress: Hashable, Sendable {
     case searching
-    /// A Flic is near, but it does not offer itself: hold it down for 7 seconds.
+    /// A Flic button advertises in private mode. It can be paired after it was held down for 7 seconds.
     case foundPrivate(BluetoothAddress)
+    /// A button advertises in public mode and can be paired.
     case foundPublic(BluetoothAddress)
-    /// Said once for each button; the search goes on.
+    /// A known button advertises in public mode. Reported once for each button; the search goes on.
     case alreadyPaired(BluetoothAddress)
     case connecting(BluetoothAddress)
     case connected(BluetoothAddress)
     case verifying(BluetoothAddress)
     case paired(ButtonIdentity)
-    /// This button could not be paired; the search goes on until its time is over.
+    /// This button could not be paired; the search goes on until its time is over. Without an address: no new button
+    /// was found.
     case failed(PairingFailure, BluetoothAddress?)
-    /// The time is over, or somebody stopped the search.
+    /// The time is over, or the search was stopped.
     case ended
 
-    /// `found_public`, …: the word of MQTT and the command line.
+    /// The name of the step in MQTT messages and on the command line: `found_public`, ….
     package var word: String {
         switch self {
         case .searching: "searching"
@@ -46,13 +48,13 @@ package enum PairingProgress: Hashable, Sendable {
     }
 }
 
-/// Why a button could not be paired.
+/// The reason why a button could not be paired.
 package enum PairingFailure: Hashable, Sendable {
     case noNewButtonsFound
     case alreadyConnectedToOtherDevice
     case connectionTimeout
     case couldNotDiscoverServices
-    /// The link ended, or the controller refused it.
+    /// The link ended, or the controller rejected the connection.
     case connectFailed
     case session(SessionFailure)
 
@@ -68,7 +70,7 @@ package enum PairingFailure: Hashable, Sendable {
         }
     }
 
-    /// One sentence that tells a person what to do.
+    /// A sentence that says what the user can do.
     package var advice: String {
         switch self {
         case .noNewButtonsFound:

@@ -1,10 +1,10 @@
 package import ButtonModel
 
-/// Which of this machine's controllers is opened.
+/// Chooses which of this machine's Bluetooth controllers to open.
 ///
-/// The kernel numbers adapters as they come: one that was unplugged may come back as another hciN. So a number is
-/// taken as it is, an address is looked up each time, and of any adapter the first is taken that was not refused; when
-/// all were, they are tried again from the first.
+/// The kernel numbers adapters in the order in which they appear, so an adapter that is unplugged may return as another
+/// hciN. An index is used as it is. An address is looked up for each attempt. `any` is the lowest index that was not
+/// refused; after all adapters were refused, they are tried again.
 package struct AdapterSearch: Hashable, Sendable {
     package enum Wanted: Hashable, Sendable {
         case any
@@ -17,7 +17,7 @@ package struct AdapterSearch: Hashable, Sendable {
 
     package init(_ wanted: Wanted) { self.wanted = wanted }
 
-    /// - Parameter adapters: those the kernel knows now.
+    /// - Parameter adapters: the adapters that the kernel has now.
     package mutating func next(of adapters: [HCISocketTransport.Adapter]) throws(TransportFailure) -> UInt16 {
         switch wanted {
         case .index(let index):
@@ -37,6 +37,6 @@ package struct AdapterSearch: Hashable, Sendable {
         }
     }
 
-    /// It could not be opened, or not used.
+    /// Excludes an adapter that could not be opened or used from the next attempts for `any`.
     package mutating func refuse(_ index: UInt16) { refused.insert(index) }
 }

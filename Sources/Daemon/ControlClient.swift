@@ -1,15 +1,15 @@
 import CLinux
 import Glibc
 
-/// Why a command has no answer.
+/// The reason why a command has no answer.
 package enum ControlClientFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// There is no socket, or nobody listens on it.
+    /// There is no socket at the path, or no process listens on it.
     case notRunning(path: String)
     case notPermitted(path: String)
-    /// The daemon closed the connection: it stopped, or has too many clients.
+    /// The daemon closed the connection: it was stopped, or has too many clients.
     case closed
     case timedOut
-    /// A line longer than `ControlClient.maximumLineLength`.
+    /// The line is longer than `ControlClient.maximumLineLength`.
     case lineTooLong
     case system(operation: String, reason: String)
 
@@ -25,9 +25,9 @@ package enum ControlClientFailure: Error, Hashable, Sendable, CustomStringConver
     }
 }
 
-/// The other end of `ControlServer`, for a command that has nothing else to do: every call blocks.
+/// A client of the control socket, for a command that has nothing else to do: all calls block.
 package final class ControlClient {
-    /// Octets of an answer: what the server may have waiting for a client.
+    /// The limit in octets for a line, which is the limit of the server's buffer for a client.
     package static let maximumLineLength = OutgoingBuffer.maximumCount
 
     let descriptor: Int32
@@ -39,7 +39,7 @@ package final class ControlClient {
 
     deinit { Glibc.close(descriptor) }
 
-    /// One line, given without its end.
+    /// Sends a line, given without its line feed.
     package func send(_ line: [UInt8]) throws(ControlClientFailure) {
         var rest = (line + [UInt8(ascii: "\n")])[...]
         while !rest.isEmpty {
@@ -56,9 +56,9 @@ package final class ControlClient {
         }
     }
 
-    /// The next line, without its end.
+    /// Waits for the next line, and returns it without its line feed.
     ///
-    /// - Parameter timeout: how long to wait for it; nil waits for ever.
+    /// - Parameter timeout: how long to wait for the line; `nil`: without limit.
     package func readLine(timeout: Duration? = nil) throws(ControlClientFailure) -> [UInt8] {
         let deadline = timeout.map { ContinuousClock.now + $0 }
         while true {
@@ -83,7 +83,7 @@ package final class ControlClient {
     private func waitUntilReadable(_ deadline: ContinuousClock.Instant?) throws(ControlClientFailure) {
         guard let deadline else { return }
         while true {
-            // Rounded up, so that the last wait does not end before the deadline and begin again.
+            // Rounded up, so that `poll` does not return just before the deadline and have to be called again.
             let rest = ContinuousClock.now.duration(to: deadline) / .milliseconds(1)
             var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             let ready = poll(&request, 1, Int32(min(max(rest.rounded(.up), 0), 1e9)))

@@ -4,9 +4,10 @@ import Reactor
 import RuleLoader
 import Rules
 
-// `tryck.yaml` read again. Of it `log` takes effect at once; the rest was settled at the start, and waits for the next.
+// Reloading `tryck.yaml`. Only `log` takes effect at once; all other keys require a restart.
 extension Daemon {
-    /// Then the rules, so that what is said of them is said as the configuration wants it.
+    /// Reloads the configuration, and then the rules, so that messages about the rules have the new log level and
+    /// format.
     func reloadConfiguration() {
         configurationReads += 1
         let (read, files, path) = (configurationReads, setup.ruleSource.files, setup.configurationPath)
@@ -17,7 +18,7 @@ extension Daemon {
                 return .failure(error)
             }
         } then: { [weak self] result in
-            // Of two that run at once the last to begin is the one to believe.
+            // Of several reads at once only the latest is used.
             guard let self, read == configurationReads else { return }
             switch result {
             case .success(let found): take(found)
@@ -34,7 +35,7 @@ extension Daemon {
         let changed = configuration.keys(changedSince: setup.configuration)
         setup.configuration.logLevel = configuration.logLevel
         setup.configuration.logFormat = configuration.logFormat
-        // What somebody asked for at run time stays until another level is written into the file.
+        // A level that was set at run time stays in effect until `log.level` changes in the file.
         if changed.contains("log.level") {
             if setup.isLogLevelFixed {
                 logger.warning("log.level changed, and --log-level has the last word")

@@ -6,7 +6,7 @@ import Reactor
 import RuleLoader
 import Simulator
 
-// The transport the configuration names, opened and closed as the hub says.
+// Opens and closes the transport of the configuration, as requested by the hub.
 extension Daemon {
     func openTransport() {
         closeTransport()
@@ -37,7 +37,7 @@ extension Daemon {
         deliver(.transportClosed("\(failure).", failure.fault))
     }
 
-    /// Where there is a choice, the next attempt is with another adapter.
+    /// Excludes the current adapter, so that the next attempt uses another, if there is a choice.
     private func refuseAdapter() {
         if let transport = transport as? HCISocketTransport { adapterSearch?.refuse(transport.index) }
     }
@@ -66,8 +66,8 @@ extension Daemon {
         }
     }
 
-    /// The simulated buttons live as long as this process. What they were paired with before they remember as
-    /// real ones do; all else about them is new, as after a change of battery.
+    /// Creates the simulated buttons, which exist as long as this process. They keep the stored pairings, as real
+    /// buttons do; the rest of their state is new, as after a battery change.
     private func makeSimulator() -> SimulatorEdge {
         var buttons = setup.simulator
         for index in buttons.indices {

@@ -2,11 +2,11 @@ import CLinux
 import Glibc
 import Reactor
 
-/// Connects a stream socket to the first of some addresses that answers, without blocking.
+/// Connects a stream socket to the first of several addresses that accepts, without blocking.
 @ReactorActor
 final class Dial {
     struct Failure: Error, Hashable, Sendable {
-        /// Of the last address tried.
+        /// The error of the last address.
         var errno: Int32
     }
 
@@ -20,7 +20,8 @@ final class Dial {
 
     /// - Parameters:
     ///   - timeout: nanoseconds for each address.
-    ///   - done: is given the connected descriptor; called once, never from inside a call, and not after `cancel`.
+    ///   - done: receives the connected descriptor, which then belongs to it. It is called once, never from inside
+    ///     `init`, and not after `cancel`.
     init(
         _ loop: EventLoop, _ addresses: [SocketAddress], timeout: Int64,
         _ done: @escaping @ReactorActor (Result<Int32, Failure>) -> Void
@@ -44,7 +45,7 @@ final class Dial {
     private func tryNext(after failure: Int32) {
         cancel()
         guard let address = rest.popFirst() else {
-            // Taken back by `cancel` like everything else.
+            // A timer reports the failure, so that `done` is not called from inside `init`, and `cancel` prevents it.
             timer = loop.timer { [unowned self] in done(.failure(Failure(errno: failure))) }
             timer?.set(at: 0)
             return
@@ -69,12 +70,12 @@ final class Dial {
     }
 }
 
-/// Why a name has no address.
+/// The reason why a name could not be resolved.
 struct Unresolved: Error, Hashable, Sendable {
     var reason: String
 }
 
-/// The address of a socket, of any family.
+/// A socket address of any family.
 struct SocketAddress: Hashable, Sendable {
     private var octets: [UInt8]
     var family: Int32
@@ -89,7 +90,7 @@ struct SocketAddress: Hashable, Sendable {
         family = AF_UNIX
     }
 
-    /// The address of a unix socket. A leading `@` means the abstract namespace.
+    /// The address of a Unix socket. A leading `@` means the abstract namespace.
     static func resolve(unixPath: String) -> Result<[SocketAddress], Unresolved> {
         var address = sockaddr_un()
         let length = unixPath.utf8.contains(0) ? 0 : linux_unix_address(&address, unixPath)
@@ -97,7 +98,7 @@ struct SocketAddress: Hashable, Sendable {
         return .success([SocketAddress(address, length: length)])
     }
 
-    /// Blocks as long as the resolver does: for a helper thread.
+    /// Resolves a host name. Blocks for as long as the resolver needs, so it must be called on a helper thread.
     static func resolve(host: String, port: UInt16) -> Result<[SocketAddress], Unresolved> {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -114,7 +115,7 @@ struct SocketAddress: Hashable, Sendable {
         return .success(addresses)
     }
 
-    /// Who is at the other end, as people write it: `127.0.0.1:41230`, `[::1]:41230`.
+    /// The address of the peer in the usual notation: `127.0.0.1:41230`, `[::1]:41230`.
     static func peer(of descriptor: Int32) -> String {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -128,7 +129,7 @@ struct SocketAddress: Hashable, Sendable {
                 address, length, &host, socklen_t(host.count), &port, socklen_t(port.count),
                 NI_NUMERICHOST | NI_NUMERICSERV)
         }
-        guard failure == 0 else { return "somebody" }
+        guard failure == 0 else { return "an unknown address" }
         let (name, number) = (text(host), text(port))
         return name.contains(":") ? "[\(name)]:\(number)" : "\(name):\(number)"
     }
@@ -137,7 +138,7 @@ struct SocketAddress: Hashable, Sendable {
         String(decoding: characters.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// Whether only programs of this machine reach it.
+    /// Whether only programs on this machine can reach the address.
     var isLoopback: Bool {
         switch family {
         case AF_INET: octets.dropFirst(4).first == 127

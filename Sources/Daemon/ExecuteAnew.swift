@@ -2,25 +2,25 @@ import CLinux
 import Glibc
 import Reactor
 
-/// Begins this program again in this process: same arguments, same environment, none of its descriptors but the
-/// standard streams. Threads end with it, and what a helper is still doing is not waited for.
+/// Restarts this program in the same process: with the same arguments and environment, and with only the standard
+/// streams of its descriptors. Other threads are terminated, even if a helper has not finished.
 ///
-/// A signal that is blocked for the loop stays blocked, and one that comes meanwhile waits for the new program. A file that
-/// was put in the program's place since, as by an upgrade, is what begins.
+/// Signals blocked for the loop stay blocked, so a signal that arrives meanwhile is pending for the new program. If the
+/// program's file was replaced since, as by an upgrade, the new file is executed.
 ///
-/// - Returns: the system's words, when it did not work.
+/// - Returns: the system's error message; returns only on failure.
 @ReactorActor
 func executeAnew() -> String {
-    // A library may have opened one of which we know nothing.
+    // Libraries may have opened descriptors without FD_CLOEXEC.
     linux_close_on_exec(3)
     linux_restore_ambient_capabilities()
     execv(ownPath, CommandLine.unsafeArgv)
-    // The path may lead nowhere, as after a change of the root directory. By this one it is named `exe` in lists.
+    // The path may be wrong, as after a change of the root directory. Then the process is named `exe` in process lists.
     execv("/proc/self/exe", CommandLine.unsafeArgv)
     return describe(errno)
 }
 
-/// Where the program is, or was before it was replaced.
+/// The path of the program's file, even if the file was deleted or replaced.
 private var ownPath: String {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/exe", &buffer, buffer.count)

@@ -1,12 +1,12 @@
-/// What a process tells its caller.
+/// The exit status of a command.
 ///
-/// - Source: sysexits.h, from 64 on.
+/// - Source: sysexits.h, for the values from 64.
 package enum ExitStatus: Int32, Hashable, Sendable {
     case done = 0
-    /// The question was understood, and the answer is no.
+    /// The command ran, but its result is negative: a check found errors, or the requested change failed.
     case no = 1
     case usage = 64
-    /// A device, the broker, the daemon or its state directory.
+    /// A device, the broker, the daemon or its state directory is not available.
     case unavailable = 69
     case ourBug = 70
     case configuration = 78

@@ -2,14 +2,14 @@ package import ButtonModel
 import Glibc
 package import JSON
 
-/// A file a user wrote, read whole.
+/// The complete contents of a file that a user wrote.
 package struct FileText: Sendable {
     package var path: String
     package var octets: [UInt8]
     package var isReadableByOthers: Bool
     package var modifiedAt: UTCTime
 
-    /// Larger files are refused unread.
+    /// The limit in octets. Reading ends with `tooLong` beyond it.
     package static let maximumLength = 32 * 1024 * 1024
 
     package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
@@ -25,7 +25,7 @@ package struct FileText: Sendable {
             }
         }
 
-        /// In the shape of a diagnostic, for those who are told of them.
+        /// The failure in the JSON form of a diagnostic.
         package var problem: JSONValue {
             let path =
                 switch self {
@@ -65,7 +65,10 @@ package struct FileText: Sendable {
         modifiedAt = UTCTime(milliseconds: Int64(status.st_mtim.tv_sec) * 1000)
     }
 
-    /// Writes a file as a whole: nobody ever sees half of it. Mode 0600. False when that did not work.
+    /// Writes a file with mode 0600 and replaces `path` by renaming, so that readers see either the old or the new
+    /// contents.
+    ///
+    /// - Returns: whether this succeeded.
     package static func write(_ octets: [UInt8], to path: String) -> Bool {
         let temporary = path + ".new"
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)

@@ -1,27 +1,29 @@
 import Glibc
 package import Reactor
 
-/// Says that files have changed, once it is quiet again: inotify on the directories that they are in.
+/// Reports that files have changed, after a time without changes. Uses inotify on the directories that contain the
+/// files.
 ///
-/// Directories, because most editors write a new file and rename it over the old one, and a watch on a file stays with the
-/// old one. A file need not be there, nor its directory. Where links lead to it, the change of a link is a change.
+/// Directories are watched because most editors write a new file and rename it over the old one, and a watch on a file
+/// would stay with the old inode. Neither the files nor their directories need to exist. If a path contains symbolic
+/// links, a changed link is a change.
 ///
-/// An editor's many steps become one call, `quiet` after the last, but at most `patience` after the first. By then the
-/// watches are where the files are now: what happens after the call is noticed again.
+/// Changes that follow each other, as when an editor saves, are one call: `quiet` after the last change, but at most
+/// `patience` after the first. The watches are renewed before the call, so later changes are reported again.
 ///
-/// A directory that moves together with the one above it is not noticed.
+/// Limitation: moving a directory together with its parent is not noticed.
 @ReactorActor
 package final class FileWatch {
     static let quiet: Int64 = 200_000_000
     static let patience: Int64 = 2_000_000_000
 
-    /// What matters in a directory.
+    /// The changes in a directory that are reported.
     private struct Interest {
         var names: Set<String> = []
-        /// Files of the kind that is looked for, and directories that come and go.
+        /// Whether files with one of the suffixes, and subdirectories, are of interest.
         var isSearched = false
-        /// One of the names is a file's, and its content matters. Where it is not, nothing is heard of what is written
-        /// there: a database beside a directory that is watched would wake us with each write.
+        /// Whether some of the names are files whose contents are of interest. Otherwise writes are not watched: a
+        /// database in a directory that is only part of a path would wake the process with each write.
         var hasFiles = false
 
         var events: UInt32 { hasFiles || isSearched ? FileWatch.structure | FileWatch.content : FileWatch.structure }
@@ -31,7 +33,7 @@ package final class FileWatch {
     private let suffixes: [String]
     private let changed: @ReactorActor () -> Void
     private let descriptor: Int32
-    /// Why there is no descriptor.
+    /// The `errno` of `inotify_init1`, if there is no descriptor.
     private let failure: Int32
     private var watch: Watch?
     private var files: Set<String> = []
@@ -41,7 +43,7 @@ package final class FileWatch {
 
     private lazy var timer = loop.timer { [weak self] in self?.quietAgain() }
 
-    /// - Parameter suffixes: how the names of the files end that matter in a directory.
+    /// - Parameter suffixes: the suffixes of file names that are of interest in `directories`.
     package init(
         loop: EventLoop, suffixes: [String] = [".yaml", ".yml"], _ changed: @escaping @ReactorActor () -> Void
     ) {
@@ -53,13 +55,13 @@ package final class FileWatch {
         if descriptor >= 0 { watch = loop.watch(descriptor, .read) { [weak self] _ in self?.read() } }
     }
 
-    /// Replaces what is watched. A change that was noticed before is still reported.
+    /// Replaces the watched files and directories. A change that was noticed before is still reported.
     ///
     /// - Parameters:
     ///   - files: absolute paths.
-    ///   - directories: absolute paths of those in which any file with one of the suffixes matters, as where a pattern
-    ///     is included.
-    /// - Returns: a sentence, where something cannot be watched.
+    ///   - directories: absolute paths of directories in which all files with one of the suffixes are of interest, as
+    ///     for includes with a pattern.
+    /// - Returns: a sentence, if some of them cannot be watched.
     @discardableResult
     package func watch(files: Set<String>, directories: Set<String> = []) -> String? {
         self.files = files
@@ -67,7 +69,7 @@ package final class FileWatch {
         return arm()
     }
 
-    /// To be called before it is let go.
+    /// Must be called before the last reference is dropped.
     package func stop() {
         timer.cancel()
         guard let watch else { return }
@@ -77,7 +79,7 @@ package final class FileWatch {
         close(descriptor)
     }
 
-    // MARK: What is watched
+    // MARK: Watches
 
     private func arm() -> String? {
         guard watch != nil else { return "changes of files are not noticed: \(describe(failure))" }
@@ -95,11 +97,12 @@ package final class FileWatch {
         }
         var sentence: String?
         var armed: [Int32: Interest] = [:]
-        // Two names may lead to one directory, and the last to be armed has the say: more events come after fewer.
+        // Two paths may lead to the same directory, and inotify then keeps the mask of the last call. It is called with
+        // the smaller mask first, because `content` is added to `structure`.
         for (directory, interest) in wanted.sorted(by: { $0.value.events < $1.value.events }) {
             let number = inotify_add_watch(descriptor, directory, interest.events)
             guard number >= 0 else {
-                // It is gone since: the steps to it are watched, and say so.
+                // The directory was removed meanwhile. Its parent is watched, and reports this.
                 if errno != ENOENT { sentence = "changes in \(directory) are not noticed: \(describe(errno))" }
                 continue
             }
@@ -118,7 +121,7 @@ package final class FileWatch {
         IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
     private nonisolated static let content = UInt32(IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB)
 
-    // MARK: What happens
+    // MARK: Events
 
     private func read() {
         var matters = false
@@ -126,7 +129,8 @@ package final class FileWatch {
             let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
             guard count > 0 else { return }
             var rest = UnsafeRawBufferPointer(rebasing: buffer[..<count])
-            // Watch, mask, cookie and the length of the name, which is filled up with zeros.
+            // A `struct inotify_event`: watch, mask, cookie, length of the name; then the name, padded with zeros
+            // (inotify(7)).
             while rest.count >= 16 {
                 let length = Int(rest.loadUnaligned(fromByteOffset: 12, as: UInt32.self))
                 guard length <= rest.count - 16 else { return }
@@ -147,7 +151,7 @@ package final class FileWatch {
 
     private func matters(_ name: String, in number: Int32, _ mask: UInt32) -> Bool {
         if mask & UInt32(IN_Q_OVERFLOW) != 0 { return true }
-        // Among them the end of a watch that we took away ourselves.
+        // Unknown watches include those that `arm` has removed, for which IN_IGNORED follows.
         guard let interest = interests[number] else { return false }
         if mask & UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED) != 0 { return true }
         if interest.names.contains(name) { return true }

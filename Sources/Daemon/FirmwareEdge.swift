@@ -1,13 +1,13 @@
 package import Hub
 package import Reactor
 
-/// The directory with firmware: which files there are, whenever that changes, and what is in one.
+/// The directory of firmware files: reports the files initially and after each change, and reads a file.
 ///
-/// The directory is read on a helper thread, but for the first time, when somebody waits for it anyway.
+/// The directory is read on a helper thread, except in `start`, because the start of the daemon waits for it anyway.
 @ReactorActor
 package final class FirmwareEdge {
     package enum Event: Hashable, Sendable {
-        /// By model and version; other than the last time.
+        /// The files have changed. Ordered by model and version.
         case files([FirmwareFile])
         /// A sentence for the log.
         case notice(String)
@@ -27,7 +27,7 @@ package final class FirmwareEdge {
         self.handler = handler
     }
 
-    /// Reports what there is, and from then on each change.
+    /// Reports the files, and from then on each change.
     package func start() {
         if let sentence = FirmwareFiles.makeDirectory(directory) { handler(.notice(sentence)) }
         if let sentence = watch.watch(files: [], directories: [directory]) {
@@ -44,7 +44,7 @@ package final class FirmwareEdge {
         }
     }
 
-    /// To be called before it is let go.
+    /// Must be called before the last reference is dropped.
     package func stop() { watch.stop() }
 
     private func listAgain() {
@@ -53,7 +53,7 @@ package final class FirmwareEdge {
         loop.offload { [directory] in
             FirmwareFiles(in: directory)
         } then: { [weak self] found in
-            // Of two that run at once the last to begin is the one to believe.
+            // Of several listings at once only the latest is used.
             guard let self, listing == listings else { return }
             take(found)
         }

@@ -1,32 +1,32 @@
 import Glibc
 import Hub
 
-/// The files with firmware that people put into the state directory.
+/// The firmware files that users have put into the state directory.
 ///
-/// A file is named `MODEL-VERSION.bin`, is a regular file, and holds one image. Whatever else lies there is left alone.
+/// A firmware file is a regular file, is named `MODEL-VERSION.bin`, and contains one image. Other files are ignored.
 struct FirmwareFiles: Hashable, Sendable {
-    /// A header of 8 octets, and a length that counts words of 4 octets in 16 bits.
+    /// In octets: a header of 8 octets, and at most 65,535 words of 4 octets, because the header's length has 16 bits.
     static let maximumLength = 8 + 4 * 65_535
-    /// More files than this are not listed.
+    /// The maximum number of files that are listed.
     static let maximumCount = 64
-    /// More entries than this are not looked at.
+    /// The maximum number of directory entries that are read.
     static let maximumEntryCount = 1024
     private static let maximumNotices = 8
 
-    /// By model and version.
+    /// Ordered by model and version.
     private(set) var files: [FirmwareFile] = []
-    /// Why files that look like firmware are not among them.
+    /// Why files ending in `.bin` are not in `files`, or the directory is not read completely. Sentences for the log.
     private(set) var notices: [String] = []
 
-    /// Makes the directory where it is missing, so that people see where the files go.
+    /// Creates the directory if it is missing, so that users find it.
     ///
-    /// - Returns: a sentence where that did not work.
+    /// - Returns: a sentence, if that failed.
     static func makeDirectory(_ directory: String) -> String? {
         if mkdir(directory, 0o700) == 0 || errno == EEXIST { return nil }
         return "\(directory) cannot be made: \(describe(errno))"
     }
 
-    /// Blocks for as long as the disk does.
+    /// Lists the directory. Blocks.
     init(in directory: String) {
         guard let stream = opendir(directory) else {
             if errno != ENOENT { notices.append("\(directory) cannot be read: \(describe(errno))") }
@@ -74,7 +74,7 @@ struct FirmwareFiles: Hashable, Sendable {
         notices.append("\(directory)/\(name) is left alone: \(reason)")
     }
 
-    /// Blocks for as long as the disk does.
+    /// Reads a file. Blocks.
     static func read(_ file: FirmwareFile, in directory: String) -> FirmwareReading {
         let path = directory + "/" + file.name
         guard FirmwareFile(name: file.name) == file else { return .failed("\(path) cannot be the name of an image.") }
@@ -94,7 +94,7 @@ struct FirmwareFiles: Hashable, Sendable {
 }
 
 extension FirmwareFile {
-    /// `flic2-11.bin`. Each file has one name only: a version has no zeros before it.
+    /// From a file name such as `flic2-11.bin`. The version has no leading zeros, so that a file has only one name.
     init?(name: String) {
         let parts = name.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         guard parts.count == 2, let model = parts.first, (1...16).contains(model.count), let rest = parts.last else {

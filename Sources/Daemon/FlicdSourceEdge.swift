@@ -3,10 +3,10 @@ import Glibc
 import Hub
 import Reactor
 
-/// The connection to a flicd that buttons come from.
+/// The connection to a flicd from which buttons come.
 @ReactorActor
 final class FlicdSourceEdge {
-    /// How long each address of a host is given.
+    /// In nanoseconds, for each address of the host.
     private static let connectTimeout: Int64 = 5_000_000_000
 
     private let loop: EventLoop
@@ -14,15 +14,15 @@ final class FlicdSourceEdge {
     private let port: UInt16
     private let resolve: @Sendable (String, UInt16) -> Result<[SocketAddress], Unresolved>
     private let handler: @ReactorActor (SourceInput) -> Void
-    /// Changes with every `connect` and `close`, so that what was begun before one of them is not taken for ours.
+    /// Changes with every `connect` and `close`, so that results of earlier name resolutions are ignored.
     private var generation: UInt64 = 0
     private var dial: Dial?
     private var connection: StreamConnection?
 
     /// - Parameters:
-    ///   - resolve: takes the time it takes, on a helper thread.
-    ///   - handler: hears `connected` once or `closed` once for each `connect`, and after `connected` what comes
-    ///     until `closed` or `close`. Never from inside a call.
+    ///   - resolve: runs on a helper thread and may block.
+    ///   - handler: receives `connected` or `closed` once for each `connect`, and after `connected` further events
+    ///     until `closed` or `close`. It is never called from inside a method.
     init(
         loop: EventLoop, host: String, port: UInt16,
         resolve: @escaping @Sendable (String, UInt16) -> Result<[SocketAddress], Unresolved> = SocketAddress.resolve,

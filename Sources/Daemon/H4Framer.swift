@@ -1,27 +1,27 @@
 import Bytes
 
-/// What can stand at the beginning of a packet is not what stood there.
+/// The stream has an octet that is not a packet indicator where a packet has to begin.
 package struct H4Malformed: Error, Hashable, Sendable, CustomStringConvertible {
     package var indicator: UInt8
 
     package var description: String { "0x\(String(indicator, radix: 16)) begins no packet" }
 }
 
-/// Cuts a stream into HCI packets.
+/// Splits a stream of octets into HCI packets (H4).
 ///
 ///     indicator     header                               contents
 ///     0x01 command  opcode (2), length (1)               length octets
 ///     0x02 ACL      handle and flags (2), length (2)     length octets
 ///     0x03 SCO      handle and flags (2), length (1)     length octets
 ///     0x04 event    code (1), length (1)                 length octets
-///     0x05 ISO      handle and flags (2), length (2)     length octets, of which the low 14 bits count
+///     0x05 ISO      handle and flags (2), length (2)     length octets; the length has 14 bits
 ///
-/// There is no way back into step after an octet that begins no packet: the stream is of no further use then.
+/// After an invalid indicator the stream cannot be synchronised again, so it has to be closed.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part A, 2; Part E, 5.4.
 package struct H4Framer: Sendable {
-    /// The longest packet there can be: indicator, header and contents of ACL data. Less than that is kept between
-    /// `next`, when it said nil, and `append`.
+    /// The length of the longest packet: indicator, header and contents of ACL data. After `next` has returned `nil`,
+    /// the framer holds fewer octets than that.
     package static let maximumPacketLength = 1 + 4 + 0xFFFF
 
     private enum Indicator: UInt8 {
@@ -37,9 +37,10 @@ package struct H4Framer: Sendable {
         reader = ByteReader(reader.isAtEnd ? octets : reader.remainder() + octets)
     }
 
-    /// The next packet that is complete, with its indicator.
+    /// The next complete packet, including its indicator; `nil` if there is none yet.
     ///
-    /// - Throws: `H4Malformed`, now and ever after, once the packets before the fault have been given out.
+    /// - Throws: `H4Malformed` for an invalid indicator, after all packets before it were returned, and for every later
+    ///   call.
     package mutating func next() throws(H4Malformed) -> [UInt8]? {
         var ahead = reader
         guard let first = try? ahead.uint8() else { return nil }

@@ -3,55 +3,57 @@ import Glibc
 package import Hub
 package import Reactor
 
-/// A Bluetooth controller, wherever it is: whole HCI packets in and out.
+/// A transport of HCI packets to and from a Bluetooth controller.
 ///
-/// A packet begins with its H4 indicator: 0x01 command, 0x02 ACL data, 0x03 synchronous data, 0x04 event, 0x05 ISO
-/// data (Bluetooth Core 5.4, Vol 4, Part A, 2).
+/// Packets include the H4 indicator: 0x01 command, 0x02 ACL data, 0x03 synchronous data, 0x04 event, 0x05 ISO data
+/// (Bluetooth Core 5.4, Vol 4, Part A, 2).
 @ReactorActor
 package protocol HCITransport: AnyObject {
-    /// Begins to open it. `handler` hears `opened` once or `failed` once, and after `opened` what the controller
-    /// says until `failed` or `close`. Nothing is reported from inside a call. Whoever opens it holds it until then.
+    /// Opens the transport. `handler` receives `opened` or `failed` once, and after `opened` the packets of the
+    /// controller until `failed` or `close`. It may be called from inside `open` and `send`. The caller must keep a
+    /// reference until then.
     func open(_ handler: @escaping @ReactorActor (HCITransportEvent) -> Void)
-    /// One packet. Dropped while the transport is not open.
+    /// Sends a packet, or drops it if the transport is not open.
     func send(_ packet: [UInt8])
-    /// Nothing is reported after this. The transport may be opened again.
+    /// Closes the transport. Nothing is reported after this. The transport may be opened again.
     func close()
 }
 
 package enum HCITransportEvent: Hashable, Sendable {
     case opened
     case received([UInt8])
-    /// The transport has closed itself.
+    /// The transport has failed and is closed.
     case failed(TransportFailure)
 }
 
-/// Why there is no controller. `description` says what to do about it.
+/// The reason why there is no controller. `description` says what the user can do.
 package enum TransportFailure: Error, Hashable, Sendable {
-    /// EAFNOSUPPORT.
+    /// EAFNOSUPPORT or EPROTONOSUPPORT: the kernel has no Bluetooth sockets.
     case noBluetoothInKernel
     case noAdapters
-    /// ENODEV.
+    /// ENODEV: the adapter does not exist.
     case noAdapter(index: UInt16)
     case noAdapterWithAddress(BluetoothAddress, among: [HCISocketTransport.Adapter])
-    /// EBUSY, EALREADY, or EUSERS: another program is just opening it.
+    /// EBUSY or EALREADY: another program has the adapter open. EUSERS: another program is opening it at this moment.
     case adapterInUse(index: UInt16, byBlueZ: Bool)
-    /// EPERM, or EACCES.
+    /// EPERM or EACCES: the process lacks CAP_NET_ADMIN.
     case notPermitted(index: UInt16)
-    /// ERFKILL.
+    /// ERFKILL: the radio is switched off (rfkill).
     case radioBlocked(index: UInt16)
-    /// It was open and went away.
+    /// The adapter disappeared after it had been opened.
     case adapterLost(index: UInt16)
-    /// The controller does not take what we send: more than `OutgoingBuffer`'s bound is waiting.
+    /// The controller does not read: more octets than `OutgoingBuffer.maximumCount`, or too many packets, wait to be
+    /// sent.
     case stalled(String)
     case unreachable(String, reason: String)
     case closedByPeer(String)
     case malformedStream(String, H4Malformed)
-    /// Any other error of the system, with what we were doing.
+    /// Any other system error, with the operation that failed.
     case system(operation: String, subject: String, reason: String)
 }
 
 extension TransportFailure {
-    /// What an error of a call on a Bluetooth socket means.
+    /// Maps the `errno` of a call on a Bluetooth socket.
     init(errno: Int32, _ operation: String, adapter index: UInt16, isBlueZRunning: Bool = false) {
         switch errno {
         case EAFNOSUPPORT, EPROTONOSUPPORT: self = .noBluetoothInKernel
@@ -114,7 +116,7 @@ extension TransportFailure: CustomStringConvertible {
 }
 
 extension TransportFailure {
-    /// What it makes of the adapter's state.
+    /// The `AdapterFault` for this failure.
     package var fault: AdapterFault {
         switch self {
         case .noBluetoothInKernel: .unsupported

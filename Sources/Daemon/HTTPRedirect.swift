@@ -2,17 +2,17 @@ import CCurl
 import Hub
 import Rules
 
-/// What to do with an answer that leads elsewhere.
+/// What to do with a redirect response.
 ///
-/// It is followed to the same host and port; from `http` to `https` to any port. What was given to a host in headers and
-/// body is nobody else's, and what was sent over TLS is not sent without.
+/// A redirect is followed to the same host and port, or from `http` to `https` on any port of the same host. Headers
+/// and body may contain secrets, which must not be sent to another host, nor in clear text if the request used TLS.
 enum HTTPRedirect: Hashable, Sendable {
     case none
-    /// Why, as a sentence.
+    /// The reason, as a sentence.
     case refused(String)
     case follow(HTTPAction)
 
-    /// - Parameter target: absolute.
+    /// - Parameter target: an absolute URL.
     init(of request: HTTPAction, _ status: Int, to target: String?) {
         guard [301, 302, 303, 307, 308].contains(status), let target else {
             self = .none
@@ -36,7 +36,8 @@ enum HTTPRedirect: Hashable, Sendable {
         }
         var next = request
         next.url = target
-        // As every browser does: 307 and 308 were made for what keeps its method.
+        // As in browsers (Fetch Standard, HTTP-redirect fetch): 303 changes the method to GET, and so do 301 and 302
+        // for POST; the status codes 307 and 308 keep it (RFC 9110, 15.4).
         let becomesGet = status == 303 ? request.method != "HEAD" : status < 303 && request.method == "POST"
         if becomesGet {
             next.method = "GET"
@@ -60,7 +61,8 @@ enum HTTPRedirect: Hashable, Sendable {
         }
     }
 
-    /// A part of a URL as libcurl reads it, lest a host be one for the check and another for the request.
+    /// A component of a URL as parsed by libcurl, which also sends the request: with two parsers, the host that is
+    /// checked could differ from the host that is contacted.
     static func part(_ part: CURLUPart, of url: String) -> String? {
         guard let text = ccurl_url_part(url, part) else { return nil }
         defer { ccurl_free(text) }

@@ -3,12 +3,12 @@ import Glibc
 import Hub
 import RuleLoader
 
-/// A set without errors, kept in the state directory for a start with bad files: as it was written, and apart from it the
-/// secrets it was read with. Both files are for the daemon's own user only.
+/// The latest rule set without errors, kept in the state directory for starts at which the rule files have errors. The
+/// secrets that it used are kept in a separate file. Only the daemon's user can read the files.
 struct KeptRules: Sendable {
     var rules: RecordedRules
     var secrets: SourceFile?
-    /// Since when it is kept; now, for one that is not yet.
+    /// When the set was kept; the current time for a set that is not written yet.
     var keptAt: UTCTime
 
     init(rules: RecordedRules, secrets: SourceFile?) {
@@ -17,7 +17,7 @@ struct KeptRules: Sendable {
         keptAt = Surroundings.wallClock
     }
 
-    /// `nil` where nothing is kept that can be read.
+    /// Reads the kept set; `nil` if there is none, or it cannot be read.
     init?(in stateDirectory: String) {
         guard let file = try? FileText(reading: ConfigurationFiles.lastGoodRules(in: stateDirectory)),
             let rules = RecordedRules(kept: file.octets)
@@ -28,7 +28,7 @@ struct KeptRules: Sendable {
         secrets = (try? FileText(reading: path)).map { SourceFile(name: path, text: $0.octets) }
     }
 
-    /// False when that did not work.
+    /// - Returns: whether both files were written.
     func write(in stateDirectory: String) -> Bool {
         let path = ConfigurationFiles.lastGoodSecrets(in: stateDirectory)
         let areSecretsKept =

@@ -1,15 +1,15 @@
-/// A line that is longer than lines may be.
+/// A line exceeds the maximum length.
 package struct LineTooLong: Error, Hashable, Sendable {}
 
-/// Cuts a stream into lines, which end with a line feed. Empty lines are dropped.
+/// Splits a stream of octets into lines, which end with a line feed. Empty lines are dropped.
 package struct LineFramer: Sendable {
     private let maximumLength: Int
     private var pending: [UInt8] = []
-    /// How much of `pending` has been given out, and how much has been searched.
+    /// The number of octets of `pending` that were returned, and the number that were searched for a line feed.
     private var start = 0
     private var searched = 0
 
-    /// - Parameter maximumLength: octets of a line, without its end.
+    /// - Parameter maximumLength: in octets, without the line feed.
     package init(maximumLength: Int) { self.maximumLength = maximumLength }
 
     package mutating func append(_ octets: [UInt8]) {
@@ -19,9 +19,9 @@ package struct LineFramer: Sendable {
         pending.append(contentsOf: octets)
     }
 
-    /// The next line that is complete, without its end.
+    /// The next complete line without its line feed; `nil` if there is none yet.
     ///
-    /// - Throws: `LineTooLong`, now and ever after, once the lines before it have been given out.
+    /// - Throws: `LineTooLong`, after all lines before it were returned, and for every later call.
     package mutating func next() throws(LineTooLong) -> [UInt8]? {
         while let end = pending[searched...].firstIndex(of: UInt8(ascii: "\n")) {
             guard end - start <= maximumLength else { throw LineTooLong() }

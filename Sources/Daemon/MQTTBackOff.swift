@@ -1,5 +1,5 @@
-/// How long to wait before the next attempt to connect: 0.25 s, doubling up to 30 s, each shortened at random by up to
-/// a half, so that many clients of one broker do not come back all at once.
+/// The delays between attempts to connect to the broker: 0.25 s, doubled up to 30 s, each reduced at random by up to
+/// half, so that the clients of a restarted broker do not reconnect at the same time.
 struct MQTTBackOff {
     static let shortest: Duration = .milliseconds(250)
     static let longest: Duration = .seconds(30)
@@ -14,10 +14,10 @@ struct MQTTBackOff {
         return delay - delay / 2 * Double(random() >> 11) / 0x1p53
     }
 
-    /// After a connection that lasted.
+    /// Restarts with the shortest delay. Called after a connection that lasted.
     mutating func reset() { delay = Self.shortest }
 
-    /// SplitMix64.
+    /// The next output of SplitMix64.
     ///
     /// - Source: Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014.
     private mutating func random() -> UInt64 {

@@ -1,7 +1,7 @@
 package import RuleLoader
 
 extension MQTTOptions {
-    /// As the configuration has it; `keepAlive` and the rest of the bounds are the usual ones where it says nothing.
+    /// The options of the configuration's `mqtt` section. Timeouts other than `keepAlive` have their default values.
     package init(
         _ configuration: Configuration, endpoint: Endpoint, clientIdentifier: String, will: MQTTWill? = nil
     ) {
@@ -14,9 +14,9 @@ extension MQTTOptions {
 }
 
 extension MQTTOptions.Endpoint {
-    /// Where the broker is; `nil` for one that comes with the daemon, and for none.
+    /// The broker's address; `nil` for the embedded broker, and for none.
     ///
-    /// - Parameter directory: where relative paths of the configuration count from.
+    /// - Parameter directory: the base of relative paths in the configuration.
     package init?(_ configuration: Configuration, in directory: String) {
         func path(_ path: String?) -> String? { path.map { resolve($0, in: directory) } }
         let tls = configuration.tls

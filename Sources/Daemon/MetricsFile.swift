@@ -1,14 +1,14 @@
 import Glibc
 package import Reactor
 
-/// The file for Prometheus. Whoever reads it, at whatever moment, finds a whole one: it is written under another name, which
-/// does not end in `.prom`, and then takes the place of the last.
+/// The metrics file for Prometheus. A new version is written to a temporary file, whose name does not end in `.prom`,
+/// and then renamed, so that readers always find a complete file.
 ///
-/// That happens on a helper thread, one at a time; of what comes meanwhile the latest is written next. It is not brought to
-/// the disk at once: after a power cut it is written anew anyway.
+/// Writing happens on a helper thread, one version at a time. Of the versions that arrive meanwhile, only the latest is
+/// written next. There is no fsync, because the file is written again after a power failure anyway.
 @ReactorActor
 package final class MetricsFile {
-    /// How long after a failure it is tried again.
+    /// The delay in nanoseconds before another attempt after a failure.
     nonisolated static let patience: Int64 = 60_000_000_000
 
     private let loop: EventLoop
@@ -17,7 +17,7 @@ package final class MetricsFile {
     private let notice: @ReactorActor (String) -> Void
     private var next: [UInt8]?
     private var isWriting = false
-    /// As it was told last.
+    /// The fault that was reported last.
     private var fault: String?
     private var finished: (@ReactorActor () -> Void)?
 
@@ -25,7 +25,8 @@ package final class MetricsFile {
 
     /// - Parameters:
     ///   - path: absolute.
-    ///   - notice: a sentence for the log, when it cannot be written for another reason than before, or can be again.
+    ///   - notice: receives a sentence for the log, when writing fails for another reason than before, or succeeds
+    ///     again.
     package init(
         loop: EventLoop, path: String, patience: Int64 = patience, _ notice: @escaping @ReactorActor (String) -> Void
     ) {
@@ -40,7 +41,7 @@ package final class MetricsFile {
         advance()
     }
 
-    /// Calls `done` when what was given is in the file, or cannot be written there.
+    /// Calls `done` when the latest version is written, or has failed to be written.
     package func finish(_ done: @escaping @ReactorActor () -> Void) {
         timer.cancel()
         guard isWriting else { return done() }
@@ -73,15 +74,15 @@ package final class MetricsFile {
         notice(failure ?? "\(path) is written again")
     }
 
-    /// A sentence, when that did not work.
+    /// - Returns: a sentence, if that failed.
     nonisolated private static func replace(_ path: String, by octets: [UInt8]) -> String? {
         let temporary = path + ".tmp"
-        // Left behind by a crash, or put there by somebody as a link to another file.
+        // Removes a file that a crash left behind, or a link to another file that another user may have created.
         unlink(temporary)
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o644)
         guard descriptor >= 0 else { return sentence(path, errno) }
         var rest = octets[...]
-        // Whatever umask says: it is for another user's program.
+        // The mode must not depend on the umask, because the reader is another user's program.
         var failure = fchmod(descriptor, 0o644) == 0 ? 0 : errno
         while failure == 0, !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }

@@ -1,15 +1,15 @@
 import Glibc
 
-/// What a descriptor has not taken yet.
+/// The octets that wait to be written to a descriptor.
 struct OutgoingBuffer: Sendable {
-    /// Octets. Whoever leaves more than this unread is not reading.
+    /// The limit in octets. A peer with more unread octets is considered stalled.
     static let maximumCount = 1024 * 1024
-    /// Memory is given back once this much of it is behind us.
+    /// Written octets are removed from the buffer once there are this many.
     private static let compactionCount = 64 * 1024
 
     enum Outcome: Hashable, Sendable {
         case empty
-        /// The descriptor takes no more for now.
+        /// The descriptor does not accept more for now.
         case blocked
         case failed(errno: Int32)
     }
@@ -19,14 +19,14 @@ struct OutgoingBuffer: Sendable {
 
     var count: Int { octets.count - written }
 
-    /// - Returns: false, and nothing is added, where it would hold more than its bound.
+    /// - Returns: whether the octets were added; false if the buffer would exceed its limit.
     mutating func append(_ more: some Collection<UInt8>) -> Bool {
         guard count + more.count <= Self.maximumCount else { return false }
         octets.append(contentsOf: more)
         return true
     }
 
-    /// Writes what the descriptor takes without blocking.
+    /// Writes as much as the descriptor accepts without blocking.
     mutating func write(to descriptor: Int32) -> Outcome {
         while count > 0 {
             let result = octets.withUnsafeBytes { octets in

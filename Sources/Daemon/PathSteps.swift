@@ -1,22 +1,22 @@
 import Glibc
 
-/// The places where a change changes what a path leads to: its last step, each link on the way, and the first step that is
-/// not there.
+/// The directory entries that determine to which file a path leads: the last component, each symbolic link on the way,
+/// and the first component that does not exist. A change to any of them may change the result.
 struct PathSteps: Hashable, Sendable {
     struct Step: Hashable, Sendable {
-        /// Without links, and there.
+        /// An existing directory, without symbolic links.
         var directory: String
         var name: String
     }
 
-    /// As the kernel: more links on one way are a circle.
+    /// The limit of symbolic links in a path, as in the kernel (ELOOP).
     static let maximumLinks = 40
 
     private(set) var steps: [Step] = []
-    /// What the path leads to, without links; `nil` if there is nothing.
+    /// The path without symbolic links; `nil` if it leads to nothing.
     private(set) var end: String?
 
-    /// - Parameter path: absolute.
+    /// - Parameter path: an absolute path.
     init(_ path: String) {
         var names = PathSteps.names(of: path)
         var here: [Substring] = []
@@ -47,7 +47,7 @@ struct PathSteps: Hashable, Sendable {
         end = "/" + here.joined(separator: "/")
     }
 
-    /// The last one first.
+    /// The components of a path, in reverse order.
     private static func names(of path: String) -> [Substring] {
         path.split(separator: "/").filter { $0 != "." }.reversed()
     }

@@ -3,30 +3,30 @@ import Glibc
 package import Hub
 package import Reactor
 
-/// The programs the daemon runs.
+/// Runs the programs of rules.
 ///
-/// Every program leads a process group of its own, so that what it started can be ended with it. Its job ends when
-/// the program has ended and its output pipes are closed; a descendant that lives on and holds them is given
-/// `outputGrace`. A cancelled group is sent TERM, and KILL when there is something left of it after `killDelay`; until
-/// then its job goes on, if only for a descendant that holds nothing of ours.
+/// Each program leads its own process group, so that processes that it started can be ended with it. A job ends when
+/// the program has ended and its output pipes are closed; if a descendant keeps them open, `outputGrace` later. A
+/// cancelled group receives SIGTERM, and after `killDelay` SIGKILL if processes remain. Until then the job goes on,
+/// even if the remaining processes do not hold the pipes.
 ///
-/// The leader is reaped last of all, when its job ends: until then its number cannot belong to another group, and a
-/// signal to the group cannot meet strangers.
+/// The leader is reaped at the end of its job. Until then its process id cannot be reused for another group, so signals
+/// to the group cannot reach other processes.
 ///
-/// Nothing is reported from inside a call: `ended` comes on a later turn of the loop, once for each start.
+/// `ended` is called once for each `start`, on a later turn of the loop, and never from inside a method.
 @ReactorActor
 package final class ProcessEdge {
-    /// How many run at once; the rest wait in line.
+    /// The maximum number of running programs; others wait.
     package nonisolated static let maximumRunning = 32
-    /// How many wait; what comes then is refused.
+    /// The maximum number of waiting programs; others are refused.
     package nonisolated static let maximumWaiting = 1_024
-    /// Octets kept of each output; the rest is read and dropped.
+    /// The octets kept of each output stream; the rest is read and dropped.
     package nonisolated static let maximumOutput = 64 * 1024
     package nonisolated static let searchPath = ["/usr/local/bin", "/usr/bin", "/bin"]
 
     static let killDelay: Int64 = 2_000_000_000
     static let outputGrace: Int64 = 100_000_000
-    /// How often one looks whether anything is left of a cancelled group whose leader has ended.
+    /// How often to check whether processes of a cancelled group remain after its leader has ended.
     static let remainsInterval: Int64 = 20_000_000
 
     package typealias Ended = @ReactorActor (ProcessResult) -> Void
@@ -40,16 +40,16 @@ package final class ProcessEdge {
     private let loop: EventLoop
     private var running: [UInt64: ProcessJob] = [:]
     private var waiting: [Waiting] = []
-    /// Set by `cancelAll`; nothing starts any more.
+    /// Set by `cancelAll`, after which nothing starts any more.
     private var allEnded: (@ReactorActor () -> Void)?
 
     package init(loop: EventLoop) {
         self.loop = loop
-        // Where the parent left it ignored, children would reap themselves and take their status with them.
+        // If SIGCHLD was inherited as ignored, the kernel would reap children, and their exit status would be lost.
         signal(SIGCHLD, SIG_DFL)
     }
 
-    /// - Parameter id: for `cancel`; not in use by another job.
+    /// - Parameter id: identifies the job for `cancel`; must not be in use by another job.
     package func start(_ id: UInt64, _ request: ProcessRequest, _ ended: @escaping Ended) {
         precondition(running[id] == nil, "job \(id) is running already")
         guard allEnded == nil else { return refuse("the daemon is stopping", ended) }
@@ -60,7 +60,7 @@ package final class ProcessEdge {
         launchWaiting()
     }
 
-    /// Ends the job early. Its result is reported as always; a job that is unknown or has ended is left alone.
+    /// Ends the job early. Its result is reported as usual. An unknown or ended job is ignored.
     package func cancel(_ id: UInt64) {
         if let job = running[id] {
             job.cancel()
@@ -69,7 +69,7 @@ package final class ProcessEdge {
         }
     }
 
-    /// Cancels everything for good and calls `done` when the last job has ended.
+    /// Cancels all jobs, refuses new ones, and calls `done` when the last job has ended.
     package func cancelAll(_ done: @escaping @ReactorActor () -> Void) {
         allEnded = done
         for job in waiting { refuse("the daemon is stopping", job.ended) }
@@ -103,7 +103,7 @@ package final class ProcessEdge {
 
     private func reportAllEnded() {
         guard let done = allEnded else { return }
-        // Still stopping, but with nobody left to tell.
+        // Jobs are still refused, but `done` is called only once.
         allEnded = {}
         done()
     }

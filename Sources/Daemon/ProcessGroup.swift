@@ -1,9 +1,9 @@
 import Glibc
 
-/// Whether a process of the group has not ended yet; its leader, unreaped, counts as long as it is alive.
+/// Whether a process of the group is alive. Zombies do not count, not even an unreaped leader.
 ///
-/// A signal to the group would not tell: an ended process takes it as well. Those of other users may be hidden from us,
-/// and we could not end them.
+/// A signal 0 to the group would not tell, because it succeeds for zombies, too. Processes of other users may be hidden
+/// in `/proc`; the daemon could not end them anyway.
 func isProcessGroupAlive(_ group: pid_t) -> Bool {
     guard let directory = opendir("/proc") else { return false }
     defer { closedir(directory) }
@@ -12,13 +12,13 @@ func isProcessGroupAlive(_ group: pid_t) -> Bool {
             String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
         guard let process = pid_t(name), let fields = statusFields(process), fields.count > 2 else { continue }
-        // State, parent, group.
+        // The fields are state, parent process and process group.
         if fields[2] == Substring(String(group)), fields[0] != "Z", fields[0] != "X" { return true }
     }
     return false
 }
 
-/// What `/proc/PID/stat` has after the program's name, which may contain anything.
+/// The fields of `/proc/PID/stat` after the program's name, which may contain any characters (proc(5)).
 private func statusFields(_ process: pid_t) -> [Substring]? {
     let file = open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return nil }

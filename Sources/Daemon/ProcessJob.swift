@@ -3,7 +3,7 @@ import Glibc
 import Hub
 import Reactor
 
-/// One program from its start to the end of its job; `ProcessEdge` says when that is.
+/// A program from its start to the end of its job, as `ProcessEdge` defines it.
 @ReactorActor
 final class ProcessJob {
     struct StartFailure: Error {
@@ -18,17 +18,17 @@ final class ProcessJob {
     private var leader: Watch?
     private var input: InputPipe?
     private var outputs: [OutputPipe] = []
-    /// When the program ended, while its job goes on.
+    /// When the program ended; `nil` while it is running.
     private var leaderEnded: Int64?
     private var isCancelled = false
     private var isKilled = false
-    /// Of a cancelled job, whether it has come or not.
+    /// When a cancelled job receives SIGKILL, or received it.
     private var killTime = Int64.max
-    /// Until when a job whose program has ended waits for its outputs to end.
+    /// When a job whose program has ended no longer waits for its outputs to be closed.
     private var graceTime = Int64.max
     private var timer: Timer?
 
-    /// Starts it. What it is started with is gone when this returns or throws, but for the pipes of a running job.
+    /// Starts the program. Only the parent's ends of the pipes stay open, and only if it was started.
     init(
         loop: EventLoop, _ request: ProcessRequest, ended: @escaping @ReactorActor (ProcessResult) -> Void
     ) throws(StartFailure) {
@@ -82,11 +82,11 @@ final class ProcessJob {
         if leaderEnded != nil { goOn() }
     }
 
-    /// The program has ended: finishes its job, or sets the timer for what there is to wait for.
+    /// Finishes the job of a program that has ended, or sets the timer for what it waits for.
     private func goOn() {
         let now = loop.nanosecondsSinceBoot
         if isCancelled, !isKilled, isProcessGroupAlive(process) {
-            // What is left of a cancelled group may use its time to end well.
+            // The remaining processes of a cancelled group have until `killTime` to end.
             timer?.set(at: min(killTime, now + ProcessEdge.remainsInterval))
         } else if outputs.allSatisfy(\.isClosed) || now >= graceTime {
             finish()
@@ -114,7 +114,8 @@ final class ProcessJob {
         case 1:
             return isSignalled != 0 ? .signalled(status) : .exited(status)
         case 0:
-            // The loop could not watch it, by the system's limit of watches. It is not left running unseen.
+            // The program is still running, but epoll could not watch it (fs.epoll.max_user_watches). It is killed,
+            // because its end would not be noticed.
             kill(-process, SIGKILL)
             waitpid(process, nil, 0)
             return .signalled(SIGKILL)

@@ -2,13 +2,13 @@ import CLinux
 import Glibc
 import Reactor
 
-/// The pipes between us and a program that is about to start.
+/// The pipes for the standard streams of a program that is about to start.
 struct StandardPipes {
     struct Pipe {
         var parent, child: Int32
     }
 
-    /// Nil: /dev/null.
+    /// `nil`: `/dev/null`.
     var input: Pipe?
     var output, error: Pipe
 
@@ -19,7 +19,7 @@ struct StandardPipes {
             guard linux_pipe(&ends) == 0 else {
                 let reason = describe(errno)
                 for pipe in made { Self.close(pipe) }
-                throw ProcessJob.StartFailure(sentence: "there is no pipe for it: \(reason)")
+                throw ProcessJob.StartFailure(sentence: "its pipes cannot be created: \(reason)")
             }
             let pipe = isInput ? Pipe(parent: ends[1], child: ends[0]) : Pipe(parent: ends[0], child: ends[1])
             linux_set_blocking(pipe.child, 1)
@@ -43,7 +43,7 @@ struct StandardPipes {
     }
 }
 
-/// Writes what a program may read, as fast as it reads.
+/// Writes the standard input of a program, as fast as it reads.
 @ReactorActor
 final class InputPipe {
     private let descriptor: Int32
@@ -62,7 +62,7 @@ final class InputPipe {
             rest = rest.dropFirst(count)
             if rest.isEmpty { close() }
         } else if errno != EAGAIN, errno != EINTR {
-            // EPIPE: the program does not want the rest.
+            // EPIPE: the program has closed its input.
             close()
         }
     }
@@ -76,10 +76,10 @@ final class InputPipe {
     }
 }
 
-/// Reads one output of a program to its end and keeps the beginning.
+/// Reads an output stream of a program to its end, and keeps the first `ProcessEdge.maximumOutput` octets.
 @ReactorActor
 final class OutputPipe {
-    /// What one read takes: the default capacity of a pipe.
+    /// The default capacity of a pipe (pipe(7)).
     private static let readSize = 64 * 1024
 
     private let descriptor: Int32

@@ -3,9 +3,9 @@ import Hub
 import JSON
 import Reactor
 
-/// Why nothing can be recorded in a file.
+/// The reason why a recording cannot be written.
 enum RecordFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// There is something else in it already, which is not ours to add to.
+    /// The file has other contents, which must not be changed.
     case notARecording(path: String)
     case notAFile(path: String)
     case system(operation: String, path: String, reason: String)
@@ -19,16 +19,16 @@ enum RecordFailure: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The file of `--record`: a recording, line by line.
+/// The file of `--record`, a recording.
 ///
-/// What is given in one turn of the loop is written at the beginning of the next, into the kernel's memory, which does
-/// not wait for the disk: the end of the process, however it comes, loses no more than one turn. A recording that is there
-/// already is continued. The file ends with whole lines, unless the process ended in the middle of a write.
+/// Lines of a turn of the loop are written at the beginning of the next turn, without fsync. The kernel keeps them when
+/// the process ends for any reason, so at most one turn is lost. An existing recording is continued. The file ends with
+/// a complete line, unless the process ended during a write.
 @ReactorActor
 final class RecordEdge {
-    /// Octets of the file. A recording that would be longer ends.
+    /// The limit in octets. A recording that would exceed it ends.
     nonisolated static let maximumLength = 256 * 1024 * 1024
-    /// What waits is written at once when it is longer than this.
+    /// Buffered lines are written at once when they exceed this many octets.
     private static let bufferLength = 64 * 1024
 
     private let loop: EventLoop
@@ -37,12 +37,13 @@ final class RecordEdge {
     private let ended: @ReactorActor (String) -> Void
     private var descriptor: Int32
     private var buffer: [UInt8] = []
-    /// Octets of the file, all of them whole lines once `needsLineEnd` is done with.
+    /// The length of the file in octets: complete lines, except as in `needsLineEnd`.
     private var length: Int
-    /// The process that wrote the file before ended in the middle of a line: that line stays what it is.
+    /// Whether the file ends with an incomplete line, because the previous process ended during a write. A line feed is
+    /// added before the next line; the incomplete line stays.
     private var needsLineEnd = false
 
-    /// - Parameter ended: called once, with a sentence, when the recording ends before it is told to.
+    /// - Parameter ended: called once, with a sentence for users, if the recording ends before `end`.
     init(
         loop: EventLoop, path: String, maximumLength: Int = maximumLength,
         _ ended: @escaping @ReactorActor (String) -> Void
@@ -83,7 +84,7 @@ final class RecordEdge {
         if buffer.count > Self.bufferLength { flush() }
     }
 
-    /// What was given is in the file, and nothing more comes.
+    /// Writes all lines, and closes the file.
     func end() {
         flush()
         guard descriptor >= 0 else { return }
@@ -98,8 +99,8 @@ final class RecordEdge {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
-                let reason = count < 0 ? describe(errno) : "it takes nothing"
-                // Half a line helps nobody.
+                let reason = count < 0 ? describe(errno) : "nothing was written"
+                // An incomplete line is removed, because it could not be replayed.
                 ftruncate(descriptor, length)
                 return giveUp("\(path) cannot be written (\(reason)): nothing is recorded from here on")
             }
@@ -117,7 +118,9 @@ final class RecordEdge {
         ended(sentence)
     }
 
-    /// The length of a file that can be written to: nobody else can read it, and it is empty or a recording.
+    /// Checks that the descriptor is a regular file that is empty or a recording, and makes it private.
+    ///
+    /// - Returns: the length of the file.
     private nonisolated static func examine(_ descriptor: Int32, _ path: String) throws(RecordFailure) -> Int {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {

@@ -1,9 +1,9 @@
 import Glibc
 
-/// A regular file, read whole. A pipe or a device that waits for somebody is not opened for long enough to wait.
+/// The contents of a regular file. Opening a FIFO or a device does not block; they are refused as `notRegular`.
 struct RegularFile: Sendable {
     enum Failure: Error, Hashable, Sendable {
-        /// `errno`
+        /// The `errno` of a call.
         case system(Int32)
         case notRegular
         case tooLong
@@ -12,7 +12,7 @@ struct RegularFile: Sendable {
     var octets: [UInt8]
     var isReadableByOthers: Bool
 
-    /// - Parameter path: its last step is not a link.
+    /// - Parameter path: if its last component is a symbolic link, opening fails with ELOOP.
     init(_ path: String, maximumLength: Int) throws(Failure) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW)
         guard descriptor >= 0 else { throw .system(errno) }

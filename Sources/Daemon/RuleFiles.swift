@@ -1,42 +1,42 @@
 import Glibc
 
-/// What the disk answers to those who read a set of rules.
+/// Reads the files of a rule set from the disk.
 ///
-/// All of it blocks, as files do; nothing of it waits for anybody: what is no regular file is not read.
+/// All functions block for the disk. They do not wait for FIFOs and devices, because only regular files are read.
 package enum RuleFiles {
-    /// A file of the set.
+    /// A file of the rule set.
     package struct File: Hashable, Sendable {
-        /// As messages call it.
+        /// The file's name in messages.
         package var name: String
         package var octets: [UInt8]
         package var isReadableByOthers: Bool
-        /// Its path without links: two names with the same one are one file.
+        /// The path without symbolic links. Two names with the same path are the same file.
         package var path: String
     }
 
     package enum Answer: Hashable, Sendable {
-        /// Sorted by the octets of their names.
+        /// Ordered by the octets of their names.
         case files([File])
         case noSuchFile
-        /// It lies outside of the entry file's directory, all links followed.
+        /// The file, with symbolic links resolved, lies outside the entry file's directory.
         case isOutside
-        /// More than `maximumFiles`.
+        /// There are more than `maximumFiles`.
         case tooManyFiles
-        /// Why, in the system's words.
+        /// The reason, in the system's words.
         case cannotBeRead(String)
     }
 
     package static let maximumLength = 16 << 20
     package static let maximumFiles = 1_000
 
-    /// The file or the files that a pattern names.
+    /// The file with a name, or the files that match a pattern.
     ///
     /// - Parameters:
-    ///   - pattern: a path, absolute or from the directory of `file`. With `*`, `?` or `[` it is a pattern: it finds regular
-    ///     files, perhaps none.
-    ///   - file: the name of the file it stands in. The names of those found begin as this one does.
-    ///   - entry: the path of the set's first file.
-    ///   - matches: whether a name fits one step of the pattern.
+    ///   - pattern: a path, absolute or relative to the directory of `file`. With `*`, `?` or `[` it is a pattern,
+    ///     which matches regular files only, and may match none.
+    ///   - file: the name of the including file. The names of the files found begin with the same directory.
+    ///   - entry: the path of the entry file.
+    ///   - matches: whether a name matches a path component of the pattern.
     package static func files(
         matching pattern: String, besides file: String, entry: String,
         matches: (_ name: Substring, _ pattern: Substring) -> Bool
@@ -62,7 +62,7 @@ package enum RuleFiles {
         return read(found.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }, below: root)
     }
 
-    /// One file, wherever it is.
+    /// Reads a file, which may be in any directory.
     ///
     /// - Parameter name: a path.
     package static func file(_ name: String) -> Answer {
@@ -72,7 +72,7 @@ package enum RuleFiles {
 
     // MARK: Reading
 
-    /// Every name or none: half a set is no set.
+    /// Reads all files; a failure of any of them is the answer, because an incomplete set must not run.
     private static func read(_ names: [String], below root: String) -> Answer {
         var files: [File] = []
         for name in names {
@@ -90,7 +90,7 @@ package enum RuleFiles {
         errno == ENOENT || errno == ENOTDIR ? .noSuchFile : .cannotBeRead(describe(errno))
     }
 
-    /// - Parameter path: without links; one that takes its place meanwhile is not followed.
+    /// - Parameter path: a path without symbolic links. If a link has replaced the file meanwhile, it is not followed.
     private static func read(_ path: String, as name: String) -> Answer {
         do throws(RegularFile.Failure) {
             let file = try RegularFile(path, maximumLength: maximumLength)
@@ -145,7 +145,7 @@ package enum RuleFiles {
 }
 
 extension RuleFiles {
-    /// Whether a rule can start this without a slash.
+    /// Whether a rule can start this program by a name without a slash.
     package static func isProgram(_ name: String, in directories: [String] = ProcessEdge.searchPath) -> Bool {
         directories.contains { directory in
             let path = "\(directory)/\(name)"
@@ -153,7 +153,8 @@ extension RuleFiles {
         }
     }
 
-    /// Without `.` and `..`, in no order; those that are not UTF-8 cannot be named in a rule. None where there is no directory.
+    /// The names without `.` and `..`, unordered; empty if there is no such directory. Names that are not UTF-8 are
+    /// left out, because rules cannot refer to them.
     private static func names(in path: String) -> [String] {
         guard let directory = opendir(path) else { return [] }
         defer { closedir(directory) }

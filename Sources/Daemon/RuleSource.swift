@@ -5,27 +5,28 @@ package import RuleLoader
 package import RuleTesting
 package import Rules
 
-/// Where the rules are, and what they may use. It reads them as often as asked, on any thread.
+/// Reads a rule set from its files, with the permissions of the configuration. It can be used repeatedly and on any
+/// thread.
 package struct RuleSource: Sendable {
-    /// The entry file, as messages call it.
+    /// The entry file, as named in messages.
     package var path: String
-    /// The configuration names it: then it has to be there.
+    /// Whether the path is configured; then the file has to exist.
     package var isNamed: Bool
     var files: ConfigurationFiles
     var allowsRun = true, allowsShell = true, allowsHTTP = true
 
-    /// What was read.
+    /// The result of reading the files.
     package struct Reading: Sendable {
         package var loaded: Loaded<RuleSet>
-        /// By name; for reports.
+        /// The text of each file, secrets included, by name, for reports.
         package var sources: [String: [UInt8]]
-        /// The same, for a recording and for a day when they are bad.
+        /// The rule files, for a recording and for `KeptRules`.
         package var recorded: RecordedRules
         var secrets: SourceFile?
-        /// When the tests were asked for, and could be run.
+        /// The results of the tests, if they were requested and the set could be loaded.
         package var tests: RuleTestReport?
 
-        /// Where a glob looked for files.
+        /// The directories that were searched for patterns.
         var searched: Set<String> = []
     }
 
@@ -37,14 +38,14 @@ package struct RuleSource: Sendable {
         allowsHTTP = configuration.allowsHTTP
     }
 
-    /// A file that somebody names, without a configuration.
+    /// A rules file given as an argument, without a configuration.
     package init(path: String, files: ConfigurationFiles) {
         self.path = path
         self.files = files
         isNamed = true
     }
 
-    /// - Throws: what is wrong with the entry file itself.
+    /// - Throws: if the entry file cannot be read.
     package func read(withTests: Bool = false) throws(FileText.Failure) -> Reading {
         let entry = try entry()
         let directory = ConfigurationFiles.directory(of: path)
@@ -96,8 +97,9 @@ package struct RuleSource: Sendable {
         }
     }
 
-    /// The same rules once more, from what was kept of them: with the secrets of today, or, where those are bad, too, with
-    /// those of then.
+    /// Loads kept rules with the current secrets, or if these lead to errors, with the secrets kept with the rules.
+    ///
+    /// - Returns: `nil` if nothing is kept.
     func read(_ kept: KeptRules) -> Loaded<RuleSet>? {
         let today = read(kept.rules, files.loadEnvironment(in: ConfigurationFiles.directory(of: path)))
         guard today?.value == nil, let secrets = kept.secrets else { return today }
@@ -133,7 +135,7 @@ extension RuleSetLoader.Answer {
 }
 
 extension PathPattern {
-    /// The directory of its first step that is no plain name.
+    /// The directory that a pattern searches: the components before the first with a wildcard.
     fileprivate func directory(besides file: String) -> String {
         let path = resolve(PathPattern.path(text, besides: file), in: Surroundings.workingDirectory)
         let plain = path.split(separator: "/").prefix { PathPattern(String($0)).isLiteral }
@@ -155,7 +157,7 @@ extension RecordedRules {
 }
 
 extension LoadEnvironment {
-    /// The files, and what of the machine they were read with.
+    /// Takes over recorded files, permissions and time zones in place of this machine's.
     package mutating func take(_ recorded: RecordedRules) {
         allowsRun = recorded.allowsRun
         allowsShell = recorded.allowsShell
@@ -169,7 +171,7 @@ extension LoadEnvironment {
 }
 
 extension RuleSource.Reading {
-    /// For the hub: the set, unless something is wrong with it.
+    /// The result for the hub: the rule set, unless there are errors or failed tests.
     package var result: RulesLoaded {
         var problems = loaded.diagnostics.map(\.json)
         var summary = loaded.diagnostics.first { $0.severity == .error }?.line
@@ -202,10 +204,10 @@ extension Diagnostic {
     }
 }
 
-/// What is looked at for changes: absolute paths.
+/// The files and directories that are watched for changes, as absolute paths.
 package struct WatchedFiles: Sendable {
     package var files: Set<String> = []
-    /// Any YAML file in them matters.
+    /// The directories in which all YAML files are of interest.
     package var directories: Set<String> = []
 
     init(_ source: RuleSource) {

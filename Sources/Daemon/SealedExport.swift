@@ -1,8 +1,8 @@
 import CCrypto
 package import Hub
 
-/// Encrypts and opens the contents of an export, by libcrypto. Blocks for some tenths of a second: that is what makes
-/// guessing the passphrase slow.
+/// Encrypts and decrypts the contents of an export, with libcrypto. Blocks for some tenths of a second, because
+/// deriving the key is slow on purpose: it makes guessing the passphrase expensive.
 package enum SealedExport {
     /// - Throws: `.noMemory`.
     package static func seal(
@@ -15,8 +15,8 @@ package enum SealedExport {
         return .sealed(seal, ciphertext: ciphertext)
     }
 
-    /// - Parameter ciphertext: its tag is the end of it.
-    /// - Throws: `.wrongPassphrase`, `.noMemory`; `.badMember` for contents that somebody else sealed.
+    /// - Parameter ciphertext: the ciphertext followed by its tag.
+    /// - Throws: `.wrongPassphrase`, `.noMemory`; `.badMember` if the decrypted contents are invalid.
     package static func open(
         _ ciphertext: [UInt8], with seal: ExportSeal, passphrase: [UInt8]
     ) throws(ExportFailure) -> ExportedState {
@@ -29,7 +29,8 @@ package enum SealedExport {
 
     private static func key(of passphrase: [UInt8], _ seal: ExportSeal) -> [UInt8]? {
         var key = [UInt8](repeating: 0, count: ExportSeal.keyLength)
-        // What it needs, by the bounds of the seal at most 129 MiB, and not the 32 MiB it is content with otherwise.
+        // libcrypto's limit of memory for scrypt. Its default of 32 MiB is too small; this is at most 129 MiB, due to
+        // the bounds of `ExportSeal`.
         let memory = 128 * seal.blockSize * (seal.cost + seal.parallelization + 2)
         let isDerived = passphrase.withUnsafeBytes { octets in
             EVP_PBE_scrypt(
@@ -50,7 +51,7 @@ package enum SealedExport {
         guard EVP_EncryptInit_ex(context, EVP_aes_256_gcm(), nil, key, seal.nonce) == 1,
             EVP_EncryptUpdate(context, nil, &written, authenticated, Int32(clamping: authenticated.count)) == 1,
             EVP_EncryptUpdate(context, &ciphertext, &written, plaintext, length) == 1,
-            // A stream cipher: nothing is left to write.
+            // GCM is a stream mode: the final call writes nothing.
             EVP_EncryptFinal_ex(context, nil, &written) == 1,
             EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, Int32(tag.count), &tag) == 1
         else { return nil }

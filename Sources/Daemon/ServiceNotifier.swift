@@ -1,18 +1,18 @@
 import CLinux
 import Glibc
 
-/// Tells the service manager how we are: one datagram for each thing said, none when nobody listens.
+/// Notifies systemd of the daemon's state, with a datagram for each message.
 ///
 /// - Source: sd_notify(3).
 package final class ServiceNotifier: Sendable {
     private let descriptor: Int32
-    /// How often the manager wants to hear `watchdog`, at half of the time after which it would kill us. Nil: never.
+    /// The interval for `watchdog`: half of the time after which systemd kills the daemon. `nil`: there is no watchdog.
     package let watchdogInterval: Duration?
 
     /// - Parameters:
-    ///   - socket: `$NOTIFY_SOCKET`: a path, or with a leading `@` an abstract name.
-    ///   - watchdogMicroseconds: `$WATCHDOG_USEC`, where `$WATCHDOG_PID` is us or is not set.
-    /// - Returns: nil where there is no manager at that address.
+    ///   - socket: `$NOTIFY_SOCKET`, a path, or with a leading `@` an abstract name.
+    ///   - watchdogMicroseconds: `$WATCHDOG_USEC`, if `$WATCHDOG_PID` is this process or is not set.
+    /// - Returns: `nil` if there is no socket at that address.
     package init?(socket path: String, watchdogMicroseconds: Int64? = nil) {
         guard case .success(let addresses) = SocketAddress.resolve(unixPath: path), let address = addresses.first
         else { return nil }
@@ -22,7 +22,7 @@ package final class ServiceNotifier: Sendable {
         guard descriptor >= 0, address.connect(descriptor) == 0 else { return nil }
     }
 
-    /// From the variables that systemd sets. Without them we were started by hand.
+    /// Uses the variables that systemd sets; `nil` if they are not set.
     package static func fromEnvironment() -> ServiceNotifier? {
         guard let path = variable("NOTIFY_SOCKET") else { return nil }
         let isForUs = variable("WATCHDOG_PID").map { $0 == String(getpid()) } ?? true
@@ -36,12 +36,12 @@ package final class ServiceNotifier: Sendable {
     package func stopping() { send("STOPPING=1") }
     package func watchdog() { send("WATCHDOG=1") }
 
-    /// One line for people, as in `systemctl status`.
+    /// Sets the status line of `systemctl status`.
     package func status(_ text: String) {
         send("STATUS=" + text.split(whereSeparator: \.isNewline).joined(separator: " "))
     }
 
-    /// A manager that is gone or busy misses it.
+    /// Failures are ignored: a manager that is gone or busy misses the message.
     private func send(_ assignment: String) {
         _ = Array(assignment.utf8).withUnsafeBytes {
             Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))

@@ -1,23 +1,23 @@
 package import ButtonModel
 package import Simulator
 
-/// What somebody does to a simulated button, as a command line says it: `click`, `swipe_left`, `turn_10`, `push_turn_-25`.
-/// With `small_` before it, it is done to the small button of a Duo.
+/// An action on a simulated button, and its name on the command line: `click`, `swipe_left`, `turn_10`,
+/// `push_turn_-25`. The prefix `small_` means the small button of a Duo.
 package enum SimulatedAction: Hashable, Sendable {
     case press(SimulatedPress, part: ButtonPart = .big)
     case swipe(SwipeDirection, part: ButtonPart = .big)
-    /// Hundredths of a whole turn; positive: clockwise.
+    /// In hundredths of a full turn; positive: clockwise.
     case turn(hundredths: Int)
-    /// The same while it is pressed.
+    /// The same while the button is pressed.
     case pushTurn(hundredths: Int, part: ButtonPart = .big)
 
-    /// Ten whole turns.
+    /// Ten full turns.
     package static let maximumTurn = 1000
     private static let small = "small_"
     private static let turn = "turn_"
     private static let pushTurn = "push_turn_"
 
-    /// What there is, for people.
+    /// Examples of names, for messages.
     package static let words = examples.joined(separator: ", ")
 
     private static let examples =
@@ -58,13 +58,13 @@ package enum SimulatedAction: Hashable, Sendable {
         switch self {
         case .press(_, let part): part == .big || model == .duo
         case .swipe: model == .duo
-        // A Duo is turned while one of its buttons is down.
+        // The Duo reports rotation while one of its buttons is down.
         case .turn: model == .duo || model == .twist
         case .pushTurn(_, let part): model == .duo || (model == .twist && part == .big)
         }
     }
 
-    /// Why this is not possible, for people; `nil`: it is.
+    /// A sentence that says why the action is not possible; `nil` if it is possible.
     package func complaint(on model: FlicModel, named name: String) -> String? {
         guard !isPossible(on: model) else { return nil }
         let others = Self.examples.filter { SimulatedAction(word: $0)?.isPossible(on: model) == true }
@@ -89,7 +89,7 @@ extension SimulatedAction {
         }
     }
 
-    /// The same for a button behind a controller of its own.
+    /// The same for a button with its own controller.
     package var input: SimulatedButton.Input {
         switch self {
         case .press(let press, let part): .press(press, part: part)

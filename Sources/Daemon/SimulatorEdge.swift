@@ -2,19 +2,20 @@ import ButtonModel
 import Reactor
 import Simulator
 
-/// The simulated controller and its buttons as a transport: the world runs in this process, on the reactor's clock.
+/// The simulated controller and its buttons as a transport. The simulation runs in this process, on the reactor's
+/// clock.
 @ReactorActor
 final class SimulatorEdge: HCITransport {
     private let loop: EventLoop
     private var world: SimulatedWorld
     private var timer: Timer?
     private var handler: (@ReactorActor (HCITransportEvent) -> Void)?
-    /// Packets that came out while the owner was still busy with the one before.
+    /// Packets to deliver. They wait here while the handler is processing an earlier packet.
     private var outgoing: [[UInt8]] = []
     private var isDelivering = false
     private let note: @ReactorActor (String, String) -> Void
 
-    /// - Parameter note: told what the buttons do, by name.
+    /// - Parameter note: receives the name of a button and a text about what it does.
     init(
         loop: EventLoop, buttons: [SimulatedButtonDescription], seed: UInt64,
         note: @escaping @ReactorActor (String, String) -> Void
@@ -33,7 +34,7 @@ final class SimulatorEdge: HCITransport {
 
     func send(_ packet: [UInt8]) { advance(.received(packet)) }
 
-    /// The world goes on without us; what it sends meanwhile is lost.
+    /// Stops delivering packets. The simulation goes on, and packets sent meanwhile are lost.
     func close() { handler = nil }
 
     func act(_ action: SimulatedAction, on button: String) { advance(action.input(of: button)) }

@@ -3,10 +3,10 @@ import Glibc
 import Hub
 import Reactor
 
-/// Starts a program in a process group of its own and opens a pidfd for it.
+/// Starts a program in its own process group, and opens a pidfd for it.
 ///
-/// The pidfd is readable when the program has ended, and the process number is valid until it is reaped: the caller
-/// is the only one who waits for it. The call holds the thread until the program's own code begins.
+/// The pidfd becomes readable when the program has ended. The process id stays valid until the caller reaps the
+/// process. The call blocks until the program is executed (vfork semantics).
 @ReactorActor
 func spawn(
     _ request: ProcessRequest, _ pipes: StandardPipes

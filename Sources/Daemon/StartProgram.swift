@@ -1,18 +1,18 @@
 package import CLinux
 import Glibc
 
-/// Starts a program at the head of a process group of its own, with nothing of ours but what `files` gives it.
+/// Starts a program in its own process group. It inherits no descriptors but those set up by `files`.
 ///
-/// The signals that the loop reads are blocked here and SIGPIPE is ignored; a program begins with neither. Descriptors
-/// from 3 on are closed in it. Ambient capabilities are ours alone; `no_new_privs` is not set, so that sudo works. The call
-/// holds the thread until the program's own code begins.
+/// The program starts with no signal blocked and with default handlers, although the daemon blocks signals for its loop
+/// and ignores SIGPIPE. Descriptors from 3 on are closed. The program gets no ambient capabilities. `no_new_privs` is
+/// not set, so that sudo works. The call blocks until the program is executed (vfork semantics).
 ///
 /// - Parameters:
-///   - path: of the program; nothing is looked up.
-///   - arguments: the first is the program's own name. No string holds a zero octet.
-///   - environment: `NAME=value`; `nil` is ours.
-///   - files: says what its descriptors 0 to 2 are, and where it starts.
-/// - Returns: its number, and 0; or an error number, and nothing was started.
+///   - path: the path of the program, without a search.
+///   - arguments: the first is the program's name. No string contains a zero octet.
+///   - environment: `NAME=value`; `nil`: the environment of this process.
+///   - files: sets up the descriptors 0 to 2 and the working directory.
+/// - Returns: the process id and 0, or an error number if nothing was started.
 package func startProgram(
     _ path: String, _ arguments: [String], environment: [String]? = nil,
     _ files: (UnsafeMutablePointer<posix_spawn_file_actions_t>) -> Void
@@ -36,7 +36,7 @@ package func startProgram(
     posix_spawnattr_setflags(
         &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
 
-    // EINVAL where the kernel has none.
+    // Fails with EINVAL on kernels before 4.3, which have no ambient capabilities.
     linux_drop_ambient_capabilities()
     var process: pid_t = 0
     let failure = withCStrings(arguments) { arguments in
@@ -50,7 +50,7 @@ package func startProgram(
     return (process, failure)
 }
 
-/// Calls `body` with a null-terminated array of null-terminated copies. No string contains a zero octet.
+/// Calls `body` with a null-terminated array of null-terminated copies of the strings, which contain no zero octets.
 private func withCStrings<Result>(
     _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
 ) -> Result {

@@ -2,10 +2,8 @@ package import ButtonModel
 import CLinux
 import Glibc
 
-/// What the process finds around itself: environment, clocks, randomness, files. Everything here touches the system
-/// and decides nothing.
+/// The system environment of the process: environment variables, clocks, random numbers, processes and directories.
 package enum Surroundings {
-    /// The environment's variables.
     package static var environment: [String: String] {
         var variables: [String: String] = [:]
         guard var entry = linux_environment() else { return [:] }
@@ -25,7 +23,7 @@ package enum Surroundings {
 
     package static func randomOctets(_ count: Int) -> [UInt8] {
         var octets = [UInt8](repeating: 0, count: count)
-        // It fails for a bad address or an ancient kernel only.
+        // Fails only for a bad address or on a kernel without getrandom.
         while octets.withUnsafeMutableBytes({ linux_random($0.baseAddress, $0.count) }) != 0 {}
         return octets
     }
@@ -34,7 +32,7 @@ package enum Surroundings {
 
     package static var isRoot: Bool { geteuid() == 0 }
 
-    /// Whether there is a process of this name, whoever runs it. The kernel keeps 15 octets of a name.
+    /// Whether a process with this name is running, for any user. The name is at most 15 octets, as kept by the kernel.
     package static func isRunning(_ name: String) -> Bool {
         guard let processes = opendir("/proc") else { return false }
         defer { closedir(processes) }
@@ -54,7 +52,9 @@ package enum Surroundings {
         return String(cString: path)
     }
 
-    /// Makes the directory and those above it, mode 0700, unless they are there. False when that did not work.
+    /// Creates the directory and missing parent directories, unless they exist.
+    ///
+    /// - Returns: false if that failed.
     @discardableResult
     package static func makeDirectory(_ path: String, mode: UInt32 = 0o700) -> Bool {
         if mkdir(path, mode) == 0 || errno == EEXIST { return true }
@@ -65,7 +65,7 @@ package enum Surroundings {
     }
 }
 
-/// A path made absolute: as it is, below the home directory for `~/`, else below `base`.
+/// An absolute path: the path itself if it is absolute, relative to `home` for `~/`, and otherwise relative to `base`.
 package func resolve(_ path: String, in base: String, home: String? = nil) -> String {
     if path.hasPrefix("/") { return path }
     if path.hasPrefix("~/"), let home { return home + path.dropFirst() }

@@ -1,4 +1,4 @@
 import Glibc
 
-/// The system's own words for one of its errors.
+/// The system's message for an error number.
 func describe(_ errno: Int32) -> String { String(cString: strerror(errno)) }

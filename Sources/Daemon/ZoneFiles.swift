@@ -1,21 +1,21 @@
 import Glibc
 
-/// The system's time zones, as compiled files (RFC 8536).
+/// The system's time zone files, in the compiled format of RFC 8536.
 package struct ZoneFiles: Sendable {
     package struct Zone: Hashable, Sendable {
-        /// `Europe/Amsterdam`
+        /// Such as `Europe/Amsterdam`.
         package var name: String
         package var octets: [UInt8]
     }
 
-    /// The largest of them has 3.5 KiB.
+    /// The limit in octets. The largest zone file has 3.5 KiB.
     package static let maximumLength = 64 * 1024
 
     let directory, localTime, timeZone: String
 
     /// - Parameters:
-    ///   - localTime: the system's own zone, a link into `directory` or a copy.
-    ///   - timeZone: a file that has its name where it is a copy.
+    ///   - localTime: the file of the system's time zone: a link into `directory`, or a copy.
+    ///   - timeZone: a file with the name of the system's time zone, for systems on which `localTime` is a copy.
     package init(
         directory: String = "/usr/share/zoneinfo", localTime: String = "/etc/localtime",
         timeZone: String = "/etc/timezone"
@@ -25,16 +25,16 @@ package struct ZoneFiles: Sendable {
         self.timeZone = timeZone
     }
 
-    /// `nil`: there is no such zone. A name that leads out of the directory is none.
+    /// The file of a zone; `nil` if there is none, or the name leads out of the directory.
     package func zone(_ name: String) -> [UInt8]? {
         guard ZoneFiles.isName(name) else { return nil }
         return read("\(directory)/\(name)")
     }
 
-    /// What local time is here: by `TZ`, else `/etc/localtime`. `nil`: UTC, as for everybody else.
+    /// The system's time zone: that of `TZ`, or else of `/etc/localtime`. `nil` means UTC, as in the C library.
     ///
-    /// - Parameter variable: the value of `TZ`: a name, the path of a file, or a rule (POSIX.1-2017, 8.3), each perhaps after
-    ///   a colon; `nil` where it is not set.
+    /// - Parameter variable: the value of `TZ`, or `nil` if it is not set: the name of a zone, the path of a file, or a
+    ///   rule (POSIX.1-2017, 8.3), each with an optional leading colon.
     package func system(_ variable: String?) -> Zone? {
         guard let variable else { return local() }
         let text = variable.hasPrefix(":") ? String(variable.dropFirst()) : variable
@@ -53,7 +53,8 @@ package struct ZoneFiles: Sendable {
         return Zone(name: linkedName() ?? writtenName() ?? "localtime", octets: octets)
     }
 
-    /// What the link says: the zone it leads to may be a link to another one itself.
+    /// The zone's name in the target of the link. Further links are not resolved: the file of a zone may be
+    /// a link to that of another zone.
     private func linkedName() -> String? {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink(localTime, &buffer, buffer.count)
@@ -77,7 +78,8 @@ package struct ZoneFiles: Sendable {
         return try? RegularFile(String(cString: text), maximumLength: ZoneFiles.maximumLength).octets
     }
 
-    /// Letters, digits, `_`, `-` and `+`, in steps that do not lead upward.
+    /// Whether a name has at most 64 octets, and no component that is empty or contains other characters than letters,
+    /// digits, `_`, `-` and `+`. So it cannot lead out of the directory.
     private static func isName(_ name: String) -> Bool {
         let isAllowed = { (octet: UInt8) in
             switch octet {
@@ -89,9 +91,9 @@ package struct ZoneFiles: Sendable {
         return name.utf8.count <= 64 && steps.allSatisfy { !$0.isEmpty && $0.allSatisfy(isAllowed) }
     }
 
-    /// A compiled file that has nothing but a rule.
+    /// A compiled file that consists of a POSIX rule only.
     private static func file(rule: String) -> [UInt8] {
-        // No leap seconds, no changes, one type of local time, one octet of names.
+        // No leap seconds, no transitions, one local time type, one octet of designations.
         let header = Array("TZif2".utf8) + [UInt8](repeating: 0, count: 15 + 4 * 4) + [0, 0, 0, 1, 0, 0, 0, 1]
         let block = header + [UInt8](repeating: 0, count: 6 + 1)
         return block + block + Array("\n\(rule)\n".utf8)

@@ -1,21 +1,21 @@
 import ButtonModel
 import JSON
 
-/// Why there is no adapter, as far as it makes a difference to what is shown; the sentence says the rest.
+/// The kind of reason why there is no adapter, as far as MQTT and `status` distinguish it. A sentence says the rest.
 package enum AdapterFault: String, CaseIterable, Hashable, Sendable {
-    /// Not there, in use, switched off or out of reach.
+    /// There is no adapter, or it is in use, switched off or out of reach.
     case absent
-    /// It was there and has failed: it is being reset.
+    /// The adapter was open and failed; it is being reset.
     case failed
-    /// It, or the kernel, cannot do what we need.
+    /// The adapter or the kernel lacks something that Tryck needs.
     case unsupported
-    /// We may not open it.
+    /// The process has no permission to open the adapter.
     case unauthorized
 }
 
-/// What is known of the adapter; `word` is the controller state of `status` and MQTT.
+/// The state of the adapter. `word` is its name in `status` and MQTT.
 enum AdapterState: Hashable, Sendable {
-    /// Not tried yet.
+    /// No attempt to open it was made yet.
     case closed
     case starting
     case ready(BluetoothAddress)
@@ -33,7 +33,7 @@ enum AdapterState: Hashable, Sendable {
     }
 }
 
-/// What the adapter has been through since the daemon was started.
+/// The faults of the adapter and when it became ready, since the daemon was started.
 struct AdapterHistory: Hashable, Sendable {
     struct Fault: Hashable, Sendable {
         var reason: String
@@ -48,16 +48,16 @@ struct AdapterHistory: Hashable, Sendable {
         }
     }
 
-    /// How often it was lost after it had been opened.
+    /// The number of times the adapter was lost after it had been opened.
     private(set) var resets = 0
-    /// When the same comes again and again: its first time.
+    /// The latest fault. While the same fault repeats, its time is that of the first.
     private(set) var lastFault: Fault?
-    /// Since when it is ready, when it is.
+    /// When the adapter became ready; `nil` while it is not.
     private(set) var readySince: Instant?
 
     mutating func ready(at now: Instant) { readySince = now }
 
-    /// - Returns: whether the reason is another one than before.
+    /// - Returns: whether this is a new fault: the adapter was ready before, or the reason has changed.
     mutating func lost(_ reason: String, wasOpen: Bool, time: UTCTime, at now: Instant) -> Bool {
         let isNews = readySince != nil || lastFault?.reason != reason
         readySince = nil

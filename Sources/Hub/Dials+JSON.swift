@@ -1,7 +1,7 @@
 package import ButtonModel
 package import JSON
 
-/// Positions of dials by their words, as files keep them: `{"slot_3":24576}`.
+/// Positions of dials by their names, as in files: `{"slot_3":24576}`.
 extension [Dial: Int] {
     package var json: JSONValue {
         .object(sorted { $0.key.word < $1.key.word }.map { .init($0.key.word, .integer(Int64($0.value))) })
@@ -9,7 +9,7 @@ extension [Dial: Int] {
 }
 
 extension JSONValue {
-    /// `nil` where a member is no dial, or stands where none can.
+    /// `nil` if a member's name is not a dial, or its value is not in 0…`Dial.unitsPerTurn`.
     package var dialsValue: [Dial: Int]? {
         guard let members = objectValue else { return nil }
         var dials: [Dial: Int] = [:]

@@ -1,6 +1,6 @@
-/// A file with firmware, `firmware/MODEL-VERSION.bin` in the state directory, put there by hand.
+/// A firmware file that the user has put into the state directory: `firmware/MODEL-VERSION.bin`.
 package struct FirmwareFile: Hashable, Sendable {
-    /// `flic2`.
+    /// For example `flic2`.
     package var model: String
     package var version: UInt32
 
@@ -12,9 +12,9 @@ package struct FirmwareFile: Hashable, Sendable {
     package var name: String { "\(model)-\(version).bin" }
 }
 
-/// What became of reading one.
+/// The result of reading a firmware file.
 package enum FirmwareReading: Hashable, Sendable {
     case octets([UInt8])
-    /// A sentence for people.
+    /// The reason, as a sentence for users.
     case failed(String)
 }

@@ -1,30 +1,30 @@
 package import FlicdProtocol
 
-/// What the edge that flicd's clients connect to reports.
+/// An event of the listening socket for flicd clients, or of a client's connection.
 package enum FlicdReport: Hashable, Sendable {
-    /// `warning`: what is to be said about the address, a sentence for people.
+    /// - Parameter warning: a sentence for users about the address, for example that other machines can reach it.
     case listening(String, warning: String?)
-    /// A sentence for people. It is tried again.
+    /// The reason, as a sentence for users. Listening is tried again.
     case notListening(String)
-    /// `peer`: its address, for people.
+    /// - Parameter peer: the client's address, for messages.
     case connected(FlicdServer.ClientID, peer: String)
     case received(FlicdServer.ClientID, [UInt8])
-    /// The client writes no more.
+    /// The client has shut down its sending side.
     case finished(FlicdServer.ClientID)
-    /// The socket does not take all of what was sent, and later has.
+    /// The socket did not accept all octets sent; they wait in a buffer until `drained`.
     case blocked(FlicdServer.ClientID)
     case drained(FlicdServer.ClientID)
     case gone(FlicdServer.ClientID)
 }
 
-/// What that edge is to do.
+/// A command to the listening socket for flicd clients, or to a client's connection.
 package enum FlicdOrder: Hashable, Sendable {
-    /// Answer with `listening` or `notListening`.
+    /// Answered with `listening` or `notListening`.
     case listen
     case send(FlicdServer.ClientID, [UInt8])
-    /// Read no more of it, until `resume`.
+    /// Stops reading from the client until `resume`.
     case pause(FlicdServer.ClientID)
     case resume(FlicdServer.ClientID)
-    /// `isWritten`: when what was sent is written.
+    /// - Parameter isWritten: whether to close only after everything sent so far is written.
     case close(FlicdServer.ClientID, isWritten: Bool)
 }

@@ -1,7 +1,7 @@
 import ButtonModel
 import FlicdProtocol
 
-// Pairing by a flicd, in the words of our own.
+// Maps the pairing steps of a flicd to the names that `PairingProgress` has.
 extension FlicdWizardStep {
     var word: String {
         switch self {
@@ -24,9 +24,9 @@ extension FlicdWizardStep {
     }
 }
 
-/// Why a wizard paired nothing.
+/// Maps the results of a flicd's scan wizard to the names that `PairingFailure` has.
 extension FlicdScanWizardResult {
-    /// The name of the failure of our own that is most like it.
+    /// The name of the `PairingFailure` that is closest in meaning; empty if it is no failure.
     var reason: String {
         switch self {
         case .success, .cancelledByUser: ""
@@ -39,12 +39,12 @@ extension FlicdScanWizardResult {
         }
     }
 
-    /// What a person can do.
+    /// What the user can do.
     var advice: String {
         switch self {
         case .success, .cancelledByUser: ""
         case .failedTimeout: "The button did not answer. Bring it nearer to the flicd and try again."
-        case .buttonIsPrivate: "The button keeps to itself. Hold it down for 7 seconds, then try again."
+        case .buttonIsPrivate: "The button is in private mode. Hold it down for 7 seconds, then try again."
         case .bluetoothUnavailable: "The flicd has no Bluetooth adapter that works. Mend that, then try again."
         case .internetBackendError: "The flicd could not reach its maker's servers. Try again later."
         case .invalidData: "The button did not prove to the flicd that it is a genuine Flic."

@@ -1,16 +1,17 @@
-/// What a web server answered, or why there is no answer.
+/// A web server's response, or the reason why there is none.
 package struct HTTPResult: Hashable, Sendable {
     package enum Outcome: Hashable, Sendable {
-        /// Any answer of the server, an error or a redirect that was not followed among them.
+        /// The server responded, perhaps with an error status or with a redirect that was not followed.
         case answered(status: Int)
-        /// A sentence for people. It has neither the path nor the query of the URL, where secrets are kept.
+        /// The reason, as a sentence for users. It contains neither the path nor the query of the URL, which may be
+        /// secret.
         case failed(String)
     }
 
     package var outcome: Outcome
     /// The first 64 KiB.
     package var body: [UInt8]
-    /// Without the time in line.
+    /// Excludes the time in the queue.
     package var duration: Duration
     /// Why a redirect was not followed.
     package var note: String?

@@ -4,7 +4,7 @@ import Bytes
 import JSON
 import Rules
 
-// Firmware from files in the state directory, or from whoever sends an image over the control socket.
+// Firmware updates, from files in the state directory or from an image sent over the control socket.
 extension Hub {
     mutating func firmwareFilesChanged(_ files: [FirmwareFile], at now: Instant) {
         let before = buttons.values.map { firmwareFile(for: $0) }
@@ -15,17 +15,17 @@ extension Hub {
         }
     }
 
-    /// The newest file that fits the button and is newer than what it has.
+    /// The newest file for the button's model, if it is newer than the button's firmware.
     func offeredFirmware(for record: ButtonRecord) -> FirmwareFile? {
         firmwareFile(for: record).flatMap { $0.version > record.identity.firmwareVersion ? $0 : nil }
     }
 
-    /// The newest file that fits the button.
+    /// The newest file for the button's model.
     func firmwareFile(for record: ButtonRecord) -> FirmwareFile? {
         firmwareFiles.filter { $0.model == record.identity.model.rawValue }.max { $0.version < $1.version }
     }
 
-    /// Begins an update, with the image that came with the request or with the newest file.
+    /// Starts an update with the image in the request, or else with the newest file.
     mutating func update(_ button: ButtonID, _ data: JSONValue, isLocal: Bool, at now: Instant) -> RequestAnswer {
         if let image = data["image"] {
             guard isLocal, let octets = image.stringValue.flatMap({ Array<UInt8>(hex: $0) }) else {
@@ -47,7 +47,9 @@ extension Hub {
             return .error(
                 "the button has version \(record.identity.firmwareVersion) already; \(file.name) is not newer")
         }
-        guard record.updatePercentage == nil else { return .error("an update of this button goes on already") }
+        guard record.updatePercentage == nil else {
+            return .error("a firmware update of this button is in progress already")
+        }
         let token = takeToken()
         firmwareReads[token] = button
         buttons[button]?.updatePercentage = 0
@@ -83,7 +85,7 @@ extension Hub {
             line.append(.init("percentage", .integer(Int64(percentage))))
             buttons[button]?.updatePercentage = percentage
         case .finished:
-            log(.info, "\(label(of: button)): the new firmware is there; the button restarts")
+            log(.info, "\(label(of: button)): the new firmware was transferred; the button restarts with it")
             line.append(.init("state", "finished"))
             buttons[button]?.updatePercentage = nil
         case .failed(let word, let advice):

@@ -4,22 +4,24 @@ import HomeAssistant
 import JSON
 import Rules
 
-/// What Home Assistant was told and what it did with it.
+/// What was announced to Home Assistant by MQTT discovery, and what was deleted there.
 struct AnnouncementState: Sendable {
-    /// As it was announced last.
+    /// The buttons as announced last.
     var buttons: [ButtonID: ButtonDevice] = [:]
-    /// Components of an earlier announcement that have to be taken back: by key, their platforms.
+    /// Components of earlier announcements that have to be withdrawn: for each topic, their platforms by component key.
     var withdrawn: [RetainedTopic: [String: String]] = [:]
-    /// Deleted by somebody in Home Assistant: not announced again until we start anew.
+    /// Devices that the user has deleted in Home Assistant. They are not announced again until tryckd is restarted.
     var hidden: Set<RetainedTopic> = []
 }
 
-// Home Assistant finds the bridge and its buttons by what is retained on their config topics.
+// Home Assistant discovers the bridge and its buttons by retained messages on their config topics (MQTT discovery).
 extension Hub {
-    /// How long after its start Home Assistant is told everything once more, at most: several bridges do not do it at once.
+    /// The longest delay between Home Assistant's start and the next announcement. The delay is random, so that several
+    /// bridges do not announce their devices at the same time.
     static let longestAnnounceDelay = Duration.seconds(5)
 
-    /// Ours, and others': one filter, however many buttons there are.
+    /// A filter for the config topics of all devices, including those of other bridges, instead of one for each button;
+    /// and Home Assistant's status topic.
     var discoveryFilters: [Subscription] {
         guard let discovery else { return [] }
         return [
@@ -39,7 +41,7 @@ extension Hub {
             hasFirmwareFile: firmwareFile(for: record) != nil, usedDials: usedDials(of: identity))
     }
 
-    /// Those of the parts whose turns a rule waits for: with a Twist's dial all its slots.
+    /// The dials whose rotation triggers a rule. For the dial of a Twist, all its slots are included.
     private func usedDials(of identity: ButtonIdentity) -> Set<Dial> {
         let parts = engine.turnedParts(of: identity.id)
         return Set(
@@ -70,7 +72,7 @@ extension Hub {
         return announcement(topic, topicName) { discovery.payload(device, withdrawn: $0) }
     }
 
-    /// A component that is gone is taken back in one message, and left out in the next.
+    /// Withdrawing a component takes two messages: in this one it has only its platform, in the next it is missing.
     private mutating func announcement(
         _ topic: RetainedTopic, _ topicName: String, _ payload: ([String: String]) -> [UInt8]
     ) -> MQTTMessage {
@@ -84,7 +86,7 @@ extension Hub {
         announced.withdrawn[topic, default: [:]].merge(components) { $1 }
     }
 
-    /// Names, gestures in use or what can be installed may have changed.
+    /// Announces buttons whose names, used gestures or available firmware have changed.
     mutating func sayDevices(at now: Instant) {
         guard discovery != nil, isBrokerConnected else { return }
         for (button, record) in buttons {
@@ -93,13 +95,13 @@ extension Hub {
         }
     }
 
-    /// Whether the message was one of these.
+    /// - Returns: whether the message was on one of the topics of `discoveryFilters`.
     mutating func homeAssistantSaid(_ topicName: String, _ payload: [UInt8], retained isRetained: Bool, at now: Instant)
         -> Bool
     {
         guard let discovery else { return false }
         if topicName == configuration.homeAssistantStatusTopic {
-            // A retained one is older than what we have just said.
+            // A retained status is older than this connection, at whose start everything was announced.
             if !isRetained, payload == Array("online".utf8) {
                 deadlines.set(.announce, at: now + announceDelay(at: now))
             }
@@ -122,16 +124,17 @@ extension Hub {
         _ topic: RetainedTopic, _ payload: [UInt8], isRetained: Bool, _ discovery: Discovery
     ) {
         if payload.isEmpty {
-            // What is gone is cleared by us, and that comes back from brokers of MQTT 3.1.1.
+            // The hub itself has cleared the topic of a removed button. Brokers send that message back in MQTT 3.1.1,
+            // which has no No Local option.
             if case .config(let button) = topic, buttons[button] == nil { return }
             guard announced.hidden.insert(topic).inserted else { return }
             log(.info, "a device was deleted in Home Assistant; it is not announced again until tryckd is restarted")
         } else if isRetained {
-            // An earlier announcement, perhaps of an earlier version.
+            // An earlier announcement, perhaps by an earlier version.
             switch topic {
             case .config(let button):
                 guard let record = buttons[button] else {
-                    // Another bridge's with our base topic stays.
+                    // Announcements of another bridge with the same base topic are kept.
                     if discovery.isOurs(payload) { retained.add(topic) }
                     return
                 }
@@ -149,7 +152,8 @@ extension Hub {
         for button in buttons.keys.sorted() { say(.config(button)) }
     }
 
-    /// Spread by what differs between bridges and between starts.
+    /// A random delay, seeded by the installation id and the time, so that it differs between bridges and between
+    /// starts.
     private func announceDelay(at now: Instant) -> Duration {
         var seed = UInt64(bitPattern: now.nanoseconds) ^ (UInt64(installationID, radix: 16) ?? 0) << 32
         seed = (seed ^ (seed >> 30)) &* 0xBF58_476D_1CE4_E5B9

@@ -1,9 +1,11 @@
 import ButtonModel
 import HomeAssistant
 
-// What the broker retains of buttons, rules and variables that went while we were not there, or not connected.
+// Clears messages that the broker retains for buttons, rules and variables that were removed while tryckd was not
+// running or not connected.
 extension Hub {
-    /// Listened to until everything there is has been said: what is retained comes first.
+    /// Subscribed to until all retained topics are published and acknowledged. By then the broker, which sends the
+    /// messages it retains on subscription, has sent all of these.
     var leftoverFilters: [String] {
         ["+", "+/availability", "variables/+", "rules/+/enabled", "rules/+/last_run", "rules/+/stats"].map {
             "\(topics.base)/\($0)"
@@ -17,7 +19,8 @@ extension Hub {
         retained.add(topic)
     }
 
-    /// Everything has been said and acknowledged: what was retained has come before.
+    /// Ends the search when all retained topics are published and acknowledged: the broker sends the messages it
+    /// retains before these acknowledgements.
     mutating func stopLookingForLeftovers() {
         guard isLookingForLeftovers, retained.isIdle else { return }
         isLookingForLeftovers = false

@@ -5,41 +5,43 @@ import HomeAssistant
 import JSON
 import Rules
 
-// What the broker retains: said when it comes, and whenever it changes.
+// The retained topics. They are published after connecting to the broker and after each change.
 extension Hub {
-    /// What a button does in that time is one message about its state, after those about what it did.
+    /// The delay of status topics after a change, so that several changes make one message. It follows the event
+    /// messages.
     static let settlingTime = Duration.milliseconds(100)
-    /// Before a message that the broker did not take is tried again.
+    /// The delay before a message that the broker rejected is published again.
     static let retainedRetry = Duration.seconds(1)
 
     var isBrokerConnected: Bool { if case .connected = broker { true } else { false } }
 
-    /// The topic's word has changed. While the broker is away only what is gone has to be remembered: all else is said when
-    /// it is back.
+    /// Marks the topic's message as outdated, so that it is published. Without a broker only topics of removed things
+    /// need to be remembered, because `sayAll` adds all others after connecting.
     mutating func say(_ topic: RetainedTopic) {
         guard configuration.hasBroker else { return }
         if case .config = topic, discovery == nil { return }
         if isBrokerConnected || retained.count < RetainedTopics.maximumAbsent { retained.add(topic) }
     }
 
-    /// The same, once things have settled.
+    /// Marks the topic as outdated after a delay. Topics that are added during the delay are published together.
     mutating func saySoon(_ topic: RetainedTopic, at now: Instant, after delay: Duration = Hub.settlingTime) {
         guard isBrokerConnected else { return }
         if retained.settle(topic) { deadlines.set(.settling, at: now + delay) }
     }
 
-    /// As many as the broker may have at once.
+    /// Publishes outdated topics, up to the number of unacknowledged messages that `RetainedTopics` allows.
     mutating func sendRetained(at now: Instant) {
         guard isBrokerConnected else { return }
         while let topic = retained.take() {
-            // Nothing is there any more, and Home Assistant complains when it is told so again.
+            // A device that was deleted in Home Assistant is not announced again, and clearing its topic once more
+            // would make Home Assistant log an error.
             guard !announced.hidden.contains(topic) else { continue }
             let id = retained.sent(topic)
             effects.append(.publish(id, retainedMessage(topic, at: now), expiry: nil))
         }
     }
 
-    /// Whether the message was a retained one.
+    /// - Returns: whether the message was on a retained topic.
     mutating func retainedFailed(_ id: UInt64, _ reason: String, at now: Instant) -> Bool {
         guard let (topic, again) = retained.failed(id) else { return false }
         guard isBrokerConnected else { return true }
@@ -52,8 +54,9 @@ extension Hub {
         return true
     }
 
-    /// All there is, in the order in which others can use it: first what is so, then what is announced of it, then that we
-    /// are there; rules last, of which there may be many.
+    /// Marks all topics as outdated, in the order in which subscribers need them: states, then the discovery configs
+    /// that refer to them, then `bridge/state`, which makes entities available. Rules come last, because there may be
+    /// many.
     mutating func sayAll() {
         let gone = retained.takeAll().filter { isGone($0) }
         deadlines.cancel(.settling)
@@ -86,7 +89,7 @@ extension Hub {
         }
     }
 
-    // MARK: What is said
+    // MARK: Messages
 
     private mutating func retainedMessage(_ topic: RetainedTopic, at now: Instant) -> MQTTMessage {
         switch topic {

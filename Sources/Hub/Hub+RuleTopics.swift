@@ -12,19 +12,19 @@ struct RuleTopicsState: Sendable {
         var exitStatus: Int64?
     }
 
-    /// Rules whose counters have changed since they were published.
+    /// Rules whose statistics have changed since they were published.
     var changed: Set<String> = []
-    /// They will be, when their time has come.
+    /// Whether the timer for publishing statistics is set.
     var isScheduled = false
     /// The latest failed step of each rule, until its run ends.
     var failures: [String: Failure] = [:]
-    /// How the program ended whose failure is told of next.
+    /// The exit status of the program whose failed step is being handled.
     var exitStatus: Int64?
-    /// For a broker that has lost what it retained.
+    /// The last runs as published: for requests about rules, and to be published again after reconnecting to the broker.
     var lastRuns: [String: JSONValue] = [:]
 }
 
-// What MQTT shows of rules and variables. All of it is retained.
+// The MQTT topics of rules and variables. All are retained.
 extension Hub {
     static let statisticsInterval = Duration.seconds(10)
 
@@ -71,7 +71,7 @@ extension Hub {
             members.append(.init("message", .string(failure.message)))
             if let status = failure.exitStatus { members.append(.init("exit_status", .integer(status))) }
         }
-        // Of a rule that was taken out while nothing ran there are no topics.
+        // A rule that was removed has no topics.
         guard engine.statistics(of: rule) != nil else { return }
         let line = redaction(.object(members))
         ruleTopics.lastRuns[rule] = line
@@ -92,7 +92,7 @@ extension Hub {
         ruleTopics.isScheduled = false
     }
 
-    /// Rules and variables that are gone leave nothing retained behind.
+    /// Clears the topics of rules and variables that were removed, and publishes those that are new.
     mutating func ruleTopicsChanged(from before: PreparedRules) {
         let now = engine.prepared
         for (place, rule) in before.ruleIDs.enumerated() where !now.has(rule: rule, at: place) {
@@ -110,7 +110,7 @@ extension Hub {
 }
 
 extension RuleStatistics {
-    /// Counters by outcome, and the durations of the last hundred runs.
+    /// The number of runs by outcome, and percentiles of the durations of the last hundred runs.
     var json: JSONValue {
         var members = Outcome.allCases.map { outcome in
             JSONValue.Member(outcome.rawValue, .integer(Int64(counts[outcome] ?? 0)))

@@ -4,7 +4,7 @@ import FlicdProtocol
 import JSON
 import Rules
 
-// Buttons that a flicd has. They are buttons like any other, but nobody here is paired with them.
+// Buttons that are paired with a flicd instead of this machine's adapter. To rules and MQTT they are like any other.
 extension Hub {
     mutating func startSources(at now: Instant) {
         for place in sources.indices {
@@ -77,7 +77,7 @@ extension Hub {
         }
     }
 
-    /// The button with that address, if it is this source's.
+    /// The button with that address, if it belongs to this source.
     private func button(_ address: BluetoothAddress, of place: Int) -> ButtonID? {
         let button = ButtonID(address)
         return buttons[button]?.source == sources[place].name ? button : nil
@@ -118,10 +118,12 @@ extension Hub {
         let name = sources[place].name
         let button = identity.id
         guard let known = buttons[button] else {
-            // It may be another flicd every day: what is kept of it has a bound, too.
+            // Buttons remain stored when another flicd gets the URL, so their number is bounded here, too.
             guard buttons.values.count(where: { $0.source == name }) < FlicdSource.maximumButtons else {
                 if sources[place].foreign.isEmpty {
-                    log(.warning, "\(name) has more new buttons than are taken; forget some that are not used")
+                    log(
+                        .warning,
+                        "\(name): only \(FlicdSource.maximumButtons) buttons are used; forget some to add others")
                 }
                 sources[place].foreign.insert(button)
                 return advanceSource(place, .wish(identity.address, FlicdWish(isConnectionWanted: false)), at: now)
@@ -145,7 +147,7 @@ extension Hub {
         sayDevices(at: now)
     }
 
-    /// Our own adapter is paired with the button, which can be connected once.
+    /// Releases a button at its flicd after the own adapter was paired with it: a button can be connected only once.
     mutating func leaveToAdapter(_ button: ButtonID, at now: Instant) {
         guard let record = buttons[button], let place = sources.firstIndex(where: { $0.name == record.source }) else {
             return
@@ -154,9 +156,10 @@ extension Hub {
         advanceSource(place, .wish(record.identity.address, FlicdWish(isConnectionWanted: false)), at: now)
     }
 
-    /// A flicd that the configuration calls otherwise now is the same: its buttons stay what they were.
+    /// Assigns a button of a source that is no longer configured to this source, because the same flicd may have got
+    /// another URL. Its settings are kept.
     ///
-    /// - Returns: whether the button comes from there from now on.
+    /// - Returns: whether the button belongs to this source now.
     private mutating func adopt(_ button: ButtonID, _ place: Int, at now: Instant) -> Bool {
         guard let record = buttons[button], let former = record.source, !sources.contains(where: { $0.name == former })
         else { return false }
@@ -185,7 +188,7 @@ extension Hub {
         if becameLow { batteryBecameLow(button, "\(percentage) %", wallClock(at: now), at: now) }
     }
 
-    /// Keeps a setting, and has the flicd told. Others than these are refused before.
+    /// Changes a setting, stores it and sends it to the flicd. Other requests are rejected by the caller.
     mutating func change(_ button: ButtonID, of source: String, by request: ButtonRequest, at now: Instant) {
         guard var settings = buttons[button]?.settings else { return }
         switch request {
@@ -203,9 +206,9 @@ extension Hub {
         advanceSource(place, .wish(record.identity.address, FlicdWish(settings)), at: now)
     }
 
-    /// Has it deleted where it is. One whose flicd the configuration does not name any more is only dropped.
+    /// Deletes the button at its flicd, or only here if that flicd is no longer configured.
     ///
-    /// - Returns: why not.
+    /// - Returns: the reason, if the button cannot be deleted.
     mutating func forget(_ button: ButtonID, from source: String, at now: Instant) -> String? {
         guard let place = sources.firstIndex(where: { $0.name == source }) else {
             gone(button, .removed, at: now)
@@ -238,7 +241,7 @@ extension Hub {
         }
     }
 
-    /// The end of a search that our own adapter has no part in.
+    /// Ends a search in which the own adapter does not take part.
     mutating func endSourceSearch(isAsked: Bool, at now: Instant) {
         guard joinEnd != nil else { return }
         if !isAsked, !hasPairedOne { pairingProgressed(.failed(.noNewButtonsFound, nil), at: now) }
@@ -277,7 +280,7 @@ extension FlicdWish {
 }
 
 extension ButtonState {
-    /// - Parameter status: of a channel; `nil`: there is none.
+    /// - Parameter status: the status of the button's channel; `nil` if there is none.
     fileprivate init(_ status: FlicdConnectionStatus?) {
         self =
             switch status {

@@ -2,52 +2,52 @@ package import ButtonModel
 package import JSON
 package import Rules
 
-/// What the hub has to know of the configuration and of the world it runs in.
+/// The part of the configuration and of the environment that the hub needs.
 package struct HubConfiguration: Hashable, Sendable {
     package var version: String
-    /// Of the sources; empty where nobody knows.
+    /// The commit of the sources; empty if unknown.
     package var commit: String
     package var baseTopic: String
-    /// `homeassistant`; `nil`: nothing is announced.
+    /// The prefix of Home Assistant's discovery topics, such as `homeassistant`; `nil`: nothing is announced.
     package var discoveryPrefix: String?
-    /// Where Home Assistant says `online` when it has started.
+    /// The topic on which Home Assistant publishes `online` after starting.
     package var homeAssistantStatusTopic: String
-    /// Keys that may have signed a button's certificate, besides Flic's own.
+    /// Public keys that may have signed a button's certificate, besides Flic's own.
     package var extraTrustRoots: [[UInt8]]
-    /// Those the configuration added, in hexadecimal; each is named in the log.
+    /// The keys that the configuration adds, in hexadecimal, for the log.
     package var trustRootNames: [String]
-    /// As the configuration says it: `hci:0`, `none`.
+    /// The transport in the notation of the configuration: `hci:0`, `none`.
     package var transport: String
     package var hasTransport: Bool
-    /// Links at once; `nil`: as many as the adapter has.
+    /// The maximum number of links; `nil`: as many as the adapter supports.
     package var maximumConnections: Int?
-    /// The flicds that buttons come from, as the configuration says them: `flicd://host:5551`.
+    /// The flicds from which buttons come, as in the configuration: `flicd://host:5551`.
     package var sources: [String]
-    /// As the configuration says it, without credentials.
+    /// The broker in the notation of the configuration, without credentials.
     package var broker: String
     package var hasBroker: Bool
-    /// What requests over MQTT may do.
+    /// The requests that are permitted over MQTT.
     package var control: MQTTControl
     package var logLevel: LogLevel
-    /// The environment programs start with, `NAME=value`; the event's own variables are added.
+    /// The environment of programs, `NAME=value`; the variables of the event are added.
     package var processEnvironment: [String]
-    /// Where programs run that name no directory.
+    /// The working directory of programs whose step names none.
     package var stateDirectory: String
-    /// An earlier wall clock is not to be believed.
+    /// The time of the build. A wall clock that is earlier is considered wrong.
     package var builtAt: UTCTime
-    /// Why the rules on disk are not the ones that run; `nil` when they are.
+    /// Why the rules on disk are not the rules in use; `nil` if they are.
     package var ruleFault: String?
-    /// All that is wrong with those on disk, as `RulesLoaded` has it.
+    /// All errors and warnings of the rules on disk, in the form of `RulesLoaded`.
     package var ruleProblems: [JSONValue]
-    /// What became of pairings that were kept and could not be used; a sentence for people.
+    /// Why stored pairings could not be read and what became of them, a sentence for users; `nil` if they were read.
     package var lostState: String?
-    /// Where all HCI traffic is written to, when it is.
+    /// The file to which HCI packets are captured, if any.
     package var capture: String?
-    /// A file for Prometheus is wanted.
+    /// Whether to write a metrics file for Prometheus.
     package var hasMetrics: Bool
-    /// Names of the simulator's buttons; empty without a simulator.
+    /// The names of the simulated buttons; empty without a simulator.
     package var simulatedButtons: [String]
-    /// Where flicd's clients are served; `nil`: nowhere.
+    /// The address on which flicd clients are served; `nil`: none.
     package var flicdListen: String?
 
     package init(
@@ -90,10 +90,10 @@ package struct HubConfiguration: Hashable, Sendable {
     }
 }
 
-/// `control.mqtt`. The raw value is the word of the configuration.
+/// `control.mqtt`, the requests that are permitted over MQTT. The raw value is the name in the configuration.
 package enum MQTTControl: String, CaseIterable, Hashable, Sendable {
     case none
-    /// Pairing, modes, names, reload.
+    /// Pairing, trigger modes, names and reload.
     case settings
     /// Rules and variables, too.
     case all

@@ -3,13 +3,14 @@ import Rules
 
 /// A program to start.
 package struct ProcessRequest: Hashable, Sendable {
-    /// At least one; the first is the program. Without a slash it is looked up in the fixed search path.
+    /// At least one argument; the first is the program. A name without a slash is looked up in
+    /// `ProcessEdge.searchPath`.
     package var arguments: [String]
-    /// All of it, in this order: `NAME=value`.
+    /// The complete environment, in this order: `NAME=value`.
     package var environment: [String]
-    /// `nil` is where the daemon is.
+    /// The working directory; `nil`: that of the daemon.
     package var directory: String?
-    /// What it can read before its standard input ends.
+    /// The octets on its standard input, before the end of file.
     package var standardInput: [UInt8]
 
     package init(
@@ -22,18 +23,18 @@ package struct ProcessRequest: Hashable, Sendable {
     }
 }
 
-/// How a program ended, and what it said: the first 64 KiB of each stream.
+/// How a program ended, and the first 64 KiB of each of its output streams.
 package struct ProcessResult: Hashable, Sendable {
     package enum Status: Hashable, Sendable {
         case exited(Int32)
         case signalled(Int32)
-        /// A sentence for people.
+        /// The reason, as a sentence for users.
         case couldNotStart(String)
     }
 
     package var status: Status
     package var standardOutput, standardError: [UInt8]
-    /// From the start to the end of the program itself, whatever its descendants do.
+    /// From the start to the end of the program itself, whether or not processes that it started go on.
     package var duration: Duration
 
     package init(status: Status, standardOutput: [UInt8], standardError: [UInt8], duration: Duration) {
@@ -43,7 +44,7 @@ package struct ProcessResult: Hashable, Sendable {
         self.duration = duration
     }
 
-    /// The exit status; 128 and the signal's number when it was killed, 127 when it never started.
+    /// The exit status; 128 + the signal's number if the program was killed; 127 if it could not be started.
     package var exitStatus: Int64 {
         switch status {
         case .exited(let status): Int64(status)
@@ -54,7 +55,7 @@ package struct ProcessResult: Hashable, Sendable {
 }
 
 extension ProcessRequest {
-    /// The step's own variables come last and win.
+    /// Variables of the step take precedence over those of the configuration.
     init(_ action: ProcessAction, in configuration: HubConfiguration) {
         let named = Set(action.environment.map { $0.prefix { $0 != "=" } })
         let fixed = configuration.processEnvironment.filter { !named.contains($0.prefix { $0 != "=" }) }

@@ -1,17 +1,17 @@
 import ButtonModel
 
-/// A topic on which the broker keeps the last word. What that is follows from the hub at the moment it is sent, and of what
-/// is gone it is nothing: the broker then forgets the topic.
+/// A topic with a retained message. The message is derived from the hub's state when it is sent. For a removed button,
+/// rule or variable it is empty, which makes the broker delete the retained message (MQTT 5, 3.3.1.3).
 enum RetainedTopic: Hashable, Sendable {
     case bridgeInfo
     case bridgeDevices
     case rules
     case status(ButtonID)
     case availability(ButtonID)
-    /// What Home Assistant discovers.
+    /// The configs for Home Assistant's discovery.
     case bridgeConfig
     case config(ButtonID)
-    /// Last of those that Home Assistant needs: with it every entity becomes available.
+    /// The last topic that Home Assistant needs: `online` makes all entities available.
     case bridgeState
     case ruleEnabled(String)
     case lastRun(String)
@@ -19,38 +19,43 @@ enum RetainedTopic: Hashable, Sendable {
     case variable(String)
 }
 
-/// What is to be said on retained topics, in order and no faster than the broker takes it: a thousand buttons or ten thousand
-/// rules are announced without a queue of messages. A topic that changes again before its turn has come is said once.
+/// The queue of retained topics to publish, in order, with a limit of unacknowledged messages. It contains topics and
+/// no messages, so it stays small for thousands of buttons and rules, and a topic that changes while it waits is
+/// published once.
 struct RetainedTopics: Sendable {
-    /// Messages that the broker has not acknowledged.
+    /// The maximum number of unacknowledged messages.
     static let window = 64
-    /// Topics that wait while there is no broker. More cannot be forgotten by it later.
+    /// The maximum number of topics to remember without a broker. If more things are removed meanwhile, the search for
+    /// leftovers clears their topics.
     static let maximumAbsent = 50_000
-    /// Ids apart from all others: a recording knows those by number, and does not depend on what is retained.
+    /// The first message id. All other ids are below it, so that the ids in a recording do not depend on retained
+    /// messages.
     static let firstID: UInt64 = 1 << 40
-    /// How often one message is tried while the broker is there.
+    /// The maximum number of attempts for a message during one connection.
     static let maximumAttempts = 3
 
     private var due: [RetainedTopic] = []
     private var next = 0
-    /// Those in `due` from `next` on.
+    /// The topics in `due` from `next` on.
     private var waiting: Set<RetainedTopic> = []
-    /// These change several times in a row.
+    /// The topics to be added after a delay, because they often change several times in a row.
     private var settling: [RetainedTopic] = []
     private var underway: [UInt64: (topic: RetainedTopic, attempt: Int)] = [:]
     private var nextID = firstID
     private var attempts: [RetainedTopic: Int] = [:]
 
-    /// Nothing waits, and the broker has everything.
+    /// Whether no topic waits and all messages are acknowledged.
     var isIdle: Bool { waiting.isEmpty && underway.isEmpty }
-    /// How many wait.
+    /// The number of waiting topics.
     var count: Int { waiting.count }
 
     mutating func add(_ topic: RetainedTopic) {
         if waiting.insert(topic).inserted { due.append(topic) }
     }
 
-    /// It is added with `addSettled`. Whether it is the first that waits for that.
+    /// Adds the topic to those that `addSettled` adds after a delay.
+    ///
+    /// - Returns: whether it is the first of them, so that the timer has to be set.
     mutating func settle(_ topic: RetainedTopic) -> Bool {
         guard !settling.contains(topic) else { return false }
         settling.append(topic)
@@ -62,7 +67,7 @@ struct RetainedTopics: Sendable {
         settling = []
     }
 
-    /// The next one that may be sent, if any.
+    /// Removes and returns the next topic; `nil` if there is none, or too many messages are unacknowledged.
     mutating func take() -> RetainedTopic? {
         guard underway.count < Self.window, next < due.count else { return nil }
         let topic = due[next]
@@ -75,17 +80,20 @@ struct RetainedTopics: Sendable {
         return topic
     }
 
-    /// The id of its message.
+    /// Records that the topic's message is being sent.
+    ///
+    /// - Returns: the id of the message.
     mutating func sent(_ topic: RetainedTopic) -> UInt64 {
         defer { nextID += 1 }
         underway[nextID] = (topic, (attempts.removeValue(forKey: topic) ?? 0) + 1)
         return nextID
     }
 
-    /// Whether the message was one of these.
+    /// - Returns: whether the message was on a retained topic.
     mutating func acknowledged(_ id: UInt64) -> Bool { underway.removeValue(forKey: id) != nil }
 
-    /// The topic of a message that did not get through; `again`: whether it should be tried once more.
+    /// The topic of a message that was not published, and whether to try again; `nil` if the message was not on a
+    /// retained topic.
     mutating func failed(_ id: UInt64) -> (topic: RetainedTopic, again: Bool)? {
         guard let (topic, attempt) = underway.removeValue(forKey: id) else { return nil }
         let again = attempt < Self.maximumAttempts
@@ -93,7 +101,8 @@ struct RetainedTopics: Sendable {
         return (topic, again)
     }
 
-    /// The broker is gone: what waited waits on, what was on its way is said anew when everything is.
+    /// Empties the queue when the connection begins or ends, and returns the waiting topics. Messages in flight are
+    /// forgotten, because everything is published again after connecting.
     mutating func takeAll() -> [RetainedTopic] {
         let rest = Array(due[next...])
         let id = nextID

@@ -2,40 +2,40 @@ import ButtonModel
 import FlicdProtocol
 import JSON
 
-/// What the connection to a flicd brings.
+/// An event of the connection to a flicd.
 package enum SourceInput: Hashable, Sendable {
-    /// - Parameter bootID: drawn for this connection.
+    /// - Parameter bootID: a random number for this connection.
     case connected(bootID: UInt32)
     case received([UInt8])
-    /// It could not be made, or has ended; a sentence for people.
+    /// Connecting failed, or the connection ended; the reason is a sentence for users.
     case closed(String)
 }
 
-/// What is to be done with the connection to a flicd.
+/// A command to the connection to a flicd.
 package enum SourceEffect: Hashable, Sendable {
-    /// Answer with `connected` or `closed`.
+    /// Answered with `connected` or `closed`.
     case connect
     case send([UInt8])
     /// Nothing is reported after this.
     case close
 }
 
-/// A flicd that buttons come from.
+/// A flicd from which buttons come.
 struct Source: Sendable {
-    /// As the configuration says it.
+    /// The URL in the configuration.
     let name: String
     var flicd = FlicdSource()
-    /// As it told last; `nil`: there is no connection.
+    /// The state of the flicd's Bluetooth controller; `nil` while there is no connection.
     var controller: FlicdControllerState?
-    /// Why there is no connection, when there is none; a sentence for people.
+    /// Why there is no connection; a sentence for users.
     var fault: String?
-    /// Buttons that come in another way already.
+    /// Buttons of this flicd that are not used here: they belong to the own adapter or another source, or are too many.
     var foreign: Set<ButtonID> = []
 
     init(name: String) { self.name = name }
 
     var isConnected: Bool { flicd.isConnected }
-    /// New buttons are looked for there, or will be when it is connected.
+    /// Whether new buttons are searched for by the flicd, or will be when it is connected.
     var isSearching: Bool { flicd.isSearching }
 
     var described: JSONValue {
@@ -47,7 +47,7 @@ struct Source: Sendable {
 }
 
 extension FlicdControllerState {
-    /// The controller state of `status` and MQTT.
+    /// The name of the controller state in `status` and MQTT.
     var word: String {
         switch self {
         case .detached: "powered_off"

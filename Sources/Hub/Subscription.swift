@@ -1,9 +1,9 @@
-/// What the broker is asked to send.
+/// A subscription at the broker.
 package struct Subscription: Hashable, Sendable {
     package var topicFilter: String
-    /// 0…2.
+    /// The maximum QoS, 0…2.
     package var qos: Int
-    /// What we publish there ourselves does not come back, where the broker knows how (MQTT 5, 3.8.3.1: No Local).
+    /// Whether messages published by this client are not sent back (MQTT 5, 3.8.3.1, No Local). Ignored in MQTT 3.1.1.
     package var isWithoutOurs: Bool
 
     package init(_ topicFilter: String, qos: Int = 1, isWithoutOurs: Bool = false) {

@@ -1,16 +1,17 @@
-/// Why there is nothing to be had from an export; the end of a sentence that begins with the file's name.
+/// The reason why an export cannot be written or read. The description is the end of a sentence that begins with the
+/// file's name.
 package enum ExportFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case notAnExport
     case newerVersion(Int64)
-    /// A member is missing, or not what it has to be.
+    /// A member is missing, or has a wrong type or value.
     case badMember(String)
     case tooLong
     case tooManyButtons
-    /// A cipher, a derivation, or parameters of one, that this version does not take.
+    /// The cipher, the key derivation or its parameters are not supported by this version.
     case unknownSeal
-    /// Or a file that was changed: the seal does not tell the two apart.
+    /// The passphrase is wrong, or the file was changed: AES-GCM does not tell the two apart.
     case wrongPassphrase
-    /// libcrypto failed, which it does without memory only.
+    /// libcrypto failed, which happens only without memory.
     case noMemory
 
     package var description: String {
@@ -22,8 +23,8 @@ package enum ExportFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case .tooLong: "is longer than the \(ExportFile.maximumLength / 1024 / 1024) MiB of the longest export"
         case .tooManyButtons: "has more than \(ExportedState.maximumButtonCount) buttons"
         case .unknownSeal: "is encrypted in a way this program does not know: import it with a newer tryck"
-        case .wrongPassphrase: "does not open: the passphrase is another one, or the file was changed since"
-        case .noMemory: "needs 64 MiB of free memory, for the key is made slowly and with much memory on purpose"
+        case .wrongPassphrase: "does not open: the passphrase is wrong, or the file was changed"
+        case .noMemory: "needs up to 128 MiB of free memory to derive the key from the passphrase"
         }
     }
 }

@@ -5,27 +5,27 @@ import JSON
 ///
 ///     {"format":"tryck-export","version":1,"seal":{"cipher":"aes-256-gcm",…},"contents":"…"}
 ///
-/// The contents are the ciphertext and its tag in hexadecimal digits. What stands before them is authenticated with
-/// them, in the order and spelling in which it is written here. Without `seal` the contents are the object itself.
+/// With `seal`, the contents are the ciphertext followed by its tag, in hexadecimal digits. The members before them are
+/// the associated data, encoded in this order and spelling. Without `seal`, the contents are the JSON object itself.
 package enum ExportFile: Hashable, Sendable {
     case clear(ExportedState)
     case sealed(ExportSeal, ciphertext: [UInt8])
 
     static let format = "tryck-export"
     package static let version: Int64 = 1
-    /// Longer files are neither read nor written.
+    /// The limit in octets for reading and writing.
     package static let maximumLength = 2 * 1024 * 1024
 
-    /// What the ciphertext is of.
+    /// The octets that are encrypted.
     package static func plaintext(of state: ExportedState) -> [UInt8] { state.json.encoded() }
 
-    /// The contents again.
+    /// The state from the decrypted octets.
     package static func state(fromPlaintext octets: [UInt8]) throws(ExportFailure) -> ExportedState {
         guard let json = try? JSONValue(parsing: octets) else { throw .badMember("contents") }
         return try ExportedState(exported: json)
     }
 
-    /// What is authenticated beside the ciphertext.
+    /// The associated data of AES-GCM: the members before the contents.
     package static func authenticated(_ seal: ExportSeal) -> [UInt8] { JSONValue.object(header(seal)).encoded() }
 
     private static func header(_ seal: ExportSeal?) -> [JSONValue.Member] {
@@ -33,7 +33,9 @@ package enum ExportFile: Hashable, Sendable {
         return header + (seal.map { [.init("seal", $0.json)] } ?? [])
     }
 
-    /// - Throws: `.tooLong`, `.tooManyButtons`.
+    /// The octets of the file.
+    ///
+    /// - Throws: `.tooLong`.
     package func encoded() throws(ExportFailure) -> [UInt8] {
         let members: [JSONValue.Member] =
             switch self {

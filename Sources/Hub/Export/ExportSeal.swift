@@ -1,18 +1,19 @@
 import Bytes
 import JSON
 
-/// How the contents of an export are encrypted: AES-256-GCM, under a key that scrypt makes of a passphrase.
+/// How the contents of an export are encrypted: with AES-256-GCM, under a key that scrypt derives from a passphrase.
 ///
-/// The memory of scrypt is 128·r·n octets; the bounds keep a file from asking for more than 128 MiB or for minutes.
+/// scrypt needs 128·r·N octets of memory. The bounds of N, r and p prevent a file from requiring more than 128 MiB, or
+/// minutes.
 ///
 /// - Source: RFC 7914; NIST SP 800-38D.
 package struct ExportSeal: Hashable, Sendable {
-    /// scrypt's N, a power of two; r and p.
+    /// The parameters N, a power of two, r and p of scrypt.
     package var cost: UInt64
     package var blockSize: UInt64
     package var parallelization: UInt64
     package var salt: [UInt8]
-    /// Never used twice with one key; as the salt is drawn with it, no two files have the same key.
+    /// Must never be used twice with the same key. It is drawn together with the salt, so each file has another key.
     package var nonce: [UInt8]
 
     package static let saltLength = 16
@@ -21,9 +22,9 @@ package struct ExportSeal: Hashable, Sendable {
     package static let keyLength = 32
     static let maximumCost: UInt64 = 1 << 17
 
-    /// 32 MiB, and some tenths of a second on a small board.
+    /// The default cost takes 32 MiB, and some tenths of a second on a small board.
     ///
-    /// - Parameter entropy: what the salt and the nonce are taken from, 28 octets.
+    /// - Parameter entropy: 28 random octets for the salt and the nonce.
     package init?(entropy: [UInt8], cost: UInt64 = 1 << 15) {
         guard entropy.count == Self.saltLength + Self.nonceLength else { return nil }
         self.cost = cost

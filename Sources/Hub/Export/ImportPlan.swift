@@ -1,6 +1,6 @@
 import ButtonModel
 
-/// What an import does to what is kept here: a button that is known stays as it is, unless it is to be replaced.
+/// The changes that an import makes to the store: known buttons are kept, unless they are to be replaced.
 package struct ImportPlan: Hashable, Sendable {
     package enum Outcome: String, Hashable, Sendable {
         case added
@@ -9,15 +9,15 @@ package struct ImportPlan: Hashable, Sendable {
     }
 
     package struct Entry: Hashable, Sendable {
-        /// As it is known after the import.
+        /// The button after the import.
         package var button: StoredButton
         package var outcome: Outcome
     }
 
-    /// In the order of their ids.
+    /// Ordered by id.
     package var entries: [Entry]
-    /// That of the export, where no button is known here: Home Assistant then finds what it knew. `nil`: the one here
-    /// stays, for it may have told others of it.
+    /// The export's id if the store has no buttons, so that Home Assistant recognises the devices that it had. `nil`:
+    /// the store keeps its own id, which other systems may know already.
     package var installationID: String?
 
     package init(_ exported: ExportedState, into stored: StoredState, isReplacing: Bool) {
@@ -36,11 +36,11 @@ package struct ImportPlan: Hashable, Sendable {
 }
 
 extension StoredButton {
-    /// What `rename` set, else the nickname, else the serial.
+    /// The name set with `rename`, or else the nickname, or else the serial number.
     package var displayName: String { ButtonRecord(self).displayName }
 
-    /// Counts go on. While the pairing is the same, so does the place in the button's events: the export is older, and
-    /// no event is handled twice.
+    /// Keeps the higher press count and sequence number. If the pairing is unchanged, the event cursor and the states
+    /// of recognition and dials are kept, too: the export is older, and its cursor would make events be handled twice.
     fileprivate func continuing(_ known: StoredButton) -> StoredButton {
         var button = self
         button.pressCount = max(known.pressCount, pressCount)

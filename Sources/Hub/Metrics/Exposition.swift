@@ -1,4 +1,4 @@
-/// The text format of Prometheus: for each metric a line of help, one with its type, and a line for each sample.
+/// The text format of Prometheus: for each metric a HELP line, a TYPE line, and a line for each sample.
 ///
 ///     # HELP tryck_button_battery_volts Its battery, as it was measured last
 ///     # TYPE tryck_button_battery_volts gauge
@@ -8,7 +8,7 @@
 ///
 /// - Source: Prometheus, Exposition formats, Text-based format (version 0.0.4).
 struct Exposition {
-    /// Names and values of labels as they stand between the braces.
+    /// The label pairs of a sample, encoded as between the braces.
     struct Labels {
         fileprivate private(set) var octets: [UInt8] = []
 

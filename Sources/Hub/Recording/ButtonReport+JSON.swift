@@ -3,10 +3,10 @@ import Buttons
 import JSON
 import Rules
 
-// What the buttons' side reports, as a recording has it. For a new effect the compiler asks in `described`, and for the
-// word it is given there in `recorded`.
+// The JSON of button reports in a recording. A new effect of `ButtonManager` needs a case in `described`, and its new
+// `Word` a case in `recorded`; the compiler demands both.
 extension ButtonReport {
-    /// `nil` for what is between the hub and the radio, and no report.
+    /// `nil` for effects that are no reports, but concern the radio and the timer only.
     func json(hiding redaction: Redaction) -> JSONValue? {
         guard let (word, members) = described(hiding: redaction) else { return nil }
         return .object([.init("report", .string(word.rawValue))] + members.map { JSONValue.Member($0, $1) })
@@ -216,7 +216,7 @@ extension ButtonManager.Effect {
     }
 }
 
-/// Without its pairing.
+/// The recorded members of a known button. The pairing is left out, because it is secret.
 extension KnownButton {
     fileprivate func members(hiding redaction: Redaction) -> KeyValuePairs<String, JSONValue> {
         [
@@ -297,7 +297,7 @@ extension PairingProgress {
 }
 
 extension ButtonEvent {
-    /// Without its button, which stands beside it.
+    /// The button is left out, because the report has it.
     fileprivate var json: JSONValue {
         [
             "step": .string(step.word), "boot_id": JSONValue(bootID), "counter": JSONValue(counter),

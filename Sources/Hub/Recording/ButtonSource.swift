@@ -1,10 +1,10 @@
 import ButtonModel
 import Buttons
 
-/// The buttons' side of the hub: the radio, or a recording of what it said.
+/// The source of button reports for the hub: a `ButtonManager` with a radio, or a recording of its reports.
 ///
-/// The hub knows of the buttons what this answers, and nothing else: that is what makes a recording of the answers a
-/// recording of the radio. What the hub asks of a recording leads to nothing; the answers are there already.
+/// The hub learns about buttons through this type only. Therefore a recording of its reports replaces the radio. In a
+/// replay, inputs have no effect on buttons, because the recording contains their results.
 struct ButtonSource: Sendable {
     private enum Origin {
         case radio
@@ -14,13 +14,14 @@ struct ButtonSource: Sendable {
 
     private var manager: ButtonManager
     private var origin = Origin.radio
-    /// To the input that is being handled: said so far, or still to be said.
+    /// While recording: the reports since the last `takeReports`. While replaying: the reports that are not delivered
+    /// yet.
     private var reports: [ButtonReport] = []
     private var isSearchRecorded = false
 
     init(_ manager: ButtonManager) { self.manager = manager }
 
-    /// What it says from here on is kept for `takeReports`.
+    /// Keeps reports from now on, for `takeReports`.
     mutating func record() { origin = .recordedRadio }
 
     mutating func endRecording() {
@@ -30,7 +31,7 @@ struct ButtonSource: Sendable {
 
     var followsRecording: Bool { origin == .recording }
 
-    /// From here on it says what `replay` was given, and nothing by itself.
+    /// Delivers only the reports given to `replay` from now on.
     mutating func followRecording() { origin = .recording }
 
     mutating func handle(_ input: ButtonManager.Input, at now: Instant) -> [ButtonManager.Effect] {
@@ -52,7 +53,7 @@ struct ButtonSource: Sendable {
         }
     }
 
-    /// As it is now, with what it was asked for.
+    /// The button's current record, including requested settings.
     mutating func knownButton(_ button: ButtonID) -> KnownButton? {
         if case .recording = origin {
             guard case .known(let known) = reports.first else { return nil }
@@ -64,15 +65,15 @@ struct ButtonSource: Sendable {
         return known
     }
 
-    /// Passes over an answer to a question that is not asked any more.
+    /// Drops a recorded answer of `knownButton` for which this version of the hub does not ask.
     mutating func dropKnown() {
         if case .known = reports.first { reports.removeFirst() }
     }
 
-    /// What it answers to the next input.
+    /// Sets the reports to deliver for the next input.
     mutating func replay(_ reports: [ButtonReport]) { self.reports = reports }
 
-    /// Some of what `replay` was given was not asked for.
+    /// Whether reports given to `replay` are not delivered yet.
     var hasReports: Bool { !reports.isEmpty }
 
     mutating func takeReports() -> [ButtonReport] {
@@ -83,9 +84,9 @@ struct ButtonSource: Sendable {
     var isSearching: Bool { followsRecording ? isSearchRecorded : manager.isSearching }
 }
 
-/// Something that the buttons' side said.
+/// A report of the `ButtonManager`.
 enum ButtonReport: Hashable, Sendable {
     case said(ButtonManager.Effect)
-    /// When it was asked.
+    /// An answer of `knownButton`.
     case known(KnownButton)
 }

@@ -3,7 +3,7 @@ import FlicdProtocol
 import JSON
 import Rules
 
-/// Octets stand in hexadecimal: a packet may begin in one report and end in another.
+/// Octets are written in hexadecimal as received: a flicd packet may be split between reports.
 extension FlicdReport {
     func json(hiding redaction: Redaction) -> JSONValue {
         switch self {

@@ -2,13 +2,13 @@ package import ButtonModel
 package import JSON
 package import Rules
 
-// A session written down, and run again.
+// Recording the inputs of a hub, and replaying them.
 extension Hub {
-    /// The recording of a hub that was given no input yet begins: its first line.
+    /// Begins a recording, and returns its first line. The hub must not have handled any input yet.
     ///
-    /// From then on `recordedLine` has to be asked after each `handle`.
+    /// From then on, `recordedLine` must be called after each `handle`.
     ///
-    /// - Parameter secrets: what the recording must not have, besides what must not be shown anyway.
+    /// - Parameter secrets: texts to redact, besides those that are redacted in all output.
     package mutating func beginRecording(
         _ header: RecordingHeader, hiding secrets: Set<String> = [], at now: Instant
     ) -> JSONValue {
@@ -23,7 +23,8 @@ extension Hub {
         recording = nil
     }
 
-    /// The recording's line for the input that `handle` was given last; `nil` when the radio alone had any use for it.
+    /// The line for the latest input of `handle`; `nil` for a packet or entropy without reports, which only the radio
+    /// uses.
     package mutating func recordedLine(_ input: Input, at now: Instant) -> JSONValue? {
         guard let recording else { return nil }
         var recorded = RecordedInput(
@@ -40,22 +41,24 @@ extension Hub {
         return line
     }
 
-    /// A hub for `replay`, without a radio unless the recording begins there.
+    /// Creates a hub for `replay`, without a radio unless the recording begins at the radio.
     ///
-    /// - Parameter rules: the recorded ones, loaded.
+    /// - Parameter rules: the loaded rules of the header.
     package init(replaying header: RecordingHeader, rules: RuleSet) {
         self.init(header.configuration, stored: header.stored, rules: rules)
         if !header.beginsAtRadio { buttonSource.followRecording() }
     }
 
-    /// `handle`, for a line of a recording.
+    /// Handles a line of a recording.
     package mutating func replay(_ recorded: RecordedInput) -> [Effect] {
         guard buttonSource.followsRecording else { return handle(recorded.input, at: recorded.at) }
         buttonSource.replay(recorded.reports)
-        // The radio's own deadlines are not in a recording.
+        // Deadlines of the `ButtonManager` are not recorded. Reports of a `timerFired` mean that its deadline has
+        // passed.
         if recorded.input == .timerFired, !recorded.reports.isEmpty { deadlines.set(.buttons, at: recorded.at) }
         var effects = handle(recorded.input, at: recorded.at)
-        // The machine may have changed since: what it does not ask for any more was said all the same.
+        // The recorded hub may have asked for reports for which this version does not ask. They are delivered
+        // nevertheless.
         while buttonSource.hasReports {
             effects += handle(.received([]), at: recorded.at)
             buttonSource.dropKnown()
@@ -64,7 +67,7 @@ extension Hub {
     }
 }
 
-/// What a hub that is recorded knows of that.
+/// The state of a recording in progress.
 struct OngoingRecording: Sendable {
     let start: Instant
     var redaction: Redaction

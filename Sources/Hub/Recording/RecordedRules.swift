@@ -1,9 +1,9 @@
 import JSON
 
-/// The rules that ran, as they were written, and what of the machine they were read with.
+/// The text of the rule files, and everything else on which loading them depended.
 package struct RecordedRules: Hashable, Sendable {
     package struct File: Hashable, Sendable {
-        /// Where the file was.
+        /// The file's name or path when it was read.
         package var name: String
         package var text: [UInt8]
 
@@ -16,9 +16,9 @@ package struct RecordedRules: Hashable, Sendable {
     /// The entry file first.
     package var files: [File]
     package var allowsRun, allowsShell, allowsHTTP: Bool
-    /// By name, compiled: those the rules name.
+    /// The compiled zone files (RFC 8536) that the rules use, by name.
     package var timeZones: [String: [UInt8]]
-    /// The zone of the machine, among `timeZones`.
+    /// The name of the machine's time zone, which is among `timeZones`.
     package var systemTimeZone: String?
 
     package init(
@@ -35,10 +35,10 @@ package struct RecordedRules: Hashable, Sendable {
 }
 
 extension RecordedRules {
-    /// As a file of its own; secrets are in it by name only.
+    /// Encodes the rules as a file of its own. It contains the names of secrets, and not their values.
     package var kept: [UInt8] { json.encoded() }
 
-    /// `nil` for what `kept` does not write.
+    /// Decodes `kept`; `nil` for other contents.
     package init?(kept octets: [UInt8]) {
         guard let json = try? JSONValue(parsing: octets), let rules = try? RecordedRules(recorded: json) else {
             return nil
@@ -46,7 +46,7 @@ extension RecordedRules {
         self = rules
     }
 
-    /// A rules file is UTF-8.
+    /// Rule files are UTF-8, so their texts are JSON strings.
     var json: JSONValue {
         [
             "files": .array(
@@ -67,7 +67,7 @@ extension RecordedRules {
             files: [], allowsRun: try rules.bool("allows_run"), allowsShell: try rules.bool("allows_shell"),
             allowsHTTP: try rules.optional("allows_http", \.boolValue) ?? true,
             systemTimeZone: try rules.optional("system_time_zone", \.stringValue))
-        // The first version knew one file.
+        // A recording of version 1 has a single file.
         for file in try rules.optional("files", \.arrayValue) ?? [rules] {
             files.append(File(name: try file.string("file"), text: Array(try file.string("text").utf8)))
         }

@@ -1,43 +1,43 @@
 package import ButtonModel
 import JSON
 
-/// What came in to a running daemon, from which the same session can be run again through the whole machine without
-/// radio, broker or disk. JSON, a line each:
+/// A recording of all inputs of a running daemon, from which the session can be replayed without radio, broker or disk.
+/// Each line is a JSON object:
 ///
 ///     {"format":"tryck-recording","version":2,"started_at_ms":…,"configuration":{…},"rules":{…},"state":{…}}
 ///     {"at_ns":0,"input":"wall_clock","utc_ms":1795000000000}
 ///     {"at_ns":0,"input":"start"}
 ///     {"at_ns":81200412,"input":"received","reports":[{"report":"events","button":"80e4da000001",…}]}
 ///
-/// | line   | what it is                                                                                         |
-/// |--------|----------------------------------------------------------------------------------------------------|
-/// | header | the daemon starts: what it knew before anything came in. One in the middle is a daemon that started again |
-/// | input  | an input of the hub, when it came (since the start), and what the buttons' side reported because of it |
+/// | line   | meaning                                                                                              |
+/// |--------|------------------------------------------------------------------------------------------------------|
+/// | header | the daemon starts: its configuration, rules and stored state. Another header is another start        |
+/// | input  | an input of the hub, its time since the start, and the reports of the `ButtonManager` that it caused |
 ///
-/// It begins above the authentication of packets: of the radio it has what the buttons reported, and neither packets nor
-/// keys nor random octets. Values of `!secret` and `!env_var` and the broker's password are three asterisks in it, and
-/// the rules have their names only. Payloads and outputs are kept up to `maximumOctets`.
+/// Recording takes place above the authentication of packets: it contains the reports about buttons, and neither
+/// packets nor keys nor random octets. Values of `!secret` and `!env_var` and the broker's password are replaced by
+/// three asterisks, and rules contain only their names. Payloads and outputs are cut to `maximumOctets`.
 ///
-/// A test, whose keys are worth nothing, may begin at the radio instead. Such a recording is read and never written here:
-/// its header has `"radio":{"trust_roots":[…],"pairings":[…]}`, each `received` has its `packet`, and there is the input
-/// `entropy` with its `octets`; reports are not looked at.
+/// A recording made by a test, whose keys are not secret, may begin at the radio instead. These recordings are read,
+/// but never written, by the daemon: the header has `"radio":{"trust_roots":[…],"pairings":[…]}`, each `received` has
+/// its `packet`, the input `entropy` has its `octets`, and reports are ignored.
 ///
-/// A member that a version does not know is ignored; what cannot be understood without it raises `version`.
+/// Unknown members are ignored. A change for which that is wrong increases `version`.
 package enum Recording {
     package static let format = "tryck-recording"
     package static let version: Int64 = 2
-    /// Of one payload, or of one output of a program. What is longer is cut.
+    /// The limit in octets for a payload, and for each output of a program. Longer contents are cut.
     package static let maximumOctets = 64 * 1024
-    /// Of a line, without its end. The longest rules file fits in.
+    /// The limit in octets for a line without its line feed. It is sufficient for the longest rule file.
     package static let maximumLineLength = 40 * 1024 * 1024
 }
 
-/// One line of a recording.
+/// A line of a recording.
 package enum RecordingLine: Hashable, Sendable {
     case header(RecordingHeader)
     case input(RecordedInput)
 
-    /// - Parameter octets: without the line's end.
+    /// - Parameter octets: the line without its line feed.
     package init(parsing octets: [UInt8]) throws(RecordingFailure) {
         let line: JSONValue
         do {
@@ -55,13 +55,13 @@ package enum RecordingLine: Hashable, Sendable {
     }
 }
 
-/// What a daemon knew before anything came in.
+/// The state of a daemon at its start, before its first input.
 package struct RecordingHeader: Hashable, Sendable {
     package var startedAt: UTCTime
     package var configuration: HubConfiguration
-    /// `nil`: none ran.
+    /// `nil` if no rules were loaded.
     package var rules: RecordedRules?
-    /// With a placeholder for each pairing, unless it begins at the radio.
+    /// Pairings are replaced by placeholders, unless the recording begins at the radio.
     package var stored: StoredState
     package var beginsAtRadio = false
 
@@ -75,17 +75,17 @@ package struct RecordingHeader: Hashable, Sendable {
     }
 }
 
-/// An input of the hub, as a recording has it.
+/// An input of the hub in a recording.
 package struct RecordedInput: Hashable, Sendable {
-    /// Counted from the recording's start.
+    /// The time since the start of the recording.
     package var at: Instant
-    /// A `received` without octets stands for a packet that is not kept.
+    /// A `received` without octets represents a packet that is not recorded.
     package var input: Hub.Input
-    /// Of a `rulesLoaded` of a recording: whoever runs it again loads these and puts the set in.
+    /// For a recorded `rulesLoaded`: the rules that the replaying program has to load and put into the input.
     package var rulesToLoad: RecordedRules? {
         guard case .rulesLoaded(_, let loaded) = input, loaded.set == nil else { return nil }
         return loaded.source
     }
-    /// What the buttons' side had to say, in order.
+    /// The reports that the input caused, in order.
     var reports: [ButtonReport] = []
 }

@@ -1,11 +1,11 @@
 package import JSON
 
-/// Why a line is not part of a recording we can read; a sentence without its end.
+/// The reason why a line of a recording cannot be read. The description is a sentence without its full stop.
 package enum RecordingFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case notJSON(JSONError)
     case notARecording
     case newerVersion(Int64)
-    /// It is missing, or not what it has to be.
+    /// The member is missing, or has a wrong type or value.
     case badMember(String)
 
     package var description: String {
