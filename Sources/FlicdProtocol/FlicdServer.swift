@@ -93,6 +93,8 @@ package struct FlicdServer: Sendable {
     }
 
     package static let maximumClients = 64
+    /// How many of these the clients of one address may be.
+    package static let share = ClientShare(places: maximumClients)
     /// Of each kind, for a client.
     package static let maximumChannels = 256
     /// Of these, to one button: a press costs as much as it has channels.
@@ -109,8 +111,6 @@ package struct FlicdServer: Sendable {
     package static let modeRest = Duration.seconds(5)
     /// To hear more begins scanning, and may begin a pairing.
     package static let listeningRest = Duration.seconds(1)
-    /// A line that clients can have us write as often as they like is written no more often.
-    package static let lineRest = Duration.seconds(10)
 
     enum TimerKey: Hashable, Sendable {
         /// Commands are left over.
@@ -146,8 +146,8 @@ package struct FlicdServer: Sendable {
     /// Names of buttons that advertised while somebody listened, at most `maximumNames`.
     var names: [BluetoothAddress: String] = [:]
     var clock: (utc: UTCTime, at: Instant)?
-    /// When each was written last, and how often it was not since.
-    var lines: [Line: (at: Instant, missed: Int)] = [:]
+    /// Lines of the log that clients can cause as often as they like.
+    var lines = RepeatedLines<Line>()
     /// Frames that meant nothing.
     package private(set) var ignoredFrameCount: Int64 = 0
 
@@ -224,21 +224,14 @@ package struct FlicdServer: Sendable {
 
     /// What clients can have us write as often as they like.
     enum Line: Hashable, Sendable {
-        case turnedAway, gaveWay, noClient, stalled
+        case turnedAway, shareTaken, gaveWay, noClient, stalled
         case wizard(FlicdScanWizardResult)
     }
 
     mutating func log(_ level: FlicdLogLevel, _ text: String) { effects.append(.log(level, text)) }
 
     mutating func log(_ line: Line, _ level: FlicdLogLevel, _ text: String, at now: Instant) {
-        let before = lines[line]
-        if let before, now - before.at < Self.lineRest {
-            lines[line]?.missed += 1
-            return
-        }
-        lines[line] = (now, 0)
-        let missed = before?.missed ?? 0
-        log(level, missed == 0 ? text : "\(text) (\(missed) more like this since the last line of it)")
+        if let text = lines.admit(line, text, at: now) { log(level, text) }
     }
 
     func wallClock(at now: Instant) -> UTCTime {

@@ -27,6 +27,9 @@ int linux_reap(int pidfd, int *signalled, int *status);
 // The next connection of a listening socket, non-blocking and closed on exec.
 int linux_accept(int listener);
 
+// The user that opened the other end of a unix socket's connection; (uid_t)-1 where the kernel does not say.
+uid_t linux_peer_user(int descriptor);
+
 // A pipe whose two ends are non-blocking and closed on exec. What is put in place of a child's standard
 // stream must be made blocking again: see linux_set_blocking.
 int linux_pipe(int ends[2]);
@@ -42,6 +45,10 @@ int linux_drop_ambient_capabilities(void);
 
 // Gives the calling thread back what the first call of the above took from it.
 void linux_restore_ambient_capabilities(void);
+
+// From now on this process leaves no core file, and only root may look into it (ptrace, /proc/PID/mem). It may still read
+// its own /proc/self. A program that it executes or starts begins without this.
+int linux_forbid_dumps(void);
 
 // No descriptor from `first` on outlives an exec. Linux 5.11; glibc 2.34.
 int linux_close_on_exec(unsigned first);
