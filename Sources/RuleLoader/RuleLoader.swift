@@ -109,6 +109,11 @@ package enum RuleLoader {
         ConfigurationReader.load(file, in: environment)
     }
 
+    /// The `control_socket` of a `tryck.yaml`, whatever is wrong with the rest of the file.
+    package static func controlSocket(of file: SourceFile, in environment: LoadEnvironment) -> String? {
+        ConfigurationReader.controlSocket(of: file, in: environment)
+    }
+
     /// The buttons of a simulator file.
     package static func simulator(_ file: SourceFile) -> Loaded<[SimulatorButton]> {
         SimulatorReader.load(file)

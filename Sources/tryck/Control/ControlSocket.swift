@@ -8,9 +8,11 @@ enum ControlSocket {
     ///
     /// - Parameters:
     ///   - chosen: what `--control-socket` said; nothing else is tried then.
+    ///   - configured: what the `tryck.yaml` says that was found; nothing else is tried then, either, for its daemon
+    ///     listens there.
     ///   - runtimeDirectory: `$XDG_RUNTIME_DIR`.
-    static func candidates(chosen: String?, runtimeDirectory: String?) -> [String] {
-        if let chosen { return [chosen] }
+    static func candidates(chosen: String?, configured: String? = nil, runtimeDirectory: String?) -> [String] {
+        if let chosen = chosen ?? configured { return [chosen] }
         let own = runtimeDirectory.flatMap { $0.isEmpty ? nil : "\($0)/tryck/control.sock" }
         return [systemPath] + (own.map { [$0] } ?? [])
     }
