@@ -1,6 +1,6 @@
 # Short names for what is done often. Everything here can be typed by hand as well.
 
-sources = Package.swift Sources Tests
+sources = Package.swift Plugins Sources Tests
 strict = TRYCK_STRICT=1 swift
 unit = --skip IntegrationTests
 

@@ -30,7 +30,7 @@ let daemonImports: [Target.Dependency] = [
     "Bytes", "ButtonModel", "JSON", "Diagnostics", "BluetoothHost", "FlicdProtocol", "Gestures", "Expressions",
     "Almanac", "Rules",
     "RuleTesting", "HomeAssistant", "Hub", "RuleLoader", "Simulator", "Reactor",
-    "CBuild", "CLinux", "CBluetooth", "CCurl", "CMosquitto", "CSQLite", "CCrypto",
+    "CLinux", "CBluetooth", "CCurl", "CMosquitto", "CSQLite", "CCrypto",
     .product(name: "Logging", package: "swift-log"),
 ]
 
@@ -95,9 +95,6 @@ let package = Package(
         module("Simulator", "Bytes", "ButtonModel", "BluetoothHost", "Flic"),
 
         // Edges
-        .target(
-            name: "CBuild",
-            cSettings: Context.environment["TRYCK_COMMIT"].map { [.define("TRYCK_COMMIT", to: "\"\($0)\"")] }),
         .target(name: "CLinux"),
         // Only its headers (Debian: libcurl4-openssl-dev); the library is opened at run time.
         .target(name: "CCurl"),
@@ -108,7 +105,9 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         module("Reactor", "CLinux"),
         .target(name: "Daemon", dependencies: daemonImports, swiftSettings: settings),
-        .executableTarget(name: "tryckd", dependencies: ["Daemon"], swiftSettings: settings),
+        // Only this small target is compiled anew for each commit.
+        .executableTarget(name: "tryckd", dependencies: ["Daemon"], swiftSettings: settings, plugins: ["CommitPlugin"]),
+        .plugin(name: "CommitPlugin", capability: .buildTool(), path: "Plugins/Commit"),
         .executableTarget(
             name: "tryck",
             dependencies: daemonImports + [

@@ -39,6 +39,16 @@ int linux_accept(int listener)
 	return accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 }
 
+uid_t linux_peer_user(int descriptor)
+{
+	struct ucred peer;
+	socklen_t length = sizeof peer;
+
+	if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0)
+		return (uid_t)-1;
+	return peer.uid;
+}
+
 int linux_pipe(int ends[2])
 {
 	return pipe2(ends, O_CLOEXEC | O_NONBLOCK);
@@ -85,6 +95,11 @@ void linux_restore_ambient_capabilities(void)
 	for (capability = 0; capability < 64; capability++)
 		if (dropped_capabilities >> capability & 1)
 			prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0);
+}
+
+int linux_forbid_dumps(void)
+{
+	return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
 int linux_close_on_exec(unsigned first)

@@ -26,23 +26,32 @@ final class CaptureFile {
     private var timer: Timer?
     private var isWaiting = false
 
-    /// Begins a new file, readable by its owner only; an old one of that name is gone.
+    /// Begins a new file, readable by its owner only. What is there already, a link included, stays as it is.
     ///
     /// - Parameter ended: told once, in a sentence, when nothing more is captured.
-    init(
+    convenience init(
         loop: EventLoop, path: String, limit: Int = maximumLength, _ ended: @escaping @ReactorActor (String) -> Void
     ) throws(Failure) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw Failure(
+                description: errno == EEXIST
+                    ? "\(path) is there already: nothing is captured. Remove it, or name another with --capture"
+                    : "the capture \(path) cannot be written: \(describe(errno))")
+        }
+        self.init(loop: loop, path: path, descriptor: descriptor, limit: limit, ended)
+    }
+
+    /// - Parameter descriptor: of a new file; it is closed at the end.
+    init(
+        loop: EventLoop, path: String, descriptor: Int32, limit: Int = maximumLength,
+        _ ended: @escaping @ReactorActor (String) -> Void
+    ) {
         self.path = path
         self.loop = loop
         self.limit = limit
         self.ended = ended
-        // Not blocking: nobody may be reading from what is no file.
-        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0o600)
-        guard descriptor >= 0, fchmod(descriptor, 0o600) == 0 else {
-            let reason = describe(errno)
-            if descriptor >= 0 { Glibc.close(descriptor) }
-            throw Failure(description: "the capture \(path) cannot be written: \(reason)")
-        }
+        self.descriptor = descriptor
         timer = loop.timer { [weak self] in self?.flush() }
         flush()
     }

@@ -69,6 +69,16 @@ package struct ConfigurationFiles: Sendable {
             notices: loaded.diagnostics.isEmpty ? [] : [ConfigurationFiles.report(loaded.diagnostics, on: text)])
     }
 
+    /// The `control_socket` of the configuration that is found; `nil`: it names none or cannot be read. Secrets that the
+    /// configuration names are not needed, for a member of the group `tryck` may not read them.
+    package var configuredControlSocket: String? {
+        guard let path = configurationPath(nil), let text = try? FileText(reading: path) else { return nil }
+        let file = SourceFile(name: path, text: text.octets)
+        return RuleLoader.controlSocket(of: file, in: LoadEnvironment(variables: environment)).map {
+            resolve($0, in: ConfigurationFiles.directory(of: path), home: environment["HOME"])
+        }
+    }
+
     /// The one that the configuration names.
     func stateDirectory(_ configuration: Configuration, in directory: String) -> String? {
         configuration.stateDirectory.map { resolve($0, in: directory, home: environment["HOME"]) }

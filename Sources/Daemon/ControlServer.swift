@@ -1,3 +1,4 @@
+import ButtonModel
 import CLinux
 import Glibc
 package import Hub
@@ -24,13 +25,14 @@ package enum ControlServerFailure: Error, Hashable, Sendable, CustomStringConver
 ///
 /// Who may connect is decided by the file's mode, 0660, and its directory. A client that breaks a bound is dropped: a
 /// line longer than `maximumLineLength`, or more than `OutgoingBuffer.maximumCount` octets that it does not read. One
-/// client too many is closed at once.
+/// client too many is told so, and closed: `ClientShare` says how many each user may have.
 @ReactorActor
 package final class ControlServer {
     /// Octets of a request, without the line feed: room for a firmware image of 256 KiB in hexadecimal.
     package nonisolated static let maximumLineLength = 640 * 1024
     package nonisolated static let maximumClients = 64
 
+    private static let share = ClientShare(places: maximumClients)
     private static let mode: mode_t = 0o660
     private static let backlog: Int32 = 16
     /// How long nobody is accepted after the process ran out of descriptors.
@@ -38,6 +40,7 @@ package final class ControlServer {
 
     private struct Client {
         var connection: StreamConnection
+        let user: uid_t
         var framer = LineFramer(maximumLength: ControlServer.maximumLineLength)
     }
 
@@ -98,8 +101,10 @@ package final class ControlServer {
             }
             return
         }
-        guard clients.count < Self.maximumClients else {
-            Glibc.close(descriptor)
+        let user = linux_peer_user(descriptor)
+        let held = clients.values.count { $0.user == user }
+        guard Self.share.admits(holding: held, of: clients.count) else {
+            Self.refuse(descriptor, holding: held)
             return
         }
         accepted += 1
@@ -112,7 +117,18 @@ package final class ControlServer {
             case .blocked, .drained: break
             }
         }
-        clients[id] = Client(connection: connection)
+        clients[id] = Client(connection: connection, user: user)
+    }
+
+    /// The answer fits into the socket's empty buffer, or is not needed.
+    private static func refuse(_ descriptor: Int32, holding held: Int) {
+        let sentence =
+            held > 0
+            ? "this user has \(held) connection\(held == 1 ? "" : "s") already; end some of them"
+            : "other users have all \(maximumClients) connections; try again later"
+        let answer = Array(#"{"status":"error","error":"\#(sentence)","data":{}}"#.utf8) + [UInt8(ascii: "\n")]
+        _ = Glibc.send(descriptor, answer, answer.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
+        Glibc.close(descriptor)
     }
 
     private func received(_ octets: [UInt8], from id: Hub.ClientID) {

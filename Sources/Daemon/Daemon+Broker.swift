@@ -66,7 +66,7 @@ extension Daemon {
             deliver(.messageReceived(topicName: topicName, payload: payload, retained: retained))
         case .subscribeFailed(let topicFilter, let reason):
             logger.error("the broker refuses to send \(topicFilter): \(reason)")
-        case .dropped(let reason): logger.debug("mqtt: \(reason)")
+        case .dropped(let reason): deliver(.messageDropped(reason))
         }
     }
 }

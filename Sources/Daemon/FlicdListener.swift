@@ -1,3 +1,4 @@
+import ButtonModel
 import CLinux
 import FlicdProtocol
 import Glibc
@@ -9,6 +10,7 @@ package import Reactor
 package final class FlicdListener {
     /// Connections, those included that are only there until what was sent on them is written.
     package nonisolated static let maximumConnections = 2 * FlicdServer.maximumClients
+    private static let share = ClientShare(places: maximumConnections)
     private static let backlog: Int32 = 64
     /// How long nobody is accepted after the process ran out of descriptors.
     private static let exhaustionPause: Int64 = 1_000_000_000
@@ -26,6 +28,8 @@ package final class FlicdListener {
     private var listeners: [(descriptor: Int32, watch: Watch)] = []
     private var resume: Timer?
     private var connections: [FlicdServer.ClientID: StreamConnection] = [:]
+    /// Whose share of the connections each takes.
+    private var owners: [FlicdServer.ClientID: String] = [:]
     private var accepted: UInt64 = 0
     private var isStopped = false
 
@@ -48,6 +52,7 @@ package final class FlicdListener {
         case .close(let client, let isWritten):
             if isWritten, connections[client]?.closeWhenWritten() == false { break }
             connections.removeValue(forKey: client)?.close()
+            owners[client] = nil
         }
     }
 
@@ -61,6 +66,7 @@ package final class FlicdListener {
         listeners = []
         for connection in connections.values { connection.close() }
         connections = [:]
+        owners = [:]
     }
 
     // MARK: Listening
@@ -148,7 +154,9 @@ package final class FlicdListener {
             }
             return
         }
-        guard connections.count < Self.maximumConnections else {
+        let peer = SocketAddress.peer(of: descriptor)
+        let owner = FlicdServer.owner(of: peer)
+        guard Self.share.admits(holding: owners.values.count { $0 == owner }, of: connections.count) else {
             Glibc.close(descriptor)
             return
         }
@@ -169,9 +177,11 @@ package final class FlicdListener {
             case .drained: report(.drained(id))
             case .ended:
                 connections[id] = nil
+                owners[id] = nil
                 report(.gone(id))
             }
         }
-        report(.connected(id, peer: SocketAddress.peer(of: descriptor)))
+        owners[id] = owner
+        report(.connected(id, peer: peer))
     }
 }

@@ -23,12 +23,15 @@ package final class LogOutput: Sendable {
     }
 
     private let settings: Mutex<Settings>
-    private let descriptor: Int32
+    private let queue = Mutex(LogQueue())
+    private let descriptor: LogDescriptor
 
     package init(level: Logger.Level = .info, format: LogFormat = .text, descriptor: Int32 = 2) {
         settings = Mutex(Settings(level: level, format: format))
-        self.descriptor = descriptor
+        self.descriptor = LogDescriptor(descriptor)
     }
+
+    deinit { descriptor.close() }
 
     package var level: Logger.Level {
         get { settings.withLock { $0.level } }
@@ -57,11 +60,24 @@ package final class LogOutput: Sendable {
         return lines.map { (isJournal ? "<3>" : "") + $0 + "\n" }.joined()
     }
 
-    /// One write for each line, so that lines of several threads do not mix. What the descriptor does not take is lost.
-    fileprivate func write(_ line: String) {
-        var line = line
-        line.append("\n")
-        line.withUTF8 { _ = Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    /// Never waits for the reader: what the descriptor does not take is counted, and the count is written later.
+    fileprivate func write(_ line: LogLine) {
+        let format = format
+        queue.withLock { queue in
+            queue.write(line.rendered(format, at: Surroundings.wallClock) + "\n") { count in
+                LogLine.omitted(count).rendered(format, at: Surroundings.wallClock) + "\n"
+            } take: {
+                descriptor.write($0)
+            }
+        }
+    }
+
+    /// Writes what ends the daemon before it has a log. A reader that is only slow gets all of it.
+    static func writeLast(_ text: String) {
+        var text = text
+        let descriptor = LogDescriptor(STDERR_FILENO)
+        text.withUTF8 { _ = descriptor.write(UnsafeRawBufferPointer($0), patience: 1000) }
+        descriptor.close()
     }
 }
 
@@ -92,13 +108,7 @@ package struct TryckLogHandler: LogHandler {
         var line = LogLine(level: event.level, label: label, message: event.message.description)
         line.fields = fields.map { ($0.key, $0.value.description) }
         if let error = event.error { line.fields.append(("error", String(describing: error))) }
-        output.write(line.rendered(output.format, at: now()))
-    }
-
-    private func now() -> UTCTime {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return UTCTime(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+        output.write(line)
     }
 }
 
@@ -115,6 +125,12 @@ struct LogLine {
         self.message = message
     }
 
+    /// Says that the reader of the log was too slow for so many lines.
+    static func omitted(_ count: Int) -> LogLine {
+        let lines = count == 1 ? "1 line was" : "\(count) lines were"
+        return LogLine(level: .warning, label: "log", message: "\(lines) not written, for there was no room")
+    }
+
     func rendered(_ format: LogFormat, at time: UTCTime) -> String {
         switch format {
         case .text: "\(time) \(level.padded) \(text)"
@@ -129,7 +145,7 @@ struct LogLine {
         for field in fields {
             let value = printable(field.value)
             let needsQuotes = value.isEmpty || value.contains { $0 == " " || $0 == "\"" || $0 == "=" }
-            text += " \(field.name)=" + (needsQuotes ? JSONValue.string(field.value).description : value)
+            text += " \(field.name)=" + (needsQuotes ? JSONValue.string(value).description : value)
         }
         return text
     }
@@ -146,15 +162,19 @@ struct LogLine {
     }
 }
 
-/// With a space for every control character: names and payloads from outside cannot begin a line or colour a terminal.
+/// The text with a space for every character that is no sign of its own: names and payloads from outside cannot begin a
+/// line, colour a terminal, hide something or turn the direction of what follows.
 private func printable(_ text: String) -> String {
-    guard text.unicodeScalars.contains(where: isControl) else { return text }
+    // Nearly every line is plain ASCII, and is looked at only once.
+    guard !text.utf8.allSatisfy({ 0x20...0x7E ~= $0 }) else { return text }
     var scalars = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars { scalars.append(isControl(scalar) ? " " : scalar) }
+    for scalar in text.unicodeScalars { scalars.append(isPrintable(scalar) ? scalar : " ") }
     return String(scalars)
 }
 
-private func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory == .control }
+private func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+    ![.control, .format, .lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
+}
 
 extension Logger.Level {
     init(_ level: LogLevel) {

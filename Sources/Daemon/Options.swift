@@ -1,5 +1,4 @@
 package import ButtonModel
-import CBuild
 
 /// What `tryckd` was told on its command line.
 package struct DaemonOptions: Hashable, Sendable {
@@ -63,7 +62,8 @@ package struct DaemonOptions: Hashable, Sendable {
           --state-directory DIR     where pairings are kept (default: /var/lib/tryck, or below $XDG_STATE_HOME)
           --control-socket PATH     how commands reach it (default: /run/tryck/control.sock, or below $XDG_RUNTIME_DIR)
           --log-level LEVEL         error, warning, info or debug
-          --capture FILE            write all Bluetooth traffic there, for Wireshark or btmon -r; at most 64 MiB
+          --capture FILE            write all Bluetooth traffic there, for Wireshark or btmon -r; at most 64 MiB. FILE is
+                                    a new file: without that nothing is captured, and the daemon runs all the same
           --record FILE             write down what happens, for tryck replay: the text of the rules, names and addresses
                                     of buttons, presses, messages received, requests, what programs said. No keys, no
                                     values of !secret and !env_var, no password of the broker. Look at it before you
@@ -79,7 +79,6 @@ package struct DaemonOptions: Hashable, Sendable {
 /// The version of everything in this package.
 package enum Version {
     package static let string = "0.1.0"
-    package static let commit = String(cString: build_commit())
     /// 2026-11-21. A wall clock that shows an earlier time is wrong.
     package static let builtAt = UTCTime(milliseconds: 1_795_219_200_000)
 }

@@ -1,4 +1,5 @@
 import ButtonModel
+import CLinux
 import Glibc
 import Hub
 import Logging
@@ -6,7 +7,9 @@ import Reactor
 import RuleLoader
 
 /// `tryckd`, from its arguments to its exit status. Never returns.
-package func runDaemon() -> Never {
+///
+/// - Parameter commit: of the sources, its first eight digits; empty where there is no git.
+package func runDaemon(commit: String) -> Never {
     switch DaemonOptions.parse(Array(CommandLine.arguments.dropFirst())) {
     case .help:
         write(DaemonOptions.help, to: STDOUT_FILENO)
@@ -17,25 +20,37 @@ package func runDaemon() -> Never {
     case .usage(let sentence):
         stop(sentence, .usage)
     case .run(let options):
-        exit(run(options))
+        harden()
+        exit(run(options, commit: commit))
     }
 }
 
-private func run(_ options: DaemonOptions) -> Int32 {
+/// What this process asks of the kernel before it has anything to hide or to write.
+private func harden() {
+    // Other programs of the same user, such as those that rules start, cannot read the keys in its memory; and no core
+    // file has them.
+    linux_forbid_dumps()
+    // A reader that is gone, and a file that has reached its limit (RLIMIT_FSIZE), are errors of the call.
+    signal(SIGPIPE, SIG_IGN)
+    signal(SIGXFSZ, SIG_IGN)
+}
+
+private func run(_ options: DaemonOptions, commit: String) -> Int32 {
     let environment = Surroundings.environment
-    let setup: Setup
+    var setup: Setup
     do {
         setup = try Setup(options, environment: environment)
     } catch {
         stop(error.text, error.status)
     }
+    setup.hub.commit = commit
     let level = Logger.Level(setup.hub.logLevel)
     let output = LogOutput(level: level, format: LogFormat(setup.configuration.logFormat, environment: environment))
     var logger = Logger(label: "tryckd") { TryckLogHandler(label: $0, output: output) }
     logger.logLevel = level
     for warning in setup.warnings { logger.warning("\(warning)") }
 
-    return EventLoop.run { @ReactorActor [logger] in
+    return EventLoop.run { @ReactorActor [logger, setup] in
         start(setup, logger, output)
     }
 }
@@ -68,10 +83,7 @@ private func start(_ setup: Setup, _ logger: Logger, _ output: LogOutput) {
         } onDisconnect: { client in
             daemon?.deliver(.clientGone(client))
         }
-        let capture = try setup.capture.map { path throws(CaptureFile.Failure) in
-            logger.warning("all Bluetooth traffic is written to \(path)")
-            return try CaptureFile(loop: loop, path: path) { logger.warning("\($0)") }
-        }
+        let capture = beginCapture(&setup, logger)
         daemon = Daemon(
             loop: loop, logger: logger, output: output, setup: setup, store: store, stored: stored, control: control,
             capture: capture, recorder: recorder)
@@ -86,9 +98,24 @@ private func start(_ setup: Setup, _ logger: Logger, _ output: LogOutput) {
     }
 }
 
+/// Without it the daemon runs all the same: a service that was started with `--capture` finds its old file after a reboot.
+@ReactorActor
+private func beginCapture(_ setup: inout Setup, _ logger: Logger) -> CaptureFile? {
+    guard let path = setup.capture else { return nil }
+    do throws(CaptureFile.Failure) {
+        let capture = try CaptureFile(loop: EventLoop.shared, path: path) { logger.warning("\($0)") }
+        logger.warning("all Bluetooth traffic is written to \(path)")
+        return capture
+    } catch {
+        logger.error("\(error)")
+        setup.hub.capture = nil
+        return nil
+    }
+}
+
 private func stop(_ sentence: String, _ status: ExitStatus) -> Never {
     let isJournal = LogOutput.isJournal(stream: Surroundings.environment["JOURNAL_STREAM"])
-    write(LogOutput.errors(sentence, isJournal: isJournal), to: STDERR_FILENO)
+    LogOutput.writeLast(LogOutput.errors(sentence, isJournal: isJournal))
     exit(status.rawValue)
 }
 

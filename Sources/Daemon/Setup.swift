@@ -79,7 +79,7 @@ package struct Setup: Sendable {
         }
         let isSimulated = if case .simulated = configuration.transport { true } else { false }
         hub = HubConfiguration(
-            version: Version.string, commit: Version.commit, baseTopic: configuration.baseTopic,
+            version: Version.string, baseTopic: configuration.baseTopic,
             discoveryPrefix: configuration.homeAssistantDiscovery ? configuration.homeAssistantPrefix : nil,
             homeAssistantStatusTopic: configuration.homeAssistantStatusTopic,
             extraTrustRoots: configuration.trustRoots + (isSimulated ? [SimulatorRoot.publicKey] : []),

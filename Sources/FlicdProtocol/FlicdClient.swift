@@ -16,7 +16,10 @@ struct FlicdClient: Sendable {
     /// The largest number of advertisements that wait for a blocked socket.
     static let maximumAdvertisements = 256
 
+    /// Address and port.
     let peer: String
+    /// Whose share of the places it takes.
+    let owner: String
     var framer = FlicdFramer(maximumLength: FlicdFramer.maximumCommandLength)
     var channels: [UInt32: Channel] = [:]
     var scanners: Set<UInt32> = []
@@ -41,7 +44,29 @@ struct FlicdClient: Sendable {
     /// The number of wizards that failed in a row.
     var failedWizards = 0
 
-    init(peer: String) { self.peer = peer }
+    init(peer: String) {
+        self.peer = peer
+        owner = FlicdServer.owner(of: peer)
+    }
+}
+
+extension FlicdServer {
+    /// The part of a client's address and port that says whose client it is: the address, and of an IPv6 address the first
+    /// 64 bits, for one machine can have as many addresses below them as it likes.
+    package static func owner(of peer: String) -> String {
+        let host = peer[..<(peer.lastIndex(of: ":") ?? peer.endIndex)]
+        guard host.hasPrefix("[") else { return String(host) }
+        let address = host.dropFirst().dropLast()
+        // ::ffff:10.0.0.9
+        if address.contains("."), let last = address.split(separator: ":").last { return String(last) }
+        guard let gap = address.firstRange(of: "::") else {
+            return address.split(separator: ":").prefix(4).joined(separator: ":")
+        }
+        let head = address[..<gap.lowerBound].split(separator: ":")
+        let tail = address[gap.upperBound...].split(separator: ":")
+        let zeros = [Substring](repeating: "0", count: max(0, 8 - head.count - tail.count))
+        return (head + zeros + tail).prefix(4).joined(separator: ":")
+    }
 }
 
 /// A paired button in the state that clients have been told.

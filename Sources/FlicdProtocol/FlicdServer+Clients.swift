@@ -4,16 +4,24 @@ import ButtonModel
 extension FlicdServer {
     mutating func connected(_ id: ClientID, _ peer: String, at now: Instant) {
         guard clients[id] == nil else { return }
-        if clients.count >= Self.maximumClients {
-            guard let silent = clients.filter({ !$0.value.hasSpoken }).keys.min() else {
-                let text = "flicd: \(peer) was turned away, \(Self.maximumClients) clients are connected"
-                log(.turnedAway, .warning, text, at: now)
+        let client = FlicdClient(peer: peer)
+        let held = clients.values.count { $0.owner == client.owner }
+        if !Self.share.admits(holding: held, of: clients.count) {
+            // Clients that have asked for nothing give way: those of the same address, or, when the address has no client
+            // yet, those of any. Ids are in the order in which clients came.
+            let silent = clients.filter { !$0.value.hasSpoken && (held == 0 || $0.value.owner == client.owner) }
+            guard let first = silent.keys.min() else {
+                let isFull = clients.count >= Self.maximumClients
+                let text = "flicd: \(peer) was turned away, \(isFull ? clients.count : held) clients "
+                log(
+                    isFull ? .turnedAway : .shareTaken, .warning,
+                    text + (isFull ? "are connected" : "of this address are connected"), at: now)
                 return effects.append(.close(id, isWritten: false))
             }
-            // Client ids ascend in the order of connection, so this is the oldest.
-            close(silent, .gaveWay, "has sent no command yet, and another client needs its place", at: now)
+            // Client ids ascend in the order of connection, so `first` is the oldest.
+            close(first, .gaveWay, "has sent no command yet, and another client needs its place", at: now)
         }
-        clients[id] = FlicdClient(peer: peer)
+        clients[id] = client
         log(.debug, "flicd: \(peer) has connected")
     }
 

@@ -97,6 +97,8 @@ package struct FlicdServer: Sendable {
     }
 
     package static let maximumClients = 64
+    /// How many of `maximumClients` the clients of one address may be.
+    package static let share = ClientShare(places: maximumClients)
     /// The maximum number of channels of a client, whatever their buttons.
     package static let maximumChannels = 256
     /// The maximum number of a client's channels to the same button. It bounds the cost of a press, which is sent to
@@ -119,8 +121,6 @@ package struct FlicdServer: Sendable {
     package static let modeRest = Duration.seconds(5)
     /// The minimum interval between extensions of `listen`, each of which starts scanning and may start a pairing.
     package static let listeningRest = Duration.seconds(1)
-    /// The minimum interval between equal log lines that a client can provoke.
-    package static let lineRest = Duration.seconds(10)
 
     enum TimerKey: Hashable, Sendable {
         /// Commands wait for the next turn.
@@ -156,8 +156,8 @@ package struct FlicdServer: Sendable {
     /// Names from advertisements received while clients listened, at most `maximumNames`.
     var names: [BluetoothAddress: String] = [:]
     var clock: (utc: UTCTime, at: Instant)?
-    /// When each log line was last written, and how often it was suppressed since.
-    var lines: [Line: (at: Instant, missed: Int)] = [:]
+    /// Log lines that clients can provoke as often as they like.
+    var lines = RepeatedLines<Line>()
     /// The number of frames that could not be interpreted.
     package private(set) var ignoredFrameCount: Int64 = 0
 
@@ -234,21 +234,14 @@ package struct FlicdServer: Sendable {
 
     /// Log lines that clients can provoke as often as they like, and that are therefore rate-limited.
     enum Line: Hashable, Sendable {
-        case turnedAway, gaveWay, noClient, stalled
+        case turnedAway, shareTaken, gaveWay, noClient, stalled
         case wizard(FlicdScanWizardResult)
     }
 
     mutating func log(_ level: FlicdLogLevel, _ text: String) { effects.append(.log(level, text)) }
 
     mutating func log(_ line: Line, _ level: FlicdLogLevel, _ text: String, at now: Instant) {
-        let before = lines[line]
-        if let before, now - before.at < Self.lineRest {
-            lines[line]?.missed += 1
-            return
-        }
-        lines[line] = (now, 0)
-        let missed = before?.missed ?? 0
-        log(level, missed == 0 ? text : "\(text) (\(missed) more like this since the last line of it)")
+        if let text = lines.admit(line, text, at: now) { log(level, text) }
     }
 
     func wallClock(at now: Instant) -> UTCTime {

@@ -33,7 +33,8 @@ extension Discovery {
                     "value_template": "{{ 'OFF' if value_json.adapter.powered else 'ON' }}",
                 ]),
         ]
-        return takesRequests ? readings + bridgeControls : readings
+        let controls = takesRestart ? bridgeControls : bridgeControls.filter { $0.key != "restart" }
+        return takesRequests ? readings + controls : readings
     }
 
     private var bridgeControls: [Component] {

@@ -18,13 +18,18 @@ package struct Discovery: Hashable, Sendable {
     package var version: String
     /// Whether requests over MQTT are answered. If not, nothing can be set, and no controls are announced.
     package var takesRequests: Bool
+    /// Whether one of these may be a restart.
+    package var takesRestart: Bool
 
-    package init(topics: Topics, prefix: String, installationID: String, version: String, takesRequests: Bool) {
+    package init(
+        topics: Topics, prefix: String, installationID: String, version: String, takesRequests: Bool, takesRestart: Bool
+    ) {
         self.topics = topics
         self.prefix = prefix
         self.installationID = installationID
         self.version = version
         self.takesRequests = takesRequests
+        self.takesRestart = takesRestart
     }
 
     /// The payload for `configTopic(of:)`.

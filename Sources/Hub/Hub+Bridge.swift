@@ -53,19 +53,34 @@ extension Hub {
         case restart
     }
 
+    /// The least time between a start and a restart that was asked for over MQTT.
+    private static let restartRest = Duration.seconds(60)
     /// The longest search for new buttons.
     static let maximumJoinTime: Int64 = 3600
 
-    mutating func answer(_ name: BridgeRequestName, _ data: JSONValue, at now: Instant) -> RequestAnswer {
+    mutating func answer(
+        _ name: BridgeRequestName, _ data: JSONValue, isLocal: Bool, at now: Instant
+    ) -> RequestAnswer {
         switch name {
         case .permitJoin: return permitJoin(data, at: now)
         case .healthCheck: return .ok(["healthy": .bool(faults.isEmpty)])
         case .options: return setOptions(data)
         case .restart:
+            if !isLocal, let refusal = restartRefusal(at: now) { return .error(refusal) }
             log(.info, "restarting, as asked for")
             isRestartWanted = true
             return .ok(.object([]))
         }
+    }
+
+    /// Why a restart that was asked for over MQTT has to wait or is not allowed.
+    private func restartRefusal(at now: Instant) -> String? {
+        guard configuration.control == .all else {
+            return "a restart over MQTT needs control.mqtt: all in tryck.yaml"
+        }
+        let uptime = startedAt.map { now - $0 } ?? .zero
+        guard uptime < Self.restartRest else { return nil }
+        return "tryckd was started \(uptime.milliseconds / 1000) s ago; over MQTT it restarts once a minute at most"
     }
 
     private mutating func permitJoin(_ data: JSONValue, at now: Instant) -> RequestAnswer {

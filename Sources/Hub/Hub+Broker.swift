@@ -134,8 +134,7 @@ extension Hub {
             return ruleMessageReceived(request, topicName, payload, retained: retained, at: now)
         }
         guard configuration.control != .none, let name = topics.request(of: topicName) else { return }
-        // A request that was retained by mistake would be repeated at every connection.
-        guard !retained else { return log(.warning, "\(topicName): a retained request is ignored; clear the topic") }
+        guard !retained else { return ignoreRetained(topicName, at: now) }
         let answer: RequestAnswer
         var transaction: JSONValue?
         do {
@@ -150,5 +149,10 @@ extension Hub {
         }
         respond(answer, to: .mqtt(name, transaction: transaction))
         if isRestartWanted { stop(at: now) }
+    }
+
+    /// A request that the broker keeps would be repeated at every connection.
+    mutating func ignoreRetained(_ topicName: String, at now: Instant) {
+        log(.retainedRequest, .warning, "\(topicName): a retained request is ignored; clear the topic", at: now)
     }
 }

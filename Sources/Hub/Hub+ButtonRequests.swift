@@ -136,16 +136,18 @@ extension Hub {
             return .error(
                 #""to" is the new name, at most \#(Self.maximumNameLength) characters; "" takes the name back"#)
         }
+        guard name.isEmpty || name.unicodeScalars.contains(where: \.isVisible) else {
+            return .error(#"a name of blanks shows nothing; "" takes the name back"#)
+        }
         // Not even what another one is called by its numbers.
         let isTaken = buttons(called: name).contains { $0 != button }
         guard name.isEmpty || !isTaken else { return .error("another button is called \"\(name)\"") }
-        let before = label(of: button)
+        let before = buttons[button]?.displayName ?? ""
         buttons[button]?.name = name.isEmpty ? nil : name
         recordAndSync([.name(button, name.isEmpty ? nil : name)])
-        let after = label(of: button)
+        let after = buttons[button]?.displayName ?? ""
         let answer: JSONValue = [
-            "id": .string(button.description), "from": .string(before), "to": .string(after),
-            "name": .string(buttons[button]?.displayName ?? ""),
+            "id": .string(button.description), "from": .string(before), "to": .string(after), "name": .string(after),
         ]
         publish(topics.bridgeMessage("button_renamed", answer), patience: Hub.bridgePatience, mayRepeat: true, at: now)
         say(.status(button))
@@ -263,25 +265,40 @@ extension Hub {
     mutating func buttonMessageReceived(
         _ request: ButtonTopicRequest, _ topicName: String, _ payload: [UInt8], retained: Bool, at now: Instant
     ) {
-        // It would be repeated at every connection.
-        guard !retained else { return log(.warning, "\(topicName): a retained request is ignored; clear the topic") }
-        let answer: RequestAnswer
-        switch request {
-        case .get(let id):
-            guard let button = buttons.keys.first(where: { $0.description == id }) else {
-                return log(.warning, "\(topicName): there is no such button")
+        guard !retained else { return ignoreRetained(topicName, at: now) }
+        let id =
+            switch request {
+            case .get(let id), .set(let id): id
             }
+        guard let button = buttons.keys.first(where: { $0.description == id }) else {
+            return log(.unknownButton, .warning, "\(topicName): there is no such button", at: now)
+        }
+        switch request {
+        case .get:
             // What is measured now is in what is said then.
             advanceButtons(.request(button, .measureSignal), at: now)
             return saySoon(.status(button), at: now)
-        case .set(let id):
-            guard let button = buttons.keys.first(where: { $0.description == id }) else {
-                return log(.warning, "\(topicName): there is no such button")
+        case .set:
+            let answer: RequestAnswer
+            do throws(JSONError) {
+                let options = try JSONValue(parsing: payload)
+                answer =
+                    options.objectValue.map { !$0.isEmpty } ?? false
+                    ? setOptions(button, ["options": options], at: now)
+                    : refuseSettings("the payload has no settings", of: button)
+            } catch {
+                answer = refuseSettings("the payload is not JSON (\(error))", of: button)
             }
-            let options = (try? JSONValue(parsing: payload)) ?? .null
-            answer = setOptions(button, ["options": options], at: now)
+            if case .error(let sentence) = answer {
+                log(.badSettings, .warning, "\(topicName): \(sentence)", at: now)
+            }
         }
-        if case .error(let sentence) = answer { log(.warning, "\(topicName): \(sentence)") }
+    }
+
+    private mutating func refuseSettings(_ reason: String, of button: ButtonID) -> RequestAnswer {
+        // A select in Home Assistant shows what is, also after a refusal.
+        say(.status(button))
+        return .error(#"\#(reason); /set takes settings such as {"trigger_mode": "click"}"#)
     }
 
     // MARK: Reset
@@ -298,6 +315,13 @@ extension Hub {
         log(.info, "\(label(of: button)) is asked to forget everybody")
         advanceButtons(.request(button, .factoryReset), at: now)
         return answer
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether it shows something: it is neither a blank nor a character of control or format.
+    fileprivate var isVisible: Bool {
+        !properties.isWhitespace && ![.control, .format].contains(properties.generalCategory)
     }
 }
 

@@ -99,7 +99,7 @@ extension Hub {
             advanceButtons(.forget(button), at: now)
         case .setTimer(let deadline): deadlines.set(.flicd, at: deadline)
         case .cancelTimer: deadlines.cancel(.flicd)
-        case .log(let level, let text): log(LogLevel(level), text)
+        case .log(let level, let text): log(LogLevel(level), text, from: .flicdClient)
         }
     }
 

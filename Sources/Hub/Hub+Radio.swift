@@ -284,10 +284,10 @@ extension Hub {
             data.append(.init("advice", .string(failure.advice)))
             log(.warning, "pairing failed: \(failure.advice)")
         case .searching:
-            log(.info, "looking for new buttons")
+            log(.searchBegan, .info, "looking for new buttons", at: now)
             say(.bridgeInfo)
         case .ended:
-            log(.info, "no longer looking for new buttons")
+            log(.searchEnded, .info, "no longer looking for new buttons", at: now)
             joinEnd = nil
             stopSourceSearch(at: now)
             say(.bridgeInfo)

@@ -87,7 +87,11 @@ extension Hub {
             let isSame = set.fingerprint == engine.set.fingerprint && set.confidential == engine.set.confidential
             reload.fault = nil
             take(rules, at: now)
-            log(.info, isSame ? "rules read again: nothing has changed" : "rules loaded: \(count) rules")
+            if isSame {
+                log(.unchangedRules, .info, "rules read again: nothing has changed", at: now)
+            } else {
+                log(.info, "rules loaded: \(count) rule\(count == 1 ? "" : "s")")
+            }
             answer = .ok([
                 "state": "ok", "active": .string(set.fingerprint), "rules": .integer(Int64(count)),
                 "changed": .bool(!isSame), "problems": .array(loaded.problems),

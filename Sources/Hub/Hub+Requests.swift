@@ -89,7 +89,9 @@ extension Hub {
 
     /// Requests that anybody may make.
     mutating func answer(_ name: String, _ data: JSONValue, isLocal: Bool, at now: Instant) -> RequestAnswer {
-        if let request = BridgeRequestName(rawValue: name) { return answer(request, data, at: now) }
+        if let request = BridgeRequestName(rawValue: name) {
+            return answer(request, data, isLocal: isLocal, at: now)
+        }
         guard let request = ButtonRequestName(rawValue: name), isLocal || !request.isLocal else {
             return .error("unknown request \"\(name)\"")
         }

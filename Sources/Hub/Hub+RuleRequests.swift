@@ -53,8 +53,7 @@ extension Hub {
     mutating func ruleMessageReceived(
         _ request: RuleRequest, _ topicName: String, _ payload: [UInt8], retained: Bool, at now: Instant
     ) {
-        // It would be repeated at every connection.
-        guard !retained else { return log(.warning, "\(topicName): a retained request is ignored; clear the topic") }
+        guard !retained else { return ignoreRetained(topicName, at: now) }
         let data = (try? JSONValue(parsing: payload)) ?? .null
         let answer: RequestAnswer
         switch request {
@@ -74,7 +73,7 @@ extension Hub {
             let isText = engine.set.variables.contains { $0.name == name && $0.type == .string }
             answer = set(name, to: isText ? .string(String(decoding: payload, as: UTF8.self)) : data, at: now)
         }
-        if case .error(let sentence) = answer { log(.warning, "\(topicName): \(sentence)") }
+        if case .error(let sentence) = answer { log(.badRuleRequest, .warning, "\(topicName): \(sentence)", at: now) }
     }
 
     private func unknownRule(_ id: String) -> String {

@@ -46,6 +46,8 @@ package struct Hub: Sendable {
         case published(UInt64)
         case publishFailed(UInt64, String)
         case messageReceived(topicName: String, payload: [UInt8], retained: Bool)
+        /// The broker sent a message that was not taken, as it is too long; a sentence for people.
+        case messageDropped(String)
 
         case processEnded(UInt64, ProcessResult)
         case webAnswered(UInt64, HTTPResult)
@@ -196,6 +198,7 @@ package struct Hub: Sendable {
     var ruleTopics = RuleTopicsState()
     var metrics = MetricsState()
     private(set) var trouble = RecentTrouble()
+    private var repeatedLines = RepeatedLines<OutsideLine>()
     /// When the input came that is being handled.
     private var handledAt = Instant(nanoseconds: 0)
     var watchers: Set<ClientID> = []
@@ -227,7 +230,8 @@ package struct Hub: Sendable {
         discovery = configuration.discoveryPrefix.map {
             Discovery(
                 topics: Topics(base: configuration.baseTopic), prefix: $0, installationID: stored.installationID,
-                version: configuration.version, takesRequests: configuration.control != .none)
+                version: configuration.version, takesRequests: configuration.control != .none,
+                takesRestart: configuration.control == .all)
         }
         brokerAddress = configuration.broker
         buttonSource = ButtonSource(
@@ -270,6 +274,7 @@ package struct Hub: Sendable {
         case .publishFailed(let id, let reason): publishFailed(id, reason, at: now)
         case .messageReceived(let topicName, let payload, let retained):
             messageReceived(topicName, payload, retained: retained, at: now)
+        case .messageDropped(let reason): log(.droppedMessage, .warning, "mqtt: \(reason)", at: now)
 
         case .processEnded(let id, let result): processEnded(id, result, at: now)
         case .webAnswered(let id, let result): webAnswered(id, result, at: now)
@@ -395,12 +400,26 @@ package struct Hub: Sendable {
         return nextToken
     }
 
-    mutating func log(_ level: LogLevel, _ message: String) {
+    /// - Parameter line: which line it is, where something outside can cause it.
+    mutating func log(_ level: LogLevel, _ message: String, from line: OutsideLine? = nil) {
         let message = redaction(message)
         effects.append(.log(level, message))
-        trouble.add(level, message, time: wallClock(at: handledAt), at: handledAt)
+        trouble.add(level, message, from: line, time: wallClock(at: handledAt), at: handledAt)
         publishLogged(level, message)
     }
+
+    /// Logs what something outside can cause as often as it likes: the first time, and then at most once a minute.
+    mutating func log(
+        _ line: OutsideLine, _ level: LogLevel, _ message: @autoclosure () -> String, at now: Instant
+    ) {
+        guard let message = repeatedLines.admit(line, message().shortened(to: Self.maximumOutsideLine), at: now) else {
+            return
+        }
+        log(level, message, from: line)
+    }
+
+    /// Characters of a line that quotes what came from outside, such as a topic.
+    private static let maximumOutsideLine = 500
 
     /// Writes something down that nobody waits for.
     mutating func record(_ changes: [StoreChange]) {

@@ -16,6 +16,14 @@ struct ConfigurationReader {
             reader.checker.diagnostics.map { lines.contains($0.start.line) ? $0.withoutContent : $0 })
     }
 
+    /// The `control_socket`, also where other keys have errors or name secrets that the caller may not read.
+    static func controlSocket(of file: SourceFile, in environment: LoadEnvironment) -> String? {
+        let document = Document(file, in: environment)
+        var reader = ConfigurationReader(checker: document.checker)
+        if let root = document.root { reader.read(root) }
+        return reader.configuration.controlSocket.flatMap { $0.isEmpty || $0.utf8.contains(0) ? nil : $0 }
+    }
+
     private init(checker: Checker) { self.checker = checker }
 
     private mutating func read(_ root: YAMLNode) {

@@ -109,6 +109,11 @@ package enum RuleLoader {
         ConfigurationReader.load(file, in: environment)
     }
 
+    /// Reads the `control_socket` of a `tryck.yaml`, whatever is wrong with the rest of the file.
+    package static func controlSocket(of file: SourceFile, in environment: LoadEnvironment) -> String? {
+        ConfigurationReader.controlSocket(of: file, in: environment)
+    }
+
     /// Loads the buttons of a simulator file.
     package static func simulator(_ file: SourceFile) -> Loaded<[SimulatorButton]> {
         SimulatorReader.load(file)

@@ -1,3 +1,4 @@
 import Daemon
 
-runDaemon()
+// The plugin CommitPlugin makes the constant.
+runDaemon(commit: builtCommit)

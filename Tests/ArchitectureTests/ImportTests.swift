@@ -36,7 +36,7 @@ struct ImportTests {
 
     static let daemon: Set<String> = [
         "Bytes", "ButtonModel", "JSON", "Diagnostics", "BluetoothHost", "FlicdProtocol", "Gestures", "Expressions",
-        "Almanac", "Rules", "RuleTesting", "HomeAssistant", "Hub", "RuleLoader", "Simulator", "Reactor", "CBuild",
+        "Almanac", "Rules", "RuleTesting", "HomeAssistant", "Hub", "RuleLoader", "Simulator", "Reactor",
         "CLinux", "CBluetooth", "CCurl", "CMosquitto", "CSQLite", "CCrypto", "Logging", "Glibc", "Synchronization",
     ]
 
@@ -78,7 +78,7 @@ struct ImportTests {
     @Test("a pure module imports nothing that touches the world")
     func purity() {
         let world = ImportTests.ofToolchain.union([
-            "Logging", "CBuild", "CLinux", "CBluetooth", "CCurl", "CMosquitto", "CSQLite",
+            "Logging", "CLinux", "CBluetooth", "CCurl", "CMosquitto", "CSQLite",
         ])
         for (module, imports) in ImportTests.table where !ImportTests.edges.contains(module) {
             #expect(imports.isDisjoint(with: world.union(ImportTests.edges)), "\(module)")

@@ -8,7 +8,8 @@ import Testing
 struct ControlTests {
     @Test("the chosen place is the only one; else the system's, then the user's")
     func places() {
-        #expect(ControlSocket.candidates(chosen: "/a", runtimeDirectory: "/run/user/1") == ["/a"])
+        #expect(ControlSocket.candidates(chosen: "/a", configured: "/b", runtimeDirectory: "/run/user/1") == ["/a"])
+        #expect(ControlSocket.candidates(chosen: nil, configured: "/b", runtimeDirectory: "/run/user/1") == ["/b"])
         #expect(
             ControlSocket.candidates(chosen: nil, runtimeDirectory: "/run/user/1") == [
                 "/run/tryck/control.sock", "/run/user/1/tryck/control.sock",

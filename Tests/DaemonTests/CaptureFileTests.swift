@@ -69,12 +69,39 @@ struct CaptureFileTests {
     func fullDisk() async {
         let said: [String]? = await onReactor { run in
             var said: [String] = []
+            let descriptor = open("/dev/full", O_WRONLY | O_CLOEXEC)
             // The header does not fit either, but that is told later than the file is opened.
-            let capture = try? CaptureFile(loop: run.loop, path: "/dev/full") { said.append($0) }
-            for _ in 0..<5000 { capture?.add(Self.packet, .sent) }
+            let capture = CaptureFile(loop: run.loop, path: "x", descriptor: descriptor) { said.append($0) }
+            for _ in 0..<5000 { capture.add(Self.packet, .sent) }
             run.finish(said)
         }
-        #expect(said == ["the capture /dev/full ends here: No space left on device"])
+        #expect(said == ["the capture x ends here: No space left on device"])
+    }
+
+    @Test("a file that is there is neither emptied nor followed", arguments: [false, true])
+    func taken(isLink: Bool) async throws {
+        let directory = TemporaryDirectory()
+        let (path, kept) = (directory.path + "/x", directory.path + "/kept")
+        for name in isLink ? [kept] : [path, kept] {
+            let descriptor = open(name, O_WRONLY | O_CREAT, 0o644)
+            write(descriptor, "kept", 4)
+            Glibc.close(descriptor)
+        }
+        if isLink { symlink(kept, path) }
+        let failure: String? = await onReactor { run in
+            do throws(CaptureFile.Failure) {
+                _ = try CaptureFile(loop: run.loop, path: path) { _ in }
+                run.finish("")
+            } catch {
+                run.finish(error.description)
+            }
+        }
+        #expect(failure == "\(path) is there already: nothing is captured. Remove it, or name another with --capture")
+        #expect(try FileText(reading: kept).octets == Array("kept".utf8))
+        #expect(try FileText(reading: path).octets == Array("kept".utf8))
+        var status = stat()
+        stat(kept, &status)
+        #expect(status.st_mode & 0o777 == 0o644)
     }
 
     @Test("a file that cannot be there is refused with the reason")

@@ -1,3 +1,4 @@
+import ButtonModel
 import CLinux
 import Glibc
 import Hub
@@ -93,26 +94,27 @@ import Testing
         #expect(dropped == Hub.ClientID(rawValue: 1))
     }
 
-    @Test("one client too many is closed at once, and its place is free when another goes")
+    @Test("one client too many is told so and closed, and its place is free when another goes")
     func clientBound() async throws {
         let result = try await withServer(echo) { path -> [String] in
             var descriptors: [Int32] = []
             defer { for descriptor in descriptors { close(descriptor) } }
             guard case .success(let addresses) = SocketAddress.resolve(unixPath: path) else { return [] }
-            for _ in 0..<ControlServer.maximumClients {
+            for _ in 0..<ClientShare(places: ControlServer.maximumClients).largest {
                 let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
                 // While the backlog is full this waits.
                 #expect(addresses[0].connect(descriptor) == 0)
                 descriptors.append(descriptor)
             }
             let refused = try ControlClient(path: path)
+            _ = try refused.readLine(timeout: .seconds(10))
             let failure = failureOf { () throws(ControlClientFailure) in try refused.readLine(timeout: .seconds(10)) }
             shutdown(descriptors[0], Int32(SHUT_RDWR))
             var octet: UInt8 = 0
             _ = read(descriptors[0], &octet, 1)
             // The server may hear of the next client before it hears of the end of this one.
             var answer: [UInt8] = []
-            while answer.isEmpty {
+            while answer.last != UInt8(ascii: "x") {
                 let next = try ControlClient(path: path)
                 try? next.send(Array("x".utf8))
                 answer = (try? next.readLine(timeout: .seconds(10))) ?? []
@@ -120,6 +122,26 @@ import Testing
             return ["\(failure.map { "\($0)" } ?? "")", String(decoding: answer.suffix(3), as: UTF8.self)]
         }
         #expect(result == ["\(ControlClientFailure.closed)", ": x"])
+    }
+
+    @Test("one user's clients leave places for others, and the one too many is told so")
+    func share() async throws {
+        let result = try await withServer(echo) { path -> [String] in
+            var clients: [ControlClient] = []
+            while clients.count < 40 {
+                let client = try ControlClient(path: path)
+                try? client.send(Array("x".utf8))
+                let answer = String(decoding: try client.readLine(timeout: .seconds(10)), as: UTF8.self)
+                if !answer.hasSuffix(": x") { return ["\(clients.count)", answer] }
+                clients.append(client)
+            }
+            return ["\(clients.count)"]
+        }
+        #expect(
+            result == [
+                "32",
+                #"{"status":"error","error":"this user has 32 connections already; end some of them","data":{}}"#,
+            ])
     }
 
     @Test("the socket is for its owner and its group")

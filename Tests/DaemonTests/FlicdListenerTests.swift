@@ -73,9 +73,28 @@ struct FlicdListenerTests {
         try await withReactor {
             let place = try await ListeningPlace()
             var clients: [SocketClient] = []
-            for _ in 0..<FlicdListener.maximumConnections { clients.append(try await place.connect().client) }
+            for number in 1...FlicdListener.maximumConnections {
+                clients.append(try await place.connect(from: "127.0.1.\(number)").client)
+            }
             let refused = SocketClient(port: place.port)
             while refused.isOpen { await place.turn() }
+            clients.removeFirst().reset()
+            await place.next(.gone(FlicdServer.ClientID(rawValue: 1)))
+            clients.append(try await place.connect().client)
+            for client in clients { client.reset() }
+            place.listener.stop()
+        }
+    }
+
+    @Test("connections of one address leave half of the places for others")
+    func share() async throws {
+        try await withReactor {
+            let place = try await ListeningPlace()
+            var clients: [SocketClient] = []
+            for _ in 0..<FlicdListener.maximumConnections / 2 { clients.append(try await place.connect().client) }
+            let refused = SocketClient(port: place.port)
+            while refused.isOpen { await place.turn() }
+            clients.append(try await place.connect(from: "127.0.1.1").client)
             clients.removeFirst().reset()
             await place.next(.gone(FlicdServer.ClientID(rawValue: 1)))
             clients.append(try await place.connect().client)
@@ -99,8 +118,8 @@ private final class ListeningPlace {
         await next(.listening("127.0.0.1:\(port)", warning: nil))
     }
 
-    func connect() async throws -> (client: SocketClient, id: FlicdServer.ClientID) {
-        let client = SocketClient(port: port)
+    func connect(from host: String? = nil) async throws -> (client: SocketClient, id: FlicdServer.ClientID) {
+        let client = SocketClient(port: port, from: host)
         let id = await reports.next { if case .connected(let id, _) = $0 { id } else { nil } }
         return (client, id)
     }
@@ -117,10 +136,13 @@ private final class ListeningPlace {
 private struct SocketClient {
     private let descriptor: Int32
 
-    init(port: UInt16) {
+    init(port: UInt16, from host: String? = nil) {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var patience = timeval(tv_sec: 10, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        if let host, case .success(let addresses) = SocketAddress.resolve(host: host, port: 0) {
+            _ = addresses.first?.bind(descriptor)
+        }
         if case .success(let addresses) = SocketAddress.resolve(host: "127.0.0.1", port: port) {
             _ = addresses.first?.connect(descriptor)
         }

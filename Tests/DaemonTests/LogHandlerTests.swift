@@ -41,6 +41,16 @@ import Testing
                 == #"<6>radio: name <0>forged [31m  name="a\" level=\"x" empty="""#)
     }
 
+    @Test("what turns the direction of writing, is invisible or ends a line of a terminal is a space")
+    func formatCharacters() {
+        var entry = LogLine(
+            level: .info, label: "radio", message: "a\u{202E}b\u{2066}c\u{2028}d\u{2029}e\u{FEFF}f\u{AD}g")
+        entry.fields = [("name", "x\u{202E}y"), ("bare", "\u{200B}")]
+        #expect(entry.rendered(.journal, at: Self.noon) == #"<6>radio: a b c d e f g name="x y" bare=" ""#)
+        entry = LogLine(level: .info, label: "radio", message: "Küche, 厨房, مطبخ, 🏠")
+        #expect(entry.rendered(.journal, at: Self.noon) == "<6>radio: Küche, 厨房, مطبخ, 🏠")
+    }
+
     @Test("fields of the logger and of the event are written in order, the event's winning, and the error last")
     func merging() throws {
         let lines = try written(level: .info) { output in

@@ -31,7 +31,7 @@ struct FlicdTalk {
         _ = handle(.wallClock(UTCTime(milliseconds: 1_700_000_000_999)))
         for address in buttons { _ = handle(.button(identity(address))) }
         if isAttached { _ = handle(.controller(.attached, address: BluetoothAddress(rawValue: 0x001A_7DDA_7113))) }
-        for client in 0..<clients { _ = handle(.clientConnected(id(client + 1), peer: "127.0.0.1:\(client + 1)")) }
+        for client in 0..<clients { _ = handle(.clientConnected(id(client + 1), peer: "10.0.0.\(client + 1):1")) }
     }
 
     mutating func handle(_ input: FlicdServer.Input) -> [Said] {

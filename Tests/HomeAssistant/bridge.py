@@ -100,7 +100,8 @@ class Bridge:
         # JSON is YAML.
         (directory / 'tryck.yaml').write_text(json.dumps({
             'bluetooth': {'transport': transport, **({'trust_roots': [trust_root]} if trust_root else {})},
-            'mqtt': {'broker': f'mqtt://127.0.0.1:{broker.port}', 'base_topic': base}}))
+            'mqtt': {'broker': f'mqtt://127.0.0.1:{broker.port}', 'base_topic': base},
+            'control': {'mqtt': 'all'}}))
 
     @property
     def log(self) -> list[str]:

@@ -25,6 +25,14 @@ struct WithdrawnTests {
         #expect(Discovery.withdrawn(from: sent, to: newer).isEmpty)
     }
 
+    @Test("the button for a restart is there only where a restart is taken")
+    func restart() {
+        var closed = discovery
+        closed.takesRestart = false
+        #expect(
+            Discovery.withdrawn(from: discovery.bridgePayload(), to: closed.bridgePayload()) == ["restart": "button"])
+    }
+
     @Test("every control is withdrawn when requests are no longer answered")
     func controls() throws {
         var closed = discovery

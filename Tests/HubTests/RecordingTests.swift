@@ -43,6 +43,7 @@ struct RecordingTests {
             [[], [0xFF, 0x00], Array("{ \"a\" :1.0 }".utf8)].map {
                 .messageReceived(topicName: "a/b", payload: $0, retained: $0.isEmpty)
             }
+        case .messageDropped: [.messageDropped("a message of 300000 octets on a/b was dropped")]
         case .processEnded:
             [ProcessResult.Status.exited(3), .signalled(9), .couldNotStart("no such program")].map {
                 .processEnded(

@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 import Testing
 
 /// What goes wrong in a house, and what a person reads then.
@@ -97,6 +98,26 @@ struct BadInputTests {
         #expect(second.text.contains("another daemon"))
         let status = try workshop.tryck(["status"])
         #expect(try status.status() == 0, "\(status.text)")
+    }
+
+    @Test("a message from the broker that is too long is told of, once")
+    func longMessage() throws {
+        let house = try RuleHouse("version: 1\nrules: []\n")
+        let file = try house.workshop.write("long", String(repeating: "x", count: 256 * 1024 + 1))
+        for _ in 0..<3 {
+            let sender = try house.workshop.start(
+                "/usr/bin/mosquitto_pub",
+                ["-p", "\(house.port)", "-t", "tryck/bridge/request/health_check", "-f", file, "-q", "1"])
+            #expect(try sender.status() == 0, "\(sender.text)")
+        }
+        let line = try house.daemon.line(containing: "a message of 262145 octets on tryck/bridge/request/health_check")
+        #expect(line.contains(" warning "), "\(line)")
+        try house.ask("health_check")
+        let count = try house.ask("status")["last_errors"]?.arrayValue?.count {
+            $0["message"]?.stringValue?.contains("262145") == true
+        }
+        #expect(count == 1)
+        #expect(house.daemon.lines.filter { $0.contains("262145") }.count == 1)
     }
 
     @Test("bad rules: the daemon runs without them, and with the last good ones where there are any")

@@ -274,6 +274,21 @@ struct DoctorTests {
         #expect(found.mend.hasPrefix("sudo chown -R "), "\(found)")
     }
 
+    @Test("a report replaces nothing and follows no link")
+    func takenReport() throws {
+        try configure("{broker: none}")
+        try workshop.write("kept", "kept")
+        try FileManager.default.createSymbolicLink(
+            atPath: workshop.path("report.txt"), withDestinationPath: workshop.path("kept"))
+        for name in ["kept", "report.txt"] {
+            let doctor = try workshop.start(Workshop.built("tryck"), arguments + ["--report", workshop.path(name)])
+            #expect(try doctor.status() == 64, "\(doctor.text)")
+            #expect(
+                doctor.text.contains("\(name) is there already. Name another file, or remove it."), "\(doctor.text)")
+        }
+        #expect(try String(contentsOfFile: workshop.path("kept"), encoding: .utf8) == "kept")
+    }
+
     @Test("a report holds what was found and the daemon's answer, and neither password, secret nor home")
     func report() throws {
         let made = try workshop.start(
@@ -286,6 +301,7 @@ struct DoctorTests {
         let paired = try workshop.tryck(["pair", "--time", "60"])
         try paired.line(containing: "kitchen")
         func report() throws -> String {
+            try? FileManager.default.removeItem(atPath: workshop.path("report.txt"))
             let doctor = try workshop.start(
                 Workshop.built("tryck"),
                 arguments + [

@@ -18,7 +18,9 @@ struct RestartTests {
 
     @Test("same process, nothing left open, nothing forgotten: it says offline and online, and presses go on")
     func anew() throws {
-        let house = try RuleHouse(Self.rules, hasButton: true)
+        let tools = try Workshop()
+        let shim = try tools.shim("dumpable_shim")
+        let house = try RuleHouse(Self.rules, hasButton: true, environment: ["LD_PRELOAD": shim])
         let process = house.daemon.processIdentifier
         let messages = try #require(house.messages)
         try messages.line(containing: "tryck/bridge/state online")

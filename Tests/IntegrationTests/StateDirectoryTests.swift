@@ -55,10 +55,7 @@ struct StateDirectoryTests {
     @Test("a machine that believes it is 1970: buttons pair and work, and conditions on the time do not hold")
     func noClock() throws {
         let tools = try Workshop()
-        let source = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "support/clock_shim.c").path
-        let compiler = try tools.start(
-            "/usr/bin/cc", ["-shared", "-fPIC", "-O2", "-o", tools.path("clock_shim.so"), source])
-        #expect(try compiler.status() == 0, "\(compiler.text)")
+        let shim = try tools.shim("clock_shim")
         let rules = """
             version: 1
             buttons:
@@ -74,7 +71,7 @@ struct StateDirectoryTests {
             """
         let house = try RuleHouse(
             rules, hasBroker: false, hasButton: true,
-            environment: ["LD_PRELOAD": tools.path("clock_shim.so"), "CLOCK_SHIM": "20"])
+            environment: ["LD_PRELOAD": shim, "CLOCK_SHIM": "20"])
         try house.ask("simulator/press", ["button": "kitchen", "press": "click"])
         try house.watch.line(containing: "the clock is earlier than this program")
         #expect(try house.logged() == "pressed")

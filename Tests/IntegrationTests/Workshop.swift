@@ -136,6 +136,14 @@ final class Workshop {
         return ports[0]
     }
 
+    /// A library for LD_PRELOAD, made of the file of that name in `support`.
+    func shim(_ name: String) throws -> String {
+        let source = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "support/\(name).c").path
+        let compiler = try start("/usr/bin/cc", ["-shared", "-fPIC", "-O2", "-o", path("\(name).so"), source])
+        guard try compiler.status() == 0 else { throw Program.Failure(description: compiler.text) }
+        return path("\(name).so")
+    }
+
     /// A Python with Bumble.
     static func python() throws -> String { try setting("TRYCK_TEST_PYTHON", "a Python with Bumble") }
 

@@ -152,6 +152,8 @@ struct BridgeScenarioTests {
         var state = try Self.parsed(house.retained[Self.status])
         #expect(state["trigger_mode"] == "click" && state["latency_mode"] == "low" && state["nickname"] == "Åsa")
         for wrong in [#"{"trigger_mode":"often"}"#, #"{"tune":1}"#, "[]", "", "\"x"] {
+            // Such a line is written once a minute.
+            house.wait(.seconds(60))
             house.forgetWhatHappened()
             house.say(wrong, on: Self.status + "/set")
             #expect(house.published.contains { $0.topicName == Self.status }, "\(wrong)")
@@ -179,6 +181,68 @@ struct BridgeScenarioTests {
             closed.subscriptions.allSatisfy {
                 !$0.hasSuffix("/set") && !$0.hasSuffix("/get") && !$0.contains("request")
             })
+    }
+
+    @Test("requests that make no sense are told of once, and push no real trouble out of status")
+    func flood() throws {
+        var house = Self.house()
+        house.tell(.recordFailed(9, "the disk is full"))
+        house.forgetWhatHappened()
+        func status(_ house: inout Household) -> [String] {
+            house.ask(#"{"request":"status"}"#)
+            return house.data["last_errors"]?.arrayValue?.compactMap { $0["message"]?.stringValue } ?? []
+        }
+        for number in 0..<500 {
+            house.say("{\"tune\":\(number)}", on: Self.status + "/set")
+            house.say("{\"trigger_mode\":\"click\"}", on: "tryck/80e4da00\(1000 + number)/set")
+            house.tell(
+                .messageReceived(topicName: "tryck/bridge/request/\(number)", payload: [], retained: true))
+        }
+        for length in 262_145..<262_645 {
+            house.tell(.messageDropped("a message of \(length) octets on x was dropped: 262144 is the most we take"))
+        }
+        #expect(house.logged.count == 4, "\(house.logged)")
+        #expect(status(&house).contains("the disk is full"))
+        house.wait(.seconds(60))
+        house.say("{\"tune\":1}", on: Self.status + "/set")
+        #expect(
+            house.logged.last?.hasSuffix(" (499 more like this since the last line of it)") == true, "\(house.logged)")
+        for _ in 0..<100 {
+            house.wait(.seconds(61))
+            house.say("{\"tune\":1}", on: Self.status + "/set")
+        }
+        #expect(status(&house).contains("the disk is full"))
+    }
+
+    @Test("a restart over MQTT needs control.mqtt: all, and is taken a minute after the start")
+    func restartOverMQTT() throws {
+        var house = Self.house()
+        house.wait(.seconds(120))
+        house.say(#"{"transaction":1}"#, on: "tryck/bridge/request/restart")
+        var answer = try Self.parsed(house.payloads(on: "tryck/bridge/response/restart").last)
+        #expect(answer["error"]?.stringValue?.contains("control.mqtt: all") == true, "\(answer)")
+        #expect(!house.isFinished)
+        var open = Household([Household.kitchen], control: .all)
+        open.say("", on: "tryck/bridge/request/restart")
+        answer = try Self.parsed(open.payloads(on: "tryck/bridge/response/restart").last)
+        #expect(answer["error"]?.stringValue?.contains("once a minute") == true, "\(answer)")
+        open.wait(.seconds(60))
+        open.say("", on: "tryck/bridge/request/restart")
+        answer = try Self.parsed(open.payloads(on: "tryck/bridge/response/restart").last)
+        #expect(answer["status"] == "ok", "\(answer)")
+        open.wait(.seconds(5))
+        #expect(open.isFinished)
+    }
+
+    @Test("settings that are not JSON are answered about /set")
+    func notJSON() {
+        var house = Self.house()
+        house.say("often", on: Self.status + "/set")
+        let line = house.logged.last ?? ""
+        #expect(line.hasPrefix(Self.status + "/set: ") && line.contains("not JSON") && !line.contains("button/options"))
+        var other = Self.house()
+        other.say("[]", on: Self.status + "/set")
+        #expect(other.logged.last?.contains("button/options") == false, "\(other.logged)")
     }
 
     @Test("the search shows until when it lasts, and that it is over")
@@ -214,7 +278,8 @@ struct BridgeScenarioTests {
 
     @Test("asked to restart, it answers, lets go and ends to begin anew")
     func restart() {
-        var house = Self.house()
+        var house = Self.house(.all)
+        house.wait(.seconds(60))
         house.say("{}", on: "tryck/bridge/request/restart")
         house.wait(.seconds(4))
         #expect(house.published.contains { $0.topicName == "tryck/bridge/response/restart" })

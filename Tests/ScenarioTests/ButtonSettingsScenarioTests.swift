@@ -29,6 +29,26 @@ struct ButtonSettingsScenarioTests {
         #expect(house.store.state.buttons.first { $0.id == Household.hallID }?.name == nil)
     }
 
+    @Test("the answer to a rename has the names that people see, before and after")
+    func renameAnswer() {
+        var house = Self.house()
+        house.ask(#"{"request":"button/rename","data":{"id":"hall","to":"Attic"}}"#)
+        // The rules go on calling it hall.
+        #expect(
+            house.data["from"] == "hall" && house.data["to"] == "Attic" && house.data["name"] == "Attic",
+            "\(house.data)")
+        house.ask(#"{"request":"button/rename","data":{"id":"hall","to":""}}"#)
+        #expect(house.data["from"] == "Attic" && house.data["to"] == "hall", "\(house.data)")
+    }
+
+    @Test("a name that shows nothing is refused", arguments: [" ", "\u{A0}\u{3000}", "\u{200B}", " \u{202E} "])
+    func blankName(_ name: String) {
+        var house = Self.house()
+        let line: JSONValue = ["request": "button/rename", "data": ["id": "hall", "to": .string(name)]]
+        house.ask(line.description)
+        #expect(house.responses.last?["error"]?.stringValue?.contains("shows nothing") == true, "\(house.data)")
+    }
+
     @Test(
         "a name that cannot be is refused with why",
         arguments: [

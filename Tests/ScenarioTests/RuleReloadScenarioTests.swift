@@ -38,6 +38,15 @@ struct RuleReloadScenarioTests {
         return house
     }
 
+    @Test("one rule is one rule")
+    func singular() {
+        var house = Self.house(.none)
+        house.rulesOnDisk = HouseRules(Self.head)
+        house.tell(.reloadRules)
+        house.wait(.seconds(1))
+        #expect(house.logged.contains("rules loaded: 1 rule"), "\(house.logged)")
+    }
+
     @Test("a reload in the middle of a train loses no press and doubles none", arguments: 0..<60 as Range<UInt64>)
     func undecided(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

@@ -27,6 +27,9 @@ int linux_reap(int pidfd, int *signalled, int *status);
 // Accepts the next connection of a listening socket. It is non-blocking and closed on exec.
 int linux_accept(int listener);
 
+// Returns the user that opened the other end of a unix socket's connection, or (uid_t)-1 where the kernel does not tell.
+uid_t linux_peer_user(int descriptor);
+
 // Makes a pipe whose two ends are non-blocking and closed on exec. An end that becomes a standard stream of a child
 // must be made blocking with linux_set_blocking.
 int linux_pipe(int ends[2]);
@@ -42,6 +45,10 @@ int linux_drop_ambient_capabilities(void);
 
 // Gives the calling thread back the capabilities that its first call of linux_drop_ambient_capabilities took.
 void linux_restore_ambient_capabilities(void);
+
+// Forbids core files of this process, and lets only root look into it (ptrace, /proc/PID/mem). The process can still read
+// its own /proc/self. Programs that it executes or starts begin without this restriction.
+int linux_forbid_dumps(void);
 
 // Makes every descriptor from `first` on close on exec. Since Linux 5.11 and glibc 2.34.
 int linux_close_on_exec(unsigned first);

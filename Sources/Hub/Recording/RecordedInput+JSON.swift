@@ -42,6 +42,7 @@ extension RecordedInput {
         case published
         case publishFailed = "publish_failed"
         case messageReceived = "message_received"
+        case messageDropped = "message_dropped"
         case processEnded = "process_ended"
         case webAnswered = "web_answered"
         case rulesLoaded = "rules_loaded"
@@ -87,6 +88,7 @@ extension RecordedInput {
                     "retain": .bool(retained),
                 ]
             )
+        case .messageDropped(let reason): (.messageDropped, ["reason": .string(redaction(reason))])
         case .processEnded(let id, let result):
             (
                 .processEnded,
@@ -176,6 +178,7 @@ extension RecordedInput {
             .messageReceived(
                 topicName: try line.string("topic"), payload: try line.octets("payload"),
                 retained: try line.bool("retain"))
+        case .messageDropped: .messageDropped(try line.string("reason"))
         case .processEnded:
             .processEnded(
                 try line.integer("id"),

@@ -185,21 +185,31 @@ private final class BenchFlicdReaders: Sendable {
     /// Connects the clients, each of which sends the commands. `nil` when a client cannot connect.
     init?(port: UInt16, count: Int, _ commands: [UInt8]) {
         var opened: [Int32] = []
-        for _ in 0..<count {
+        for client in 0..<count {
             let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
             opened.append(descriptor)
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_port = port.bigEndian
-            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-            let failure = withUnsafePointer(to: &address) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-                }
-            }
-            guard failure == 0, write(descriptor, commands, commands.count) == commands.count else { return nil }
+            // One address may have half of the places only: each client takes an address of its own.
+            guard Self.call(bind, descriptor, 0x7F00_0002 + UInt32(client), 0) == 0,
+                Self.call(connect, descriptor, 0x7F00_0001, port) == 0,
+                write(descriptor, commands, commands.count) == commands.count
+            else { return nil }
         }
         descriptors = opened
+    }
+
+    private static func call(
+        _ function: (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32, _ descriptor: Int32, _ host: UInt32,
+        _ port: UInt16
+    ) -> Int32 {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = host.bigEndian
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                function(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
     }
 
     /// Calls `arrived` with the time since boot, in nanoseconds, when so many octets have arrived at all clients

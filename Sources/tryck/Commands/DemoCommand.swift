@@ -55,6 +55,7 @@ struct DemoCommand: ParsableCommand {
             throw Failure(
                 .usage, "There is no terminal for the keys. Say what to press: tryck demo --press kitchen:click")
         }
+        if let capture { _ = try NewFile(capture, remedy: "Name another file, or remove it.") }
         let program = try DaemonProgram.locate()
         let files = try DemoFiles(rules: rules, simulator: simulator)
         let models: [String: FlicModel]

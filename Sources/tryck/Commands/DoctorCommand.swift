@@ -24,7 +24,7 @@ struct DoctorCommand: ParsableCommand {
             """)
 
     @Option(
-        help: ArgumentHelp("Write a report there, too. A file of that name is replaced.", valueName: "file"),
+        help: ArgumentHelp("Write a report there, too: a new file.", valueName: "file"),
         completion: .file())
     var report: String?
 
@@ -33,6 +33,9 @@ struct DoctorCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
+        let file = try report.map { path throws(Failure) in
+            try NewFile(path, remedy: "Name another file, or remove it.")
+        }
         var examination = Examination(options: places.daemonOptions, candidates: control.candidates)
         examination.options.controlSocket = control.controlSocket
         let (observations, redaction) = examination.run()
@@ -46,24 +49,12 @@ struct DoctorCommand: ParsableCommand {
             style.width = nil
             output.write(text: FindingText.lines(findings, style: style).map { $0.rendered(style) + "\n" }.joined())
         }
-        if let report {
+        if let file {
             let home = examination.environment["HOME"]
             let text = BugReport(findings, observations, redaction: redaction, home: home).text
-            try DoctorCommand.write(text, to: report)
-            if !self.output.json { output.write(line: "\(report) is written. Look at it before you send it.") }
+            try file.write(Array(text.utf8))
+            if !self.output.json { output.write(line: "\(file.path) is written. Look at it before you send it.") }
         }
         guard findings.allSatisfy({ $0.state == .ok }) else { throw Failure.silent(.no) }
-    }
-
-    /// Writes the report so that only its owner can read it, who decides to whom to send it.
-    private static func write(_ text: String, to path: String) throws(Failure) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw Failure(.unavailable, "\(path) cannot be written: \(String(cString: strerror(errno))).")
-        }
-        defer { close(descriptor) }
-        guard Output(descriptor: descriptor).write(text: text) else {
-            throw Failure(.unavailable, "\(path) cannot be written: \(String(cString: strerror(errno))).")
-        }
     }
 }

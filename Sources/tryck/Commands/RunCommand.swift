@@ -22,7 +22,8 @@ struct RunCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Write all Bluetooth traffic there, for Wireshark or btmon -r. At most 64 MiB.", valueName: "file"))
+            "Write all Bluetooth traffic there, a new file for Wireshark or btmon -r. At most 64 MiB.",
+            valueName: "file"))
     var capture: String?
 
     @Option(

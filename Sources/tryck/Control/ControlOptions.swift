@@ -7,13 +7,19 @@ import JSON
 struct ControlOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The daemon's socket. Otherwise \(ControlSocket.systemPath), then the one in $XDG_RUNTIME_DIR.",
+            """
+            The daemon's socket. Otherwise the control_socket of $TRYCK_CONFIG, ./tryck.yaml or /etc/tryck/tryck.yaml; \
+            else \(ControlSocket.systemPath), then the one in $XDG_RUNTIME_DIR.
+            """,
             valueName: "path"))
     var controlSocket: String?
 
     var candidates: [String] {
         ControlSocket.candidates(
-            chosen: controlSocket, runtimeDirectory: getenv("XDG_RUNTIME_DIR").map { String(cString: $0) })
+            chosen: controlSocket,
+            configured: controlSocket == nil
+                ? ConfigurationFiles(environment: Surroundings.environment).configuredControlSocket : nil,
+            runtimeDirectory: getenv("XDG_RUNTIME_DIR").map { String(cString: $0) })
     }
 
     /// Sends the daemon one request and waits for the answer.

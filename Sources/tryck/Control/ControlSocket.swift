@@ -7,10 +7,12 @@ enum ControlSocket {
     /// The paths to try, in this order.
     ///
     /// - Parameters:
-    ///   - chosen: the path in `--control-socket`, which is then the only one.
+    ///   - chosen: the path in `--control-socket`, which is then the only candidate.
+    ///   - configured: the `control_socket` of the `tryck.yaml` that was found, which is then the only candidate, because
+    ///     the daemon of that file listens there.
     ///   - runtimeDirectory: `$XDG_RUNTIME_DIR`.
-    static func candidates(chosen: String?, runtimeDirectory: String?) -> [String] {
-        if let chosen { return [chosen] }
+    static func candidates(chosen: String?, configured: String? = nil, runtimeDirectory: String?) -> [String] {
+        if let chosen = chosen ?? configured { return [chosen] }
         let own = runtimeDirectory.flatMap { $0.isEmpty ? nil : "\($0)/tryck/control.sock" }
         return [systemPath] + (own.map { [$0] } ?? [])
     }

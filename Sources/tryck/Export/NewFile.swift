@@ -5,20 +5,25 @@ import Glibc
 struct NewFile: Sendable {
     let path: String
     private let isReplacing: Bool
+    /// What to do when there is a file already.
+    private let remedy: String
 
     /// Checks whether a file may be written at the path.
     ///
     /// - Throws: `Failure` with status 64.
-    init(_ path: String, isReplacing: Bool) throws(Failure) {
+    init(
+        _ path: String, isReplacing: Bool = false, remedy: String = "Name another file, or replace it with --force."
+    ) throws(Failure) {
+        self.path = path
+        self.isReplacing = isReplacing
+        self.remedy = remedy
         var status = stat()
         if lstat(path, &status) == 0 {
-            guard isReplacing else { throw Self.exists(path) }
+            guard isReplacing else { throw exists(path) }
             guard status.st_mode & S_IFMT == S_IFREG else {
                 throw Failure(.usage, "\(path) is not a file that can be replaced. Name another.")
             }
         }
-        self.path = path
-        self.isReplacing = isReplacing
     }
 
     /// Writes the file. When this returns, its content is on the disk; the entry in the directory is not synced. A file
@@ -28,7 +33,7 @@ struct NewFile: Sendable {
         if isReplacing { unlink(written) }
         let descriptor = open(written, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw errno == EEXIST ? Self.exists(written) : Self.failure(.usage, written, errno)
+            throw errno == EEXIST ? exists(written) : Self.failure(.usage, written, errno)
         }
         var cause = Self.write(octets, to: descriptor)
         if close(descriptor) != 0, cause == 0 { cause = errno }
@@ -51,9 +56,7 @@ struct NewFile: Sendable {
         return fsync(descriptor) == 0 ? 0 : errno
     }
 
-    private static func exists(_ path: String) -> Failure {
-        Failure(.usage, "\(path) is there already. Name another file, or replace it with --force.")
-    }
+    private func exists(_ path: String) -> Failure { Failure(.usage, "\(path) is there already. \(remedy)") }
 
     private static func failure(_ status: ExitStatus, _ path: String, _ code: Int32) -> Failure {
         Failure(status, "\(path) cannot be written: \(String(cString: strerror(code))).")

@@ -1,4 +1,6 @@
 """What is set in Home Assistant is done by tryckd, which says so: no entity is optimistic."""
+import asyncio
+
 from house import KITCHEN, Button, House
 from points.point import point
 from tape import Failure
@@ -67,8 +69,15 @@ async def install(house: House, button: Button) -> None:
 
 @point('the restart button starts tryckd anew')
 async def restart(house: House) -> None:
-    mark = house.heard.tape.mark
-    await house.home.call('button.press', await house.bridge_entity('restart'))
+    entity = await house.bridge_entity('restart')
+    # It is taken a minute after the start at the earliest.
+    for _ in range(30):
+        mark = house.heard.tape.mark
+        await house.home.call('button.press', entity)
+        answer = await house.heard.wait('tryck/bridge/response/restart', since=mark)
+        if '"status":"ok"' in answer.payload:
+            break
+        await asyncio.sleep(3)
     await house.heard.wait('tryck/bridge/state', since=mark, payload='offline')
     await house.heard.wait('tryck/bridge/state', since=mark, payload='online', within=30)
     await house.bridge.ready(KITCHEN.id)

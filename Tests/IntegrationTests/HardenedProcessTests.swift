@@ -1,0 +1,79 @@
+import Daemon
+import Foundation
+import Testing
+
+/// What the kernel keeps of a daemon that runs.
+@Suite("The daemon as a process", .serialized)
+struct HardenedProcessTests {
+    @Test("other programs of its user cannot look into it, and a file that is too long does not end it")
+    func process() throws {
+        let workshop = try Workshop()
+        try workshop.write("tryck.yaml", "bluetooth: {transport: none}\nmqtt: {broker: none}\n")
+        let ordinary: uid_t = geteuid() == 0 ? 65_534 : geteuid()
+        for place in [workshop.directory.path, workshop.path("tryck.yaml")] {
+            try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: place)
+        }
+        let words = [
+            Workshop.built("tryckd"), "--config", workshop.path("tryck.yaml"), "--state-directory",
+            workshop.path("state"), "--control-socket", workshop.path("control.sock"),
+        ]
+        // Root's own files in /proc look the same with and without it.
+        let daemon =
+            geteuid() == 0
+            ? try workshop.start("/usr/bin/setpriv", ["--reuid", "\(ordinary)", "--clear-groups"] + words)
+            : try workshop.start(words[0], Array(words.dropFirst()))
+        try daemon.line(containing: "is running")
+        let place = "/proc/\(daemon.processIdentifier)"
+        func owner() -> uid_t {
+            var status = stat()
+            return stat(place + "/environ", &status) == 0 ? status.st_uid : .max
+        }
+        #expect(owner() == 0, "the kernel gives what cannot be dumped to root")
+        // It finds its own program all the same.
+        let client = try ControlClient(path: workshop.path("control.sock"))
+        try client.send(Array(#"{"request":"restart"}"#.utf8))
+        try daemon.line(containing: "executes itself anew")
+        try daemon.line(containing: "is running")
+        #expect(owner() == 0)
+        let lines = try String(contentsOfFile: place + "/status", encoding: .utf8).split(separator: "\n")
+        let ignored = try #require(lines.first { $0.hasPrefix("SigIgn:") }?.split(separator: "\t").last)
+        let mask = try #require(UInt64(ignored, radix: 16))
+        #expect(mask >> (UInt64(SIGXFSZ) - 1) & 1 == 1)
+        #expect(mask >> (UInt64(SIGPIPE) - 1) & 1 == 1)
+        daemon.signal(SIGTERM)
+        #expect(try daemon.status() == 0)
+    }
+
+    @Test("every build knows its commit")
+    func commit() throws {
+        let house = try RuleHouse("version: 1\nrules: []\n")
+        let info = try house.retained("tryck/bridge/info")
+        let repository = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").path
+        let git = try house.workshop.start("/usr/bin/git", ["-C", repository, "cat-file", "-t", "HEAD"])
+        // Sources without a repository have no commit.
+        let hasCommit = try git.status() == 0
+        #expect(info.contains(try Regex(#""commit":"[0-9a-f]{\#(hasCommit ? 8 : 0)}""#)), "\(info)")
+    }
+
+    @Test("commands find the socket that the tryck.yaml they find names")
+    func configuredSocket() throws {
+        let workshop = try Workshop()
+        try workshop.write(
+            "tryck.yaml",
+            "bluetooth: {transport: none}\nmqtt: {broker: none}\ncontrol_socket: own.sock\nstate_directory: state\n")
+        let daemon = try workshop.start(Workshop.built("tryckd"), ["--config", workshop.path("tryck.yaml")])
+        try daemon.line(containing: "commands reach it at \(workshop.path("own.sock"))")
+        let here = try workshop.start(Workshop.built("tryck"), ["buttons", "--json"], environment: ["NO_COLOR": "1"])
+        #expect(try here.status() == 0, "\(here.text)")
+        #expect(here.text == "[]")
+        // What a member of the group may not read, and what is wrong with the rest of the file, is not in the way.
+        try FileManager.default.createDirectory(atPath: workshop.path("other"), withIntermediateDirectories: true)
+        try workshop.write(
+            "other/tryck.yaml",
+            "mqtt: {broker: 7, password: !secret unreadable}\ncontrol_socket: \(workshop.path("own.sock"))\nodd: 1\n")
+        let named = try workshop.start(
+            Workshop.built("tryck"), ["buttons", "--json"],
+            environment: ["NO_COLOR": "1", "TRYCK_CONFIG": workshop.path("other/tryck.yaml")])
+        #expect(try named.status() == 0, "\(named.text)")
+    }
+}
