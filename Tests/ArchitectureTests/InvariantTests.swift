@@ -8,7 +8,8 @@ struct InvariantTests {
         "only the reactor steps around the compiler's concurrency checks",
         arguments: ["@unchecked Sendable", "nonisolated(unsafe)", "assumeIsolated", "unsafeBitCast"])
     func isolation(word: String) throws {
-        for line in try InvariantTests.code(under: "Sources") where !line.path.hasPrefix("Sources/Reactor/") {
+        for line in try InvariantTests.code(under: "Sources", with: [word])
+        where !line.path.hasPrefix("Sources/Reactor/") {
             #expect(!line.text.contains(word), "\(line.place) has \(word)")
         }
     }
@@ -26,7 +27,7 @@ struct InvariantTests {
 
     @Test("nothing traps on purpose without a sentence", arguments: ["try!", "as!", "fatalError("])
     func traps(word: String) throws {
-        for line in try InvariantTests.code(under: "Sources") {
+        for line in try InvariantTests.code(under: "Sources", with: [word]) {
             #expect(!line.text.contains(word), "\(line.place) has \(word)")
         }
     }
@@ -41,7 +42,9 @@ struct InvariantTests {
             }
             for path in written {
                 guard let text = try? Repository.text(path) else { continue }
-                for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+                let file = Repository.File(path: path, text: text)
+                guard file.contains(anyOf: ["TODO", "FIXME", "XXX"]) else { continue }
+                for (index, line) in file.lines.enumerated() {
                     guard line.contains(words) else { continue }
                     #expect(line.contains(/#\d+/), "\(path):\(index + 1)")
                 }
@@ -52,9 +55,22 @@ struct InvariantTests {
     @Test("no test sleeps, is skipped or is expected to fail")
     func patience() throws {
         let words = ["sleep(", ".disabled(", "withKnownIssue", "XCTSkip"]
-        for line in try InvariantTests.code(under: "Tests") where !line.path.hasPrefix("Tests/ArchitectureTests/") {
+        for line in try InvariantTests.code(under: "Tests", with: words)
+        where !line.path.hasPrefix("Tests/ArchitectureTests/") {
             for word in words {
                 #expect(!line.text.contains(word), "\(line.place) has \(word)")
+            }
+        }
+    }
+
+    @Test("where the loop runs, no task of a test waits for a thread of the cooperative pool")
+    func tasks() throws {
+        let tests = try Repository.swiftFiles(under: "Tests").filter { $0.contains(anyOf: ["import Reactor"]) }
+        #expect(!tests.isEmpty)
+        for file in tests {
+            for (index, line) in file.lines.enumerated() where line.contains("Task {") || line.contains("Task.detached")
+            {
+                #expect(line.contains("executorPreference:"), "\(file.path):\(index + 1) is no ReactorRun.task")
             }
         }
     }
@@ -91,9 +107,9 @@ struct InvariantTests {
         var place: String { "\(path):\(number)" }
     }
 
-    /// The lines of all Swift files of a folder without what follows `//`.
-    private static func code(under folder: String) throws -> [Line] {
-        try Repository.swiftFiles(under: folder).flatMap { file in
+    /// The lines, without what follows `//`, of those Swift files of a folder that contain one of the words.
+    private static func code(under folder: String, with words: [String]) throws -> [Line] {
+        try Repository.swiftFiles(under: folder).filter { $0.contains(anyOf: words) }.flatMap { file in
             file.lines.enumerated().map { index, line in
                 let end = line.range(of: "//")?.lowerBound ?? line.endIndex
                 return Line(path: file.path, number: index + 1, text: line[..<end])

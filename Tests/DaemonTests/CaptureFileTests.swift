@@ -22,7 +22,8 @@ struct CaptureFileTests {
             let begun = (try? FileText(reading: path))?.octets ?? []
             capture.add(Self.packet, .sent)
             capture.add([0x04, 0x10, 0x01, 0x42], .received)
-            run.after(milliseconds: 1200) {
+            run.loop.wind(nanoseconds: 1_200_000_000)
+            run.after(milliseconds: 0) {
                 var status = stat()
                 stat(path, &status)
                 let octets = (try? FileText(reading: path))?.octets ?? []

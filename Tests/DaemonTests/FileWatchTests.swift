@@ -151,14 +151,10 @@ struct FileWatchTests {
         try await watching { place in
             let loop = EventLoop.shared
             let start = loop.nanosecondsSinceBoot
-            var timer: Timer?
-            timer = loop.timer {
+            while place.changes.takeAll().isEmpty {
                 writeFile(place.file, "x".utf8)
-                timer?.set(at: loop.nanosecondsSinceBoot + 50_000_000)
+                await place.turn(milliseconds: 50)
             }
-            timer?.set(at: start)
-            _ = await place.changes.next()
-            timer?.cancel()
             #expect(loop.nanosecondsSinceBoot - start >= 2_000_000_000)
             // The last writes.
             await place.turn(milliseconds: 250)
@@ -203,14 +199,19 @@ private final class Place {
         #expect(failure == nil)
     }
 
-    /// Waits for one.
-    func change() async { _ = await changes.next() }
+    /// Waits for one: what was done to the files is read in a turn of the loop, and then it is quiet for long enough.
+    func change() async {
+        await turn(milliseconds: 0)
+        EventLoop.shared.wind(nanoseconds: FileWatch.quiet)
+        _ = await changes.next()
+    }
 
+    /// Reads what was done to the files, lets that much time pass on the loop's clock, and does what is due then.
     func turn(milliseconds: Int64) async {
-        let loop = EventLoop.shared
-        await withCheckedContinuation { done in
-            loop.timer { done.resume() }.set(at: loop.nanosecondsSinceBoot + milliseconds * 1_000_000)
-        }
+        await pause(milliseconds: 0)
+        EventLoop.shared.wind(nanoseconds: milliseconds * 1_000_000)
+        await pause(milliseconds: 0)
+        await pause(milliseconds: 0)
     }
 }
 

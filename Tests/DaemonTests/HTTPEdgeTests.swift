@@ -327,7 +327,7 @@ extension HTTPEdge {
 
     /// Asks until that many requests are held.
     fileprivate func wait(for count: Int, at server: TestWebServer) async {
-        while await held(at: server) != count {}
+        while await held(at: server) != count { await pause(milliseconds: 5) }
     }
 }
 

@@ -23,8 +23,9 @@ struct HostileBrokerTests {
             #expect(await client.next() == .publishFailed(id: 98, words))
             #expect(await client.next() == .publishFailed(id: 99, words))
             let start = EventLoop.shared.nanosecondsSinceBoot
+            EventLoop.shared.soon { EventLoop.shared.wind(nanoseconds: 1_800_000_000) }
             await client.disconnect()
-            #expect((EventLoop.shared.nanosecondsSinceBoot - start) / 1_000_000 < 3000)
+            #expect((EventLoop.shared.nanosecondsSinceBoot - start) / 1_000_000 < 10_000)
             #expect(
                 client.happenings.takeAll()
                     == (0..<count).map { .publishFailed(id: UInt64($0), "the connection to the broker was ended") })

@@ -6,10 +6,9 @@ import Testing
 
 @Suite("The file for Prometheus")
 struct MetricsFileTests {
+    @ReactorActor
     private static func finish(_ file: MetricsFile) async {
-        await withCheckedContinuation { done in
-            Task { @ReactorActor in file.finish { done.resume() } }
-        }
+        await withCheckedContinuation { done in file.finish { done.resume() } }
     }
 
     @Test("everybody may read it, whatever stood there under either name; nothing else is left")

@@ -8,7 +8,7 @@ struct TimedOut: Error {}
 @discardableResult
 func withReactor<T: Sendable>(_ body: @escaping @ReactorActor @Sendable () async throws -> T) async throws -> T {
     let result: Result<T, any Error>? = await onReactor { run in
-        Task { @ReactorActor in
+        run.task {
             do { run.finish(.success(try await body())) } catch { run.finish(.failure(error)) }
         }
     }

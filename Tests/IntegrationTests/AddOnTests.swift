@@ -3,7 +3,7 @@ import JSON
 import Testing
 
 /// The start of the Home Assistant add-on, with a Supervisor that is a few lines here, and the daemon it becomes.
-@Suite("The Home Assistant add-on", .serialized)
+@Suite("The Home Assistant add-on", .serialized, .ownThread)
 struct AddOnTests {
     private let workshop: Workshop
 

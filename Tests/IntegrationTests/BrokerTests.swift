@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The daemon and a broker that somebody else wrote.
-@Suite("With mosquitto", .serialized)
+@Suite("With mosquitto", .serialized, .ownThread)
 struct BrokerTests {
     private func simulated(_ workshop: Workshop, broker: String) throws {
         try workshop.write("simulator.yaml", "buttons:\n  kitchen: {address: \"80:E4:DA:00:00:01\"}\n")

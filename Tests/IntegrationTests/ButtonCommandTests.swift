@@ -3,7 +3,7 @@ import JSON
 import Testing
 
 /// The commands that change one button, against a daemon with simulated buttons.
-@Suite("tryck button", .serialized)
+@Suite("tryck button", .serialized, .ownThread)
 struct ButtonCommandTests {
     /// A daemon with one paired button, `kitchen`.
     static func house() throws -> (Workshop, Program) {

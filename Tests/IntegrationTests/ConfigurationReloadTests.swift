@@ -3,7 +3,7 @@ import JSON
 import Testing
 
 /// `tryck.yaml` that changes while a daemon runs with it.
-@Suite("The configuration read again", .serialized)
+@Suite("The configuration read again", .serialized, .ownThread)
 struct ConfigurationReloadTests {
     private static func start(_ workshop: Workshop, _ arguments: [String] = []) throws -> Program {
         let daemon = try workshop.start(

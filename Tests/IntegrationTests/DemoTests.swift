@@ -3,7 +3,7 @@ import JSON
 import Testing
 
 /// The command that a stranger runs first.
-@Suite("The demo", .serialized)
+@Suite("The demo", .serialized, .ownThread)
 struct DemoTests {
     @Test("presses in, JSON lines out, and an end when the last effect is done")
     func script() throws {

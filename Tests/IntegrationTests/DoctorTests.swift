@@ -3,7 +3,7 @@ import JSON
 import Testing
 
 /// Faults planted in a real house, and what `tryck doctor` says of them.
-@Suite("The doctor", .serialized)
+@Suite("The doctor", .serialized, .ownThread)
 struct DoctorTests {
     private static let rules = """
         version: 1

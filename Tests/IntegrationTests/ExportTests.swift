@@ -3,7 +3,7 @@ import JSON
 import Testing
 
 /// `tryck export` on one box and `tryck import` on another, with the daemons of both.
-@Suite("tryck export and import", .serialized)
+@Suite("tryck export and import", .serialized, .ownThread)
 struct ExportTests {
     private static let passphrase = "correct horse battery staple"
 

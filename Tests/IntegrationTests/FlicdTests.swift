@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The daemon with a simulated button, and the clients of flicd that people have.
-@Suite("With flicd's clients", .serialized)
+@Suite("With flicd's clients", .serialized, .ownThread)
 struct FlicdTests {
     private final class House {
         let workshop: Workshop

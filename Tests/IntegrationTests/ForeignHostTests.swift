@@ -5,7 +5,7 @@ import PictureTransfer
 import Testing
 
 /// Our host and Bumble's, each on a controller of RootCanal's: the picture of `PictureTransfer` goes over.
-@Suite("With Bumble's host", .serialized)
+@Suite("With Bumble's host", .serialized, .ownThread)
 struct ForeignHostTests {
     private static let pictureLength = 200_000
 

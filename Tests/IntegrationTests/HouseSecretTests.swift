@@ -4,7 +4,7 @@ import Testing
 
 /// Promise P8 for a whole house: the key of a pairing, the broker's password, what a program and a web hook are given, and
 /// a password on a line that is wrong. Whoever looks, looks everywhere but into the state directory.
-@Suite("Secrets of a house")
+@Suite("Secrets of a house", .ownThread)
 struct HouseSecretTests {
     private static let server = """
         import http.server

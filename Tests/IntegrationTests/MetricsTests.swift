@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("Metrics of a daemon that runs", .serialized)
+@Suite("Metrics of a daemon that runs", .serialized, .ownThread)
 struct MetricsTests {
     private static func samples(_ workshop: Workshop) throws -> [Substring] {
         try String(contentsOfFile: workshop.path("metrics/tryck.prom"), encoding: .utf8).split(separator: "\n")

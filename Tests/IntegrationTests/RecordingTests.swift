@@ -3,7 +3,7 @@ import JSON
 import Testing
 
 /// A daemon is recorded, and what it did is replayed.
-@Suite("A recording of the real daemon", .serialized)
+@Suite("A recording of the real daemon", .serialized, .ownThread)
 struct RecordingTests {
     static let rules = """
         version: 1

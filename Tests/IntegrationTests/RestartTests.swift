@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `bridge/request/restart`: the program begins again in the process it is in.
-@Suite("A restart on request", .serialized)
+@Suite("A restart on request", .serialized, .ownThread)
 struct RestartTests {
     private static let rules = """
         version: 1

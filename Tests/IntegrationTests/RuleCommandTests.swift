@@ -3,7 +3,7 @@ import JSON
 import Testing
 
 /// The commands for rules: what they end with, and what they say to programs.
-@Suite("Commands for rules", .serialized)
+@Suite("Commands for rules", .serialized, .ownThread)
 struct RuleCommandTests {
     private static let rules = """
         version: 1

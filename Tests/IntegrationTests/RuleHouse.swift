@@ -114,7 +114,7 @@ final class RuleHouse {
         let line: JSONValue = ["request": .string(request), "data": data, "transaction": transaction]
         asking.write(line.description)
         let answer = try JSONValue(
-            parsing: asking.line(containing: #""transaction":"ask \#(requestCount)""#, within: 10))
+            parsing: asking.line(containing: #""transaction":"ask \#(requestCount)""#))
         return try #require(answer["error"] ?? answer["data"])
     }
 
@@ -133,12 +133,12 @@ final class RuleHouse {
     /// Presses the button, and waits until it is let go.
     func press(_ press: String = "click") throws {
         try ask("simulator/press", ["button": "kitchen", "press": .string(press)])
-        try watch.line(containing: #""event":"up""#, within: 10)
+        try watch.line(containing: #""event":"up""#)
     }
 
     /// The next message of a `log` step.
     func logged() throws -> String {
-        let line = try JSONValue(parsing: watch.line(containing: #""kind":"log""#, within: 10))
+        let line = try JSONValue(parsing: watch.line(containing: #""kind":"log""#))
         return line["message"]?.stringValue ?? ""
     }
 
@@ -158,7 +158,7 @@ final class RuleHouse {
     /// It forgets everything.
     func restartBroker() throws { try workshop.restartMosquitto() }
 
-    func heard(_ line: String) throws { try messages?.line(containing: line, within: 10) }
+    func heard(_ line: String) throws { try messages?.line(containing: line) }
 
     /// What the broker keeps on a topic.
     func retained(_ topicName: String) throws -> String {
@@ -172,7 +172,7 @@ final class RuleHouse {
     @discardableResult
     func reloaded(_ state: JSONValue = "ok") throws -> JSONValue {
         while true {
-            let line = try JSONValue(parsing: watch.line(containing: #""kind":"rules""#, within: 10))
+            let line = try JSONValue(parsing: watch.line(containing: #""kind":"rules""#))
             guard line["state"] == state, state == "error" || line["active"] != active else { continue }
             active = line["active"]
             return line

@@ -3,7 +3,7 @@ import JSON
 import Testing
 
 /// Programs that rules start.
-@Suite("Programs of rules", .serialized)
+@Suite("Programs of rules", .serialized, .ownThread)
 struct RuleProgramTests {
     @Test("a program gets its arguments, the event, its input and nothing else; what it says can be used")
     func surroundings() throws {

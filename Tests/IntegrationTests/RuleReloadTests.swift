@@ -3,7 +3,7 @@ import JSON
 import Testing
 
 /// Rules that change while a daemon runs them.
-@Suite("Rules read again", .serialized)
+@Suite("Rules read again", .serialized, .ownThread)
 struct RuleReloadTests {
     private static func rules(_ word: String, _ more: String = "") -> String {
         """

@@ -3,7 +3,7 @@ import JSON
 import Testing
 
 /// Promise P8 for the values that rules take from elsewhere.
-@Suite("Secrets of rules", .serialized)
+@Suite("Secrets of rules", .serialized, .ownThread)
 struct RuleSecretTests {
     private static let rules = """
         version: 1

@@ -3,7 +3,7 @@ import JSON
 import Testing
 
 /// What outlives the process: the last good rules, and what the rules keep.
-@Suite("Rules over a restart", .serialized)
+@Suite("Rules over a restart", .serialized, .ownThread)
 struct RuleStartTests {
     private static let home = """
         version: 1

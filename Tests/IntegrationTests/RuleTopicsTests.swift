@@ -3,7 +3,7 @@ import JSON
 import Testing
 
 /// Rules, variables and states on MQTT.
-@Suite("The topics of rules", .serialized)
+@Suite("The topics of rules", .serialized, .ownThread)
 struct RuleTopicsTests {
     private static let rules = """
         version: 1

@@ -3,7 +3,7 @@ import JSON
 import Testing
 
 /// What the daemon keeps, and when it cannot.
-@Suite("The state directory of a running daemon", .serialized)
+@Suite("The state directory of a running daemon", .serialized, .ownThread)
 struct StateDirectoryTests {
     @Test("a damaged database is set aside: it runs, log and status say so, and its button can be paired again")
     func damaged() throws {

@@ -3,7 +3,7 @@ import JSON
 import Testing
 
 /// Web hooks, to a server that tells what it was sent.
-@Suite("Web hooks of rules", .serialized)
+@Suite("Web hooks of rules", .serialized, .ownThread)
 struct WebHookTests {
     /// Prints each request as a line of JSON, and answers by its path.
     private static let server = """
@@ -46,7 +46,7 @@ struct WebHookTests {
     }
 
     private func request(_ server: Program) throws -> JSONValue {
-        try JSONValue(parsing: server.line(containing: #"{"method""#, within: 20))
+        try JSONValue(parsing: server.line(containing: #"{"method""#))
     }
 
     @Test("the request is what the step says, and no value can be more than a value")

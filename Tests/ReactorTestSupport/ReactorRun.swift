@@ -7,15 +7,32 @@ import Synchronization
 public final class ReactorRun<Outcome: Sendable> {
     public let loop = EventLoop.shared
     private let outcome: OutcomeBox<Outcome>
+    private var isOver = false
 
     init(_ outcome: OutcomeBox<Outcome>) { self.outcome = outcome }
 
+    /// Ends the run. A task that outlives its run may call this too late: that must not end the run of the next test.
     public func finish(_ value: Outcome) {
+        guard !isOver else { return }
         outcome.value = value
-        loop.stop()
+        end(status: 0)
     }
 
-    /// Calls `body` once, after the given time.
+    func end(status: Int32) {
+        isOver = true
+        loop.stop(status: status)
+    }
+
+    /// Runs `body` on the reactor as a task.
+    ///
+    /// With Swift 6.3 a continuation that the task waits for resumes it on the executor that the task prefers, and only
+    /// then does it come back to the reactor. Without a preference that is the cooperative pool, where it queues behind all
+    /// tests that compute.
+    public func task(_ body: @escaping @ReactorActor @Sendable () async -> Void) {
+        Task.detached(executorPreference: ThreadExecutor()) { await body() }
+    }
+
+    /// Calls `body` once, after the given time on the loop's clock.
     public func after(milliseconds: Int64, _ body: @escaping @ReactorActor () -> Void) {
         loop.timer(body).set(at: loop.nanosecondsSinceBoot + milliseconds * 1_000_000)
     }
@@ -33,21 +50,46 @@ public final class OutcomeBox<Outcome: Sendable>: Sendable {
     }
 }
 
-/// Runs the loop on a thread of its own until `finish`; nil when that does not come within two minutes.
+/// Runs the loop on a thread of its own until `finish`; nil when that does not come within the limit.
 ///
-/// There is one loop in a process: tests that run at the same time take turns.
+/// There is one loop in a process, because a global actor has one executor: tests that run at the same time take turns.
+/// The limit begins with the turn. What happens in a turn must not wait for a thread of the cooperative pool: thousands of
+/// other tests queue for those, and on a machine that does other things the queue takes minutes. A task that a run needs is
+/// therefore one of the run's own (`ReactorRun.task`), or prefers a `ThreadExecutor`.
+///
+/// - Parameter milliseconds: the limit, on the loop's clock.
 public func onReactor<Outcome: Sendable>(
-    _ start: @escaping @ReactorActor (ReactorRun<Outcome>) -> Void
+    within milliseconds: Int64 = 120_000, _ start: @escaping @ReactorActor (ReactorRun<Outcome>) -> Void
 ) async -> Outcome? {
     await withCheckedContinuation { continuation in
         onThread {
             let outcome = OutcomeBox<Outcome>()
             let status = EventLoop.run {
                 let run = ReactorRun(outcome)
-                run.after(milliseconds: 120_000) { run.loop.stop(status: 1) }
+                run.after(milliseconds: milliseconds) { run.end(status: 1) }
                 start(run)
             }
             continuation.resume(returning: status == 0 ? outcome.value : nil)
+        }
+    }
+}
+
+/// Runs each job of a task on a thread made for it, so that the task waits for no thread of the cooperative pool.
+public final class ThreadExecutor: TaskExecutor {
+    private static let threads = Mutex<Set<UInt>>([])
+
+    /// Whether the calling thread was made for a job.
+    public static var isHere: Bool { threads.withLock { $0.contains(UInt(pthread_self())) } }
+
+    public init() {}
+
+    public func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        onThread {
+            let thread = UInt(pthread_self())
+            _ = Self.threads.withLock { $0.insert(thread) }
+            job.runSynchronously(on: self.asUnownedTaskExecutor())
+            _ = Self.threads.withLock { $0.remove(thread) }
         }
     }
 }

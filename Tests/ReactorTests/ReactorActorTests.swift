@@ -47,7 +47,7 @@ import Testing
     func tasks() async {
         let isSame: Bool? = await onReactor { run in
             let here = UInt(pthread_self())
-            Task.detached {
+            Task.detached(executorPreference: ThreadExecutor()) {
                 let there = await threadOfReactor()
                 await run.finish(here == there)
             }

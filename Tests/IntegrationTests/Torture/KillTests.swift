@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("Killed at any instant", .serialized)
+@Suite("Killed at any instant", .serialized, .ownThread)
 struct KillTests {
     private static func number(_ name: String) -> UInt64? {
         ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }

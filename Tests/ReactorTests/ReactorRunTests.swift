@@ -1,0 +1,57 @@
+import Glibc
+import Reactor
+import ReactorTestSupport
+import Testing
+
+@Suite("A test's turn on the loop")
+struct ReactorRunTests {
+    @Test("what leaves the loop in it has a thread made for it, and none of the cooperative pool")
+    func threads() async {
+        let places: [String]? = await onReactor { run in
+            let loop = UInt(pthread_self())
+            run.task {
+                let beginning = place(loop)
+                let beside = await placeBeside(loop)
+                run.finish([beginning, beside, place(loop)])
+            }
+        }
+        #expect(places == ["the loop", "a thread of its own", "the loop"])
+    }
+
+    @Test("a task that finishes after the limit does not end the turn of the next test")
+    func lateFinish() async {
+        let left = OutcomeBox<ReactorRun<Bool>>()
+        let first: Bool? = await onReactor(within: 1) { run in left.value = run }
+        #expect(first == nil)
+        let second: String? = await onReactor { run in
+            left.value?.finish(true)
+            run.after(milliseconds: 0) { run.finish("its own") }
+        }
+        #expect(second == "its own")
+    }
+
+    @Test("a clock that is wound fires what is due by then, in order, and nothing else")
+    func wind() async {
+        let fired: [String]? = await onReactor(within: 86_400_000) { run in
+            var fired: [String] = []
+            run.after(milliseconds: 3_600_000) { fired.append("an hour") }
+            run.after(milliseconds: 7_200_000) { fired.append("two hours") }
+            run.after(milliseconds: 1) {
+                fired.append("at once")
+                // By now the timerfd is armed for the next of them.
+                run.after(milliseconds: 5) {
+                    run.loop.wind(nanoseconds: 3_600_000_000_000)
+                    run.after(milliseconds: 1) { run.finish(fired) }
+                }
+            }
+        }
+        #expect(fired == ["at once", "an hour"])
+    }
+}
+
+private func placeBeside(_ loop: UInt) async -> String { place(loop) }
+
+private func place(_ loop: UInt) -> String {
+    if UInt(pthread_self()) == loop { return "the loop" }
+    return ThreadExecutor.isHere ? "a thread of its own" : "a thread of the pool"
+}
