@@ -3,7 +3,8 @@ import ButtonModel
 import Foundation
 import Testing
 
-/// The tables, made once by other programs, and the zone files that they were made from (Debian's tzdata 2025b).
+/// The reference tables, computed once by other programs, and the zone files they were computed from (Debian's tzdata
+/// 2025b).
 enum Resources {
     struct Offset: Sendable {
         var zone: String
@@ -21,7 +22,7 @@ enum Resources {
         try #require(Almanac.TimeZone(named: name, try octets(ofZone: name)))
     }
 
-    /// The words of each line that is no comment.
+    /// The fields of each line that is not a comment.
     static func lines(of table: String) throws -> [[String]] {
         let url = try #require(Bundle.module.url(forResource: table, withExtension: "txt", subdirectory: "Tables"))
         return try String(contentsOf: url, encoding: .utf8).split(separator: "\n")

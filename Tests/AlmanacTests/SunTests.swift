@@ -4,17 +4,17 @@ import Expressions
 import TestSupport
 import Testing
 
-@Suite("The sun")
+@Suite("Sun times")
 struct SunTests {
-    /// A line of the table.
+    /// One line of the reference table.
     struct Day {
         var place, date: String
         var location: Location
         var zone: TimeZone
-        /// In seconds of the day.
+        /// Local times in seconds since midnight; `nil` where the sun does not cross that elevation on this day.
         var dawn, sunrise, sunset, dusk: Int?
         var noon: Int
-        /// At 16:00, without air.
+        /// In degrees at 16:00, without atmospheric refraction.
         var elevation: Double
 
         init(_ words: [String]) throws {
@@ -44,7 +44,7 @@ struct SunTests {
 
     static func days() throws -> [Day] { try Resources.lines(of: "sun").map(Day.init) }
 
-    @Test("the sun rises and sets within half a minute of an almanac, in summer time and near the poles, too")
+    @Test("the sun rises and sets within half a minute of the reference, also near the poles and in summer time")
     func almanac() throws {
         let days = try SunTests.days()
         #expect(Set(days.map(\.place)).count == 16)
@@ -76,14 +76,14 @@ struct SunTests {
         }
     }
 
-    @Test("the elevation is an almanac's, lifted by the air when low")
+    @Test("the elevation is the reference's plus the refraction of the air, which is large near the horizon")
     func elevation() throws {
         for day in try SunTests.days() {
             let facts = day.location.sun(at: try day.time(16), in: day.zone)
             let lift = facts.elevation - day.elevation
             let place = "\(day.place) \(day.date): \(facts.elevation) is not \(day.elevation)"
             #expect(facts.isUp == (day.elevation > -50.0 / 60), "\(place)")
-            // A tenth of a degree at ten degrees, half a degree on the horizon.
+            // Refraction lifts the sun by a tenth of a degree at ten degrees and by half a degree at the horizon.
             switch day.elevation {
             case 12...: #expect((-0.02...0.1).contains(lift), "\(place)")
             case 2..<12: #expect((0.05...0.31).contains(lift), "\(place)")
@@ -99,7 +99,7 @@ struct SunTests {
         for day in try SunTests.days() where day.place == "Utrecht" || day.place == "Apia" {
             let midnight = try day.time(0)
             let facts = day.location.sun(at: midnight, in: day.zone)
-            // A day of summer time begins or ends before the sun rises.
+            // On a day on which the clock changes, it changes before the sun rises.
             let shift = day.zone.offset(at: try day.time(12)) - day.zone.offset(at: midnight)
             for (moment, isUp) in [(facts.sunrise, true), (facts.sunset, false)] {
                 let time = midnight + .seconds(moment - shift)
@@ -109,7 +109,7 @@ struct SunTests {
         }
     }
 
-    @Test("all hours of a local day have the same sunrise, on the days of summer time, too")
+    @Test("every time of a local day gives the same sunrise and dusk, also on days on which the clock changes")
     func wholeDay() throws {
         for day in try SunTests.days() where day.place == "Utrecht" {
             let noon = day.location.sun(at: try day.time(12), in: day.zone)
@@ -121,7 +121,7 @@ struct SunTests {
         }
     }
 
-    @Test("where twilight lasts all night it is always between dawn and dusk, and never between dusk and dawn")
+    @Test("twilight that lasts all night lies between dawn and dusk, and never between dusk and dawn")
     func whiteNight() throws {
         let anchorage = try #require(try SunTests.days().first { $0.place == "Anchorage" && $0.date == "2026-06-21" })
         let light = TimeWindow(after: .sun(.dawn, offsetMilliseconds: 0), before: .sun(.dusk, offsetMilliseconds: 0))
@@ -137,7 +137,7 @@ struct SunTests {
         }
     }
 
-    @Test("the last night before the polar day ends with a sunrise that no sunset has followed")
+    @Test("on the days around the last night before the polar day, noon is not between sunset and sunrise")
     func lastNight() throws {
         // Around 17 May in Tromsø: the sun that rises shortly after midnight stays up.
         let tromso = try #require(try SunTests.days().first { $0.place == "Tromso" })
@@ -157,7 +157,7 @@ struct SunTests {
         #expect(kinds == ["night", "none"])
     }
 
-    @Test("a zone far from the place still gives moments of its clock")
+    @Test("the sun's times are written in the clock of a zone that is far from the place")
     func foreignZone() throws {
         let sydney = try #require(try SunTests.days().first { $0.place == "Sydney" && $0.date == "2026-06-21" })
         let facts = sydney.location.sun(at: try sydney.time(12), in: .utc)
@@ -166,7 +166,7 @@ struct SunTests {
         #expect(abs((facts.sunset + 36_000) % 86_400 - there.sunset) <= 30)
     }
 
-    @Test("any place at any time has a sun", arguments: Array(1...4) as [UInt64])
+    @Test("the sun's times can be computed for any place at any time", arguments: Array(1...4) as [UInt64])
     func anywhere(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let odd = [90, -90, 0, 180, -180, 1e300, .infinity, -.infinity, .nan]

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Time zones")
 struct TimeZoneTests {
-    @Test("offsets are those of another program, before the first change, around changes and in the years of the rule")
+    @Test("offsets are those of the reference, before the first change, around changes and in the years of the TZ rule")
     func offsets() throws {
         let rows = try Resources.offsets()
         #expect(Set(rows.map(\.zone)).count == 32)
@@ -17,7 +17,7 @@ struct TimeZoneTests {
         }
     }
 
-    @Test("a local time means the moments at which the clock shows it, and no others")
+    @Test("a local time stands for exactly the moments at which the zone's clock shows it")
     func roundTrip() throws {
         for (name, rows) in Dictionary(grouping: try Resources.offsets(), by: \.zone) {
             let zone = try Resources.zone(name)
@@ -35,7 +35,7 @@ struct TimeZoneTests {
         }
     }
 
-    @Test("an hour that the clock jumps over has no moment, and one that it repeats has two")
+    @Test("a local time that the clock skips has no moment, and a local time that the clock repeats has two")
     func summerTime() throws {
         let amsterdam = try Resources.zone("Europe/Amsterdam")
         #expect(amsterdam.moments("2026-03-29 01:59:59") == ["2026-03-29T00:59:59.000Z"])
@@ -46,12 +46,12 @@ struct TimeZoneTests {
         #expect(amsterdam.moments("2026-10-25 02:00:00") == ["2026-10-25T00:00:00.000Z", "2026-10-25T01:00:00.000Z"])
         #expect(amsterdam.moments("2026-10-25 02:59:59") == ["2026-10-25T00:59:59.000Z", "2026-10-25T01:59:59.000Z"])
         #expect(amsterdam.moments("2026-10-25 03:00:00") == ["2026-10-25T02:00:00.000Z"])
-        // By the rule, for the file ends with 2037.
+        // The TZ rule at the end of the file gives this change: the file's own list of changes ends in 2037.
         #expect(amsterdam.moments("2045-03-26 02:30:00") == [])
         #expect(amsterdam.moments("2045-10-29 02:30:00") == ["2045-10-29T00:30:00.000Z", "2045-10-29T01:30:00.000Z"])
     }
 
-    @Test("summer time may be half an hour, and a whole day may be left out")
+    @Test("summer time may be half an hour, and a zone may leave out a whole day")
     func oddOnes() throws {
         let lordHowe = try Resources.zone("Australia/Lord_Howe")
         #expect(lordHowe.moments("2026-10-04 02:15:00") == [])
@@ -63,7 +63,7 @@ struct TimeZoneTests {
     }
 
     @Test(
-        "what is no date or no time of day has no moment",
+        "text that is no date or no time of day has no moment",
         arguments: [
             "2026-02-29 12:00:00", "1900-02-29 12:00:00", "2026-04-31 12:00:00", "2026-00-10 12:00:00",
             "2026-13-01 12:00:00", "2026-01-00 12:00:00", "2026-01-10 24:00:00", "2026-01-10 12:60:00",
@@ -73,13 +73,13 @@ struct TimeZoneTests {
         #expect(TimeZone.utc.moments(text) == [])
     }
 
-    @Test("29 February is a date every fourth year, and in 2000")
+    @Test("29 February is a date in every fourth year, 2000 included")
     func leapDays() {
         #expect(TimeZone.utc.moments("2028-02-29 12:00:00") == ["2028-02-29T12:00:00.000Z"])
         #expect(TimeZone.utc.moments("2000-02-29 12:00:00") == ["2000-02-29T12:00:00.000Z"])
     }
 
-    @Test("the clock on the wall has a weekday, and 1970 has seconds before it")
+    @Test("local times have a weekday, and moments before 1970 have negative seconds")
     func localTime() throws {
         let local = try Resources.zone("Europe/Amsterdam").localTime(at: UTCTime(milliseconds: 1_774_747_800_999))
         #expect((local.year, local.month, local.day) == (2026, 3, 29))
@@ -94,7 +94,7 @@ struct TimeZoneTests {
         #expect(before.unix == -1)
     }
 
-    @Test("a time stamp has the zone's offset")
+    @Test("a time stamp ends with the zone's offset")
     func timeStamps() throws {
         let time = UTCTime(milliseconds: 1_774_747_800_999)
         #expect(TimeZone.utc.timeStamp(at: time) == "2026-03-29T01:30:00+00:00")
@@ -103,14 +103,16 @@ struct TimeZoneTests {
         #expect(try Resources.zone("Asia/Kathmandu").timeStamp(at: time) == "2026-03-29T07:15:00+05:45")
     }
 
-    @Test("an offset with seconds is written without them, and stays the same moment")
+    @Test("an offset with seconds is written in time stamps without its seconds")
     func secondsInOffset() throws {
-        // Monrovia kept 44 minutes and 30 seconds behind until 1972.
+        // Until 1972 Monrovia's clock was 44 minutes and 30 seconds behind UTC.
         let stamp = try Resources.zone("Africa/Monrovia").timeStamp(at: UTCTime(seconds: 0))
         #expect(stamp == "1969-12-31T23:16:00-00:44")
     }
 
-    @Test("the ends of time have a local time", arguments: [Int64.min, Int64.max, Int64.min + 1, -62_167_219_200_000])
+    @Test(
+        "the earliest and the latest moment have a local time",
+        arguments: [Int64.min, Int64.max, Int64.min + 1, -62_167_219_200_000])
     func endsOfTime(milliseconds: Int64) throws {
         let time = UTCTime(milliseconds: milliseconds)
         for name in ["Europe/Amsterdam", "Asia/Gaza", "UTC"] {
@@ -129,7 +131,7 @@ extension TimeZone {
             second: local.second)
     }
 
-    /// `2026-03-29 02:30:00`
+    /// Reads a local time such as `2026-03-29 02:30:00`.
     fileprivate func moments(_ text: String) -> [String] {
         let numbers = text.split { "- :".contains($0) }.compactMap { Int($0) }
         return moments(

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Trigonometry")
 struct TrigonometryTests {
-    @Test("sine, cosine and tangent are the C library's to twelve digits")
+    @Test("sine, cosine and tangent agree with the C library's to twelve digits")
     func functions() {
         for degrees in stride(from: -1080.0, through: 1080, by: 0.37) {
             let angle = degrees * .pi / 180
@@ -16,7 +16,7 @@ struct TrigonometryTests {
         }
     }
 
-    @Test("so is the arcsine, at its ends to nine: there it is steep")
+    @Test("the arcsine agrees with the C library's to twelve digits, and to nine at its ends, where it is steep")
     func arcsine() {
         for value in stride(from: -0.999, through: 0.999, by: 0.0013) {
             #expect(abs(Trigonometry.arcsine(value) - asin(value) * 180 / .pi) < 1e-12)

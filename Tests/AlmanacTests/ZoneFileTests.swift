@@ -8,7 +8,7 @@ import Testing
 struct ZoneFileTests {
     static let seeds: [UInt64] = Array(1...8)
 
-    @Test("a file of version 1 is read by its times of four octets, and keeps its last offset")
+    @Test("a file of version 1 is read with its four-octet times, and its last offset stays")
     func versionOne() throws {
         let octets = ZoneFileTests.file(version: 0, changes: [(-86_400, 1), (86_400, 0)], offsets: [3600, 7200])
         let zone = try #require(TimeZone(named: "Test", octets))
@@ -19,7 +19,7 @@ struct ZoneFileTests {
         #expect(zone.offset(at: UTCTime(seconds: 1 << 40)) == 3600)
     }
 
-    @Test("of the versions with two blocks the second counts", arguments: [UInt8(ascii: "2"), UInt8(ascii: "4"), 0x39])
+    @Test("a file with two blocks is read from the second", arguments: [UInt8(ascii: "2"), UInt8(ascii: "4"), 0x39])
     func laterVersions(version: UInt8) throws {
         let first = ZoneFileTests.file(version: version, changes: [(0, 1)], offsets: [0, 60])
         let second = ZoneFileTests.file(
@@ -29,13 +29,13 @@ struct ZoneFileTests {
         #expect(zone.offset(at: UTCTime(seconds: -10_000_000_000)) == 10_800)
     }
 
-    @Test("without a change the rule holds always, and without a rule the last offset stays")
+    @Test("a rule without changes always holds, and without a rule the last offset stays")
     func withoutRule() throws {
         #expect(try ZoneFileTests.zone(rule: "<+03>-3").offset(at: UTCTime(seconds: -(1 << 40))) == 10_800)
         #expect(try ZoneFileTests.zone(rule: "").offset(at: UTCTime(seconds: 1 << 40)) == 0)
     }
 
-    @Test("saving that lasts all year is never interrupted")
+    @Test("a rule whose summer time lasts all year has one offset")
     func savingAllYear() throws {
         let zone = try ZoneFileTests.zone(rule: "EST5EDT,0/0,J365/25")
         for day in 0..<1500 {
@@ -47,9 +47,10 @@ struct ZoneFileTests {
         }
     }
 
-    @Test("a J day never counts 29 February, and a bare one does")
+    @Test("29 February does not count in a rule's Julian day (J), and counts in its zero-based day")
     func julianDays() throws {
-        // From 1 March, 02:00, in every year, and from the 60th day in the others.
+        // With J60 summer time begins on 1 March in every year; with 59 it begins on the 60th day, which is 29 February
+        // in leap years.
         let without = try ZoneFileTests.zone(rule: "AAA0BBB,J60,J365")
         let with = try ZoneFileTests.zone(rule: "AAA0BBB,59,J365")
         for (moment, expected) in [(1_772_330_400, [3600, 3600]), (1_835_402_400, [0, 3600])] as [(Int64, [Int])] {
@@ -60,19 +61,19 @@ struct ZoneFileTests {
         #expect(without.offset(at: UTCTime(seconds: 1_835_488_799)) == 0)
     }
 
-    @Test("the hours of a rule may be negative or beyond the day")
+    @Test("the time of day of a rule may be negative or more than 24 hours")
     func longHours() throws {
-        // 22 March 2026 is the fourth Sunday; 50 hours before its midnight is Thursday, 22:00.
+        // 22 March 2026 is the fourth Sunday. 50 hours before its midnight is Thursday, 22:00.
         let zone = try ZoneFileTests.zone(rule: "AAA0BBB,M3.4.0/-50,M10.4.4/167:59:59")
         #expect(zone.offset(at: UTCTime(seconds: 1_773_957_599)) == 0)
         #expect(zone.offset(at: UTCTime(seconds: 1_773_957_600)) == 3600)
-        // 22 October, a Thursday, and seven days less a second on, in summer time.
+        // From 22 October, a Thursday, the rule counts 167 hours, in summer time.
         let end: Int64 = 1_792_627_200 + 604_799 - 3600
         #expect(zone.offset(at: UTCTime(seconds: end - 1)) == 3600)
         #expect(zone.offset(at: UTCTime(seconds: end)) == 0)
     }
 
-    @Test("saving without days follows the C library: March to November")
+    @Test("a rule without dates has those of the C library, from March to November")
     func assumedDays() throws {
         let zone = try ZoneFileTests.zone(rule: "EST5EDT")
         #expect(zone.offset(at: UTCTime(seconds: 1_772_953_199)) == -18_000)
@@ -80,7 +81,7 @@ struct ZoneFileTests {
     }
 
     @Test(
-        "what is no TZ string is no zone file",
+        "a file whose footer is no TZ string is refused",
         arguments: [
             "A0", "AAA", "AAA25", "AAA1:60", "AAA1:00:60", "<AAA0", ":Europe/Berlin", "AAA0BBB,", "AAA0BBB,J0,J365",
             "AAA0BBB,366,J1", "AAA0BBB,M13.1.0,J1", "AAA0BBB,M1.6.0,J1", "AAA0BBB,M1.1.7,J1", "AAA0BBB,J1",
@@ -90,7 +91,7 @@ struct ZoneFileTests {
         #expect(TimeZone(named: "Test", ZoneFileTests.file(rule: rule)) == nil)
     }
 
-    @Test("what no clock can follow is refused")
+    @Test("a file with disordered changes, leap seconds, too large an offset, or no types or footer is refused")
     func badFiles() {
         func isRead(
             _ changes: [(Int64, UInt8)] = [], _ offsets: [Int32] = [0, 3600], leaps: UInt32 = 0, footer: String = "\n\n"
@@ -123,7 +124,7 @@ struct ZoneFileTests {
         #expect(TimeZone(named: "Test", file + filling + [0]) == nil)
     }
 
-    @Test("a file cut anywhere is none", arguments: ["Europe/Amsterdam", "Africa/Monrovia", "UTC"])
+    @Test("a file that is cut short anywhere is refused", arguments: ["Europe/Amsterdam", "Africa/Monrovia", "UTC"])
     func cut(name: String) throws {
         let octets = try Resources.octets(ofZone: name)
         for count in octets.indices {
@@ -131,14 +132,14 @@ struct ZoneFileTests {
         }
     }
 
-    @Test("a damaged file is none, or one that can be asked anything", arguments: seeds)
+    @Test("a damaged file is refused, or makes a zone that answers every question", arguments: seeds)
     func damaged(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let whole = try Resources.octets(ofZone: ["Asia/Gaza", "Europe/Dublin"].randomElement(using: &random) ?? "UTC")
         for _ in 0..<400 {
             var octets = whole
             for _ in 0..<Int.random(in: 1...6, using: &random) {
-                // Among the headers and in the rule the damage tells more than among the changes.
+                // Damage in the headers and in the rule reaches more of the reader than damage in the list of changes.
                 let near = [0..<octets.count, max(0, octets.count - 40)..<octets.count, 0..<60]
                 let index = Int.random(in: near.randomElement(using: &random) ?? 0..<1, using: &random)
                 octets[index] = UInt8.random(in: 0...255, using: &random)
@@ -147,7 +148,7 @@ struct ZoneFileTests {
         }
     }
 
-    @Test("a random rule is none, or one that can be asked anything", arguments: seeds)
+    @Test("a random rule is refused, or makes a zone that answers every question", arguments: seeds)
     func randomRules(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let words = [
@@ -186,7 +187,7 @@ extension ZoneFileTests {
             + file(version: 0x32, changes: [], offsets: [0], footer: "\n\(rule)\n")
     }
 
-    /// One header and block; with a footer, the second of two.
+    /// One header and its block. A file of a later version has two, and the footer follows the second.
     private static func file(
         version: UInt8, changes: [(moment: Int64, type: UInt8)], offsets: [Int32], leaps: UInt32 = 0,
         footer: String? = nil

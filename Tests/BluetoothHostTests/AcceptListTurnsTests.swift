@@ -4,13 +4,13 @@ import Testing
 
 @testable import BluetoothHost
 
-@Suite("Turns in an accept list that is too short")
+@Suite("Turns of peers in a short accept list")
 struct AcceptListTurnsTests {
     private static func peers(_ count: Int) -> [BluetoothAddress] {
         (0..<count).map { BluetoothAddress(rawValue: 0x80E4_DA00_0000 + UInt64($0)) }
     }
 
-    @Test("with room for all nobody waits")
+    @Test("no peer waits if the accept list has room for all")
     func room() {
         var turns = AcceptListTurns()
         let peers = Self.peers(3)
@@ -21,7 +21,7 @@ struct AcceptListTurnsTests {
         #expect(turns.placed(3, without: []) == Set(peers))
     }
 
-    @Test("whoever is connected needs no place, and is last in line when its link ends")
+    @Test("a connected peer needs no entry, and waits behind the others when its link has ended")
     func links() {
         var turns = AcceptListTurns()
         let peers = Self.peers(4)
@@ -31,7 +31,7 @@ struct AcceptListTurnsTests {
         #expect(turns.waiting(2, without: []) == [peers[3], peers[1]])
     }
 
-    @Test("another first peer takes one place; the others keep theirs in order")
+    @Test("a new first peer takes one entry, and the other peers keep their order")
     func anotherFirst() {
         var turns = AcceptListTurns()
         let peers = Self.peers(4)
@@ -45,7 +45,7 @@ struct AcceptListTurnsTests {
     }
 
     @Test(
-        "everybody has a place within as many turns as it takes, the first always, and no place is empty",
+        "every peer gets an entry within a bounded number of turns, the first has one in each, and none stays free",
         arguments: 0..<100 as Range<UInt64>)
     func fairness(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -57,7 +57,7 @@ struct AcceptListTurnsTests {
         turns.want(peers)
         for _ in 0..<Int.random(in: 0..<5, using: &random) { turns.turn(places, without: connected) }
 
-        // With one place the first has every other turn; else one place is always its own.
+        // With one entry the first peer has it every other turn; with more, one entry is always the first peer's.
         let round = places == 1 ? 2 * (waiting.count - 1) + 1 : (waiting.count - 1 + places - 2) / (places - 1)
         var seen: Set<BluetoothAddress> = []
         for _ in 0..<max(1, round) {

@@ -18,7 +18,7 @@ extension Host.Input {
         .event(.commandStatus(opcode, allowance: 1, status))
     }
 
-    /// One L2CAP frame in one ACL packet.
+    /// One L2CAP frame in one ACL data packet.
     static func frame(_ handle: ConnectionHandle, channel: UInt16, _ payload: [UInt8]) -> Host.Input {
         .received(
             ACLDataPacket(handle: handle, boundary: .firstFromController, data: l2cap(channel, payload)).packet)
@@ -58,8 +58,8 @@ func l2cap(_ channel: UInt16, _ payload: [UInt8]) -> [UInt8] {
     return writer.bytes
 }
 
-/// A host and the controller it talks to, played by hand. Timers are left out of what is compared; the tests
-/// about time use `Transcript` itself.
+/// A host whose controller is the test. `given` and `when` leave timers out; tests about timers use `Transcript`
+/// itself.
 struct Bench {
     var talk: Transcript<Host>
 
@@ -67,7 +67,7 @@ struct Bench {
         address: BluetoothAddress(rawValue: 0x0011_2233_4455), hciVersion: 12, manufacturer: 0x000F, acceptListSize: 2,
         aclDataLength: 27, aclBufferCount: 4)
 
-    /// A host whose controller is ready.
+    /// Makes a host whose controller has been set up.
     init(_ configuration: Host.Configuration = .init(), info: ControllerInfo = Bench.info) {
         talk = Transcript(Host(configuration))
         setUp(info)
@@ -81,7 +81,7 @@ struct Bench {
         }
     }
 
-    /// What a controller of this description answers during set-up, in order.
+    /// The answers of such a controller during set-up, in order.
     static func setUpAnswers(_ info: ControllerInfo) -> [(HCIOpcode, [UInt8])] {
         var version = ByteWriter()
         version.uint8(info.hciVersion)
@@ -107,7 +107,7 @@ struct Bench {
         ]
     }
 
-    /// What has to happen first: nothing is asserted.
+    /// Feeds an input and asserts nothing; returns the effects without timers.
     @discardableResult
     mutating func given(_ input: Host.Input) -> [Host.Effect] {
         talk.given(input).filter {
@@ -118,14 +118,14 @@ struct Bench {
         }
     }
 
-    /// Without effects nothing is expected to follow, timers apart.
+    /// Feeds an input and expects exactly these effects, timers apart.
     mutating func when(
         _ input: Host.Input, expect effects: Host.Effect..., sourceLocation: SourceLocation = #_sourceLocation
     ) {
         #expect(given(input) == effects, sourceLocation: sourceLocation)
     }
 
-    /// Time passes, and the timer fires.
+    /// Lets time pass, fires the timer and expects exactly these effects.
     mutating func wait(
         _ duration: Duration, expect effects: Host.Effect..., sourceLocation: SourceLocation = #_sourceLocation
     ) {
@@ -133,7 +133,7 @@ struct Bench {
         #expect(given(.timerFired) == effects, sourceLocation: sourceLocation)
     }
 
-    /// A link that comes up without having been asked for: enough for the layers above.
+    /// Reports a connection that the host did not ask for, which is enough for tests of the layers above.
     mutating func connect(
         _ handle: ConnectionHandle = link, _ peer: BluetoothAddress = kitchen, role: LinkRole = .central
     ) {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BluetoothHost
 
-/// Two ends of one link, told of nothing but each other's packets.
+/// The two hosts at the ends of one link. Each gets the other's packets and nothing else.
 private struct TwoEnds {
     private(set) var tables: [ChannelTable]
     private var identifiers = [SignallingIdentifiers(), SignallingIdentifiers()]
@@ -22,7 +22,7 @@ private struct TwoEnds {
         take(tables[0].open(Self.spsm, &identifiers[0], at: now), of: 0)
     }
 
-    /// - Returns: whether it was taken.
+    /// - Returns: whether the SDU was accepted.
     mutating func send(_ sdu: [UInt8], from end: Int) -> Bool {
         guard let channel = channels[end] else { return false }
         let effects = tables[end].send(sdu, on: channel.id)
@@ -35,7 +35,7 @@ private struct TwoEnds {
         take(tables[end].setReceiving(isReceiving, on: channel.id, &identifiers[end], at: now), of: end)
     }
 
-    /// One frame of one end, if it may send one.
+    /// Passes one frame from one end to the other, if there is one.
     mutating func step(_ end: Int) -> Bool {
         guard tables[end].canSend else { return false }
         take(tables[end].nextFrame(), of: end)
@@ -63,7 +63,7 @@ private struct TwoEnds {
     }
 }
 
-@Suite("Channels, whatever their sizes")
+@Suite("Channels with random sizes")
 struct ChannelPropertyTests {
     @Test(
         "SDUs of every size around the boundaries arrive as they were sent",
@@ -73,7 +73,7 @@ struct ChannelPropertyTests {
         let configuration = ChannelConfiguration(mtu: sizes.mtu, mps: sizes.mps, credits: credits)
         var ends = TwoEnds([configuration, configuration])
         let (mtu, mps) = (Int(sizes.mtu), Int(sizes.mps))
-        // The first piece has two octets less room.
+        // The first K-frame has two octets less room, for the SDU length.
         let interesting = [0, 1, mps - 3, mps - 2, mps - 1, mps, 2 * mps - 3, 2 * mps - 2, 2 * mps - 1, mtu - 1, mtu]
         let lengths = interesting.filter { (0...mtu).contains($0) }
         for length in lengths {
@@ -92,7 +92,9 @@ struct ChannelPropertyTests {
         #expect(ends.failures.isEmpty && ends.anomalies.isEmpty)
     }
 
-    @Test("both ways at once, in any order, with pauses, nothing is lost or mixed", arguments: 0..<100 as Range<UInt64>)
+    @Test(
+        "SDUs in both directions, in any order and with pauses, arrive complete and in order",
+        arguments: 0..<100 as Range<UInt64>)
     func anyOrder(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let configurations = (0..<2).map { _ in
@@ -120,7 +122,7 @@ struct ChannelPropertyTests {
     }
 
     @Test(
-        "a peer that sends anything, in any order, makes nothing trap and nothing grow",
+        "random frames of a peer neither trap nor make a queue grow without bound",
         arguments: 0..<200 as Range<UInt64>)
     func anything(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

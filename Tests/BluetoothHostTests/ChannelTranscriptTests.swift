@@ -4,14 +4,14 @@ import Bytes
 import TestSupport
 import Testing
 
-@Suite("Credit-based channels")
+@Suite("L2CAP credit-based channels")
 struct ChannelTranscriptTests {
     private let spsm = SPSM(rawValue: 0x0081)
     private let id = L2CAPChannelID(rawValue: 0x40)
-    /// An SDU of at most 64 octets in pieces of at most 30, four at a time.
+    /// SDUs of at most 64 octets in K-frames of at most 30, with four credits.
     private static let configuration = Host.Configuration(channels: ChannelConfiguration(mtu: 64, mps: 30, credits: 4))
 
-    /// A link, and buffers for everything.
+    /// A link with ATT_MTU 23 and buffers for every packet.
     private func connected(_ configuration: Host.Configuration = configuration) -> Bench {
         var info = Bench.info
         info.aclDataLength = 251
@@ -21,7 +21,8 @@ struct ChannelTranscriptTests {
         return bench
     }
 
-    /// A channel we opened; the peer's is 0x55, and it takes 100 octets in pieces of 23.
+    /// A channel that the host opened. The peer's channel id is 0x55, and it takes SDUs of 100 octets in K-frames of
+    /// 23.
     private func open(credits: UInt16 = 3, _ configuration: Host.Configuration = configuration) -> Bench {
         var bench = connected(configuration)
         bench.given(.perform(.openChannel(link, spsm)))
@@ -33,7 +34,7 @@ struct ChannelTranscriptTests {
 
     private func sdu(_ octets: [UInt8]) -> Host.Input { .perform(.sendSDU(link, id, octets)) }
 
-    /// What becomes of a channel by a violation: it is closed and the peer asked to close its own.
+    /// Expects a violation to close the channel and to send a disconnection request to the peer.
     private func expectClosed(
         _ bench: inout Bench, _ input: Host.Input, identifier: UInt8 = 2, _ violation: ChannelViolation,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -41,14 +42,14 @@ struct ChannelTranscriptTests {
         bench.when(
             input, expect: .signalling([0x06, identifier, 4, 0, 0x55, 0, 0x40, 0]),
             .event(.channelClosed(link, id, .violation(violation))), sourceLocation: sourceLocation)
-        // What is still under way counts for nothing.
+        // Frames and credits that were on their way are ignored.
         bench.when(.frame(link, channel: 0x40, [1, 0, 1]), sourceLocation: sourceLocation)
         bench.when(.signalling([0x16, 9, 4, 0, 0x55, 0, 1, 0]), sourceLocation: sourceLocation)
     }
 
     // MARK: Opening
 
-    @Test("a channel is asked for with what we take, and opened with what the peer takes")
+    @Test("a channel is requested with the host's limits, and reported with the peer's")
     func opened() {
         var bench = connected()
         bench.when(
@@ -60,7 +61,7 @@ struct ChannelTranscriptTests {
     }
 
     @Test(
-        "a refusal is told with its code",
+        "a refused channel is reported with the result code",
         arguments: [2, 4, 5, 6, 7, 8, 9, 10, 11] as [UInt8])
     func refused(result: UInt8) {
         var bench = connected()
@@ -73,7 +74,7 @@ struct ChannelTranscriptTests {
             expect: .event(.anomaly("an unexpected signalling response")))
     }
 
-    @Test("a peer that knows no such channels rejects the request")
+    @Test("a peer without credit-based channels rejects the request")
     func rejected() {
         var bench = connected()
         bench.given(.perform(.openChannel(link, spsm)))
@@ -82,7 +83,7 @@ struct ChannelTranscriptTests {
     }
 
     @Test(
-        "a channel that cannot be one is not opened",
+        "a response with invalid values opens no channel",
         arguments: [
             [0x3F, 0, 100, 0, 23, 0, 3, 0], [0x80, 0, 100, 0, 23, 0, 3, 0], [0x55, 0, 22, 0, 23, 0, 3, 0],
             [0x55, 0, 100, 0, 22, 0, 3, 0], [0x55, 0, 100, 0, 0xFE, 0xFF, 3, 0],
@@ -95,7 +96,7 @@ struct ChannelTranscriptTests {
             expect: .event(.channelOpenFailed(link, spsm, .malformedResponse)))
     }
 
-    @Test("thirty seconds of silence are an answer; one that comes later counts for nothing")
+    @Test("a channel request without answer for thirty seconds fails, and a later answer is an anomaly")
     func noAnswer() {
         var bench = connected()
         bench.given(.perform(.openChannel(link, spsm)))
@@ -107,7 +108,7 @@ struct ChannelTranscriptTests {
             expect: .event(.anomaly("an unexpected signalling response")))
     }
 
-    @Test("a link has so many channels; one more fails at once, and a number is free again after its channel")
+    @Test("a link has a maximum of channels; one more fails at once, and ids are used again")
     func tooMany() {
         var bench = connected()
         for number in 0..<UInt8(Host.maximumChannels) {
@@ -126,7 +127,7 @@ struct ChannelTranscriptTests {
             expect: .signalling([0x14, 9, 10, 0, 0x81, 0, 0x42, 0, 64, 0, 30, 0, 4, 0]))
     }
 
-    @Test("without a link nothing is opened, sent or closed")
+    @Test("without a link or channel nothing is opened, sent or closed")
     func noLink() {
         var bench = connected()
         bench.when(
@@ -138,13 +139,13 @@ struct ChannelTranscriptTests {
         bench.when(.perform(.closeChannel(link, id)))
     }
 
-    // MARK: Being asked
+    // MARK: Requests of the peer
 
     private func request(_ identifier: UInt8, spsm: UInt8 = 0x81, _ offer: [UInt8]) -> Host.Input {
         .signalling([0x14, identifier, 10, 0, spsm, 0] + offer)
     }
 
-    @Test("a peer may open what is listened on, until it is not any more")
+    @Test("a peer may open a channel to a PSM as long as the host listens on it")
     func listening() {
         var bench = connected()
         let offer: [UInt8] = [0x55, 0, 100, 0, 23, 0, 3, 0]
@@ -162,7 +163,7 @@ struct ChannelTranscriptTests {
     }
 
     @Test(
-        "a request that is wrong is refused by the standard's code",
+        "an invalid channel request is refused with the result code of the specification",
         arguments: [
             (0x80, [0x55, 0, 100, 0, 23, 0, 3, 0], 2), (0x81, [0x3F, 0, 100, 0, 23, 0, 3, 0], 9),
             (0x81, [0x80, 0, 100, 0, 23, 0, 3, 0], 9), (0x81, [0x54, 0, 100, 0, 23, 0, 3, 0], 10),
@@ -179,7 +180,7 @@ struct ChannelTranscriptTests {
 
     // MARK: Sending
 
-    @Test("an SDU goes in pieces, its length before the first, as far as the credits reach")
+    @Test("an SDU is sent in K-frames, its length in the first, as far as the credits reach")
     func sending() {
         var bench = open()
         let value = Array(0..<80 as Range<UInt8>)
@@ -193,18 +194,18 @@ struct ChannelTranscriptTests {
         bench.when(sdu([]), expect: .frame(link, channel: 0x55, [0, 0]))
     }
 
-    @Test("an SDU longer than the peer takes is refused, and nothing of it is sent")
+    @Test("an SDU longer than the peer's MTU is refused and not sent")
     func sduTooLong() {
         var bench = open()
         bench.when(sdu(Array(repeating: 0, count: 101)), expect: .event(.sduRefused(link, id, .tooLong)))
         #expect(bench.given(sdu(Array(repeating: 0, count: 100))).count == 3)
     }
 
-    @Test("a full queue refuses, and says when half of it is free")
+    @Test("a full queue refuses an SDU, and an event says when half of the queue is free")
     func backpressure() {
         var bench = open(credits: 0)
         let value = [UInt8](repeating: 0, count: 98)
-        // Each SDU takes 100 of 65 537 octets.
+        // Each SDU takes 100 of the queue's 65 537 octets.
         for _ in 0..<655 { bench.when(sdu(value)) }
         bench.when(sdu(value), expect: .event(.sduRefused(link, id, .queueFull)))
         bench.when(sdu(Array(value.prefix(35))))
@@ -221,13 +222,13 @@ struct ChannelTranscriptTests {
             guard effects.count == 1 else { break }
             frames += 1
         }
-        // 656 SDUs; five pieces for each of the long ones, two for the short one.
+        // These are 656 SDUs: the long ones have five K-frames each, the short one has two.
         #expect(frames == 655 * 5 + 2)
         #expect(writable.count == 1)
         #expect((1630...1650).contains(writable.first ?? 0))
     }
 
-    @Test("credits beyond 65535 are a violation; none at all, or for no channel, are an anomaly")
+    @Test("credits beyond 65535 close the channel; zero credits and credits for no channel are anomalies")
     func credits() {
         var bench = open(credits: 65_000)
         bench.when(
@@ -240,7 +241,7 @@ struct ChannelTranscriptTests {
 
     // MARK: Receiving
 
-    @Test("pieces become an SDU; half of the credits are given back at once")
+    @Test("K-frames are joined to an SDU, and half of the credits are returned at once")
     func receiving() {
         var bench = open()
         bench.when(.frame(link, channel: 0x40, [40, 0] + Array(0..<28)))
@@ -250,7 +251,7 @@ struct ChannelTranscriptTests {
         bench.when(.frame(link, channel: 0x40, [0, 0]), expect: .event(.sduReceived(link, id, [])))
     }
 
-    @Test("a peer that is to wait gets no credits, and then all of them")
+    @Test("a channel that does not receive returns no credits, and all of them when it receives again")
     func setReceiving() {
         var bench = open()
         bench.when(.perform(.setReceiving(link, id, false)))
@@ -263,7 +264,7 @@ struct ChannelTranscriptTests {
         bench.when(.perform(.setReceiving(link, id, true)))
     }
 
-    @Test("a frame without a credit is a violation")
+    @Test("a K-frame without a credit closes the channel")
     func noCredit() {
         var bench = open()
         bench.when(.perform(.setReceiving(link, id, false)))
@@ -272,7 +273,7 @@ struct ChannelTranscriptTests {
     }
 
     @Test(
-        "a frame that may not be is a violation",
+        "an invalid K-frame closes the channel",
         arguments: [
             ([[1]], .noLength), ([[]], .noLength), ([[65, 0]], .sduTooLong), ([[0xFF, 0xFF]], .sduTooLong),
             ([[1, 0, 1, 2]], .sduOverrun), ([[30, 0] + Array(0..<28), [1, 2, 3]], .sduOverrun),
@@ -284,7 +285,7 @@ struct ChannelTranscriptTests {
         expectClosed(&bench, .frame(link, channel: 0x40, frames.last ?? []), violation)
     }
 
-    @Test("a frame so long that it is not even kept ends its channel")
+    @Test("an L2CAP frame longer than the host keeps closes its channel")
     func oversized() {
         var bench = open()
         bench.when(
@@ -294,7 +295,7 @@ struct ChannelTranscriptTests {
             .event(.channelClosed(link, id, .violation(.frameTooLong))))
     }
 
-    @Test("a frame for a channel that is not there is an anomaly", arguments: [0x40, 0x41, 0x7F] as [UInt16])
+    @Test("a frame for an unknown channel is an anomaly", arguments: [0x40, 0x41, 0x7F] as [UInt16])
     func noChannel(channel: UInt16) {
         var bench = connected()
         bench.when(
@@ -302,9 +303,9 @@ struct ChannelTranscriptTests {
             expect: .event(.anomaly("a frame for L2CAP channel \(channel)")))
     }
 
-    // MARK: The end
+    // MARK: Closing
 
-    @Test("a channel we close is gone at once; its number is free when the peer has answered")
+    @Test("a channel closed by the host ends at once, and its id is free after the peer's answer")
     func closing() {
         var bench = open(credits: 0)
         bench.when(sdu([1]))
@@ -323,7 +324,7 @@ struct ChannelTranscriptTests {
             expect: .signalling([0x14, 4, 10, 0, 0x81, 0, 0x40, 0, 64, 0, 30, 0, 4, 0]))
     }
 
-    @Test("a peer that never answers the end of a channel loses it all the same")
+    @Test("the id of a closed channel is free after thirty seconds without an answer")
     func closingSilence() {
         var bench = open()
         bench.given(.perform(.closeChannel(link, id)))
@@ -334,7 +335,7 @@ struct ChannelTranscriptTests {
             expect: .signalling([0x14, 3, 10, 0, 0x81, 0, 0x40, 0, 64, 0, 30, 0, 4, 0]))
     }
 
-    @Test("the peer closes, is answered, and its channel is gone; when both close, both are answered")
+    @Test("a channel closed by the peer is answered and ends; a peer that closes at the same time is answered, too")
     func closedByPeer() {
         var bench = open()
         bench.when(
@@ -349,7 +350,7 @@ struct ChannelTranscriptTests {
             expect: .event(.anomaly("the peer rejected signalling packet 2")))
     }
 
-    @Test("an end of what is not there is rejected with the channels it named; one with the wrong source is ignored")
+    @Test("the end of an unknown channel is rejected with its ids, and an end with the wrong source id is ignored")
     func wrongDisconnection() {
         var bench = open()
         bench.when(
@@ -359,7 +360,7 @@ struct ChannelTranscriptTests {
         bench.when(sdu([7]), expect: .frame(link, channel: 0x55, [1, 0, 7]))
     }
 
-    @Test("channels end before their link, and what is being opened fails")
+    @Test("when a link ends its channels are closed first, and requested channels fail")
     func linkLost() {
         var bench = open()
         bench.given(.perform(.openChannel(link, spsm)))
@@ -371,7 +372,7 @@ struct ChannelTranscriptTests {
                 .disconnected(Connection(handle: link, peer: kitchen, role: .central), reason: .connectionTimeout)))
     }
 
-    @Test("what a host takes is brought into the standard's range")
+    @Test("the host's own limits are brought into the range of the specification")
     func limits() {
         var bench = connected(.init(channels: ChannelConfiguration(mtu: 0, mps: 0, credits: 0)))
         bench.when(
@@ -383,7 +384,7 @@ struct ChannelTranscriptTests {
             expect: .signalling([0x14, 1, 10, 0, 0x81, 0, 0x40, 0, 0xFF, 0xFF, 0x05, 2, 0xFF, 0xFF]))
     }
 
-    // MARK: Beside others
+    // MARK: Sharing the controller's buffers
 
     /// A channel with much to send, on a controller with few and small buffers.
     private func busy(buffers: Int) -> Bench {
@@ -398,17 +399,17 @@ struct ChannelTranscriptTests {
         return bench
     }
 
-    @Test("a request waits for the rest of one piece, not for the channel")
+    @Test("an ATT request waits for the rest of one K-frame, and not for the whole queue of a channel")
     func attributesFirst() throws {
         var bench = busy(buffers: 2)
         bench.when(.perform(.read(link, AttributeHandle(rawValue: 3))))
         var packets: [Host.Effect] = []
         while packets.count < 100, packets.last != .attribute([0x0A, 3, 0]) { packets += bench.given(.freed()) }
-        // A piece of 512 octets is 20 packets, of which two were under way.
+        // A K-frame of 512 octets is 20 packets, of which two were already sent.
         #expect(packets.count == 19)
     }
 
-    @Test("a request waits no longer where a buffer is left for another link")
+    @Test("an ATT request waits for one K-frame also if a buffer is reserved for another link")
     func attributesFirstBesideOthers() {
         var bench = busy(buffers: 4)
         bench.connect(otherLink, hall)
@@ -419,19 +420,19 @@ struct ChannelTranscriptTests {
         #expect(packets.count <= 20)
     }
 
-    @Test("another link gets its turn at once, and a buffer is kept for it")
+    @Test("another link may send at once, and a buffer stays reserved for it")
     func otherLinks() {
         var bench = busy(buffers: 4)
         bench.connect(otherLink, hall)
         let write = Host.Input.perform(.write(otherLink, AttributeHandle(rawValue: 3), [9]))
         bench.when(write)
         bench.when(.freed(), expect: .attribute([0x52, 3, 0, 9], on: otherLink))
-        // From now on the busy link leaves the fourth buffer to the other.
+        // From now on the busy link leaves the fourth buffer to the other link.
         bench.when(.freed(of: otherLink))
         bench.when(write, expect: .attribute([0x52, 3, 0, 9], on: otherLink))
     }
 
-    @Test("channels of one link take turns")
+    @Test("the channels of a link take turns at the buffers")
     func turns() {
         var info = Bench.info
         info.aclBufferCount = 1
@@ -442,7 +443,7 @@ struct ChannelTranscriptTests {
             bench.given(.signalling([0x14, peer, 10, 0, 0x81, 0, peer, 0, 100, 0, 23, 0, 9, 0]))
             bench.when(.freed())
         }
-        // The only buffer is taken while the queues fill.
+        // The write takes the only buffer, so that the SDUs queue up.
         bench.given(.perform(.write(link, AttributeHandle(rawValue: 3), [0])))
         for number in 1...3 as ClosedRange<UInt8> { bench.when(sdu([number])) }
         for number in 4...5 as ClosedRange<UInt8> {

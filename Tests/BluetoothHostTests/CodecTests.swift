@@ -5,9 +5,9 @@ import Testing
 
 @testable import BluetoothHost
 
-@Suite("Codecs")
+@Suite("Encoding and decoding")
 struct CodecTests {
-    @Test("a command is decoded to what was encoded, and not when it is cut", arguments: Samples.commands)
+    @Test("a command is decoded as it was encoded, and refused when it is cut short", arguments: Samples.commands)
     func command(_ command: HCICommand) throws {
         let octets = Array(command.packet.dropFirst())
         #expect(command.packet.first == 1)
@@ -17,7 +17,7 @@ struct CodecTests {
         }
     }
 
-    @Test("an event is decoded to what was encoded, and not when it is cut", arguments: Samples.events)
+    @Test("an event is decoded as it was encoded, and refused when it is cut short", arguments: Samples.events)
     func event(_ event: HCIEvent) throws {
         let octets = Array(event.packet.dropFirst())
         #expect(event.packet.first == 4)
@@ -27,7 +27,7 @@ struct CodecTests {
         }
     }
 
-    @Test("a PDU is decoded to what was encoded; cut short it is refused or is another PDU", arguments: Samples.pdus)
+    @Test("an ATT PDU is decoded as it was encoded; cut short it is refused or is another PDU", arguments: Samples.pdus)
     func pdu(_ pdu: ATTPDU) throws {
         #expect(try ATTPDU(decoding: ByteReader(pdu.encoded)) == pdu)
         for length in pdu.encoded.indices {
@@ -35,7 +35,9 @@ struct CodecTests {
         }
     }
 
-    @Test("a signalling packet is decoded to what was encoded, and not when it is cut", arguments: Samples.signalling)
+    @Test(
+        "a signalling packet is decoded as it was encoded, and refused when it is cut short",
+        arguments: Samples.signalling)
     func signalling(_ packet: SignallingPacket) throws {
         #expect(try SignallingPacket(decoding: ByteReader(packet.encoded)) == packet)
         for length in packet.encoded.indices {
@@ -46,7 +48,7 @@ struct CodecTests {
     }
 
     @Test(
-        "an ACL packet is decoded to what was encoded",
+        "an ACL data packet is decoded as it was encoded",
         arguments: [ACLDataPacket.Boundary.firstFromHost, .continuing, .firstFromController])
     func acl(boundary: ACLDataPacket.Boundary) throws {
         let packet = ACLDataPacket(handle: ConnectionHandle(rawValue: 0x0EFF), boundary: boundary, data: [1, 2, 3])
@@ -55,7 +57,7 @@ struct CodecTests {
         #expect(throws: Truncated.self) { try ACLDataPacket(decoding: Array(packet.packet.dropFirst().dropLast())) }
     }
 
-    @Test("the exact octets of a pending connection")
+    @Test("LE Create Connection has the octets of the specification")
     func createConnection() {
         let command = HCICommand.leCreateConnection(
             .init(scanInterval: 0x60, scanWindow: 0x30, peer: nil, connection: Samples.parameters))
@@ -64,7 +66,7 @@ struct CodecTests {
                 + "00000000")
     }
 
-    @Test("octets from anywhere are decoded or refused", arguments: 0..<200 as Range<UInt64>)
+    @Test("random octets are decoded or refused, and never trap", arguments: 0..<200 as Range<UInt64>)
     func anything(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<50 {
@@ -90,7 +92,7 @@ struct CodecTests {
     }
 }
 
-/// One of each.
+/// One sample of each kind.
 enum Samples {
     static let parameters = ConnectionParameters(
         intervalMinimum: 80, intervalMaximum: 90, peripheralLatency: 17, supervisionTimeout: 800)

@@ -4,7 +4,7 @@ import Bytes
 import TestSupport
 import Testing
 
-@Suite("A controller that goes wrong")
+@Suite("Controller faults")
 struct ControllerFaultTranscriptTests {
     private let connection = Connection(handle: link, peer: kitchen, role: .central)
     private static let write = Host.Input.perform(.write(link, AttributeHandle(rawValue: 3), [7]))
@@ -18,9 +18,9 @@ struct ControllerFaultTranscriptTests {
         return bench
     }
 
-    // MARK: What it owes
+    // MARK: Packets and links that do not end
 
-    @Test("packets neither completed nor lost four seconds after the supervision timeout give their buffers back")
+    @Test("buffers of packets not completed four seconds after the supervision timeout are free again")
     func forgottenPackets() {
         var bench = connected()
         for _ in 0..<4 { bench.when(Self.write, expect: .attribute(Self.written)) }
@@ -33,7 +33,7 @@ struct ControllerFaultTranscriptTests {
         bench.wait(.seconds(100))
     }
 
-    @Test("when that happens twice in a row the link is ended")
+    @Test("a link whose packets are twice in a row not completed is disconnected")
     func stuckLink() {
         var bench = connected()
         bench.when(Self.write, expect: .attribute(Self.written))
@@ -51,7 +51,7 @@ struct ControllerFaultTranscriptTests {
         bench.wait(.seconds(200))
     }
 
-    @Test("the supervision timeout that counts is the last one agreed on")
+    @Test("the supervision timeout of the latest connection update counts")
     func longerTimeout() {
         var bench = connected()
         bench.given(
@@ -63,7 +63,7 @@ struct ControllerFaultTranscriptTests {
         bench.wait(.milliseconds(1), expect: .event(.anomaly("1 packets of link 64 were never completed")))
     }
 
-    @Test("packets that go slowly are not forgotten")
+    @Test("packets that are completed slowly keep their buffers")
     func slowPackets() {
         var bench = connected()
         for _ in 0..<4 { bench.when(Self.write, expect: .attribute(Self.written)) }
@@ -74,7 +74,7 @@ struct ControllerFaultTranscriptTests {
         bench.wait(.seconds(60))
     }
 
-    @Test("a link that does not end is the end of the controller")
+    @Test("a disconnection without an event is reported as a stopped controller")
     func linkNotEnded() {
         var bench = connected()
         bench.when(
@@ -87,7 +87,7 @@ struct ControllerFaultTranscriptTests {
             .event(.failed(.stopped("link 64 does not end"))))
     }
 
-    @Test("a change of parameters that comes to nothing is told, by status and by event", arguments: [true, false])
+    @Test("a failed connection update is reported, refused by status or by event", arguments: [true, false])
     func updateFailed(isRefusedAtOnce: Bool) {
         var bench = connected()
         let parameters = Host.Configuration().connectionParameters
@@ -109,7 +109,7 @@ struct ControllerFaultTranscriptTests {
 
     // MARK: Silence
 
-    @Test("two minutes without a word from a busy controller, and it is asked; two more seconds, and it has failed")
+    @Test("a busy controller silent for two minutes gets a command, and has failed two seconds later")
     func silence() {
         var bench = connected()
         bench.wait(.milliseconds(119_999))
@@ -120,7 +120,7 @@ struct ControllerFaultTranscriptTests {
             .event(.failed(.noAnswer(.readBDADDR))))
     }
 
-    @Test("a word in between puts the question off, and the answer is a word")
+    @Test("any event of the controller puts off the check for silence")
     func signsOfLife() {
         var bench = connected()
         bench.wait(.seconds(80))
@@ -133,14 +133,14 @@ struct ControllerFaultTranscriptTests {
         bench.wait(.milliseconds(1), expect: Self.probe)
     }
 
-    @Test("a controller with nothing to do is left alone")
+    @Test("an idle controller is not checked for silence")
     func idle() {
         var talk = Bench().talk
         talk.wait(.seconds(86_400))
         #expect(talk.given(.timerFired).isEmpty)
     }
 
-    @Test("silence on a command it could do without: either it does not know that command, or it is gone")
+    @Test("a command without answer is followed by one that every controller answers, whose silence is a failure")
     func silentCommand() {
         for isGone in [true, false] {
             var bench = Bench()
@@ -159,9 +159,9 @@ struct ControllerFaultTranscriptTests {
         }
     }
 
-    // MARK: Events about nothing
+    // MARK: Events without a cause
 
-    @Test("the end of a link that is not there, and parameters of one, change nothing")
+    @Test("events about unknown links change nothing")
     func unknownLinks() {
         var bench = connected()
         bench.when(
@@ -176,7 +176,7 @@ struct ControllerFaultTranscriptTests {
         bench.when(Self.write, expect: .attribute(Self.written))
     }
 
-    @Test("an allowance that answers nothing is taken; an answer to nothing is odd and no more")
+    @Test("a command allowance without a command is accepted, and an answer to no command is an anomaly")
     func answersToNothing() {
         var bench = connected()
         bench.when(.event(.commandComplete(HCIOpcode(rawValue: 0), allowance: 1, returnParameters: [])))
@@ -185,7 +185,7 @@ struct ControllerFaultTranscriptTests {
             expect: .event(.anomaly("an answer to 0x200c, which nobody waits for")))
     }
 
-    @Test("a handle that comes again ends the link it had")
+    @Test("a new connection with a handle in use ends the link that had it")
     func handleAgain() {
         var bench = connected()
         let next = Connection(handle: link, peer: hall, role: .central)
@@ -194,7 +194,7 @@ struct ControllerFaultTranscriptTests {
             expect: .event(.disconnected(connection, reason: .unknownConnectionIdentifier)), .event(.connected(next)))
     }
 
-    @Test("a peer that comes again ends the link it had, at the controller too")
+    @Test("a new connection of a connected peer ends its old link, at the controller too")
     func peerAgain() {
         var bench = connected()
         let next = Connection(handle: otherLink, peer: kitchen, role: .central)
@@ -205,7 +205,7 @@ struct ControllerFaultTranscriptTests {
         bench.when(.status(.disconnect, .unknownConnectionIdentifier))
     }
 
-    @Test("buffers that overflowed have lost something: links with data under way begin anew")
+    @Test("after a data buffer overflow, links with data under way are disconnected")
     func overflow() {
         var bench = connected()
         bench.connect(otherLink, hall)
@@ -216,9 +216,9 @@ struct ControllerFaultTranscriptTests {
             .command(.disconnect(link, reason: .remoteUserTerminated)))
     }
 
-    // MARK: Data before its link
+    // MARK: Data before its connection event
 
-    @Test("data that came before its link is delivered after it, in order")
+    @Test("data that comes before its connection event is delivered after it, in order")
     func earlyData() {
         var bench = Bench()
         bench.when(.attribute([0x1B, 3, 0, 1]))
@@ -230,7 +230,7 @@ struct ControllerFaultTranscriptTests {
             .event(.notified(link, attribute, [1])), .event(.notified(link, attribute, [2])))
     }
 
-    @Test("data that is more than a second early is dropped")
+    @Test("data that comes more than a second before its connection event is dropped")
     func tooEarly() {
         var bench = Bench()
         bench.when(.attribute([0x1B, 3, 0, 1]))
@@ -238,7 +238,7 @@ struct ControllerFaultTranscriptTests {
         bench.when(.event(.leConnectionComplete(.up(connection))), expect: .event(.connected(connection)))
     }
 
-    @Test("data of a link that has just ended is late, and never the next one's")
+    @Test("data of a link that has just ended is dropped, and not delivered on the next link")
     func lateData() {
         var bench = connected()
         bench.given(.event(.disconnectionComplete(.success, link, reason: .connectionTimeout)))
@@ -247,7 +247,7 @@ struct ControllerFaultTranscriptTests {
         bench.when(.event(.leConnectionComplete(.up(connection))), expect: .event(.connected(connection)))
     }
 
-    @Test("sixteen packets are kept, not one more")
+    @Test("at most sixteen packets are kept for connection events to come")
     func earlyBound() {
         var bench = Bench()
         for number in 0..<16 as Range<UInt8> { bench.when(.attribute([0x1B, 3, 0, number])) }

@@ -3,9 +3,10 @@ import ButtonModel
 import TestSupport
 import Testing
 
-@Suite("What a peer writes to us, and what we indicate")
+@Suite("GATT server: values, prepared writes and indications")
 struct GATTServerTranscriptTests {
-    /// Service 1; value 3, read and write; value 5, notify and indicate, configuration 6; descriptors 7 and 8.
+    /// Service at handle 1; value 3 with read and write; value 5 with notify and indicate, its configuration at 6, its
+    /// descriptors at 7 and 8.
     private static let services = [
         LocalService(
             uuid: .short(0x180A),
@@ -34,18 +35,18 @@ struct GATTServerTranscriptTests {
 
     // MARK: Values
 
-    @Test("a value that is set is read from then on")
+    @Test("a client reads the value that was set last")
     func setValue() {
         var bench = serving()
         bench.when(.attribute([0x0A, 3, 0]), expect: .attribute([0x0B] + Array("model".utf8)))
         bench.when(.perform(.setValue(value, [1, 2])))
         bench.when(.attribute([0x0A, 3, 0]), expect: .attribute([0x0B, 1, 2]))
-        // What a peer writes is for us to decide about.
+        // A client's write is reported, and does not change the value by itself.
         bench.when(.attribute([0x12, 3, 0, 9]), expect: .attribute([0x13]), .event(.written(link, value, [9])))
         bench.when(.attribute([0x0A, 3, 0]), expect: .attribute([0x0B, 1, 2]))
     }
 
-    @Test("what takes no value is left as it is", arguments: [0, 1, 2, 6, 9] as [UInt16])
+    @Test("setting a value at a handle that is no value is an anomaly", arguments: [0, 1, 2, 6, 9] as [UInt16])
     func setNoValue(handle: UInt16) {
         var bench = serving()
         bench.when(
@@ -53,7 +54,7 @@ struct GATTServerTranscriptTests {
             expect: .event(.anomaly("attribute \(handle) takes no such value")))
     }
 
-    @Test("a value has at most 512 octets, and is read whole")
+    @Test("a value has at most 512 octets, and a client can read all of them")
     func longestValue() {
         var bench = serving()
         let longest = [UInt8](repeating: 7, count: 512)
@@ -65,7 +66,7 @@ struct GATTServerTranscriptTests {
         bench.when(.attribute([0x0C, 3, 0, 1, 2]), expect: .attribute([0x01, 0x0C, 3, 0, 0x07]))
     }
 
-    @Test("descriptors are found, read, and written where that is allowed")
+    @Test("descriptors are found and read, and written if they are writable")
     func descriptors() {
         var bench = serving()
         bench.when(
@@ -80,7 +81,7 @@ struct GATTServerTranscriptTests {
 
     // MARK: Prepared writes
 
-    @Test("parts are repeated, and written as one value when they are executed")
+    @Test("the parts of a prepared write are echoed, and written as one value when they are executed")
     func prepared() {
         var bench = serving()
         bench.when(.attribute([0x16, 3, 0, 0, 0, 1, 2, 3]), expect: .attribute([0x17, 3, 0, 0, 0, 1, 2, 3]))
@@ -90,7 +91,8 @@ struct GATTServerTranscriptTests {
         bench.when(.attribute([0x18, 1]), expect: .attribute([0x19]))
     }
 
-    @Test("parts may overlap and may be of several values, in the order of their first ones")
+    @Test(
+        "prepared parts may overlap and belong to several values, which are written in the order of their first parts")
     func reliable() {
         var bench = serving()
         let descriptor = AttributeHandle(rawValue: 8)
@@ -102,7 +104,7 @@ struct GATTServerTranscriptTests {
             .event(.written(link, value, [1, 9, 3])))
     }
 
-    @Test("a value that begins behind its first octet keeps what is there")
+    @Test("a prepared write that begins after the first octet keeps the octets before it")
     func offset() {
         var bench = serving()
         bench.given(.attribute([0x16, 3, 0, 2, 0, 0x78]))
@@ -110,7 +112,7 @@ struct GATTServerTranscriptTests {
             .attribute([0x18, 1]), expect: .attribute([0x19]), .event(.written(link, value, Array("mox".utf8))))
     }
 
-    @Test("what is cancelled, or was prepared on a link that ended, is not written")
+    @Test("prepared parts that are cancelled, or whose link has ended, are not written")
     func cancelled() {
         var bench = serving()
         bench.given(.attribute([0x16, 3, 0, 0, 0, 1]))
@@ -123,7 +125,7 @@ struct GATTServerTranscriptTests {
     }
 
     @Test(
-        "what cannot be written is refused when it is prepared",
+        "a prepared part for an attribute that cannot be written is refused at once",
         arguments: [(9, 0x01), (5, 0x03), (7, 0x03), (1, 0x03)] as [(UInt8, UInt8)])
     func refused(handle: UInt8, code: UInt8) {
         var bench = serving()
@@ -131,21 +133,21 @@ struct GATTServerTranscriptTests {
             .attribute([0x16, handle, 0, 0, 0, 1]), expect: .attribute([0x01, 0x16, handle, 0, code]))
     }
 
-    @Test("a gap or too long a value is refused when it is executed, and nothing of it all is written")
+    @Test("a prepared write with a gap or too long a value is refused when executed, and writes nothing")
     func refusedLater() {
         var bench = serving()
         bench.given(.attribute([0x16, 8, 0, 0, 0, 1, 0]))
         bench.given(.attribute([0x16, 3, 0, 6, 0, 1]))
         bench.when(.attribute([0x18, 1]), expect: .attribute([0x01, 0x18, 3, 0, 0x07]))
         bench.when(.attribute([0x18, 1]), expect: .attribute([0x19]))
-        // Two octets and 500 more, and 11 that make 513.
+        // The first part has 500 octets from 2 on, the second 11 octets up to 513.
         bench.given(.attribute([0x02, 0x05, 0x02]))
         bench.given(.attribute([0x16, 3, 0, 2, 0] + [UInt8](repeating: 0, count: 500)))
         bench.given(.attribute([0x16, 3, 0, 0xF6, 1] + [UInt8](repeating: 0, count: 11)))
         bench.when(.attribute([0x18, 1]), expect: .attribute([0x01, 0x18, 3, 0, 0x0D]))
     }
 
-    @Test("a queue keeps so many parts and so many octets, and serves again after it was executed")
+    @Test("a queue of prepared parts has a bound of parts and octets, and is free again after its execution")
     func queueFull() {
         var bench = serving()
         for _ in 0..<32 { bench.when(.attribute([0x16, 3, 0, 0, 0]), expect: .attribute([0x17, 3, 0, 0, 0])) }
@@ -160,7 +162,7 @@ struct GATTServerTranscriptTests {
 
     // MARK: Indications
 
-    @Test("one indication waits for its confirmation, the next waits behind it")
+    @Test("an indication waits for the confirmation of the one before it")
     func indicate() {
         var bench = serving()
         bench.when(.perform(.indicate(link, indicated, [1])), expect: .attribute([0x1D, 5, 0, 1]))
@@ -171,7 +173,7 @@ struct GATTServerTranscriptTests {
         bench.when(.attribute([0x1E]), expect: .event(.anomaly("a confirmation of nothing")))
     }
 
-    @Test("thirty seconds without a confirmation fail all of them and end the link")
+    @Test("an indication without confirmation for thirty seconds fails all indications and ends the link")
     func unconfirmed() {
         var bench = serving()
         bench.given(.perform(.indicate(link, indicated, [1])))
@@ -186,7 +188,7 @@ struct GATTServerTranscriptTests {
             .perform(.indicate(link, value, [3])), expect: .event(.indicationFailed(link, value, .linkLost)))
     }
 
-    @Test("indications beyond the bound, too long, or without a link fail at once")
+    @Test("indications that are too many, too long or without a link fail at once")
     func indicationBounds() {
         var bench = serving()
         let tooLong = Host.Input.perform(.indicate(link, indicated, Array(repeating: 0, count: 21)))
@@ -201,7 +203,7 @@ struct GATTServerTranscriptTests {
         bench.when(.perform(.indicate(link, indicated, [])), expect: failed)
     }
 
-    @Test("notifications and indications are switched on together and apart, and nothing that is not there")
+    @Test("notifications and indications are enabled apart, and only if the characteristic has them")
     func configuration() {
         var bench = serving()
         bench.when(
@@ -222,7 +224,7 @@ struct GATTServerTranscriptTests {
 
     private static let changing = [LocalService.genericAttribute] + services
 
-    /// The peer has asked for Service Changed (value 3, configuration 4) and for the value at 10.
+    /// The client has enabled Service Changed (value 3, configuration 4) and notifications of the value at 9.
     private func subscribed() -> Bench {
         var bench = serving(Self.changing)
         bench.given(.attribute([0x12, 4, 0, 2, 0]))
@@ -230,20 +232,20 @@ struct GATTServerTranscriptTests {
         return bench
     }
 
-    @Test("services that are replaced are indicated, from the first handle that means something else")
+    @Test("replaced services are indicated from the first handle whose meaning has changed")
     func replaced() {
         var bench = subscribed()
         var services = Self.changing
         services[1].characteristics[1].properties = 0x10
         bench.when(.perform(.setServices(services)), expect: .attribute([0x1D, 3, 0, 8, 0, 0xFF, 0xFF]))
-        // What was switched on from there on is off.
+        // Subscriptions from that handle on are off.
         bench.when(.attribute([0x0A, 10, 0]), expect: .attribute([0x0B, 0, 0]))
         bench.when(.attribute([0x0A, 4, 0]), expect: .attribute([0x0B, 2, 0]))
         bench.when(
             .attribute([0x1E]), expect: .event(.indicationConfirmed(link, AttributeHandle(rawValue: 3))))
     }
 
-    @Test("services that are added or taken away at the end are indicated from there")
+    @Test("services added or removed at the end are indicated from their first handle")
     func added() {
         var bench = subscribed()
         let battery = LocalService(uuid: .short(0x180F), characteristics: [.init(uuid: .short(0x2A19), properties: 2)])
@@ -255,7 +257,7 @@ struct GATTServerTranscriptTests {
         bench.when(.attribute([0x0A, 10, 0]), expect: .attribute([0x0B, 1, 0]))
     }
 
-    @Test("the same services, or other values in them, change nothing; who did not ask is not told")
+    @Test("equal services with other values are not indicated, and neither is any change without a subscription")
     func notReplaced() {
         var bench = subscribed()
         bench.when(.perform(.setServices(Self.changing)))

@@ -4,7 +4,7 @@ import Bytes
 import TestSupport
 import Testing
 
-@Suite("The host, whatever the controller sends")
+@Suite("The host with random input from a controller")
 struct HostPropertyTests {
     enum Phase: CaseIterable {
         case closed, settingUp, ready, scanning, connected, discovering, reading, channelOpen, advertising, failed
@@ -46,7 +46,7 @@ struct HostPropertyTests {
         return bench
     }
 
-    /// Octets that get past the first checks: most are of a known shape, all have a random inside.
+    /// Random octets that pass the first checks: most have a known form around random contents.
     private func packet(_ random: inout SeededGenerator) -> [UInt8] {
         let body = random.bytes(Int.random(in: 0..<40, using: &random))
         func pick(_ octets: [UInt8]) -> UInt8 { octets[Int.random(in: octets.indices, using: &random)] }
@@ -84,7 +84,7 @@ struct HostPropertyTests {
     }
 
     @Test(
-        "no octets, in any state, make it trap; it holds one timer and says no packet that is not HCI",
+        "no octets trap the host in any state, and every packet it sends is an HCI packet without a key",
         arguments: Phase.allCases, 0..<12 as Range<UInt64>)
     func anything(phase: Phase, seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -124,7 +124,7 @@ struct HostPropertyTests {
     }
 
     @Test(
-        "a timer that fires when it is due is then set to later, or not at all: nothing spins",
+        "a timer that fires is set to a later time or not at all",
         arguments: Phase.allCases, 100..<108 as Range<UInt64>)
     func timers(phase: Phase, seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -159,12 +159,12 @@ struct HostPropertyTests {
 
     private static let crowd = (0..<9 as Range<UInt64>).map { BluetoothAddress(rawValue: 0x80E4_DA00_0000 + $0) }
 
-    @Test("commands wait for the controller up to a bound; what is more is answered as refused")
+    @Test("commands beyond the bound of waiting commands are reported as refused")
     func commandBound() {
         var bench = Bench()
         bench.connect()
         let parameters = Host.Configuration().connectionParameters
-        // One is under way.
+        // One of them is under way at the controller.
         for _ in 0..<1025 { bench.given(.perform(.updateConnection(link, parameters))) }
         #expect(
             bench.given(.perform(.updateConnection(link, parameters))) == [
@@ -173,8 +173,8 @@ struct HostPropertyTests {
             ])
     }
 
-    /// LE Encrypt, LE Enable Encryption and the two replies to a Long Term Key Request: without them a capture holds
-    /// what was on the air, and no key.
+    /// LE Encrypt, LE Enable Encryption and the two replies to a Long Term Key Request are the commands that carry
+    /// keys. Without them a capture contains no key.
     private static let commandsWithKeys: Set<UInt16> = [0x2017, 0x2019, 0x201A, 0x201B]
 
     private func carriesKey(_ octets: [UInt8]) -> Bool {

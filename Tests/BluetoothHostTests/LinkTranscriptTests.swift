@@ -4,7 +4,7 @@ import Bytes
 import TestSupport
 import Testing
 
-@Suite("A link as central")
+@Suite("Links as central")
 struct LinkTranscriptTests {
     private let connection = Connection(handle: link, peer: kitchen, role: .central)
 
@@ -17,7 +17,7 @@ struct LinkTranscriptTests {
     // MARK: Attribute protocol
 
     @Test(
-        "the MTU is the smaller of both sides', at least 23",
+        "the ATT_MTU is the smaller of both sides' values, and at least 23",
         arguments: [(65, 65), (140, 140), (517, 140), (10, 23)] as [(UInt16, UInt16)])
     func exchangeMTU(offered: UInt16, effective: UInt16) {
         var bench = connected()
@@ -28,14 +28,14 @@ struct LinkTranscriptTests {
         bench.when(.attribute(response.bytes), expect: .event(.mtuExchanged(link, attMTU: effective)))
     }
 
-    @Test("a peer that knows no exchange has an MTU of 23")
+    @Test("a peer that does not know the MTU exchange has an ATT_MTU of 23")
     func exchangeNotSupported() {
         var bench = connected()
         bench.given(.perform(.exchangeMTU(link)))
         bench.when(.attribute([0x01, 0x02, 0, 0, 0x06]), expect: .event(.mtuExchanged(link, attMTU: 23)))
     }
 
-    @Test("the peer's exchange is answered; ours is reported once, when it is answered")
+    @Test("the peer's MTU exchange is answered, and ours is reported once, when it is answered")
     func bothExchange() {
         var bench = connected()
         bench.when(
@@ -45,7 +45,7 @@ struct LinkTranscriptTests {
         bench.when(.attribute([0x03, 65, 0]), expect: .event(.mtuExchanged(link, attMTU: 65)))
     }
 
-    @Test("a notification is delivered, an indication delivered and then confirmed")
+    @Test("a notification is delivered; an indication is delivered and confirmed")
     func notified() {
         var bench = connected()
         let attribute = AttributeHandle(rawValue: 0x0103)
@@ -54,7 +54,7 @@ struct LinkTranscriptTests {
             .attribute([0x1D, 0x03, 0x01, 9]), expect: .event(.indicated(link, attribute, [9])), .attribute([0x1E]))
     }
 
-    @Test("notifications are switched on by a write that is answered")
+    @Test("notifications are enabled by a write with response")
     func setNotifications() {
         var bench = connected()
         let configuration = AttributeHandle(rawValue: 4)
@@ -74,7 +74,7 @@ struct LinkTranscriptTests {
                     .errorResponse(code: 3, attributeHandle: 4))))
     }
 
-    @Test("procedures run one after the other")
+    @Test("ATT procedures of a link run one after the other")
     func queued() {
         var bench = connected()
         bench.when(.perform(.exchangeMTU(link)), expect: .attribute([0x02, 140, 0]))
@@ -84,7 +84,7 @@ struct LinkTranscriptTests {
             expect: .event(.mtuExchanged(link, attMTU: 140)), .attribute([0x12, 4, 0, 1, 0]))
     }
 
-    @Test("one procedure more than are kept fails at once")
+    @Test("one procedure more than the bound fails at once")
     func tooManyProcedures() {
         var bench = connected()
         for _ in 0..<17 { bench.given(.perform(.exchangeMTU(link))) }
@@ -92,10 +92,10 @@ struct LinkTranscriptTests {
             .perform(.exchangeMTU(link)), expect: .event(.procedureFailed(link, .exchangeMTU, .tooManyProcedures)))
     }
 
-    @Test("thirty seconds of silence end the procedure and the link")
+    @Test("an ATT request without answer for thirty seconds fails its procedure and ends the link")
     func timeout() {
         var talk = connected().talk
-        // Before that the controller is done with the packet, or has forgotten it.
+        // Before that time the controller has completed the packet, or the host has given it up.
         let completed = talk.now + .seconds(10)
         talk.when(.perform(.exchangeMTU(link)), expect: .attribute([0x02, 140, 0]), .setTimer(completed))
         talk.when(.freed())
@@ -115,7 +115,7 @@ struct LinkTranscriptTests {
             expect: .event(.disconnected(connection, reason: .localHostTerminated)), .cancelTimer)
     }
 
-    @Test("two links' deadlines share the timer: the nearer one is set")
+    @Test("the timer is set to the nearest deadline of all links")
     func sharedTimer() {
         var bench = connected()
         bench.connect(otherLink, hall)
@@ -136,12 +136,12 @@ struct LinkTranscriptTests {
         bench.talk.when(
             .attribute([0x03, 140, 0], on: otherLink),
             expect: .event(.mtuExchanged(otherLink, attMTU: 140)),
-            // What is left is the question whether the controller lives.
+            // The deadline that is left is the check for a silent controller.
             .setTimer(Instant(nanoseconds: 120_000_000_000)))
         #expect(first < second)
     }
 
-    @Test("what is under way fails before its link is reported lost")
+    @Test("when a link ends its procedures fail first, and then the link is reported as lost")
     func linkLost() {
         var bench = connected()
         bench.given(.perform(.discoverService(link, .short(0x180F))))
@@ -155,7 +155,7 @@ struct LinkTranscriptTests {
         bench.when(.perform(.write(link, AttributeHandle(rawValue: 3), [1])))
     }
 
-    @Test("a response nobody waits for is an anomaly, and ends nothing")
+    @Test("a response without a request is an anomaly, and ends nothing")
     func unexpectedResponse() {
         var bench = connected()
         bench.when(.attribute([0x13]), expect: .event(.anomaly("an attribute response nobody waits for, opcode 19")))
@@ -164,14 +164,14 @@ struct LinkTranscriptTests {
         bench.when(.attribute([0x03, 140, 0]), expect: .event(.mtuExchanged(link, attMTU: 140)))
     }
 
-    @Test("a response cut short ends its procedure")
+    @Test("a response that is cut short fails its procedure")
     func malformedResponse() {
         var bench = connected()
         bench.given(.perform(.exchangeMTU(link)))
         bench.when(.attribute([0x03, 140]), expect: .event(.procedureFailed(link, .exchangeMTU, .malformedResponse)))
     }
 
-    @Test("a central without services answers requests all the same")
+    @Test("a central without services answers ATT requests with errors")
     func emptyServer() {
         var bench = connected()
         bench.when(.attribute([0x10, 1, 0, 0xFF, 0xFF, 0x00, 0x28]), expect: .attribute([0x01, 0x10, 1, 0, 0x0A]))
@@ -184,7 +184,7 @@ struct LinkTranscriptTests {
 
     // MARK: Data
 
-    @Test("a frame longer than a packet is cut, and what one buffer cannot take waits for it")
+    @Test("a frame longer than a packet is cut, and the parts wait for free buffers")
     func fragmentationAndFlow() {
         var info = Bench.info
         info.aclBufferCount = 1
@@ -224,7 +224,7 @@ struct LinkTranscriptTests {
         bench.when(.freed(of: otherLink), expect: .attribute([0x52, 3, 0, 3]))
     }
 
-    @Test("a link that ends gives its buffers back")
+    @Test("the buffers of a link are free when it ends")
     func buffersReturned() {
         var info = Bench.info
         info.aclBufferCount = 1
@@ -239,7 +239,7 @@ struct LinkTranscriptTests {
             .attribute([0x52, 3, 0, 9], on: otherLink))
     }
 
-    @Test("more completed packets than were sent make no buffers")
+    @Test("completed packets beyond those sent make no buffers free")
     func tooManyCompleted() {
         var info = Bench.info
         info.aclBufferCount = 1
@@ -251,7 +251,7 @@ struct LinkTranscriptTests {
         bench.when(.perform(.write(link, attribute, [3])))
     }
 
-    @Test("a link keeps at most so many frames waiting")
+    @Test("a link queues a maximum of frames")
     func queueBound() {
         var info = Bench.info
         info.aclBufferCount = 1
@@ -263,7 +263,7 @@ struct LinkTranscriptTests {
         bench.when(.freed())
     }
 
-    @Test("answers have room when the queue is full, and not without end")
+    @Test("ATT responses have room of their own in a full queue, up to a bound")
     func reservedFrames() {
         var info = Bench.info
         info.aclBufferCount = 1
@@ -279,7 +279,7 @@ struct LinkTranscriptTests {
         bench.when(.freed())
     }
 
-    @Test("a value that does not fit the MTU is not sent")
+    @Test("a value that does not fit the ATT_MTU is not sent")
     func tooLong() {
         var bench = connected()
         let attribute = AttributeHandle(rawValue: 3)
@@ -289,7 +289,7 @@ struct LinkTranscriptTests {
             expect: .event(.anomaly("24 octets do not fit an ATT_MTU of 23")))
     }
 
-    @Test("a frame cut anywhere is joined", arguments: 1..<24)
+    @Test("a frame in two packets is joined, wherever it is cut", arguments: 1..<24)
     func joined(cut: Int) {
         var bench = connected()
         let value = Array(0..<17 as Range<UInt8>)
@@ -302,7 +302,7 @@ struct LinkTranscriptTests {
             packet(.continuing, frame[cut...]), expect: .event(.notified(link, AttributeHandle(rawValue: 3), value)))
     }
 
-    @Test("fragments that make no frame are dropped, and the next frame is heard")
+    @Test("packets that make no frame are dropped, and the next frame is delivered")
     func badFragments() {
         var bench = connected()
         func packet(_ boundary: ACLDataPacket.Boundary, _ data: [UInt8]) -> Host.Input {
@@ -325,13 +325,13 @@ struct LinkTranscriptTests {
             .attribute([0x1B, 3, 0], on: otherLink))
     }
 
-    // MARK: Parameters and the end
+    // MARK: Connection parameters and the end
 
     private static let parameters = ConnectionParameters(
         intervalMinimum: 80, intervalMaximum: 90, peripheralLatency: 17, supervisionTimeout: 800)
     private static let parameterOctets: [UInt8] = [80, 0, 90, 0, 17, 0, 0x20, 0x03]
 
-    @Test("the peripheral's wish is granted when the radio can do it")
+    @Test("a peripheral's request for connection parameters is granted if the values are valid")
     func signallingRequest() {
         var bench = connected()
         bench.when(
@@ -347,7 +347,7 @@ struct LinkTranscriptTests {
     }
 
     @Test(
-        "wishes the radio cannot grant are refused",
+        "invalid connection parameters are refused",
         arguments: [
             [5, 0, 90, 0, 17, 0, 0x20, 0x03], [91, 0, 90, 0, 17, 0, 0x20, 0x03], [80, 0, 0x81, 0x0C, 0, 0, 0x80, 0x0C],
             [80, 0, 90, 0, 0xF4, 0x01, 0x20, 0x03], [80, 0, 90, 0, 17, 0, 9, 0], [80, 0, 90, 0, 17, 0, 0x95, 0x01],
@@ -364,7 +364,7 @@ struct LinkTranscriptTests {
                 .leRemoteConnectionParameterRequestNegativeReply(link, reason: .unacceptableConnectionParameters)))
     }
 
-    @Test("the controller's own request is granted in the same way")
+    @Test("a parameter request from the controller is granted in the same way")
     func remoteRequest() {
         var bench = connected()
         bench.when(
@@ -375,7 +375,7 @@ struct LinkTranscriptTests {
             expect: .event(.anomaly("0x2020 was refused: 0x01")))
     }
 
-    @Test("signalling we do not know is rejected, with its identifier")
+    @Test("an unknown signalling packet is rejected with its identifier")
     func unknownSignalling() {
         var bench = connected()
         bench.when(
@@ -384,7 +384,7 @@ struct LinkTranscriptTests {
             .frame(link, channel: 5, [0x17, 3, 9]), expect: .event(.anomaly("a signalling packet is too short")))
     }
 
-    @Test("parameters and the end of a link are asked of the controller")
+    @Test("connection updates and disconnections are sent to the controller")
     func commands() {
         var bench = connected()
         bench.when(
@@ -400,7 +400,7 @@ struct LinkTranscriptTests {
         bench.when(.perform(.disconnect(otherLink, reason: .remoteUserTerminated)))
     }
 
-    @Test("a link the controller does not know any more is at its end")
+    @Test("a link that the controller does not know any more is reported as ended")
     func unknownLink() {
         var bench = connected()
         bench.given(.perform(.disconnect(link, reason: .remoteUserTerminated)))
@@ -409,7 +409,7 @@ struct LinkTranscriptTests {
             expect: .event(.disconnected(connection, reason: .unknownConnectionIdentifier)))
     }
 
-    @Test("a handle that comes again ends the link it had before")
+    @Test("a new connection with a handle in use ends the link that had it")
     func handleAgain() {
         var bench = connected()
         let next = Connection(handle: link, peer: hall, role: .central)

@@ -19,7 +19,7 @@ struct PendingConnectionTranscriptTests {
         .event(.connected(Connection(handle: handle, peer: peer, role: .central)))
     }
 
-    /// A host with a connection to these pending.
+    /// A host with a pending connection to these peers.
     private func pending(_ peers: [BluetoothAddress], info: ControllerInfo = Bench.info) -> Bench {
         var bench = Bench(info: info)
         bench.given(.perform(.setAcceptList(peers)))
@@ -28,7 +28,7 @@ struct PendingConnectionTranscriptTests {
         return bench
     }
 
-    @Test("the list is filled, then one connection is pending")
+    @Test("the accept list is filled, then a connection is created")
     func armed() {
         var bench = Bench()
         bench.when(
@@ -37,7 +37,7 @@ struct PendingConnectionTranscriptTests {
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(.leAddDeviceToFilterAcceptList(hall)))
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create))
         bench.when(.status(.leCreateConnection))
-        // A pending connection waits for ever; every two minutes the controller is asked whether it lives.
+        // A pending connection has no time limit; every two minutes the controller is checked for silence.
         for _ in 0..<12 {
             bench.wait(.seconds(119))
             bench.wait(.seconds(1), expect: .command(.readBDADDR))
@@ -45,7 +45,7 @@ struct PendingConnectionTranscriptTests {
         }
     }
 
-    @Test("who is connected leaves the controller's list and comes back when the link ends")
+    @Test("a connected peer is removed from the accept list, and added again when its link ends")
     func rearmed() {
         var bench = pending([kitchen, hall])
         bench.when(
@@ -63,19 +63,19 @@ struct PendingConnectionTranscriptTests {
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create))
     }
 
-    @Test("with everybody connected nothing is pending")
+    @Test("with every peer connected no connection is created")
     func allConnected() {
         var bench = pending([kitchen])
         bench.when(Self.connected(kitchen), expect: Self.event(kitchen))
     }
 
-    @Test("the same list again changes nothing")
+    @Test("the same list of peers again changes nothing")
     func unchanged() {
         var bench = pending([kitchen, hall])
         bench.when(.perform(.setAcceptList([hall, kitchen])))
     }
 
-    @Test("a change cancels first; the cancel is answered before the connection completes")
+    @Test("a change cancels the pending connection, also if the cancel is answered before its connection event")
     func cancelAnsweredFirst() {
         var bench = pending([kitchen])
         bench.when(.perform(.setAcceptList([hall])), expect: .command(.leCreateConnectionCancel))
@@ -86,7 +86,7 @@ struct PendingConnectionTranscriptTests {
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create))
     }
 
-    @Test("a change cancels first; the connection completes before the cancel is answered")
+    @Test("a change cancels the pending connection, also if the connection event comes before the answer")
     func completedFirst() {
         var bench = pending([kitchen])
         bench.when(.perform(.setAcceptList([hall])), expect: .command(.leCreateConnectionCancel))
@@ -95,7 +95,9 @@ struct PendingConnectionTranscriptTests {
             .completed(.leCreateConnectionCancel), expect: .command(.leRemoveDeviceFromFilterAcceptList(kitchen)))
     }
 
-    @Test("a connection that wins against its cancellation is a connection, in both orders", arguments: [true, false])
+    @Test(
+        "a peer that connects during a cancellation is connected, in both orders of the events",
+        arguments: [true, false])
     func lostRace(isConnectedFirst: Bool) {
         var bench = pending([kitchen])
         bench.when(.perform(.setAcceptList([kitchen, hall])), expect: .command(.leCreateConnectionCancel))
@@ -115,7 +117,7 @@ struct PendingConnectionTranscriptTests {
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create))
     }
 
-    @Test("a controller that never completes what it cancelled is waited for two seconds")
+    @Test("a cancelled connection without a connection event is over after two seconds")
     func silentCancel() {
         var bench = pending([kitchen])
         bench.when(.perform(.setAcceptList([kitchen, hall])), expect: .command(.leCreateConnectionCancel))
@@ -124,7 +126,7 @@ struct PendingConnectionTranscriptTests {
         bench.wait(.milliseconds(1), expect: .command(.leAddDeviceToFilterAcceptList(hall)))
     }
 
-    @Test("changes while a change is under way are taken together")
+    @Test("changes during a change are made together")
     func changesMeanwhile() {
         var bench = pending([kitchen])
         bench.when(.perform(.setAcceptList([])), expect: .command(.leCreateConnectionCancel))
@@ -134,7 +136,7 @@ struct PendingConnectionTranscriptTests {
         bench.when(Self.cancelled, expect: .command(Self.create))
     }
 
-    @Test("an empty list leaves nothing pending")
+    @Test("an empty list cancels the pending connection and creates none")
     func emptied() {
         var bench = pending([kitchen])
         bench.when(.perform(.setAcceptList([])), expect: .command(.leCreateConnectionCancel))
@@ -142,7 +144,7 @@ struct PendingConnectionTranscriptTests {
         bench.when(Self.cancelled)
     }
 
-    @Test("the connection may be reported before the command that asked for it is answered")
+    @Test("a connection event may come before the status of its command")
     func connectedBeforeStatus() {
         var bench = Bench()
         bench.given(.perform(.setAcceptList([kitchen, hall])))
@@ -152,7 +154,7 @@ struct PendingConnectionTranscriptTests {
         bench.when(.status(.leCreateConnection), expect: .command(.leRemoveDeviceFromFilterAcceptList(kitchen)))
     }
 
-    @Test("command complete is as good an answer as command status")
+    @Test("a command is answered by command complete as well as by command status")
     func completeInsteadOfStatus() {
         var bench = Bench()
         bench.given(.perform(.setAcceptList([kitchen])))
@@ -161,14 +163,14 @@ struct PendingConnectionTranscriptTests {
         bench.when(Self.connected(kitchen), expect: Self.event(kitchen))
     }
 
-    @Test("the enhanced event is a connection like the plain one")
+    @Test("an enhanced connection event is handled like the plain one")
     func enhanced() {
         var bench = pending([kitchen])
         let connection = Connection(handle: link, peer: kitchen, role: .central)
         bench.when(.event(.leEnhancedConnectionComplete(.up(connection))), expect: .event(.connected(connection)))
     }
 
-    @Test("of a list too long for the controller the first are waited for")
+    @Test("if the list is longer than the accept list, the first peers are in it")
     func tooLong() {
         var bench = Bench()
         let attic = BluetoothAddress(rawValue: 0x80E4_DA00_0003)
@@ -186,7 +188,7 @@ struct PendingConnectionTranscriptTests {
             .completed(.leRemoveDeviceFromFilterAcceptList), expect: .command(.leAddDeviceToFilterAcceptList(hall)))
     }
 
-    @Test("a list that is full sooner than it said holds what it holds")
+    @Test("an accept list that is full before its reported size is used with its entries")
     func full() {
         var bench = Bench()
         bench.given(.perform(.setAcceptList([kitchen, hall])))
@@ -196,7 +198,7 @@ struct PendingConnectionTranscriptTests {
             expect: .event(.acceptListTurned(waiting: [hall])), .command(Self.create))
     }
 
-    @Test("without an accept list the first peer is connected to directly", arguments: [true, false])
+    @Test("without an accept list the first peer is connected to by its address", arguments: [true, false])
     func direct(hasCommands: Bool) {
         var info = Bench.info
         info.acceptListSize = hasCommands ? 2 : 0
@@ -213,7 +215,7 @@ struct PendingConnectionTranscriptTests {
         }
     }
 
-    @Test("a connection that fails at once is tried again after pauses that double")
+    @Test("a connection that fails at once is created again after waits that double")
     func pauses() {
         var bench = pending([kitchen])
         let failure = Host.Input.event(.leConnectionComplete(.failed(.failedToBeEstablished)))
@@ -225,7 +227,7 @@ struct PendingConnectionTranscriptTests {
         }
     }
 
-    @Test("a connection that fails after a long wait is tried again at once: the peer is there")
+    @Test("a connection that fails after a long wait is created again at once, because the peer is there")
     func failedLate() {
         var bench = pending([kitchen])
         bench.wait(.seconds(60))
@@ -234,7 +236,7 @@ struct PendingConnectionTranscriptTests {
             expect: .event(.connectionFailed(.failedToBeEstablished)), .command(Self.create))
     }
 
-    @Test("with all links in use the next connection waits for one to end")
+    @Test("with the controller's links in use, the next connection waits for one to end")
     func linkLimit() {
         var bench = Bench()
         bench.connect(otherLink, hall)
@@ -251,7 +253,7 @@ struct PendingConnectionTranscriptTests {
             .command(Self.create))
     }
 
-    @Test("a connection left over at the controller is cancelled")
+    @Test("a connection that another program left pending is cancelled")
     func leftOver() {
         var bench = Bench()
         bench.given(.perform(.setAcceptList([kitchen])))
@@ -264,7 +266,7 @@ struct PendingConnectionTranscriptTests {
         bench.wait(.milliseconds(250), expect: .command(Self.create))
     }
 
-    @Test("silence on the command itself is the end of the controller")
+    @Test("a create command without answer is a controller failure")
     func wedged() {
         var bench = Bench()
         bench.given(.perform(.setAcceptList([kitchen])))
@@ -272,7 +274,7 @@ struct PendingConnectionTranscriptTests {
         bench.wait(.seconds(2), expect: .event(.failed(.noAnswer(.leCreateConnection))))
     }
 
-    // MARK: Together with scanning
+    // MARK: Scanning at the same time
 
     private static let scan: [HCICommand] = [
         .leSetScanParameters(.init(isActive: false, interval: 0x60, window: 0x60)),
@@ -289,7 +291,7 @@ struct PendingConnectionTranscriptTests {
         bench.when(.completed(.leSetScanEnable))
     }
 
-    @Test("one that cannot scans first, and the connection is pending again when scanning stops")
+    @Test("a controller that cannot do both scans first, and connects again after scanning")
     func oneAtATime() {
         var bench = pending([kitchen])
         bench.when(.perform(.startScanning(active: false)), expect: .command(Self.scan[0]))
@@ -305,7 +307,7 @@ struct PendingConnectionTranscriptTests {
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create))
     }
 
-    @Test("a connection refused because somebody scans waits for the end of that")
+    @Test("a connection that is refused during scanning waits for the end of scanning")
     func refusedWhileScanning() {
         var bench = Bench()
         bench.given(.perform(.startScanning(active: false)))
@@ -318,7 +320,7 @@ struct PendingConnectionTranscriptTests {
         bench.when(.completed(.leSetScanEnable), expect: .command(Self.create))
     }
 
-    @Test("scanning that is refused all the same is given up, and the connection is pending again")
+    @Test("scanning that is refused twice is reported as failed, and the connection is created again")
     func scanningRefused() {
         var bench = pending([kitchen])
         bench.given(.perform(.startScanning(active: false)))
@@ -333,7 +335,7 @@ struct PendingConnectionTranscriptTests {
     }
 
     @Test(
-        "scanning that is not wanted any more when the radio is free leaves it to the connection",
+        "scanning that is stopped before it begins leaves the radio to the connection",
         arguments: [true, false])
     func wantedNoMore(stopsEarly: Bool) {
         var bench = pending([kitchen])
@@ -346,7 +348,7 @@ struct PendingConnectionTranscriptTests {
         bench.when(Self.cancelled, expect: .command(Self.create))
     }
 
-    @Test("another way of scanning restarts it")
+    @Test("scanning in another mode stops and starts again")
     func otherMode() {
         var bench = Bench()
         bench.given(.perform(.startScanning(active: false)))
@@ -358,7 +360,7 @@ struct PendingConnectionTranscriptTests {
             expect: .command(.leSetScanParameters(.init(isActive: true, interval: 0x60, window: 0x60))))
     }
 
-    @Test("several reports in one event are several advertisements; 127 dBm is unknown")
+    @Test("each report of an advertising event is an advertisement, and an RSSI of 127 is unknown")
     func reports() {
         var bench = Bench()
         let first = AdvertisingReport(kind: .connectable, address: kitchen, data: [2, 1, 6], rssi: -60)

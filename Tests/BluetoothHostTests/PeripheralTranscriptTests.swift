@@ -3,13 +3,14 @@ import ButtonModel
 import TestSupport
 import Testing
 
-@Suite("The peripheral")
+@Suite("Links as peripheral")
 struct PeripheralTranscriptTests {
     private static let advertisement = Advertisement(
         data: [2, 1, 6], scanResponse: [3, 0xFF, 0x0F, 0x03], interval: 32)
     private static let central = Connection(handle: link, peer: kitchen, role: .peripheral)
 
-    /// Service 0x180F at 1, value 3 with notifications at 4; a long service at 5, its value at 7.
+    /// Service 0x180F at handle 1, its value at 3 with notifications at 4; a service with a 128-bit UUID at 5, its
+    /// value at 7.
     private static let services: [LocalService] = [
         LocalService(
             uuid: .short(0x180F), characteristics: [.init(uuid: .short(0x2A19), properties: 0x12, value: [99])]),
@@ -55,7 +56,7 @@ struct PeripheralTranscriptTests {
     }
 
     @Test(
-        "advertising is set up and enabled",
+        "advertising parameters and data are set, then advertising is enabled",
         arguments: [nil, BluetoothAddress(rawValue: 0xC000_0000_0001, kind: .random)])
     func started(randomAddress: BluetoothAddress?) {
         var bench = Bench()
@@ -67,7 +68,7 @@ struct PeripheralTranscriptTests {
         bench.when(.completed(.leSetAdvertisingEnable))
     }
 
-    @Test("another advertisement takes the place of the first")
+    @Test("a new advertisement replaces the old one")
     func replaced() {
         var bench = Bench()
         start(Self.advertisement, &bench)
@@ -77,7 +78,7 @@ struct PeripheralTranscriptTests {
         bench.when(.completed(.leSetAdvertisingEnable), expect: .command(commands(other)[0]))
     }
 
-    @Test("one refusal is a failure, told with its status")
+    @Test("a refused advertising command is reported as a failure with its status")
     func failed() {
         var bench = Bench()
         bench.given(.perform(.startAdvertising(Self.advertisement)))
@@ -90,7 +91,7 @@ struct PeripheralTranscriptTests {
         start(Self.advertisement, &bench)
     }
 
-    @Test("a central that connects ends advertising; it can be started again")
+    @Test("advertising ends when a central connects, and can be started again")
     func connected() {
         var bench = Bench()
         start(Self.advertisement, &bench)
@@ -99,7 +100,7 @@ struct PeripheralTranscriptTests {
         start(Self.advertisement, &bench)
     }
 
-    @Test("a central that is faster than the answers leaves advertising off")
+    @Test("a central that connects before advertising is confirmed ends advertising")
     func connectedEarly() {
         var bench = Bench()
         bench.given(.perform(.startAdvertising(Self.advertisement)))
@@ -112,7 +113,7 @@ struct PeripheralTranscriptTests {
 
     // MARK: The GATT server
 
-    @Test("handles are in the order of the services")
+    @Test("attribute handles follow the order of the services")
     func handles() {
         var host = Host()
         _ = host.handle(.perform(.setServices(Self.services)), at: Instant(nanoseconds: 0))
@@ -122,31 +123,31 @@ struct PeripheralTranscriptTests {
     }
 
     @Test(
-        "a client finds and reads what is there",
+        "a client finds and reads the services and values",
         arguments: [
-            // Find By Type Value
+            // Find By Type Value.
             ([0x06, 1, 0, 0xFF, 0xFF, 0x00, 0x28, 0x0F, 0x18], [0x07, 1, 0, 4, 0]),
             ([0x06, 1, 0, 0xFF, 0xFF, 0x00, 0x28] + long, [0x07, 5, 0, 7, 0]),
             ([0x06, 6, 0, 0xFF, 0xFF, 0x00, 0x28] + long, [0x01, 0x06, 6, 0, 0x0A]),
-            // Read By Group Type: entries of one length only
+            // Read By Group Type: all entries of one response have the same length.
             ([0x10, 1, 0, 0xFF, 0xFF, 0x00, 0x28], [0x11, 6, 1, 0, 4, 0, 0x0F, 0x18]),
             ([0x10, 2, 0, 0xFF, 0xFF, 0x00, 0x28], [0x11, 20, 5, 0, 7, 0] + long),
             ([0x10, 6, 0, 0xFF, 0xFF, 0x00, 0x28], [0x01, 0x10, 6, 0, 0x0A]),
             ([0x10, 1, 0, 0xFF, 0xFF, 0x03, 0x28], [0x01, 0x10, 1, 0, 0x10]),
-            // Read By Type
+            // Read By Type.
             ([0x08, 1, 0, 4, 0, 0x03, 0x28], [0x09, 7, 2, 0, 0x12, 3, 0, 0x19, 0x2A]),
             ([0x08, 5, 0, 7, 0, 0x03, 0x28], [0x09, 21, 6, 0, 0x0C, 7, 0] + longValue),
             ([0x08, 1, 0, 7, 0, 0x19, 0x2A], [0x09, 3, 3, 0, 99]),
             ([0x08, 1, 0, 7, 0] + longValue, [0x01, 0x08, 7, 0, 0x02]),
             ([0x08, 1, 0, 7, 0, 0x00, 0x2A], [0x01, 0x08, 1, 0, 0x0A]),
-            // Find Information: types of one length, as many as fit
+            // Find Information: UUIDs of the same length, as many as fit.
             ([0x04, 4, 0, 7, 0], [0x05, 1, 4, 0, 0x02, 0x29, 5, 0, 0x00, 0x28, 6, 0, 0x03, 0x28]),
             ([0x04, 7, 0, 0xFF, 0xFF], [0x05, 2, 7, 0] + longValue),
             ([0x04, 8, 0, 0xFF, 0xFF], [0x01, 0x04, 8, 0, 0x0A]),
-            // Ranges that are none
+            // Invalid ranges.
             ([0x04, 0, 0, 7, 0], [0x01, 0x04, 0, 0, 0x01]),
             ([0x08, 5, 0, 4, 0, 0x03, 0x28], [0x01, 0x08, 5, 0, 0x01]),
-            // Read and Read Blob
+            // Read and Read Blob.
             ([0x0A, 3, 0], [0x0B, 99]),
             ([0x0A, 4, 0], [0x0B, 0, 0]),
             ([0x0A, 5, 0], [0x0B] + long),
@@ -156,7 +157,7 @@ struct PeripheralTranscriptTests {
             ([0x0A, 7, 0], [0x01, 0x0A, 7, 0, 0x02]),
             ([0x0A, 8, 0], [0x01, 0x0A, 8, 0, 0x01]),
             ([0x0A, 0, 0], [0x01, 0x0A, 0, 0, 0x01]),
-            // What may not be written, and what is not known
+            // Attributes without write permission, and unknown attributes.
             ([0x12, 3, 0, 1], [0x01, 0x12, 3, 0, 0x03]),
             ([0x12, 1, 0, 1], [0x01, 0x12, 1, 0, 0x03]),
             ([0x12, 9, 0, 1], [0x01, 0x12, 9, 0, 0x01]),
@@ -168,7 +169,7 @@ struct PeripheralTranscriptTests {
         bench.when(.attribute(request), expect: .attribute(response))
     }
 
-    @Test("an answer is never longer than the MTU")
+    @Test("a response is never longer than the ATT_MTU")
     func mtuBound() {
         var bench = Bench()
         let value = LocalService.Characteristic(uuid: .short(0x2A00), properties: 0x02, value: Array(0..<100))
@@ -179,19 +180,19 @@ struct PeripheralTranscriptTests {
         bench.when(.attribute([0x08, 1, 0, 3, 0, 0x00, 0x2A]), expect: .attribute([0x09, 21, 3, 0] + Array(0..<19)))
     }
 
-    @Test("writes are reported; those with a request are answered")
+    @Test("writes are reported, and a write request is answered")
     func written() {
         var bench = serving()
         let attribute = AttributeHandle(rawValue: 7)
         bench.when(
             .attribute([0x12, 7, 0, 1, 2]), expect: .attribute([0x13]), .event(.written(link, attribute, [1, 2])))
         bench.when(.attribute([0x52, 7, 0, 3]), expect: .event(.written(link, attribute, [3])))
-        // A command that may not be carried out is ignored.
+        // A write command that is not permitted is ignored.
         bench.when(.attribute([0x52, 3, 0, 3]))
         bench.when(.attribute([0x52, 99, 0, 3]))
     }
 
-    @Test("notifications are switched on and off by each link for itself")
+    @Test("each link enables and disables notifications for itself")
     func subscribed() {
         var bench = serving()
         bench.connect(otherLink, hall, role: .peripheral)
@@ -207,21 +208,21 @@ struct PeripheralTranscriptTests {
         )
     }
 
-    @Test("a notification goes out as it is given")
+    @Test("a notification is sent with the value given")
     func notify() {
         var bench = serving()
         bench.when(
             .perform(.notify(link, AttributeHandle(rawValue: 3), [5, 6])), expect: .attribute([0x1B, 3, 0, 5, 6]))
     }
 
-    @Test("the central's exchange sets the MTU")
+    @Test("the central's MTU exchange sets the ATT_MTU")
     func exchangeMTU() {
         var bench = serving()
         bench.when(
             .attribute([0x02, 100, 0]), expect: .attribute([0x03, 140, 0]), .event(.mtuExchanged(link, attMTU: 100)))
     }
 
-    @Test("parameters are asked of the central")
+    @Test("a peripheral asks the central for connection parameters")
     func requestParameters() {
         var bench = serving()
         let parameters = ConnectionParameters(
@@ -235,7 +236,7 @@ struct PeripheralTranscriptTests {
         bench.when(
             .frame(link, channel: 5, [0x13, 1, 2, 0, 1, 0]),
             expect: .event(.anomaly("the central refused the connection parameters")))
-        // Only a central grants such a wish.
+        // Only a central grants such a request.
         bench.when(
             .frame(link, channel: 5, [0x12, 7, 8, 0, 80, 0, 90, 0, 17, 0, 0x20, 0x03]),
             expect: .frame(link, channel: 5, [0x01, 7, 2, 0, 0, 0]))

@@ -9,7 +9,7 @@ struct ServiceDiscoveryTranscriptTests {
     private static let toPeer = UUID("00420001-8f59-4420-870d-84f3b617e493")!
     private static let fromPeer = UUID("00420002-8f59-4420-870d-84f3b617e493")!
     private static let discovery = GATTProcedure.discoverService(service)
-    /// Read By Type from 0x10 to 0x15.
+    /// A Read By Type request for characteristics from 0x10 to 0x15.
     private static let findCharacteristics: [UInt8] = [0x08, 0x10, 0, 0x15, 0, 0x03, 0x28]
 
     private func found(
@@ -24,7 +24,7 @@ struct ServiceDiscoveryTranscriptTests {
         [handle, 0, properties, handle + 1, 0] + uuid.wireOctets
     }
 
-    /// A link on which a service is being looked for, after it was found at 0x10…0x15.
+    /// A link whose discovery has found the service at 0x10…0x15.
     private func searching(_ uuid: UUID = service) -> Bench {
         var bench = Bench()
         bench.connect()
@@ -34,7 +34,7 @@ struct ServiceDiscoveryTranscriptTests {
         return bench
     }
 
-    @Test("a button's service: two characteristics, one of them with a configuration")
+    @Test("a button's service has two characteristics, of which one has a configuration")
     func button() {
         var bench = Bench()
         bench.connect()
@@ -50,7 +50,7 @@ struct ServiceDiscoveryTranscriptTests {
             .attribute([0x09, 21] + declaration(0x13, 0x10, Self.fromPeer)),
             expect: .attribute([0x08, 0x15, 0, 0x15, 0, 0x03, 0x28]))
         bench.when(.freed(3))
-        // Nothing is between the first value and the second declaration: only 0x15 is asked about.
+        // No handle lies between the first value and the second declaration, so descriptors are only asked for at 0x15.
         bench.when(.attribute([0x01, 0x08, 0x15, 0, 0x0A]), expect: .attribute([0x04, 0x15, 0, 0x15, 0]))
         bench.when(
             .attribute([0x05, 1, 0x15, 0, 0x02, 0x29]),
@@ -65,7 +65,7 @@ struct ServiceDiscoveryTranscriptTests {
     }
 
     @Test(
-        "a 16-bit service is asked for by its two octets, in whichever form it is given",
+        "a service with a 16-bit UUID is searched for by two octets, in whichever form the UUID is given",
         arguments: ["180f", "0000180f-0000-1000-8000-00805f9b34fb"])
     func short(text: String) throws {
         var bench = Bench()
@@ -76,7 +76,7 @@ struct ServiceDiscoveryTranscriptTests {
             expect: .attribute([0x06, 1, 0, 0xFF, 0xFF, 0x00, 0x28, 0x0F, 0x18]))
     }
 
-    @Test("several declarations come in one answer; the last value at the end costs no more questions")
+    @Test("one response may have several characteristics, and a value at the last handle needs no further request")
     func shortCharacteristics() {
         var bench = searching(.short(0x180F))
         bench.when(
@@ -110,13 +110,13 @@ struct ServiceDiscoveryTranscriptTests {
             ]))
     }
 
-    @Test("a service without characteristics is found all the same")
+    @Test("a service without characteristics is reported")
     func empty() {
         var bench = searching()
         bench.when(.attribute([0x01, 0x08, 0x10, 0, 0x0A]), expect: found([]))
     }
 
-    @Test("a service that is not there is not found")
+    @Test("a service that the peer does not have is reported as not found")
     func notFound() {
         var bench = Bench()
         bench.connect()
@@ -126,7 +126,7 @@ struct ServiceDiscoveryTranscriptTests {
             expect: .event(.procedureFailed(link, Self.discovery, .serviceNotFound)))
     }
 
-    @Test("another error ends the search")
+    @Test("another ATT error fails the discovery")
     func refused() {
         var bench = searching()
         bench.when(
@@ -135,14 +135,14 @@ struct ServiceDiscoveryTranscriptTests {
     }
 
     @Test(
-        "declarations that would make the search go on for ever, or leave the service, end it",
+        "characteristics outside the service, or that would repeat a request for ever, fail the discovery",
         arguments: [
-            [0x09, 7, 0x0F, 0, 2, 0x12, 0, 0x19, 0x2A],  // before what was asked for
-            [0x09, 7, 0x16, 0, 2, 0x17, 0, 0x19, 0x2A],  // behind it
-            [0x09, 7, 0x11, 0, 2, 0x11, 0, 0x19, 0x2A],  // its value is itself
-            [0x09, 7, 0x11, 0, 2, 0x16, 0, 0x19, 0x2A],  // its value is outside
-            [0x09, 7, 0x12, 0, 2, 0x13, 0, 0x19, 0x2A, 0x11, 0, 2, 0x12, 0, 0x19, 0x2A],  // backwards
-            [0x09, 6, 0x11, 0, 2, 0x12, 0, 0x19],  // no UUID has one octet
+            [0x09, 7, 0x0F, 0, 2, 0x12, 0, 0x19, 0x2A],  // the declaration lies before the requested range
+            [0x09, 7, 0x16, 0, 2, 0x17, 0, 0x19, 0x2A],  // the declaration lies after the requested range
+            [0x09, 7, 0x11, 0, 2, 0x11, 0, 0x19, 0x2A],  // the value's handle is the declaration's
+            [0x09, 7, 0x11, 0, 2, 0x16, 0, 0x19, 0x2A],  // the value's handle lies outside the service
+            [0x09, 7, 0x12, 0, 2, 0x13, 0, 0x19, 0x2A, 0x11, 0, 2, 0x12, 0, 0x19, 0x2A],  // the second precedes the first
+            [0x09, 6, 0x11, 0, 2, 0x12, 0, 0x19],  // the UUID has one octet
             [0x09, 0], [0x09, 7, 0x11],
         ] as [[UInt8]])
     func malformed(response: [UInt8]) {
@@ -151,7 +151,7 @@ struct ServiceDiscoveryTranscriptTests {
     }
 
     @Test(
-        "a service whose handles run backwards is no service",
+        "a service whose handles run backwards fails the discovery",
         arguments: [[0x07, 0, 0, 5, 0], [0x07, 6, 0, 5, 0]] as [[UInt8]])
     func malformedService(response: [UInt8]) {
         var bench = Bench()
@@ -160,7 +160,7 @@ struct ServiceDiscoveryTranscriptTests {
         bench.when(.attribute(response), expect: .event(.procedureFailed(link, Self.discovery, .malformedResponse)))
     }
 
-    @Test("a service up to the last handle there is does not run over")
+    @Test("a service that ends at the last handle does not overflow")
     func lastHandle() {
         var bench = Bench()
         bench.connect()
@@ -182,7 +182,7 @@ struct ServiceDiscoveryTranscriptTests {
                         ]))))
     }
 
-    @Test("a peer with more characteristics than anybody has is looked at no further")
+    @Test("a peer with more characteristics than the bound is not asked for more")
     func tooMany() {
         var bench = Bench()
         bench.connect()
@@ -200,7 +200,7 @@ struct ServiceDiscoveryTranscriptTests {
             {
                 discovered = service.characteristics.count
             }
-            // The last one's descriptors are asked for before the end.
+            // The descriptors of the last characteristic are asked for before the end.
             for case .event(.serviceDiscovered(_, let service)) in bench.given(.attribute([0x01, 0x04, 0, 0, 0x0A])) {
                 discovered = service.characteristics.count
             }

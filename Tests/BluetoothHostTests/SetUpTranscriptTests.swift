@@ -11,7 +11,7 @@ struct SetUpTranscriptTests {
         .leReadFilterAcceptListSize, .leClearFilterAcceptList,
     ]
 
-    /// Answers as the description says, except the opcodes in `instead`.
+    /// Sends the answers of a good controller, except to the opcodes in `instead`.
     private func setUp(
         _ info: ControllerInfo = Bench.info, instead: [HCIOpcode: Host.Input] = [:]
     ) -> (sent: [[UInt8]], events: [Host.Event], talk: Transcript<Host>) {
@@ -31,14 +31,14 @@ struct SetUpTranscriptTests {
         return (sent, events, talk)
     }
 
-    @Test("a good controller is ready after ten commands")
+    @Test("a controller is ready after ten commands")
     func success() {
         let (sent, events, _) = setUp()
         #expect(sent == Self.commands.map(\.packet))
         #expect(events == [.ready(Bench.info)])
     }
 
-    @Test("one command is under way at a time, for two seconds")
+    @Test("one command is under way at a time, and each may take two seconds")
     func timing() {
         var talk = Transcript(Host())
         let deadline = talk.now + .seconds(2)
@@ -50,7 +50,7 @@ struct SetUpTranscriptTests {
     }
 
     @Test(
-        "silence on what it cannot do without is a failure",
+        "a required command without answer fails the set-up",
         arguments: [
             HCIOpcode.reset, .readLocalVersionInformation, .readLocalSupportedFeatures, .readBDADDR, .leReadBufferSize,
         ])
@@ -70,7 +70,7 @@ struct SetUpTranscriptTests {
     }
 
     @Test(
-        "silence on what it can do without costs two seconds and no more",
+        "an optional command without answer costs two seconds, and the set-up goes on",
         arguments: [
             HCIOpcode.setEventMask, .leSetEventMask, .leClearFilterAcceptList, .leReadSupportedStates,
             .leReadFilterAcceptListSize,
@@ -92,20 +92,20 @@ struct SetUpTranscriptTests {
     }
 
     @Test(
-        "an unknown command is skipped",
+        "an optional command that the controller does not know is skipped",
         arguments: [HCIOpcode.setEventMask, .leSetEventMask, .leReadSupportedStates, .leClearFilterAcceptList])
     func unknownCommand(opcode: HCIOpcode) {
         let (_, events, _) = setUp(instead: [opcode: .status(opcode, .unknownCommand)])
         #expect(events == [.ready(Bench.info)])
     }
 
-    @Test("an error on what it cannot do without is a failure")
+    @Test("an error to a required command fails the set-up")
     func refused() {
         let (_, events, _) = setUp(instead: [.readBDADDR: .completed(.readBDADDR, .unknownCommand)])
         #expect(events == [.failed(.refused(.readBDADDR, .unknownCommand))])
     }
 
-    @Test("a controller without LE is told apart")
+    @Test("a controller without LE fails with that reason")
     func classicOnly() {
         let answer = Host.Input.completed(
             .readLocalSupportedFeatures, .success, [0xFF, 0xFF, 0xFF, 0xFF, 0xBF, 0xFF, 0xFF, 0xFF])
@@ -113,7 +113,7 @@ struct SetUpTranscriptTests {
         #expect(events == [.failed(.notLowEnergy)])
     }
 
-    @Test("LE without buffers of its own shares those of BR/EDR")
+    @Test("a controller without LE buffers of its own shares those of BR/EDR")
     func sharedBuffers() {
         var talk = Transcript(Host())
         talk.given(.transportOpened)
@@ -131,19 +131,19 @@ struct SetUpTranscriptTests {
         #expect(talk.given(.completed(.leClearFilterAcceptList)).first == .event(.ready(info)))
     }
 
-    @Test("a buffer size no link can use is a failure")
+    @Test("a buffer too small for any link fails the set-up")
     func uselessBuffers() {
         let (_, events, _) = setUp(instead: [.leReadBufferSize: .completed(.leReadBufferSize, .success, [26, 0, 1])])
         #expect(events == [.failed(.malformed("1 ACL buffers of 26 octets"))])
     }
 
-    @Test("an answer cut short is a failure")
+    @Test("an answer that is cut short fails the set-up")
     func shortAnswer() {
         let (_, events, _) = setUp(instead: [.readBDADDR: .completed(.readBDADDR, .success, [1, 2, 3])])
         #expect(events == [.failed(.malformed("the answer to 0x1009 is too short"))])
     }
 
-    @Test("a status of success is no answer to a question")
+    @Test("a command status of success does not answer a command that returns values")
     func statusFirst() {
         var talk = Transcript(Host())
         talk.given(.transportOpened)
@@ -154,7 +154,7 @@ struct SetUpTranscriptTests {
         #expect(effects.first == .command(.readLocalSupportedFeatures))
     }
 
-    @Test("a controller that takes no commands is waited for")
+    @Test("the host waits for a controller that accepts no commands")
     func allowance() {
         var talk = Transcript(Host())
         talk.given(.transportOpened)
@@ -166,7 +166,7 @@ struct SetUpTranscriptTests {
         #expect(effects.first == .command(.readLocalVersionInformation))
     }
 
-    @Test("what was asked for before is done when the controller is ready")
+    @Test("commands given before the controller is ready are sent when it is")
     func keptCommands() {
         var bench = Bench()
         bench.when(.transportClosed)
@@ -184,7 +184,7 @@ struct SetUpTranscriptTests {
             expect: .command(.leSetScanParameters(.init(isActive: true, interval: 0x60, window: 0x60))))
     }
 
-    @Test("a hardware error ends every link and the controller")
+    @Test("a hardware error ends every link and fails the controller")
     func hardwareError() {
         var bench = Bench()
         bench.connect()
@@ -197,7 +197,7 @@ struct SetUpTranscriptTests {
         #expect(bench.given(.attribute([0x1B, 3, 0, 1])).isEmpty)
     }
 
-    @Test("closing the transport ends every link, and the timer")
+    @Test("closing the transport ends every link and the timer")
     func closed() {
         var bench = Bench()
         bench.connect()

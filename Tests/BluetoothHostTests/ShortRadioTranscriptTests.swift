@@ -3,7 +3,7 @@ import ButtonModel
 import TestSupport
 import Testing
 
-@Suite("A controller with less of everything")
+@Suite("Controllers with short lists, few links or one radio")
 struct ShortRadioTranscriptTests {
     private static let attic = BluetoothAddress(rawValue: 0x80E4_DA00_0003)
     private static let cellar = BluetoothAddress(rawValue: 0x80E4_DA00_0004)
@@ -30,9 +30,9 @@ struct ShortRadioTranscriptTests {
         #expect(got == [.event(.connected(connection))] + effects, sourceLocation: sourceLocation)
     }
 
-    // MARK: A short list
+    // MARK: A short accept list
 
-    @Test("four buttons in a list of two: the first stays, the others take turns of two seconds")
+    @Test("of four peers for an accept list of two, the first stays, and the others take turns of two seconds")
     func turns() {
         var bench = Bench()
         bench.when(
@@ -60,7 +60,7 @@ struct ShortRadioTranscriptTests {
         }
     }
 
-    @Test("without a list every peer is looked for in turn, the first every other time")
+    @Test("without an accept list each peer is connected to in turn, the first in every other turn")
     func noList() {
         var info = Bench.info
         info.acceptListSize = 0
@@ -79,7 +79,7 @@ struct ShortRadioTranscriptTests {
         }
     }
 
-    @Test("a list that may not be changed is the sign of a connection left over: it is cancelled")
+    @Test("a change of the accept list that is disallowed cancels a connection that was left pending")
     func lockedList() {
         var bench = Bench()
         bench.given(.perform(.setAcceptList([kitchen, hall])))
@@ -96,7 +96,7 @@ struct ShortRadioTranscriptTests {
     // MARK: Few links
 
     @Test(
-        "a limit the controller tells is told once, and nothing is pending until a link ends or a minute has passed",
+        "a link limit is reported once, and the next connection is tried when a link ends or after a minute",
         arguments: [HCIStatus.connectionLimitExceeded, .memoryCapacityExceeded], [true, false])
     func linkLimit(status: HCIStatus, isToldLater: Bool) {
         var bench = Bench()
@@ -109,11 +109,11 @@ struct ShortRadioTranscriptTests {
         } else {
             bench.when(.status(.leCreateConnection, status), expect: .event(.linkLimitReached(links: 1)))
         }
-        // In case it thinks better of it, it is asked every minute; its answer is no news.
+        // The limit may be temporary, so the host tries again every minute; the same refusal is not reported again.
         bench.wait(.milliseconds(59_999))
         bench.wait(.milliseconds(1), expect: .command(Self.create()))
         bench.when(.status(.leCreateConnection, status))
-        // Somebody else wanted: asked again, refused again, and nothing new to tell.
+        // Another peer is wanted: the host tries at once, is refused, and reports nothing.
         bench.when(
             .perform(.setAcceptList([kitchen, Self.attic])),
             expect: .command(.leAddDeviceToFilterAcceptList(Self.attic)))
@@ -126,7 +126,7 @@ struct ShortRadioTranscriptTests {
             .command(Self.create()))
     }
 
-    @Test("a limit where there is no link is a failure like others, tried again after a pause")
+    @Test("a link limit without any link is a failed connection that is tried again after a wait")
     func limitWithoutLinks() {
         var bench = Bench()
         bench.given(.perform(.setAcceptList([kitchen])))
@@ -137,7 +137,7 @@ struct ShortRadioTranscriptTests {
         bench.wait(.milliseconds(250), expect: .command(Self.create()))
     }
 
-    @Test("of two links allowed the second is the last, until one of them ends")
+    @Test("with a configured maximum of two links, no connection is pending while two links are up")
     func maximumLinks() {
         var bench = Bench(.init(maximumLinks: 2))
         bench.given(.perform(.setAcceptList([kitchen, hall, Self.attic])))
@@ -161,7 +161,7 @@ struct ShortRadioTranscriptTests {
             .command(.leRemoveDeviceFromFilterAcceptList(hall)))
     }
 
-    @Test("with everybody connected a limit is nobody's concern")
+    @Test("a link limit is not reported if every peer is connected")
     func limitUnnoticed() {
         var bench = Bench(.init(maximumLinks: 1))
         bench.given(.perform(.setAcceptList([kitchen])))
@@ -170,9 +170,9 @@ struct ShortRadioTranscriptTests {
         connected(&bench, kitchen, link)
     }
 
-    // MARK: One radio for two
+    // MARK: Scanning and connecting in turns
 
-    @Test("a controller that says it cannot do both scans and waits for buttons in turns")
+    @Test("a controller that cannot do both scans and connects in turns")
     func radioTurns() {
         var info = Bench.info
         info.scansWhileInitiating = false
@@ -180,7 +180,7 @@ struct ShortRadioTranscriptTests {
         bench.given(.perform(.setAcceptList([kitchen])))
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create()))
         bench.when(.status(.leCreateConnection))
-        // It is not asked for what it has said it cannot do.
+        // The host cancels the connection first, because the controller said that it cannot do both.
         bench.when(.perform(.startScanning(active: true)), expect: .command(.leCreateConnectionCancel))
         for _ in 0..<3 {
             bench.when(.completed(.leCreateConnectionCancel))
@@ -199,7 +199,7 @@ struct ShortRadioTranscriptTests {
         bench.when(Self.cancelled, expect: .command(Self.create()))
     }
 
-    @Test("with nobody to connect to, scanning keeps the radio")
+    @Test("with no peer to connect to, scanning is not interrupted")
     func radioUnwanted() {
         var info = Bench.info
         info.scansWhileInitiating = false
@@ -211,7 +211,7 @@ struct ShortRadioTranscriptTests {
         bench.when(.perform(.stopScanning), expect: .command(Self.stopScan))
     }
 
-    @Test("one that only refuses to connect while it scans is told apart by that")
+    @Test("a controller that refuses to connect while it scans is treated as one that cannot do both")
     func learned() {
         var bench = Bench()
         bench.given(.perform(.startScanning(active: true)))
@@ -226,7 +226,7 @@ struct ShortRadioTranscriptTests {
         bench.wait(.seconds(2), expect: .command(.leCreateConnectionCancel))
     }
 
-    @Test("a controller that does not scan at all says so")
+    @Test("a controller that cannot scan is reported")
     func scanningFailed() {
         var bench = Bench()
         bench.given(.perform(.startScanning(active: true)))

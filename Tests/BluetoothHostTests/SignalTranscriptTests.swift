@@ -3,7 +3,7 @@ import ButtonModel
 import TestSupport
 import Testing
 
-@Suite("How strongly a peer is heard")
+@Suite("RSSI of a link")
 struct SignalTranscriptTests {
     private static let ask = Host.Input.perform(.readRSSI(link))
     private static let question = Host.Effect.command(.readRSSI(link))
@@ -19,7 +19,7 @@ struct SignalTranscriptTests {
         return bench
     }
 
-    @Test("the controller is asked, and says it in dBm")
+    @Test("the RSSI of a link is read from the controller in dBm")
     func asked() {
         var bench = connected()
         bench.when(Self.ask, expect: .send([0x01, 0x05, 0x14, 0x02, 0x40, 0x00]))
@@ -29,7 +29,7 @@ struct SignalTranscriptTests {
         bench.wait(.seconds(60))
     }
 
-    @Test("the ends of the range are told; that it is not known is not")
+    @Test("every RSSI in the range is reported, and the value for unknown is not")
     func range() {
         var bench = connected()
         for rssi: Int8 in [-127, 0, 20] {
@@ -40,7 +40,7 @@ struct SignalTranscriptTests {
         bench.when(Self.answered(127))
     }
 
-    @Test("asked twice about a link, the controller is asked once, and about each link in turn")
+    @Test("a second request for the same link sends no command, and links are read one after the other")
     func onceForEachLink() {
         var bench = connected()
         bench.connect(otherLink, hall)
@@ -54,13 +54,13 @@ struct SignalTranscriptTests {
         bench.when(Self.ask, expect: Self.question)
     }
 
-    @Test("what else is asked of the controller goes on, and data does not even wait for the answer")
+    @Test("other commands follow the RSSI command, and data is sent without waiting for it")
     func inNobodysWay() {
         var bench = connected()
         bench.when(Self.ask, expect: Self.question)
         bench.when(.perform(.write(link, AttributeHandle(rawValue: 3), [7])), expect: .attribute([0x52, 3, 0, 7]))
         bench.when(.perform(.disconnect(link, reason: .remoteUserTerminated)))
-        // That there will be an answer is none.
+        // A status that announces an answer is not the answer.
         bench.when(.status(.readRSSI))
         bench.when(
             Self.answered(-60), expect: .event(.rssiRead(link, -60)),
@@ -68,7 +68,7 @@ struct SignalTranscriptTests {
     }
 
     @Test(
-        "refused, it is an oddity and no more, whichever event says so",
+        "a refused RSSI command is an anomaly, and an unknown one is not sent again",
         arguments: [HCIStatus.unknownCommand, .commandDisallowed, .invalidParameters], [true, false])
     func refused(status: HCIStatus, isCompleted: Bool) {
         var bench = connected()
@@ -85,7 +85,7 @@ struct SignalTranscriptTests {
     }
 
     @Test(
-        "an answer about another link, or too short a one, is no measurement",
+        "an RSSI answer about another link or without a value is an anomaly",
         arguments: [[], [0x40, 0], [0x41, 0, 0xC4]])
     func garbled(parameters: [UInt8]) {
         var bench = connected()
@@ -97,7 +97,7 @@ struct SignalTranscriptTests {
         bench.when(Self.ask, expect: Self.question)
     }
 
-    @Test("a controller that keeps silent on it and answers otherwise is kept, and not asked again")
+    @Test("an RSSI command without answer is not sent again to a controller that answers another one")
     func silent() {
         var bench = connected()
         bench.when(Self.ask, expect: Self.question)
@@ -107,7 +107,7 @@ struct SignalTranscriptTests {
         bench.when(.attribute([0x1B, 3, 0, 1]), expect: .event(.notified(link, AttributeHandle(rawValue: 3), [1])))
     }
 
-    @Test("of a link that is not there nobody asks, and what is said of one that is gone is not heard")
+    @Test("the RSSI of an unknown link is not read, and the answer for an ended link is ignored")
     func goneLink() {
         var bench = connected()
         bench.when(.perform(.readRSSI(otherLink)))
@@ -117,7 +117,7 @@ struct SignalTranscriptTests {
             bench.when(answer)
             bench.connect()
         }
-        // The controller knows first.
+        // The controller may report the end of the link by this status first.
         bench.when(Self.ask, expect: Self.question)
         bench.when(.completed(.readRSSI, .unknownConnectionIdentifier))
         bench.when(Self.ask, expect: Self.question)

@@ -1,9 +1,9 @@
 import BluetoothHost
 import Testing
 
-@Suite("UUIDs as text")
+@Suite("Text of UUIDs")
 struct UUIDTests {
-    @Test("the wire has the printed octets backwards")
+    @Test("the octets on the wire are those of the text in reverse")
     func order() throws {
         let uuid = try #require(UUID("00420000-8F59-4420-870d-84f3b617e493"))
         #expect(
@@ -12,20 +12,20 @@ struct UUIDTests {
     }
 
     @Test(
-        "a 16-bit UUID has one form, however it is written",
+        "a 16-bit UUID is the same in its short and its long form",
         arguments: ["180f", "180F", "0000180F-0000-1000-8000-00805F9B34FB"])
     func short(text: String) {
         #expect(UUID(text) == .short(0x180F))
         #expect(UUID(text)?.description == "180f")
     }
 
-    @Test("a 32-bit UUID stays long")
+    @Test("a 32-bit UUID is kept in its 128-bit form")
     func middle() {
         #expect(UUID("12345678-0000-1000-8000-00805f9b34fb")?.wireOctets.count == 16)
     }
 
     @Test(
-        "anything else is refused",
+        "text that is no UUID is refused",
         arguments: [
             "", "180", "0180f", "18g0", "00420000-8f59-4420-870d-84f3b617e49", "004200008f594420870d84f3b617e493",
             "00420000-8f59-4420-870d84f3b617-e493", "-180f", "0042-0000",
@@ -34,7 +34,7 @@ struct UUIDTests {
         #expect(UUID(text) == nil)
     }
 
-    @Test("octets of another count print and do not trap")
+    @Test("a UUID of another number of octets is printed without a trap")
     func odd() {
         #expect(UUID.long([1]).description == "01")
         #expect(UUID(wireOctets: [1, 2, 3]) == nil)

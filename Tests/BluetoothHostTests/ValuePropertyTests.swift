@@ -4,7 +4,7 @@ import Testing
 
 @testable import BluetoothHost
 
-@Suite("Our client at our server")
+@Suite("GATT client and server of this library")
 struct ValuePropertyTests {
     private static let table: AttributeTable = AttributeTable([
         LocalService(uuid: .short(0x180A), characteristics: [.init(uuid: .short(0x2A24), properties: 0x0A)])
@@ -12,7 +12,7 @@ struct ValuePropertyTests {
     private let attribute = AttributeHandle(rawValue: 3)
     private let now = Instant(sinceBoot: .zero)
 
-    /// Runs one procedure; what it came to, what the server was told, and how many requests it took.
+    /// Runs one procedure. Returns its result, what the server reported, and the number of requests.
     private func run(
         _ procedure: GATTProcedure, _ table: AttributeTable, attMTU: UInt16
     ) -> (results: [GATTClient.Effect], written: [GATTServer.Effect], requests: Int) {
@@ -45,7 +45,7 @@ struct ValuePropertyTests {
     }
 
     @Test(
-        "every length of a value is read, in as few requests as it takes",
+        "a value of any length is read with as few requests as possible",
         arguments: [23, 24, 65, 129, 257, 513, 517] as [UInt16])
     func read(attMTU: UInt16) {
         var table = Self.table
@@ -56,12 +56,12 @@ struct ValuePropertyTests {
             #expect(isSet)
             let (results, _, requests) = run(.read(attribute), table, attMTU: attMTU)
             #expect(results == [.read(attribute, value)])
-            // Nothing more is asked for at 512: there cannot be more.
+            // A value has at most 512 octets, so no request asks for more.
             #expect(requests == (length == 512 ? (511 / part + 1) : length / part + 1))
         }
     }
 
-    @Test("every length of a value is written", arguments: [23, 24, 65, 129, 257, 513, 517] as [UInt16])
+    @Test("a value of any length is written", arguments: [23, 24, 65, 129, 257, 513, 517] as [UInt16])
     func write(attMTU: UInt16) {
         for length in 0...512 {
             let value = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 7) }

@@ -3,11 +3,11 @@ import ButtonModel
 import TestSupport
 import Testing
 
-@Suite("Reading and writing values at a peer")
+@Suite("Reading and writing values of a peer")
 struct ValueTranscriptTests {
     private let attribute = AttributeHandle(rawValue: 3)
 
-    /// A link with an ATT_MTU of 23 and buffers for everything.
+    /// A link with ATT_MTU 23 and buffers for every packet.
     private func connected() -> Bench {
         var info = Bench.info
         info.aclDataLength = 251
@@ -19,14 +19,14 @@ struct ValueTranscriptTests {
 
     // MARK: Reading
 
-    @Test("a short value is read in one request")
+    @Test("a short value is read with one request")
     func shortRead() {
         var bench = connected()
         bench.when(.perform(.read(link, attribute)), expect: .attribute([0x0A, 3, 0]))
         bench.when(.attribute([0x0B, 7, 8]), expect: .event(.read(link, attribute, [7, 8])))
     }
 
-    @Test("a value that fills the MTU is asked for again from its end, until a part is short")
+    @Test("a value that fills the response is read on with Read Blob until a part is short")
     func longRead() {
         var bench = connected()
         let value = Array(0..<50 as Range<UInt8>)
@@ -37,7 +37,7 @@ struct ValueTranscriptTests {
     }
 
     @Test(
-        "a value that ends with the MTU is whole, however the server says that there is no more",
+        "a value that ends with a full part is complete, whichever way the server says that there is no more",
         arguments: [[0x0D], [0x01, 0x0C, 3, 0, 0x07], [0x01, 0x0C, 3, 0, 0x0B]] as [[UInt8]])
     func boundary(answer: [UInt8]) {
         var bench = connected()
@@ -47,7 +47,7 @@ struct ValueTranscriptTests {
         bench.when(.attribute(answer), expect: .event(.read(link, attribute, value)))
     }
 
-    @Test("a refusal names the procedure, at the first request and later")
+    @Test("an error fails the read with its procedure, at the first request and at later ones")
     func readRefused() {
         var bench = connected()
         func refused(_ code: UInt8) -> Host.Effect {
@@ -55,7 +55,7 @@ struct ValueTranscriptTests {
         }
         bench.given(.perform(.read(link, attribute)))
         bench.when(.attribute([0x01, 0x0A, 3, 0, 0x02]), expect: refused(2))
-        // The first part of a value is its beginning: an offset cannot be wrong there.
+        // The first part begins at offset 0, which cannot be an invalid offset.
         bench.given(.perform(.read(link, attribute)))
         bench.when(.attribute([0x01, 0x0A, 3, 0, 0x07]), expect: refused(7))
         bench.given(.perform(.read(link, attribute)))
@@ -63,7 +63,7 @@ struct ValueTranscriptTests {
         bench.when(.attribute([0x01, 0x0C, 3, 0, 0x0E]), expect: refused(14))
     }
 
-    @Test("a server that never ends is stopped at 512 octets")
+    @Test("a read ends at 512 octets, even if the server sends more")
     func endless() {
         var bench = connected()
         bench.given(.perform(.read(link, attribute)))
@@ -77,7 +77,7 @@ struct ValueTranscriptTests {
         #expect(effects == [.event(.procedureFailed(link, .read(attribute), .malformedResponse))])
     }
 
-    @Test("an exchange that runs before a read is in force for it")
+    @Test("an MTU exchange before a read applies to the read")
     func exchangeThenRead() {
         var bench = connected()
         let value = Array(0..<60 as Range<UInt8>)
@@ -88,7 +88,7 @@ struct ValueTranscriptTests {
         bench.when(.attribute([0x0B] + value), expect: .event(.read(link, attribute, value)))
     }
 
-    @Test("an answer the server gave before the peer's exchange is not taken for the end")
+    @Test("a full response sent before the peer's MTU exchange is not taken for the end of the value")
     func exchangeDuringRead() {
         var bench = connected()
         let value = Array(0..<30 as Range<UInt8>)
@@ -100,7 +100,7 @@ struct ValueTranscriptTests {
 
     // MARK: Writing
 
-    @Test("what fits one request is written with one")
+    @Test("a value that fits one request is written with one request")
     func shortWrite() {
         var bench = connected()
         let value = Array(0..<20 as Range<UInt8>)
@@ -113,7 +113,7 @@ struct ValueTranscriptTests {
                 .procedureFailed(link, .write(attribute, []), .errorResponse(code: 3, attributeHandle: 3))))
     }
 
-    @Test("what does not is prepared in parts and executed")
+    @Test("a longer value is written with prepared parts and their execution")
     func longWrite() {
         var bench = connected()
         let value = Array(0..<40 as Range<UInt8>)
@@ -128,7 +128,7 @@ struct ValueTranscriptTests {
     }
 
     @Test(
-        "a part that comes back as something else cancels the write",
+        "a prepared part that is echoed wrongly cancels the write",
         arguments: [
             [0x17, 3, 0, 0, 0] + Array(1...18), [0x17, 3, 0, 1, 0] + Array(0..<18),
             [0x17, 4, 0, 0, 0] + Array(0..<18), [0x17, 3, 0, 0, 0],
@@ -143,7 +143,7 @@ struct ValueTranscriptTests {
             expect: .event(.procedureFailed(link, .write(attribute, value), .preparedValueDiffers)))
     }
 
-    @Test("a part that is refused cancels the write, whatever becomes of that; a refused execution is reported")
+    @Test("a refused part cancels the write and a refused execution fails it, both with the error")
     func prepareRefused() {
         var bench = connected()
         let value = Array(0..<21 as Range<UInt8>)
@@ -159,7 +159,7 @@ struct ValueTranscriptTests {
         bench.when(.attribute([0x01, 0x18, 3, 0, 0x0D]), expect: refused(13))
     }
 
-    @Test("a value longer than 512 octets is not sent, and the next procedure is")
+    @Test("a value longer than 512 octets is not written, and the next procedure runs")
     func tooLong() {
         var bench = connected()
         let value = [UInt8](repeating: 0, count: 513)
@@ -177,7 +177,7 @@ struct ValueTranscriptTests {
         AttributeHandle(rawValue: range.lowerBound)...AttributeHandle(rawValue: range.upperBound)
     }
 
-    @Test("all primary services are listed, of either length of UUID")
+    @Test("all primary services are listed, with 16-bit and 128-bit UUIDs")
     func services() {
         var bench = connected()
         let long = UUID("00420000-8f59-4420-870d-84f3b617e493")!
@@ -201,7 +201,7 @@ struct ValueTranscriptTests {
                     ])))
     }
 
-    @Test("a service up to the last handle ends the list")
+    @Test("a service that ends at the last handle ends the list")
     func lastService() {
         var bench = connected()
         bench.given(.perform(.discoverServices(link)))
@@ -213,7 +213,7 @@ struct ValueTranscriptTests {
     }
 
     @Test(
-        "services that overlap, run backwards or have no UUID are malformed",
+        "services that overlap, run backwards or have no UUID fail the discovery",
         arguments: [
             [0x11, 6, 4, 0, 3, 0, 0x01, 0x18], [0x11, 6, 0, 0, 3, 0, 0x01, 0x18],
             [0x11, 6, 1, 0, 4, 0, 0x01, 0x18, 4, 0, 5, 0, 0x0F, 0x18], [0x11, 7, 1, 0, 4, 0, 1, 2, 3], [0x0B],
@@ -222,12 +222,12 @@ struct ValueTranscriptTests {
         var bench = connected()
         bench.given(.perform(.discoverServices(link)))
         let effects = bench.given(.attribute(response))
-        // What answers no request is an anomaly and ends nothing.
+        // A PDU that answers no request is an anomaly and ends nothing.
         guard response != [0x0B] else { return #expect(effects.count == 1) }
         #expect(effects == [.event(.procedureFailed(link, .discoverServices, .malformedResponse))])
     }
 
-    @Test("a peer with more services than anybody has is looked at no further")
+    @Test("a peer with more services than the bound is not asked for more")
     func tooManyServices() {
         var bench = connected()
         bench.given(.perform(.discoverServices(link)))
@@ -242,7 +242,7 @@ struct ValueTranscriptTests {
         #expect(count == Host.maximumServices)
     }
 
-    @Test("a service of the list is looked into by its handles")
+    @Test("the characteristics of a listed service are discovered by its handles")
     func characteristics() {
         var bench = connected()
         let service = RemoteService(uuid: .short(0x180F), handles: handles(5...7), characteristics: [])
@@ -282,7 +282,7 @@ struct ValueTranscriptTests {
             expect: .event(.procedureFailed(link, .discoverDescriptors(characteristic), .malformedResponse)))
     }
 
-    @Test("a characteristic with no room for descriptors costs no question")
+    @Test("a characteristic without room for descriptors needs no request")
     func noDescriptors() {
         var bench = connected()
         let characteristic = RemoteService.Characteristic(
@@ -294,7 +294,7 @@ struct ValueTranscriptTests {
 
     // MARK: Indications
 
-    @Test("indications are switched on and off by a write of their own")
+    @Test("indications are enabled and disabled by a write with response")
     func setIndications() {
         var bench = connected()
         let configuration = AttributeHandle(rawValue: 4)
@@ -308,7 +308,7 @@ struct ValueTranscriptTests {
         }
     }
 
-    @Test("Service Changed is told with the handles to forget, once it was discovered; before, it is an indication")
+    @Test("Service Changed is reported with its handles once it was discovered, and before as an indication")
     func serviceChanged() {
         var bench = connected()
         let indication = Host.Input.attribute([0x1D, 3, 0, 8, 0, 0xFF, 0xFF])
@@ -318,7 +318,7 @@ struct ValueTranscriptTests {
         bench.given(.attribute([0x07, 1, 0, 3, 0]))
         bench.given(.attribute([0x09, 7, 2, 0, 0x20, 3, 0, 0x05, 0x2A]))
         bench.when(indication, expect: .event(.servicesChanged(link, handles(8...0xFFFF))), .attribute([0x1E]))
-        // A range that is none is told as it came.
+        // A range that is invalid is reported as an indication.
         bench.when(
             .attribute([0x1D, 3, 0, 8, 0, 7, 0]), expect: .event(.indicated(link, attribute, [8, 0, 7, 0])),
             .attribute([0x1E]))

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Battery")
 struct BatteryTests {
-    @Test("it is low below 2650 mV, told once, and good again only above 2750")
+    @Test("a battery is low below 2650 mV, is reported once, and is good again only above 2750 mV")
     func alarm() {
         var alarm = BatteryAlarm()
         let readings = [2660, 2650, 2649, 2700, 2640, 2750, 2600, 2751, 2700, 2649]

@@ -2,7 +2,7 @@ import ButtonModel
 import TestSupport
 import Testing
 
-@Suite("Moments")
+@Suite("Instants and wall-clock times")
 struct TimeTests {
     @Test(
         "the wall clock is written as RFC 3339 in UTC",
@@ -17,12 +17,14 @@ struct TimeTests {
         #expect(UTCTime(milliseconds: milliseconds).description == text)
     }
 
-    @Test("moments far away are written, too", arguments: [Int64.max, Int64.max - 1, Int64.min + 86_400_000])
+    @Test(
+        "the earliest and latest times are written without a trap",
+        arguments: [Int64.max, Int64.max - 1, Int64.min + 86_400_000])
     func extremes(milliseconds: Int64) {
         #expect(UTCTime(milliseconds: milliseconds).description.hasSuffix("Z"))
     }
 
-    @Test("sums stop at the bounds of what can be said")
+    @Test("sums of instants and durations stop at the largest and smallest value")
     func saturation() {
         let last = Instant(nanoseconds: .max)
         #expect(last + .seconds(1) == last)
@@ -33,7 +35,7 @@ struct TimeTests {
         #expect(Duration.seconds(Int64.min).nanoseconds == -.max)
     }
 
-    @Test("what is added can be taken away again", arguments: UInt64(0)..<50)
+    @Test("adding a duration to an instant and subtracting it again gives the instant", arguments: UInt64(0)..<50)
     func arithmetic(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let start = Instant(nanoseconds: Int64.random(in: 0...1 << 60, using: &random))

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("ByteReader and ByteWriter")
 struct ByteReaderTests {
-    @Test("what is written is read back", arguments: 0..<50 as Range<UInt64>)
+    @Test("the reader returns what the writer wrote", arguments: 0..<50 as Range<UInt64>)
     func roundTrip(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let value = random.next()
@@ -33,13 +33,13 @@ struct ByteReaderTests {
         #expect(reader.isAtEnd)
     }
 
-    @Test("the lowest octet comes first")
+    @Test("numbers are little-endian: their lowest octet comes first")
     func endianness() throws {
         var reader = ByteReader([0x34, 0x12])
         #expect(try reader.uint16() == 0x1234)
     }
 
-    @Test("a field beyond the end says what it needed and moves nothing")
+    @Test("reading a field beyond the end says how many octets it needs, and does not move the reader")
     func truncated() throws {
         var reader = ByteReader([1, 2, 3])
         #expect(throws: Truncated(needed: 4, available: 3)) { try reader.uint32() }
@@ -49,7 +49,7 @@ struct ByteReaderTests {
         #expect(throws: Truncated(needed: 1, available: 0)) { try reader.uint8() }
     }
 
-    @Test("a negative or enormous count is refused", arguments: [-1, Int.min, Int.max])
+    @Test("a negative or a huge count is refused", arguments: [-1, Int.min, Int.max])
     func counts(count: Int) {
         var reader = ByteReader([1, 2, 3])
         #expect(throws: Truncated.self) { try reader.bytes(count) }
@@ -57,7 +57,7 @@ struct ByteReaderTests {
         #expect(reader.remainingCount == 3)
     }
 
-    @Test("a slice is read from its own beginning")
+    @Test("a slice of an array is read from the slice's own start")
     func slice() throws {
         var reader = ByteReader([9, 9, 1, 2, 9][2..<4])
         #expect(try reader.uint16() == 0x0201)

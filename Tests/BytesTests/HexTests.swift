@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Hexadecimal text")
 struct HexTests {
-    @Test("octets come back from their digits", arguments: 0..<20 as Range<UInt64>)
+    @Test("octets written as digits are read back", arguments: 0..<20 as Range<UInt64>)
     func roundTrip(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let octets = random.bytes(Int.random(in: 0..<40, using: &random))
@@ -12,13 +12,15 @@ struct HexTests {
         #expect([UInt8](hex: octets.hex.uppercased()) == octets)
     }
 
-    @Test("digits are lower case, two an octet")
+    @Test("digits are lower case, two for each octet")
     func form() {
         #expect([0x00, 0x0A, 0xFF].hex == "000aff")
         #expect([UInt8]().hex.isEmpty)
     }
 
-    @Test("anything but pairs of digits is refused", arguments: ["0", "0g", "0x00", "00 11", "-1", "００", "00\n"])
+    @Test(
+        "text that is not pairs of hexadecimal digits is refused",
+        arguments: ["0", "0g", "0x00", "00 11", "-1", "００", "00\n"])
     func refused(text: String) {
         #expect([UInt8](hex: text) == nil)
     }

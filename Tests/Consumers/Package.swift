@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A program of somebody else, who uses Tryck's libraries and nothing that is not public.
+// Stands for a program outside this project: it uses Tryck's libraries and only their public declarations.
 
 let package = Package(
     name: "consumers",

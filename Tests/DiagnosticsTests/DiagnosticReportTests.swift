@@ -2,7 +2,7 @@ import Diagnostics
 import JSON
 import Testing
 
-@Suite("How a diagnostic looks")
+@Suite("Text and JSON of diagnostics")
 struct DiagnosticReportTests {
     private func diagnostic(
         _ line: Int, _ column: Int, width: Int = 1, severity: Diagnostic.Severity = .error, file: String = "a.yaml",
@@ -18,7 +18,7 @@ struct DiagnosticReportTests {
         DiagnosticReport(diagnostics, sources: ["a.yaml": Array(source.utf8)]).text()
     }
 
-    @Test("place, message, line, caret, hint, note and summary")
+    @Test("a diagnostic shows position, message, line, caret, hint and note, and a summary follows")
     func whole() {
         let note = Diagnostic.Note(
             message: "buttons are declared", file: "a.yaml", position: .init(line: 1, column: 1))
@@ -37,7 +37,7 @@ struct DiagnosticReportTests {
     }
 
     @Test(
-        "the caret stands under its character whatever came before it",
+        "the caret stands under its character after tabs, wide and combining characters",
         arguments: [
             ("ab", 2, " "), ("\tb", 2, "    "), ("a\tb", 3, "    "), ("日b", 2, "  "), ("e\u{301}b", 3, " "),
             ("👍b", 2, "  "), ("ab", 3, "  "), ("", 1, ""),
@@ -46,21 +46,21 @@ struct DiagnosticReportTests {
         #expect(text(diagnostic(1, column), source: line).contains("      | \(before)^\n"))
     }
 
-    @Test("a mark that ends on another line goes to the end of its own")
+    @Test("a range that ends on another line is marked to the end of its first line")
     func severalLines() {
         var open = diagnostic(1, 3)
         open.end = SourcePosition(line: 4, column: 1)
         #expect(text(open, source: "a: |\n  b\n").contains("      |   ^^\n"))
     }
 
-    @Test("of a long line the part around the caret is shown")
+    @Test("of a long line only the part around the caret is shown")
     func longLine() {
         let shown = text(diagnostic(1, 5000), source: String(repeating: "x", count: 10_000))
         #expect(shown.split(separator: "\n").allSatisfy { $0.unicodeScalars.count < 200 })
         #expect(shown.contains("^"))
     }
 
-    @Test("nothing in a file can move the cursor")
+    @Test("control characters of a file never reach the terminal")
     func control() {
         let shown = text(
             diagnostic(1, 1, message: "bad \u{1B}[2J", hint: "\u{202E}x"), source: "a\u{1B}[2J\u{7}\u{202E}")
@@ -74,7 +74,7 @@ struct DiagnosticReportTests {
         #expect(!text(secret, source: "token: hunter2").contains("hunter2"))
     }
 
-    @Test("twenty errors of a file are shown, the others are counted; warnings are all shown")
+    @Test("twenty errors of a file are shown and the others counted; warnings are all shown")
     func many() {
         let errors = (1...25).map { diagnostic($0, 1) }
         let warning = diagnostic(30, 1, severity: .warning, code: "W704", message: "unused")
@@ -87,7 +87,7 @@ struct DiagnosticReportTests {
     }
 
     @Test(
-        "the summary counts",
+        "the summary counts errors and warnings",
         arguments: [
             (0, 0, "No errors."), (1, 0, "1 error."), (2, 1, "2 errors, 1 warning."), (0, 3, "3 warnings."),
         ])
@@ -98,7 +98,7 @@ struct DiagnosticReportTests {
         #expect(DiagnosticReport(all, sources: [:]).summary == text)
     }
 
-    @Test("the order is that of the files, then of the places, then of discovery")
+    @Test("diagnostics are ordered by file, then by position, then by when they were found")
     func order() {
         let list = [
             diagnostic(2, 1, code: "E1"), diagnostic(1, 1, file: "b.yaml", code: "E2"), diagnostic(1, 5, code: "E3"),
@@ -107,14 +107,14 @@ struct DiagnosticReportTests {
         #expect(list.inSourceOrder().map(\.code) == ["E3", "E4", "E1", "E2"])
     }
 
-    @Test("colour only when asked for")
+    @Test("text has colour only if colour was asked for")
     func colour() {
         let report = DiagnosticReport([diagnostic(1, 1)], sources: ["a.yaml": Array("x".utf8)])
         #expect(!report.text().contains("\u{1B}"))
         #expect(report.text(colour: true).contains("\u{1B}[1;31m"))
     }
 
-    @Test("of a line of megabytes the part around the caret is shown, and of a file of line ends the line")
+    @Test("a line of megabytes is shown around the caret, and a file of millions of lines shows the right line")
     func large() {
         let long = text(diagnostic(1, 1_000_001), source: String(repeating: "é", count: 1_000_000) + "x")
         #expect(long.contains("éx\n"))
@@ -123,7 +123,7 @@ struct DiagnosticReportTests {
         #expect(many.contains("750000 | x\n"))
     }
 
-    @Test("for programs, a diagnostic comes in parts")
+    @Test("a diagnostic is written as JSON with a field for each part")
     func json() {
         let note = Diagnostic.Note(message: "declared", file: "b.yaml", position: .init(line: 4, column: 1))
         let full = diagnostic(14, 15, width: 6, hint: "did you mean \"kitchen\"?", related: [note])

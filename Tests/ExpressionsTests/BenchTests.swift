@@ -1,11 +1,11 @@
 import Expressions
 import Testing
 
-/// How long things take: printed to be read, never compared.
+/// Prints how long evaluations take. The figures are for people to read; no test compares them.
 @Suite("Bench")
 struct BenchTests {
     @Test(
-        "nanoseconds for one evaluation",
+        "evaluating expressions prints nanoseconds for each",
         arguments: [
             "variables.guest", "states.hall_light == 'ON'", "(states.lux ?? 0) < 50 and not variables.guest",
             "12 if variables.guest else -12", "states.people * 2 + variables.volume // 3 - 1",

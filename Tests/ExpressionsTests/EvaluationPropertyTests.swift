@@ -3,9 +3,11 @@ import Testing
 
 @testable import Expressions
 
-@Suite("Evaluation, whatever comes")
+@Suite("Evaluation of random expressions")
 struct EvaluationPropertyTests {
-    @Test("an expression that compiles gives what its type promises, or a failure of the language", arguments: 0..<60)
+    @Test(
+        "an expression that compiles gives a value of its type, or an evaluation failure inside its text",
+        arguments: 0..<60)
     func promises(seed: UInt64) throws {
         var source = RandomTyped(seed: seed)
         for _ in 0..<100 {
@@ -21,7 +23,7 @@ struct EvaluationPropertyTests {
         }
     }
 
-    @Test("an environment that was filled wrongly makes failures, not traps", arguments: 0..<40)
+    @Test("an environment with values of wrong types makes failures, not traps", arguments: 0..<40)
     func wrongEnvironment(seed: UInt64) throws {
         var source = RandomTyped(seed: seed)
         let values: [Value] = [
@@ -69,7 +71,9 @@ struct EvaluationPropertyTests {
         }
     }
 
-    @Test("integers of any size make integers or R802", arguments: ["+", "-", "*", "//", "%"], 0..<10)
+    @Test(
+        "integer arithmetic gives the exact integer, or failure R802 if 64 bits cannot hold it",
+        arguments: ["+", "-", "*", "//", "%"], 0..<10)
     func integers(symbol: String, seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let expression = try Expression(
@@ -96,7 +100,7 @@ struct EvaluationPropertyTests {
         }
     }
 
-    /// The same with twice the bits.
+    /// The exact result, computed with 128 bits.
     private static func wide(_ symbol: String, _ left: Int64, _ right: Int64) -> Int128? {
         let (left, right) = (Int128(left), Int128(right))
         switch symbol {
@@ -110,14 +114,14 @@ struct EvaluationPropertyTests {
         }
     }
 
-    @Test("integers are compared with numbers exactly", arguments: 0..<20)
+    @Test("integers and numbers are compared exactly", arguments: 0..<20)
     func exactOrder(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<300 {
             let integer = Int64(truncatingIfNeeded: random.next()) >> Int64.random(in: 0..<64, using: &random)
             let near = Double(integer) + [-1.5, -1, -0.5, 0, 0.5, 1].randomElement(using: &random)!
-            // Wide enough for both: halves count, and no double of this size has more than one binary digit after
-            // the point that matters here.
+            // Twice the number is an integer: `near` differs from an integer by a multiple of one half, and the result
+            // fits 128 bits.
             let doubled = Int128(near * 2)
             let order = NumberOrder.of(integer, near)
             let expected: NumberOrder =

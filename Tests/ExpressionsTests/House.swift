@@ -1,7 +1,7 @@
 import Expressions
 import JSON
 
-/// A rules file's names and one snapshot of what they hold.
+/// The names a rules file declares, and one environment with values for them.
 enum House {
     static let scope: Scope = {
         var scope = Scope()
@@ -25,7 +25,7 @@ enum House {
         return scope
     }()
 
-    /// Everything there is: inside a script, `on_error`, a `repeat`, and with a location.
+    /// A scope with every name there is: inside a script, inside `on_error`, inside a `repeat`, and with a location.
     static let wholeScope: Scope = {
         var scope = House.scope
         scope.absent = [:]
@@ -92,7 +92,7 @@ enum House {
         }
     }
 
-    /// The problems of a text, each on its line: `E404 0..<5 message; hint`.
+    /// The problems of a text, one on each line: `E404 0..<5 message; hint`.
     static func problems(
         _ text: String, in scope: Scope = scope, expecting expectation: WantedType = .anything
     ) -> String {

@@ -1,7 +1,7 @@
 import Expressions
 import Testing
 
-@Suite("Where values land")
+@Suite("Values inserted into topics, URLs and headers")
 struct InsertionTests {
     private func inserted(
         _ value: String, in template: String, _ insertion: Insertion
@@ -17,7 +17,7 @@ struct InsertionTests {
     }
 
     @Test(
-        "a value can neither add a level to a topic nor match several",
+        "a value in a topic can add neither a level nor a wildcard",
         arguments: [
             ("lamp", "home/lamp/set"), ("größe 1", "home/größe 1/set"), ("$SYS", "home/$SYS/set"),
             ("a/b", "R831 5..<28 a value with / cannot be part of a topic"),
@@ -30,7 +30,7 @@ struct InsertionTests {
         #expect(try inserted(value, in: "home/{{ states.hall_light }}/set", .topic) == text)
     }
 
-    @Test("the text around it may have levels, but no wildcards")
+    @Test("the literal text of a publish topic may have levels but no wildcards")
     func topicLiteral() {
         let problem = "a publish topic cannot contain # or +"
         #expect(TemplateTests.problems("a/{{ trigger.button }}/#", inserting: .topic) == "E508 23..<24 \(problem)")
@@ -38,7 +38,7 @@ struct InsertionTests {
         #expect(TemplateTests.problems("a/{{ '+' }}", inserting: .topic) == "none")
     }
 
-    @Test("a value in a URL is percent-encoded, slashes too")
+    @Test("a value in a URL is percent-encoded, including its slashes")
     func url() throws {
         let template = "https://example.net/{{ states.hall_light }}?q={{ states.hall_light }}"
         #expect(
@@ -48,7 +48,7 @@ struct InsertionTests {
     }
 
     @Test(
-        "no value stands in the host of a URL or could make it longer",
+        "an expression in the host of a URL, or where it could extend the host, is refused",
         arguments: [
             ("{{ 'x' }}", 0..<9), ("https://{{ 'x' }}/", 8..<17), ("https://a.{{ 'x' }}/", 10..<19),
             ("https://a{{ 'x' }}", 9..<18), ("https://a:{{ '80' }}/", 10..<20), ("https:{{ 'x' }}", 6..<15),
@@ -61,20 +61,20 @@ struct InsertionTests {
     }
 
     @Test(
-        "after the host a value may stand anywhere",
+        "after the host of a URL an expression may stand anywhere",
         arguments: ["/{{ 1 }}", "?a={{ 1 }}", "#{{ 1 }}", ":80/a/{{ 1 }}", ""])
     func afterHost(rest: String) {
         #expect(TemplateTests.problems("https://a.example" + rest, inserting: .url) == "none")
     }
 
-    @Test("a value cannot end a header line", arguments: ["\r", "\n", "\u{0}", "a\r\nHost: b"])
+    @Test("a line break or a NUL in a header value is refused", arguments: ["\r", "\n", "\u{0}", "a\r\nHost: b"])
     func header(value: String) throws {
         #expect(
             try inserted(value, in: "Bearer {{ states.hall_light }}", .header)
                 == "R832 7..<30 a value with a line break or a NUL cannot be part of a header")
     }
 
-    @Test("elsewhere it is inserted as it is")
+    @Test("in other places a value is inserted unchanged")
     func plain() throws {
         #expect(try inserted("a/+\r\n\u{0}", in: "{{ states.hall_light }}!", .plain) == "a/+\r\n\u{0}!")
         #expect(try inserted("Bearer", in: "{{ states.hall_light }} x", .header) == "Bearer x")

@@ -1,8 +1,8 @@
 import Expressions
 import Testing
 
-/// The tables that checking, the reference and completion share.
-@Suite("Tables of the language")
+/// The tables of functions and fields, which the checker, the reference and completion share.
+@Suite("Tables of the expression language")
 struct LanguageTableTests {
     @Test("every function is described by one line and has the parameters its page lists")
     func functions() {
@@ -21,7 +21,7 @@ struct LanguageTableTests {
     }
 
     @Test(
-        "every function takes what its table says: too few and too many arguments are refused",
+        "every function takes as many arguments as its table says, and refuses fewer and more",
         arguments: Function.allCases)
     func counts(function: Function) {
         let description = function.description
@@ -35,7 +35,7 @@ struct LanguageTableTests {
         }
     }
 
-    @Test("every field of every root can be read, and has the type its table says", arguments: Root.allCases)
+    @Test("every field of every root can be read and has the type of its table", arguments: Root.allCases)
     func fields(root: Root) throws {
         #expect(LanguageTableTests.isOneLine(root.summary))
         let scope = House.wholeScope
@@ -63,7 +63,7 @@ struct LanguageTableTests {
         #expect(try expression.evaluate(in: Environment()).fits(field.type.optional), "\(text)")
     }
 
-    @Test("the values of a declared name are read from its slot")
+    @Test("a declared variable is read from its own slot")
     func slots() throws {
         for name in House.wholeScope.names(of: .variables) {
             let expression = try Expression(compiling: "variables.\(name)", in: House.wholeScope)

@@ -1,7 +1,7 @@
 import Expressions
 import Testing
 
-@Suite("Limits")
+@Suite("Limits of expressions")
 struct LimitTests {
     @Test("an expression has at most 4096 bytes")
     func length() {
@@ -26,7 +26,7 @@ struct LimitTests {
                 == "E406 \(opening)..<\(opening + width) expression is nested more than 32 levels deep")
     }
 
-    @Test("a pipe puts what is before it one level further in")
+    @Test("each pipe nests what is before it one level deeper")
     func pipes() {
         func piped(_ count: Int) -> String { "1" + String(repeating: " | abs", count: count) }
         #expect(House.problems(piped(Limits.depth)) == "none")
@@ -38,7 +38,7 @@ struct LimitTests {
         #expect(House.problems(inner + "1))") == "none")
     }
 
-    @Test("what follows one another does not nest")
+    @Test("operators in a row do not count as nesting")
     func chains() throws {
         #expect(try House.outcome(Array(repeating: "1", count: 1000).joined(separator: " + ")) == "integer 1000")
         #expect(try House.outcome(Array(repeating: "true", count: 400).joined(separator: " and ")) == "boolean true")
@@ -49,14 +49,14 @@ struct LimitTests {
         #expect(joined.count == 1000 + "string ''".count)
     }
 
-    @Test("fields of fields end somewhere")
+    @Test("a chain of a thousand fields is refused")
     func fields() {
         #expect(House.problems("a" + String(repeating: ".b", count: 1000)).hasPrefix("E406 "))
     }
 
-    @Test("the deepest expression that can be written is evaluated")
+    @Test("the deepest expression that is allowed is evaluated")
     func deepest() throws {
-        // Every level that nests, with every operator that does not.
+        // One nesting level, with every operator that does not nest.
         let level = "0 if false or true and false == false ?? 1 + 1 * abs("
         let text =
             String(repeating: "1 + abs(", count: Limits.depth - 1) + "2"
@@ -67,7 +67,7 @@ struct LimitTests {
         #expect(try House.outcome(conditional + "5" + String(repeating: ")", count: Limits.depth)) == "integer 5")
     }
 
-    @Test("a list has at most 256 entries, and a call as many arguments")
+    @Test("a list has at most 256 entries, and a call at most 256 arguments")
     func lists() {
         func entries(_ count: Int) -> String { Array(repeating: "1", count: count).joined(separator: ",") }
         #expect(House.problems("[\(entries(256))]") == "none")
@@ -76,7 +76,7 @@ struct LimitTests {
         #expect(House.problems("max(\(entries(257)))") == "E406 516..<517 a call has at most 256 arguments")
     }
 
-    @Test("a text has at most 64 KiB, however it is made")
+    @Test("a text has at most 64 KiB, whichever operation makes it")
     func text() throws {
         var environment = House.environment
         let half = String(repeating: "a", count: Limits.textLength / 2)
@@ -109,7 +109,7 @@ struct LimitTests {
         }
     }
 
-    @Test("a template has at most 64 KiB")
+    @Test("the text that a template gives has at most 64 KiB")
     func template() throws {
         var environment = House.environment
         let template = try Template(compiling: "a{{ states.hall_light }}", in: House.scope)

@@ -1,9 +1,9 @@
 import Testing
 
-@Suite("Names")
+@Suite("Names in expressions")
 struct NameTests {
     @Test(
-        "every root reads its part of the snapshot",
+        "every root reads its part of the environment",
         arguments: [
             (
                 "trigger.held_for ~ ' ' ~ trigger.steps ~ ' ' ~ trigger.at ~ trigger.id",

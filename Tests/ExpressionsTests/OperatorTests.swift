@@ -4,7 +4,7 @@ import Testing
 @Suite("Operators")
 struct OperatorTests {
     @Test(
-        "integers stay integers, numbers are finite, durations are whole milliseconds",
+        "integer arithmetic gives integers, numbers stay finite, and durations are whole milliseconds",
         arguments: [
             ("1 + 2 * 3", "integer 7"),
             ("1 + 2.5", "number 3.5"),
@@ -55,7 +55,7 @@ struct OperatorTests {
     }
 
     @Test(
-        "numbers compare by value, text by code point, and unknown equals only null",
+        "numbers compare by value, text compares by code point, and unknown equals only null",
         arguments: [
             ("states.lux == 1", "boolean false"),
             ("states.lux == null", "boolean true"),
@@ -95,7 +95,7 @@ struct OperatorTests {
     }
 
     @Test(
-        "booleans and choices evaluate only what they need",
+        "and, or and if evaluate only the operands they need",
         arguments: [
             ("(states.lux ?? 0) + 1", "number 1"),
             ("states.lux ?? 1.5", "number 1.5"),
@@ -123,7 +123,7 @@ struct OperatorTests {
     }
 
     @Test(
-        "~ makes text of both sides",
+        "~ joins the text of both sides",
         arguments: [
             ("'a' ~ 1 ~ true ~ 1.50 ~ 90s", "string 'a1true1.51m30s'"),
             ("'a' ~ states.lux", "R801 6..<16 states.lux is unknown"),

@@ -32,7 +32,7 @@ struct ParserTests {
         #expect(try parsed(text).tree == tree)
     }
 
-    @Test("where a name stands is known to the octet, after text of any script")
+    @Test("the ranges of names count octets, also after text that is not ASCII")
     func ranges() throws {
         guard case .compare(_, let left, let right) = try parsed("'größe' ==  trigger . id") else {
             Issue.record("not a comparison")
@@ -42,7 +42,7 @@ struct ParserTests {
         #expect(right.range == 14..<26)
     }
 
-    @Test("random expressions, printed with as few brackets as can be, read back the same", arguments: 0..<60)
+    @Test("random expressions, printed with as few brackets as possible, are read back the same", arguments: 0..<60)
     func printed(seed: UInt64) throws {
         var source = RandomSyntax(seed: seed)
         for _ in 0..<40 {
@@ -53,12 +53,12 @@ struct ParserTests {
         }
     }
 
-    @Test("white space between words means nothing", arguments: 0..<10)
+    @Test("the amount and kind of white space between words does not matter", arguments: 0..<10)
     func spaces(seed: UInt64) throws {
         var source = RandomSyntax(seed: seed)
         for _ in 0..<20 {
             let syntax = source.expression(depth: 3)
-            // No text of the generator has a space in it.
+            // The generator makes no text with a space in it, so every space stands between words.
             let text = " \n" + syntax.printed.replacing(" ", with: "\t \r\n") + " "
             guard text.utf8.count <= Limits.expressionLength else { continue }
             #expect(try parsed(text).tree == syntax.tree)
@@ -72,7 +72,7 @@ struct ParserTests {
 }
 
 extension Syntax {
-    /// With every bracket there could be, as a list of operator and operands.
+    /// The syntax tree as nested lists of an operator and its operands.
     var tree: String {
         func list(_ head: String, _ operands: [Syntax]) -> String {
             "(\(([head] + operands.map(\.tree)).joined(separator: " ")))"

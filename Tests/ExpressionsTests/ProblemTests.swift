@@ -1,10 +1,10 @@
 import Expressions
 import Testing
 
-@Suite("Problems")
+@Suite("Problems that the checker reports")
 struct ProblemTests {
     @Test(
-        "what cannot be read is said where it is, with the right spelling",
+        "a syntax mistake is reported at its place, with the right spelling",
         arguments: [
             ("9223372036854775808", "E401 0..<19 this number is too large"),
             ("1e3", #"E401 0..<3 "1e3" is not how numbers are written; write 1000"#),
@@ -80,7 +80,7 @@ struct ProblemTests {
     }
 
     @Test(
-        "a name that is not there is met with one that is",
+        "an unknown name is reported with a suggestion",
         arguments: [
             ("states.hall_light == ON", "E402 21..<23 unknown name ON; write 'ON' for text"),
             ("states.hall_light == True", "E402 21..<25 unknown name True; write true"),
@@ -107,7 +107,7 @@ struct ProblemTests {
     }
 
     @Test(
-        "a function that is not there is met with one that is",
+        "an unknown function is reported with a suggestion",
         arguments: [
             ("rnd(1)", #"E403 0..<3 unknown function "rnd"; did you mean "round"?"#),
             ("int('3')", #"E403 0..<3 unknown function "int"; write integer"#),
@@ -121,7 +121,7 @@ struct ProblemTests {
     }
 
     @Test(
-        "types that do not go together are named with what would",
+        "operands whose types do not fit are reported with what to write instead",
         arguments: [
             (
                 "2.5 // 1",
@@ -224,7 +224,7 @@ struct ProblemTests {
     }
 
     @Test(
-        "what may be unknown needs a fallback",
+        "a value that may be unknown needs a fallback",
         arguments: [
             ("states.lux + 1", "E405 0..<10 states.lux may be unknown; write (states.lux ?? 0) or give it a default"),
             ("states.lux < 50", "E405 0..<10 states.lux may be unknown; write (states.lux ?? 0) or give it a default"),
@@ -244,7 +244,7 @@ struct ProblemTests {
     }
 
     @Test(
-        "a declared name that is misspelt has the code of its kind, and so have times of day",
+        "a misspelt declared name has the error code of its kind, and so has a misspelt time of day",
         arguments: [
             ("in_time('22:00', '22:00')", "E205 17..<24 a window from '22:00' to the same time is empty"),
             ("in_time('25:00', '06:00')", #"E207 8..<15 "25:00" is not a time of day (00:00 to 23:59:59)"#),
@@ -261,7 +261,7 @@ struct ProblemTests {
     }
 
     @Test(
-        "what does not exist at this place says where it does",
+        "a name that exists only in other places is reported with those places",
         arguments: [
             ("error.code", #"E402 0..<5 there is no "error" here; error belongs inside on_error"#),
             ("repeat.index", #"E402 0..<6 there is no "repeat" here; repeat belongs inside the actions of a repeat"#),
@@ -274,7 +274,7 @@ struct ProblemTests {
     }
 
     @Test(
-        "a condition is a known boolean",
+        "a condition must be a known boolean",
         arguments: [
             ("variables.guest", "none"),
             (
@@ -303,7 +303,7 @@ struct ProblemTests {
     }
 
     @Test(
-        "where one type is wanted the hint converts to it",
+        "an expression of the wrong type is reported with the conversion to the wanted type",
         arguments: [
             ("2.5", .integer, "E404 0..<3 this must be integer, not number: 2.5; write round(2.5)"),
             ("2", .number, "none"),
@@ -326,7 +326,7 @@ struct ProblemTests {
         #expect(House.problems(text, expecting: .type(type)) == problem)
     }
 
-    @Test("every mistake is reported, each once, in the order of the text")
+    @Test("every mistake is reported once, in the order of the text")
     func several() {
         let problems = House.problems("variables.scen == 'a' and (triger.id ?? 'b') == ON or length(1)")
         #expect(
@@ -338,7 +338,7 @@ struct ProblemTests {
                 """)
     }
 
-    @Test("what may be meant can be put in place of what was written")
+    @Test("the suggested spelling can replace what was written")
     func suggestions() throws {
         let text = "states.hal_light = ON"
         let fixed = text.replacing("=", with: "==")

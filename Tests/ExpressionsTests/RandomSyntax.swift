@@ -2,7 +2,7 @@ import TestSupport
 
 @testable import Expressions
 
-/// Expressions of every form, without regard to types.
+/// Makes random expressions of every form, without regard to types.
 struct RandomSyntax {
     private var random: SeededGenerator
 
@@ -54,7 +54,7 @@ struct RandomSyntax {
         return .arithmetic(expression(depth: depth), operands)
     }
 
-    /// The minus before a number that is written out belongs to the number.
+    /// A minus before a number literal is part of the literal, so such a literal is not negated.
     private func negated(_ syntax: Syntax) -> Syntax {
         switch syntax {
         case .literal(.integer, _), .literal(.number, _): syntax
@@ -92,10 +92,10 @@ struct RandomSyntax {
 }
 
 extension Syntax {
-    /// As a person would write it, with brackets only where they are needed.
+    /// The expression's text, with brackets only where they are needed.
     var printed: String { printed(asTightAs: 0) }
 
-    /// How tight the operator binds; 9 for what needs no brackets anywhere.
+    /// The binding strength of the operator; 9 for expressions that never need brackets.
     private var tightness: Int {
         switch self {
         case .conditional: 0

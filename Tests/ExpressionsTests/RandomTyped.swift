@@ -2,7 +2,7 @@ import TestSupport
 
 @testable import Expressions
 
-/// Expressions that compile in `House.wholeScope`, as text.
+/// Makes the text of random expressions that compile in `House.wholeScope`.
 struct RandomTyped {
     var random: SeededGenerator
 

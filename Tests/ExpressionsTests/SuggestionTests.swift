@@ -4,7 +4,7 @@ import Testing
 @Suite("Suggestions of names")
 struct SuggestionTests {
     @Test(
-        "the nearest word within two changes is meant, else the only one that begins so",
+        "the suggestion is the nearest name within two changes, else the only name that begins with the text",
         arguments: [
             ("trigers", "triggers"), ("tirggers", "triggers"), ("mode", "mode"), ("mod", "mode"), ("xyz", nil),
             ("con", "conditions"), ("a", nil), ("", nil), ("actoins", "actions"), ("tri", nil),

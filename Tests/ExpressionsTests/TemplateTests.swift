@@ -5,7 +5,7 @@ import Testing
 @Suite("Templates")
 struct TemplateTests {
     @Test(
-        "values stand in the text around them",
+        "a template inserts the text of its expressions into the text around them",
         arguments: [
             ("", ""), ("plain", "plain"), ("{{ 1 }}", "1"), ("a{{ 1 }}b{{ 'c' }}", "a1bc"), ("{{1}}{{2}}", "12"),
             ("a lone }} is text", "a lone }} is text"), ("{ {", "{ {"), ("{", "{"), ("100%", "100%"),
@@ -19,7 +19,7 @@ struct TemplateTests {
     }
 
     @Test(
-        "a template that is one expression keeps its type, and nothing else does",
+        "a template that consists of one expression has the expression's type; every other template is text",
         arguments: [
             ("{{ 5 }}", .integer(5)), ("{{ 2s }}", .duration(milliseconds: 2000)), ("{{ [1] }}", .list([.integer(1)])),
             (" {{ 5 }}", .string(" 5")), ("{{ 5 }}\n", .string("5\n")), ("5", .string("5")), ("", .string("")),
@@ -30,7 +30,7 @@ struct TemplateTests {
         #expect(try template.value(in: House.environment) == value)
     }
 
-    @Test("what is unknown never becomes empty text")
+    @Test("an unknown value in a template fails instead of becoming empty text")
     func unknown() throws {
         let template = try Template(compiling: "lux: {{ states.lux }}", in: House.scope)
         #expect(throws: EvaluationFailure(.unknownValue, 8..<18, "states.lux is unknown")) {
@@ -39,7 +39,7 @@ struct TemplateTests {
     }
 
     @Test(
-        "problems stand where they are in the template",
+        "problems are placed by their position in the template",
         arguments: [
             ("a {{ 1", "E401 2..<4 this {{ is not closed; a }} is missing"),
             ("a {{ 'b }}", "E401 5..<6 this text is not closed; a ' is missing"),
@@ -60,7 +60,7 @@ struct TemplateTests {
         #expect(TemplateTests.problems(template) == problems)
     }
 
-    @Test("where one type is wanted, text around an expression is too much")
+    @Test("a template with text around its expressions is refused where a type other than text is wanted")
     func expectedType() {
         let wanted = WantedType.type(.duration)
         #expect(TemplateTests.problems("{{ 5s }}", wanted) == "none")
@@ -79,7 +79,7 @@ struct TemplateTests {
     }
 
     @Test(
-        "a leaf of JSON is written by the type of its only expression",
+        "a string in JSON that consists of one expression is written by the expression's type",
         arguments: [
             ("{{ states.people }}", "2"), ("{{ 1.50 }}", "1.5"), ("{{ variables.guest }}", "true"),
             ("{{ 90s }}", #""1m30s""#),
@@ -91,7 +91,7 @@ struct TemplateTests {
         #expect(try template.json(in: House.environment).description == json)
     }
 
-    @Test("a leaf of JSON that is unknown fails rather than to become null")
+    @Test("a string in JSON whose expression is unknown fails instead of becoming null")
     func unknownLeaf() throws {
         let template = try Template(compiling: "{{ states.lux }}", in: House.scope, expecting: .json)
         #expect(throws: EvaluationFailure(.unknownValue, 3..<13, "states.lux is unknown")) {
@@ -99,7 +99,7 @@ struct TemplateTests {
         }
     }
 
-    @Test("what it reads and whether it is literal can be asked")
+    @Test("a template knows the names it reads, its literal text and its only expression")
     func shape() throws {
         let template = try Template(compiling: "{{ states.people }} {{ now.hour }}", in: House.scope)
         #expect(template.reads == [.state(3), .now(.hour)])

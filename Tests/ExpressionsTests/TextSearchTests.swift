@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Searching text")
 struct TextSearchTests {
-    @Test("what is found and replaced is what trying every place finds", arguments: 0..<40)
+    @Test("find and replace give what a search at every position gives", arguments: 0..<40)
     func search(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<100 {
@@ -19,7 +19,7 @@ struct TextSearchTests {
         }
     }
 
-    @Test("a pattern matches what trying every way to match it does", arguments: 0..<40)
+    @Test("a pattern matches what a search of all ways to match it finds", arguments: 0..<40)
     func wildcards(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<200 {
@@ -30,7 +30,7 @@ struct TextSearchTests {
         }
     }
 
-    @Test("a piece of more than 64 characters between stars is found")
+    @Test("a part of more than 64 characters between stars is found")
     func longPieces() {
         let piece = String(repeating: "ab", count: 50) + "?" + String(repeating: "c", count: 40)
         let text = String(repeating: "ab", count: 70) + "x" + String(repeating: "c", count: 45)

@@ -1,7 +1,7 @@
 import Expressions
 import Testing
 
-@Suite("Windows of the day")
+@Suite("Time windows of the day")
 struct TimeWindowTests {
     private func contains(_ after: String, _ before: String, at time: String, sun: SunFacts = sunny) throws -> Bool {
         guard case .time(let second) = try Clock(time) else { return false }
@@ -18,7 +18,7 @@ struct TimeWindowTests {
         return sun
     }()
 
-    @Test("after belongs to the window, before does not")
+    @Test("a window contains its after time and not its before time")
     func bounds() throws {
         #expect(try contains("07:00", "09:00", at: "07:00"))
         #expect(try contains("07:00", "09:00", at: "08:59:59"))
@@ -27,7 +27,7 @@ struct TimeWindowTests {
         #expect(try contains("07:00:30", "07:00:31", at: "07:00:30"))
     }
 
-    @Test("if after is the later one the window spans midnight")
+    @Test("a window whose after time is later than its before time spans midnight")
     func midnight() throws {
         #expect(try contains("22:00", "06:00", at: "22:00"))
         #expect(try contains("22:00", "06:00", at: "00:00"))
@@ -35,7 +35,7 @@ struct TimeWindowTests {
         #expect(try !contains("22:00", "06:00", at: "12:00"))
     }
 
-    @Test("the sun moves a window, and an offset may take it over midnight")
+    @Test("a window's bounds follow the sun, and an offset may move them over midnight")
     func sun() throws {
         #expect(try contains("sunset - 30m", "sunrise", at: "19:30"))
         #expect(try !contains("sunset - 30m", "sunrise", at: "19:29:59"))
@@ -44,7 +44,7 @@ struct TimeWindowTests {
         #expect(try !contains("sunset", "sunset - 24h", at: "12:00"))
     }
 
-    @Test("where the sun does not rise it is night all day, where it does not set it never is")
+    @Test("in a day without sunrise it is always night, and in a day without sunset never")
     func polar() throws {
         var dark = SunFacts()
         (dark.dawn, dark.sunrise, dark.sunset, dark.dusk) = (43_000, 43_000, 43_000, 43_000)
@@ -60,7 +60,7 @@ struct TimeWindowTests {
         }
     }
 
-    @Test("a solar midnight outside the day is taken into it")
+    @Test("a sun time before or after the day is moved into the day by 24 hours")
     func outside() throws {
         var sun = TimeWindowTests.sunny
         sun.sunset = 86_400 + 600
@@ -70,7 +70,7 @@ struct TimeWindowTests {
     }
 
     @Test(
-        "times are written with two digits",
+        "times of day have two digits for each part; other text is refused with the right form",
         arguments: [
             ("22:00", nil), ("23:59:59", nil), ("sunset", nil), ("dawn+1h30m", nil), ("dusk - 5m", nil),
             ("24:00", #""24:00" is not a time of day (00:00 to 23:59:59)"#),

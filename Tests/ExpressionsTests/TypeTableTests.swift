@@ -1,8 +1,8 @@
 import Expressions
 import Testing
 
-/// Which operator takes which types, and what it gives.
-@Suite("Types of operators")
+/// Tables of which operator takes which types, and what it gives.
+@Suite("Operand types")
 struct TypeTableTests {
     /// One value of each type, by the letter of its column.
     private static let values: [(letter: String, text: String)] = [
@@ -11,7 +11,7 @@ struct TypeTableTests {
     ]
 
     @Test(
-        "operator by type",
+        "each operator gives the type of its table for every pair of types, or refuses the pair",
         arguments: [
             (
                 "+",
@@ -195,7 +195,7 @@ struct TypeTableTests {
     }
 
     @Test(
-        "operators that mean the same for types have the same table",
+        "operators of one kind accept the same pairs of types",
         arguments: [("==", "!="), ("<", ">="), ("and", "or")])
     func alike(first: String, second: String) {
         for left in TypeTableTests.values {
@@ -208,7 +208,7 @@ struct TypeTableTests {
         }
     }
 
-    @Test("every pair of types has a value or a failure of the language, never another type than was promised")
+    @Test("each operator on each pair of types gives the promised type or an evaluation failure")
     func promises() throws {
         let symbols = ["+", "-", "*", "/", "//", "%", "~", "==", "!=", "<", "<=", ">", ">=", "in", "and", "or", "??"]
         for left in TypeTableTests.values {
@@ -238,7 +238,7 @@ struct TypeTableTests {
 }
 
 extension Value {
-    /// Whether this is one of the values the type promises.
+    /// Whether the value is one of those that the type allows.
     func fits(_ type: ExpressionType) -> Bool {
         switch (self, type.kind) {
         case (.unknown, _): type.isOptional

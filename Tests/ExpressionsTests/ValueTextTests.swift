@@ -6,7 +6,7 @@ import Testing
 @Suite("Values as text")
 struct ValueTextTests {
     @Test(
-        "a number has the shortest form that reads back the same, without an exponent below 1e21",
+        "a number has the shortest text that reads back the same, without an exponent below 1e21",
         arguments: [
             (0, "0"), (-0.0, "0"), (1, "1"), (-1, "-1"), (0.1, "0.1"), (1.5, "1.5"), (100, "100"), (1e-7, "0.0000001"),
             (1.25e-5, "0.0000125"), (0.1 + 0.2, "0.30000000000000004"), (1e15, "1000000000000000"),
@@ -33,7 +33,7 @@ struct ValueTextTests {
     }
 
     @Test(
-        "a duration is written with the fewest units",
+        "a duration is written with as few units as possible",
         arguments: [
             (0, "0s"), (1, "1ms"), (999, "999ms"), (1000, "1s"), (90_000, "1m30s"), (3_600_000, "1h"),
             (86_400_000, "1d"),
@@ -44,7 +44,7 @@ struct ValueTextTests {
         #expect(Value.duration(milliseconds: milliseconds).text == text)
     }
 
-    @Test("the text of a duration reads back the same", arguments: 0..<10)
+    @Test("the text of a duration is read back the same", arguments: 0..<10)
     func durationsReadBack(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<200 {
@@ -65,13 +65,13 @@ struct ValueTextTests {
         #expect(throws: DurationText.Fault.self) { try DurationText.milliseconds("") }
     }
 
-    @Test("what is unknown and lists have no text")
+    @Test("an unknown value and a list have no text")
     func none() {
         #expect(Value.unknown.text == nil)
         #expect(Value.list([.integer(1)]).text == nil)
     }
 
-    @Test("JSON is written by type; zero has no sign and durations are text")
+    @Test("JSON is written by type; zero has no sign, and durations are text")
     func json() {
         let value = Value.list([
             .boolean(true), .integer(.min), .number(-0.0), .number(2.5), .string("a\"\n"),
@@ -81,7 +81,7 @@ struct ValueTextTests {
         #expect(value.json.description == #"[true,-9223372036854775808,0,2.5,"a\"\n","1m30s",null]"#)
     }
 
-    @Test("parts of a millisecond are cut off a duration")
+    @Test("fractions of a millisecond are cut off a duration")
     func wholeMilliseconds() {
         #expect(Value(.microseconds(1999)) == .duration(milliseconds: 1))
         #expect(Value(.seconds(90)).durationValue == .seconds(90))

@@ -4,16 +4,16 @@ import Testing
 
 @testable import Flic
 
-@Suite("Battery")
+@Suite("Battery of a Flic button")
 struct BatteryTests {
-    @Test("raw readings become the millivolts the references report")
+    @Test("raw battery readings become the millivolts that the references report")
     func millivolts() throws {
         for vector in try Vectors.cases("battery") {
             try #expect(Battery.millivolts(raw: vector.integer("raw")) == vector.integer("millivolt"))
         }
     }
 
-    @Test("every reading of ten bits survives the way to millivolts and back")
+    @Test("every ten-bit reading becomes millivolts and back the same reading")
     func raw() {
         for raw in UInt16(0)...1024 { #expect(Battery.raw(millivolts: Battery.millivolts(raw: raw)) == raw) }
         #expect(Battery.raw(millivolts: -5) == 0)
@@ -21,7 +21,7 @@ struct BatteryTests {
     }
 
     @Test(
-        "the estimate follows the discharge of a coin cell",
+        "the estimated charge follows the discharge curve of a coin cell",
         arguments: [
             (3300, 100), (3000, 100), (2999, 99), (2900, 42), (2899, 41), (2740, 18), (2739, 17), (2440, 6),
             (2439, 5), (2100, 0), (2099, 0), (0, 0), (-1, 0),
@@ -30,7 +30,7 @@ struct BatteryTests {
         #expect(Battery.percentage(millivolts: millivolts) == percentage)
     }
 
-    @Test("the estimate never rises while the voltage falls")
+    @Test("the estimated charge never rises while the voltage falls")
     func monotonic() {
         for millivolts in 0..<3600 {
             #expect(Battery.percentage(millivolts: millivolts) <= Battery.percentage(millivolts: millivolts + 1))

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Flic
 
-@Suite("Certificate")
+@Suite("Certificates of buttons")
 struct CertificateTests {
-    @Test("exactly the variant that the button kept to itself makes the signature valid")
+    @Test("a certificate's signature is valid with exactly the variant that the button did not transmit")
     func variants() throws {
         let root = try Vectors.load("ed25519-variants").octets("root_public_key")
         for vector in try Vectors.cases("ed25519-variants", "valid") {
@@ -17,7 +17,7 @@ struct CertificateTests {
         }
     }
 
-    @Test("what was altered, signed by another key or has a scalar out of range is no certificate")
+    @Test("a certificate that was altered, signed by another key or has a scalar out of range is refused")
     func negatives() throws {
         let root = try Vectors.load("ed25519-variants").octets("root_public_key")
         for vector in try Vectors.cases("ed25519-variants", "negative") {
@@ -27,7 +27,7 @@ struct CertificateTests {
         }
     }
 
-    @Test("roots are tried in turn, and none is trusted when there are none")
+    @Test("a certificate may be signed by any of the roots, and without a root none is trusted")
     func roots() throws {
         let root = try Vectors.load("ed25519-variants").octets("root_public_key")
         let vector = try #require(try Vectors.cases("ed25519-variants", "valid").first)
@@ -38,12 +38,14 @@ struct CertificateTests {
         #expect(certificate.variant(signedBy: []) == nil)
     }
 
-    @Test("the real root is the one of the vendor")
+    @Test("the trusted root key is the manufacturer's")
     func flicRoot() throws {
         try #expect(ButtonSession.flicRoot == Vectors.load("test-root").octets("real_flic2_root_public_key"))
     }
 
-    @Test("a certificate made here is one that verifies, and its low bits are cleared", arguments: 0..<16)
+    @Test(
+        "an issued certificate is valid for its address, and the two low bits of its scalar are cleared",
+        arguments: 0..<16)
     func issue(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let rootSeed = generator.bytes(32)
@@ -66,7 +68,7 @@ struct CertificateTests {
 }
 
 extension Certificate {
-    /// From a vector's `message` and `transmitted_signature`.
+    /// Makes a certificate from a vector's `message` and `transmitted_signature`.
     init(_ vector: JSONValue) throws {
         let message = try vector.octets("message")
         self.init(

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Flic
 
-@Suite("Chaskey")
+@Suite("Chaskey signatures")
 struct ChaskeyTests {
-    @Test("the subkeys are the key doubled once and twice")
+    @Test("the two subkeys are the key doubled once and twice")
     func subkeys() throws {
         for vector in try Vectors.cases("chaskey-subkeys") {
             let key = try #require(SessionKey(vector.octets("key")))
@@ -35,12 +35,12 @@ struct ChaskeyTests {
         }
     }
 
-    @Test("keys of another length than 16 are refused", arguments: [0, 15, 17, 32])
+    @Test("a key whose length is not 16 octets is refused", arguments: [0, 15, 17, 32])
     func keyLength(length: Int) {
         #expect(SessionKey([UInt8](repeating: 1, count: length)) == nil)
     }
 
-    @Test("a key never prints itself")
+    @Test("the description of a key does not contain the key")
     func redaction() throws {
         let key = try #require(SessionKey([UInt8](repeating: 0xAB, count: 16)))
         var text = "\(key) \(String(reflecting: key)) \(Chaskey(key)) \(String(reflecting: Chaskey(key)))"

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Flic
 
-@Suite("Commands")
+@Suite("Commands to a session")
 struct CommandTests {
-    /// Past init, with every request of 6.5 answered.
+    /// A session past init, with an answer to every request that section 6.5 names.
     private func settled(pendingNickname: Nickname? = nil) throws -> EstablishedTalk {
         var established = try #require(EstablishedTalk(pendingNickname: pendingNickname))
         _ = established.sent(established.initialise())
@@ -19,7 +19,7 @@ struct CommandTests {
         return established
     }
 
-    @Test("each command becomes its packet")
+    @Test("each command is sent as its packet")
     func packets() throws {
         var established = try settled()
         let pattern = LEDPattern(colour: 2, brightness: 1000, pulseOn: 1, pulseOff: 2, periods: 3)
@@ -42,7 +42,7 @@ struct CommandTests {
         }
     }
 
-    @Test("commands before the session is ready go out after init, of each kind the last")
+    @Test("commands before the session is ready are sent after init, the last one of each kind")
     func early() throws {
         var established = try #require(EstablishedTalk())
         let first = LEDPattern(colour: 0, brightness: 1, pulseOn: 1, pulseOff: 1, periods: 1)
@@ -66,7 +66,7 @@ struct CommandTests {
                 == [.factoryResetRequest])
     }
 
-    @Test("what was asked for once is not asked for again in the next session on the same link")
+    @Test("a command that was sent is not repeated in the next session on the same link")
     func once() throws {
         var established = try #require(EstablishedTalk())
         established.talk.given(.perform(.abortLEDPattern))
@@ -89,7 +89,7 @@ struct CommandTests {
         #expect(sent.compactMap { $0?.opcode } == [12, 20, 11, 8])
     }
 
-    @Test("a pending name is delivered without force, and what the button answers is the name")
+    @Test("a pending name is sent without force, and the button's answer is the name")
     func pendingName() throws {
         var established = try #require(EstablishedTalk(pendingNickname: Nickname("Old", chosenAt: 3)))
         let sent = established.sent(established.initialise())
@@ -98,7 +98,7 @@ struct CommandTests {
         #expect(effects.first == .nickname("Newer"))
     }
 
-    @Test("a name chosen while another is on its way is sent after it, and only the last is reported")
+    @Test("a name chosen while another is being sent follows it, and only the last is reported")
     func nameDuringName() throws {
         var established = try settled()
         _ = established.sent(established.talk.given(.perform(.setNickname(Nickname("One", chosenAt: 1)))))
@@ -119,7 +119,7 @@ struct CommandTests {
         #expect(established.receive(.nameUpdatedNotification(name: Array("Four".utf8))) == [.nickname("Four")])
     }
 
-    @Test("a name that was on its way when the session ended is sent in the next one on the same link")
+    @Test("a name whose request a session's end cut off is sent again in the next session on the same link")
     func nameAcrossSessions() throws {
         var established = try settled()
         _ = established.sent(established.talk.given(.perform(.setNickname(Nickname("Attic", chosenAt: 7)))))
@@ -134,7 +134,7 @@ struct CommandTests {
         #expect(sent.contains(.setNameRequest(.init(timestamp: 7, isForced: true, name: Array("Attic".utf8)))))
     }
 
-    @Test("the answer to another name request than the one that was made is ignored")
+    @Test("an answer to another name request than the one sent is ignored")
     func unexpectedName() throws {
         var established = try #require(EstablishedTalk())
         _ = established.initialise()
@@ -142,7 +142,7 @@ struct CommandTests {
         #expect(established.receive(.setNameResponse(stamped)) == [.ignored(reason: "an answer nobody asked for")])
     }
 
-    @Test("a request that is not answered within 15 seconds is named, the next ones go on, a late answer is ignored")
+    @Test("a request without answer for 15 seconds is reported, the next are sent, and a late answer is ignored")
     func unanswered() throws {
         var established = try #require(EstablishedTalk())
         _ = established.sent(established.initialise())
@@ -163,7 +163,7 @@ struct CommandTests {
     }
 
     @Test(
-        "each request has its name when nobody answers it",
+        "a request without answer is reported by its name",
         arguments: [
             (.setNickname(Nickname("Hall", chosenAt: 1)), "SetNameRequest", 15),
             (.factoryReset, "FactoryResetRequest", 15),
@@ -175,14 +175,14 @@ struct CommandTests {
         #expect(established.talk.given(.timerFired).first == .unanswered(name))
     }
 
-    @Test("a button that forgot all its pairings is let go")
+    @Test("after a factory reset the button is disconnected")
     func factoryReset() throws {
         var established = try settled()
         established.talk.given(.perform(.factoryReset))
         #expect(established.receive(.factoryResetResponse) == [.factoryReset, .disconnect, .cancelTimer])
     }
 
-    @Test("a button asked to leave is heard until it does, and asked nothing more")
+    @Test("a button told to disconnect is still heard, but gets no more requests")
     func departure() throws {
         var established = try settled()
         #expect(
@@ -200,14 +200,14 @@ struct CommandTests {
         #expect(established.talk.given(.timerFired) == [.disconnect])
     }
 
-    @Test("asked to leave before it is ready, a button leaves before anything else is asked")
+    @Test("a disconnect command before the session is ready is sent before any other request")
     func earlyDeparture() throws {
         var established = try #require(EstablishedTalk())
         #expect(established.talk.given(.perform(.disconnect(advertiseAgain: true))) == [])
         #expect(established.sent(established.initialise()) == [.forceDisconnect(advertiseAgain: true)])
     }
 
-    @Test("after the link is lost a command is nothing, and an update fails")
+    @Test("after a lost link commands do nothing, and a firmware update fails")
     func closed() throws {
         var established = try settled()
         established.talk.given(.linkLost)

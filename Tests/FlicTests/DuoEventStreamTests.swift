@@ -4,9 +4,9 @@ import Testing
 
 @testable import Flic
 
-@Suite("Duo: the stream of events")
+@Suite("Duo: event stream")
 struct DuoEventStreamTests {
-    /// Presses of both buttons that a Duo could tell, and what it knew before them.
+    /// Random presses of both buttons of a Duo, and the state of the stream before them.
     private struct Story {
         var stream: DuoEventStream
         var events: [DuoEvent]
@@ -24,7 +24,7 @@ struct DuoEventStreamTests {
             for index in 0..<count {
                 let part: ButtonPart = draw(2) == 0 ? .big : .small
                 let kind = DuoEvent.Kind(rawValue: UInt8(draw(8)), isMarked: draw(2) == 0)
-                // Some counters are missing: those of events that were lost.
+                // Some counters are skipped, as if their events were lost.
                 var counter = (counts[part] ?? 0) &+ (draw(4) == 0 ? UInt32(draw(1 << draw(32))) : 0) &+ 1
                 if kind.isOdd, counter.isMultiple(of: 2) { counter &+= 1 }
                 counts[part] = counter
@@ -43,7 +43,9 @@ struct DuoEventStreamTests {
         }
     }
 
-    @Test("what a Duo tells in however many notifications is what a host reads", arguments: 0..<300 as Range<UInt64>)
+    @Test(
+        "a host reads the events that a Duo writes, in however many notifications",
+        arguments: 0..<300 as Range<UInt64>)
     func roundTrip(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let story = Story(&generator)
@@ -61,7 +63,7 @@ struct DuoEventStreamTests {
         #expect(read == story.events)
     }
 
-    @Test("cut anywhere, the items before the cut are there, and nothing else", arguments: 0..<60 as Range<UInt64>)
+    @Test("a notification that is cut short gives exactly the items before the cut", arguments: 0..<60 as Range<UInt64>)
     func cuts(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let story = Story(&generator)
@@ -73,7 +75,7 @@ struct DuoEventStreamTests {
             let events = reader.decode(Array(octets.prefix(length)))
             #expect(events == Array(whole.prefix(events.count)))
             if length == octets.count { #expect(events.count == count) }
-            // As if the notification had never been cut: the state is that after its last whole item.
+            // The state of the stream after a cut is the state after its last whole item.
             var again = story.stream
             _ = again.encode(whole.prefix(events.count), room: .max)
             #expect(reader == again)
@@ -81,7 +83,7 @@ struct DuoEventStreamTests {
     }
 
     @Test(
-        "random octets never trap, and are no more items than they have room for", arguments: 0..<300 as Range<UInt64>)
+        "random octets never trap, and give no more items than fit them", arguments: 0..<300 as Range<UInt64>)
     func randomOctets(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var stream = DuoEventStream(
@@ -94,7 +96,7 @@ struct DuoEventStreamTests {
         }
     }
 
-    @Test("an item may have 39 bits; what is less is the rest of the last octet")
+    @Test("an item has at least 39 bits; fewer bits are the padding of the last octet")
     func shortest() {
         let events = [
             DuoEvent(part: .big, counter: 3, milliseconds: 0, kind: .init(rawValue: 0)),
@@ -103,17 +105,19 @@ struct DuoEventStreamTests {
         let before = DuoEventStream(bigCount: 1, smallCount: 0, isDrained: true)
         var (writer, reader) = (before, before)
         let octets = writer.encode(events, room: .max).octets
-        // 41 bits and 39.
+        // The two items have 41 and 39 bits.
         #expect(octets.count == 10)
         #expect(reader.decode(octets) == events)
         reader = before
         #expect(reader.decode(octets.dropLast()) == [events[0]])
     }
 
-    @Test("a time has one of eight lengths", arguments: zip(0..<8 as Range<UInt64>, [8, 10, 13, 16, 24, 32, 40, 48]))
+    @Test(
+        "a time is written in one of eight lengths",
+        arguments: zip(0..<8 as Range<UInt64>, [8, 10, 13, 16, 24, 32, 40, 48]))
     func timeLengths(index: UInt64, length: Int) {
         var writer = BitWriter()
-        // The big button, one more than before; a down.
+        // The first two bits stand for the big button and a counter one above the last; kind 5 is a down.
         writer.bits(0b00, 2)
         writer.bits(index, 3)
         writer.bits(1 << UInt64(length - 2) | 1, length)
@@ -125,7 +129,9 @@ struct DuoEventStreamTests {
         #expect(events.first?.acceleration == .init(x: -18, y: -1, z: -64))
     }
 
-    @Test("a difference has one of four lengths", arguments: zip(0..<4 as Range<UInt64>, [2, 4, 8, 32]))
+    @Test(
+        "a counter difference is written in one of four lengths",
+        arguments: zip(0..<4 as Range<UInt64>, [2, 4, 8, 32]))
     func countLengths(index: UInt64, length: Int) {
         var writer = BitWriter()
         writer.bits(0b111, 3)
@@ -133,7 +139,7 @@ struct DuoEventStreamTests {
         writer.bits(1 << UInt64(length - 1), length)
         writer.bits(0, 3)
         writer.bits(7, 8)
-        // A single click timeout, whose count stays even.
+        // A single click timeout leaves the counter even.
         writer.bits(6, 3)
         writer.bits(0, 1 + 24)
         var stream = DuoEventStream(bigCount: 0, smallCount: 3, isDrained: true)
@@ -142,7 +148,7 @@ struct DuoEventStreamTests {
         #expect(stream.smallCount == events.first?.counter && stream.bigCount == 0)
     }
 
-    @Test("each kind is a step that a Flic 2 has, and back")
+    @Test("each kind of event is one event code of a Flic 2, and back")
     func kinds() {
         let codes: [UInt8] = [8, 10, 14, 11, 11, 1, 2, 3]
         for rawValue in 0..<8 as Range<UInt8> {

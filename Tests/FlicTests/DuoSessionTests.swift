@@ -3,8 +3,8 @@ import Testing
 
 @testable import Flic
 
-/// Host and simulated Duo against each other.
-@Suite("A Duo")
+/// Tests a host's session and a simulated Duo against each other.
+@Suite("Duo sessions")
 struct DuoSessionTests {
     private static func paired() -> TwoEnds {
         var ends = TwoEnds(button: TwoEnds.makeButton(model: .duo))
@@ -13,12 +13,12 @@ struct DuoSessionTests {
         return ends
     }
 
-    /// What the host asks for, without acknowledgements.
+    /// The cursor of the host after these counters.
     private static func cursor(big: UInt32, small: UInt32) -> EventCursor {
         EventCursor(bootID: 4711, eventCount: big, smallEventCount: small)
     }
 
-    @Test("pair, press both, swipe, turn, lose the link amid a press, come back: everything arrives once")
+    @Test("a Duo that is paired, pressed, swiped, turned, disconnected and reconnected delivers every event once")
     func story() throws {
         var ends = Self.paired()
         let identity = try #require(ends.identity)
@@ -80,7 +80,7 @@ struct DuoSessionTests {
         #expect(ends.failures.isEmpty)
     }
 
-    @Test("what was stored of both buttons before it was ours is nobody's business")
+    @Test("presses stored before the pairing are not reported, for either button")
     func before() {
         var ends = TwoEnds(button: TwoEnds.makeButton(model: .duo))
         ends.press(.small, for: .milliseconds(700))
@@ -92,7 +92,7 @@ struct DuoSessionTests {
         #expect(ends.events.map(\.counter) == [5, 7])
     }
 
-    @Test("to a host that knows of no Duo it is a Flic 2 with the big button")
+    @Test("for a host that does not support Duos, a Duo is a Flic 2 with the big button only")
     func asFlic2() {
         var ends = TwoEnds(button: TwoEnds.makeButton(model: .duo))
         ends.session = ButtonSession(
@@ -108,7 +108,7 @@ struct DuoSessionTests {
         #expect(ends.button.eventMemory.acknowledged == 3 && ends.button.eventMemory.smallStored == [1, 3])
     }
 
-    @Test("paired as a Flic 2 before, its small button is heard from the next session on")
+    @Test("a Duo that was paired as a Flic 2 reports its small button from the next session on")
     func upgraded() throws {
         var ends = TwoEnds(button: TwoEnds.makeButton(model: .duo))
         ends.session = ButtonSession(
@@ -126,7 +126,7 @@ struct DuoSessionTests {
         #expect(ends.hostEffects.contains(.model(.duo)))
     }
 
-    @Test("a Flic 2 that hears of Duos is what it was")
+    @Test("a Flic 2 works as before with a host that supports Duos")
     func flic2() {
         var ends = TwoEnds()
         ends.tellButton(.setPublicMode(true))
@@ -137,7 +137,7 @@ struct DuoSessionTests {
         #expect(ends.events.map(\.part) == [nil, nil] && ends.button.eventMemory.acknowledged == 3)
     }
 
-    @Test("both buttons are pressed at a time, and what each does is told in the order of its time")
+    @Test("presses of both buttons that overlap are reported in the order of their times")
     func overlapping() {
         var ends = Self.paired()
         ends.tellButton(.partPressed(.big))
@@ -153,11 +153,11 @@ struct DuoSessionTests {
         #expect(ends.events.map(\.ticks) == ends.events.map(\.ticks).sorted())
     }
 
-    @Test("its clock counts milliseconds; ours are ticks")
+    @Test("a Duo's milliseconds become ticks of 1/32768 second")
     func clock() {
         var ends = Self.paired()
         ends.press(.big, for: .milliseconds(2500))
-        // It booted 90 s before.
+        // The simulated Duo booted 90 seconds before.
         let second: UInt64 = 32_768
         #expect(ends.events.map(\.ticks) == [90 * second, 91 * second, 92 * second + 16_384])
         #expect(
@@ -166,7 +166,8 @@ struct DuoSessionTests {
     }
 
     @Test(
-        "after a lost acknowledgement the events of both come again, and nothing is told twice", arguments: [23, 140])
+        "after a lost acknowledgement both buttons' events are sent again, and none is reported twice",
+        arguments: [23, 140])
     func lostAcknowledgement(attMTU: Int) throws {
         var ends = Self.paired()
         let pairing = try #require(ends.pairing)
@@ -183,7 +184,7 @@ struct DuoSessionTests {
         #expect(ends.events.isEmpty && ends.hostEffects.contains(.queueDrained))
     }
 
-    @Test("a reboot counts both anew")
+    @Test("after a reboot both buttons' counters begin again")
     func reboot() throws {
         var ends = Self.paired()
         let pairing = try #require(ends.pairing)
@@ -197,7 +198,7 @@ struct DuoSessionTests {
         #expect(ends.cursor == EventCursor(bootID: 99, eventCount: 0, smallEventCount: 3))
     }
 
-    @Test("more than the queue holds costs the oldest; the rest of both arrives, in as many packets as it takes")
+    @Test("a full queue drops the oldest events, and the others arrive in as many packets as needed")
     func fullQueue() throws {
         var ends = Self.paired()
         let pairing = try #require(ends.pairing)
@@ -215,7 +216,7 @@ struct DuoSessionTests {
         #expect(ends.failures.isEmpty)
     }
 
-    @Test("an image goes in, and it restarts with it")
+    @Test("a Duo restarts with an uploaded firmware image")
     func firmware() throws {
         var ends = Self.paired()
         let image = try FirmwareImage(FlicPeripheral.signedFirmware(octetCount: 5003), for: .duo)
@@ -230,7 +231,7 @@ struct DuoSessionTests {
         #expect(ends.buttonEffects.contains(.updated(firmwareVersion: 12)))
     }
 
-    @Test("an image for another kind of button is refused")
+    @Test("a firmware image for another model is refused")
     func otherFirmware() throws {
         var ends = Self.paired()
         ends.tellHost(.perform(.updateFirmware(try FirmwareImage(FlicPeripheral.firmware(wordCount: 100)))))

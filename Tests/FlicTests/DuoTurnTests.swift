@@ -4,8 +4,8 @@ import Testing
 
 @testable import Flic
 
-/// A session's end of it, packet by packet.
-@Suite("A Duo that is turned, and acknowledged")
+/// Tests a host's session with a Duo packet by packet, with the test as the Duo.
+@Suite("Turns and acknowledgements of a Duo")
 struct DuoTurnTests {
     private static let button = ButtonID(TestButton.address)
 
@@ -13,7 +13,7 @@ struct DuoTurnTests {
         var established: EstablishedTalk
         private var stream: DuoEventStream
 
-        /// Past init.
+        /// A session past init.
         init(
             dials: [Dial: Int] = [:], hasQueuedEvents: Bool = false,
             cursor: EventCursor = EventCursor(bootID: TestButton.bootID, eventCount: 8, smallEventCount: 4)
@@ -37,7 +37,7 @@ struct DuoTurnTests {
             allTurns(angle, pressed, isFirst: isFirst, isLong: isLong).filter { $0.kind != .rotation(steps: 0) }
         }
 
-        /// Also those of less than a step.
+        /// Like `turn`, but with turns of less than a step.
         mutating func allTurns(
             _ angle: Int32, _ pressed: ButtonPacket.PushTwistNotification.Parts = .big,
             isFirst: ButtonPacket.PushTwistNotification.Parts = [],
@@ -50,7 +50,7 @@ struct DuoTurnTests {
             }
         }
 
-        /// One notification.
+        /// Receives the events in one notification.
         mutating func tell(_ events: DuoEvent...) -> [ButtonSession.Effect] {
             established.receive(.buttonEventDuoNotification(stream.encode(events, room: .max).octets))
         }
@@ -69,7 +69,7 @@ struct DuoTurnTests {
         movements.map { if case .rotation(let steps) = $0.kind { steps } else { 0 } }
     }
 
-    @Test("65536 are a turn; what is less than a hundredth goes with the next one, of each button for itself")
+    @Test("65536 units are a turn; less than a hundredth of a turn is carried over, for each button apart")
     func remainders() throws {
         var talk = try Talk()
         #expect(Self.steps(talk.turn(65_536)) == [100])
@@ -83,7 +83,7 @@ struct DuoTurnTests {
         #expect(Self.steps(talk.turn(.max)) == [3_276_799] && Self.steps(talk.turn(.min)) == [-3_276_799])
     }
 
-    @Test("it has no end, its positions have two; they go on where they were")
+    @Test("positions stop at both ends of their range, and continue from the stored or set position")
     func positions() throws {
         var talk = try Talk(dials: [.part(.big): 40_000, .part(.small): 3, .slot(1): 7])
         #expect(talk.turn(-656).map(\.units) == [39_508])
@@ -98,7 +98,7 @@ struct DuoTurnTests {
         #expect(talk.turn(4000).map(\.units) == [Dial.unitsPerTurn / 2 + 3000])
     }
 
-    @Test("a turn of less than a step moves the dial; one that leaves it where it is is none")
+    @Test("a turn of less than a step moves the dial, and a turn that leaves it in place is not reported")
     func smallTurns() throws {
         var talk = try Talk()
         #expect(talk.allTurns(100).map(\.units) == [75])
@@ -108,14 +108,14 @@ struct DuoTurnTests {
         #expect(talk.allTurns(-50).isEmpty)
     }
 
-    @Test("with both buttons down both are turned; with none, none")
+    @Test("a turn counts for every button that is down, and for none if none is down")
     func parts() throws {
         var talk = try Talk()
         #expect(talk.turn(6554, [.big, .small]).map(\.part) == [.big, .small])
         #expect(talk.turn(6554, []).isEmpty)
     }
 
-    @Test("in the first quarter of a second of a press it is not turned, for the other button it is")
+    @Test("in the first quarter of a second of a press, turns do not count for the pressed button")
     func quietAfterDown() throws {
         var talk = try Talk()
         _ = talk.tell(talk.event(.big, 9, 5))
@@ -125,20 +125,20 @@ struct DuoTurnTests {
         talk.established.talk.wait(.milliseconds(1))
         #expect(Self.steps(talk.turn(6554)) == [10])
         _ = talk.tell(talk.event(.big, 11, 0))
-        // Its word that the press is a new one comes before the press itself.
+        // The notification of a turn may announce a new press before the press itself comes.
         #expect(talk.turn(6554, isFirst: .big).isEmpty)
         talk.established.talk.wait(.milliseconds(250))
         #expect(Self.steps(talk.turn(6554)) == [10])
     }
 
-    @Test("a press that the button calls long is no new one, however late it was told")
+    @Test("turns count at once for a press that the Duo calls long")
     func late() throws {
         var talk = try Talk()
         _ = talk.tell(talk.event(.small, 5, 5))
         #expect(talk.turn(6554, .small, isLong: .small).count == 1)
     }
 
-    @Test("for 300 ms after a swipe nothing is turned")
+    @Test("turns do not count for 300 ms after a swipe")
     func quietAfterSwipe() throws {
         var talk = try Talk()
         _ = talk.tell(talk.event(.small, 5, 5))
@@ -155,7 +155,7 @@ struct DuoTurnTests {
         #expect(talk.turn(6554).count == 1)
     }
 
-    @Test("the button hears of both counts, and not before both are on disk")
+    @Test("both counters are acknowledged together, and only after both are synced to disk")
     func acknowledgement() throws {
         var talk = try Talk()
         let effects = talk.tell(
@@ -178,7 +178,7 @@ struct DuoTurnTests {
                 == [.acknowledgeDuoEvents(eventCount: 11, smallEventCount: 7)])
     }
 
-    @Test("a count of the button's that is above what ever came holds no acknowledgement back")
+    @Test("a cursor below the Duo's small counter does not prevent an acknowledgement")
     func foreignCount() throws {
         var talk = try Talk(cursor: EventCursor(bootID: TestButton.bootID, eventCount: 8, smallEventCount: 1))
         _ = talk.tell(talk.event(.big, 9, 5), talk.event(.big, 11, 1))
@@ -188,7 +188,7 @@ struct DuoTurnTests {
                 == [.acknowledgeDuoEvents(eventCount: 11, smallEventCount: 1)])
     }
 
-    @Test("the end of the queue may be told by the first live event")
+    @Test("a live event ends the queue of stored events if the last stored event did not")
     func discardedEnd() throws {
         var talk = try Talk(hasQueuedEvents: true)
         #expect(
@@ -205,7 +205,7 @@ struct DuoTurnTests {
         #expect(talk.established.sent(effects).contains(.enablePushTwist([.big, .small])))
     }
 
-    @Test("what a Duo never says changes nothing")
+    @Test("packets that a Duo never sends are ignored")
     func nonsense() throws {
         var talk = try Talk()
         #expect(
@@ -228,7 +228,9 @@ struct DuoTurnTests {
                 == [.ignored(reason: "a turn before the init response")])
     }
 
-    @Test("whatever a genuine Duo sends, nothing traps and no count runs backwards", arguments: 0..<40 as Range<UInt64>)
+    @Test(
+        "random packets with a right signature never trap, and the cursor never goes back",
+        arguments: 0..<40 as Range<UInt64>)
     func hostile(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var talk = try Talk(hasQueuedEvents: seed % 2 == 0)

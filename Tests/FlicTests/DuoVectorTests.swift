@@ -5,10 +5,10 @@ import Testing
 
 @testable import Flic
 
-@Suite("Duo: packets of the references")
+@Suite("Duo: reference vectors")
 struct DuoVectorTests {
-    /// The parser that made the vectors loses the last item of some notifications; they say how many it found.
-    @Test("every item of a notification is found, with its counter, time, kind, gesture and place in the queue")
+    /// The reference parser loses the last item of some notifications; the vectors say how many items it found.
+    @Test("every item of a notification is read with its counter, time, kind, gesture and place in the queue")
     func decoding() throws {
         var itemsTheReferenceLost = 0
         for stream in try Vectors.cases("duo", "event_streams") {
@@ -38,7 +38,7 @@ struct DuoVectorTests {
         #expect(itemsTheReferenceLost > 0)
     }
 
-    @Test("a simulated Duo writes the same octets")
+    @Test("a simulated Duo writes notifications with the octets of the references")
     func encoding() throws {
         for stream in try Vectors.cases("duo", "event_streams") {
             let name = try stream.text("case")
@@ -55,7 +55,7 @@ struct DuoVectorTests {
         }
     }
 
-    @Test("turns are read and written as the references do")
+    @Test("turns are decoded and encoded as by the references")
     func pushTwist() throws {
         for vector in try Vectors.cases("duo", "push_twist") {
             let octets = try vector.octets("packet_without_mac")
@@ -74,7 +74,7 @@ struct DuoVectorTests {
         }
     }
 
-    @Test("requests are read and written as the references do")
+    @Test("requests are decoded and encoded as by the references")
     func requests() throws {
         let vectors = try Vectors.cases("duo", "requests")
         for vector in vectors {
@@ -110,7 +110,7 @@ struct DuoVectorTests {
         try #expect(event.kind.rawValue == expected.integer("type"))
         let marks = ["double_click_was_hold", "next_up_will_be_double_click"].map { expected[$0]?.boolValue == true }
         #expect(event.kind.isMarked == marks.contains(true))
-        // One that was not recognised is none to the reference, too.
+        // The reference reports no gesture for one that was not recognised.
         let swipe = expected["gesture"]?.stringValue.flatMap { SwipeDirection(rawValue: "swipe_\($0.lowercased())") }
         #expect(event.gesture.swipe == swipe)
         let acceleration = [event.acceleration.x, event.acceleration.y, event.acceleration.z]

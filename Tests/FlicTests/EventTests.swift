@@ -5,10 +5,10 @@ import Testing
 
 @testable import Flic
 
-@Suite("Events")
+@Suite("Events of a Flic 2")
 struct EventTests {
     @Test(
-        "each code means one step",
+        "each event code stands for one step of a press",
         arguments: [
             (0, .up(.open)), (1, .down), (2, .clickTimeout), (3, .hold(ofSecondPress: false)), (4, .up(.open)),
             (5, .down), (6, .clickTimeout), (7, .hold(ofSecondPress: true)), (8, .up(.open)), (9, .up(.open)),
@@ -19,7 +19,7 @@ struct EventTests {
         #expect(EventCode(rawValue: code).step == step)
     }
 
-    @Test("single events decode as the references decode them, and ask for the same acknowledgements")
+    @Test("single events are decoded and acknowledged as by the references")
     func single() throws {
         for vector in try Vectors.cases("events", "single") {
             let notification = try decode(vector.octets("packet_without_mac"))
@@ -31,7 +31,7 @@ struct EventTests {
         }
     }
 
-    @Test("the counters of a whole gesture follow from the last one, backwards")
+    @Test("the counters of several events are counted back from the last one")
     func gestures() throws {
         for vector in try Vectors.cases("events", "gestures") {
             let notification = try decode(vector.octets("notification_without_mac"))
@@ -50,7 +50,7 @@ struct EventTests {
         }
     }
 
-    @Test("counters that would lie before the first one of a boot are zero")
+    @Test("a counter that would be below the first of a boot is zero")
     func underflow() {
         let down = EventNotification.Item(ticks: 0, code: EventCode(rawValue: 1))
         let notification = EventNotification(eventCount: 1, items: [down, down, down])

@@ -12,7 +12,7 @@ struct FailureTests {
         .attMTUTooSmall(119),
     ]
 
-    @Test("each failure has the name of the notes, and those that share a name have a detail")
+    @Test("each failure has the name in the protocol page, and failures with the same name differ in a detail")
     func words() {
         #expect(
             Self.sessionFailures.map { [$0.word, $0.detail].compactMap(\.self).joined(separator: ".") } == [
@@ -25,7 +25,7 @@ struct FailureTests {
             ])
     }
 
-    @Test("each failure tells a person what to do, in whole sentences")
+    @Test("each failure has an advice in a whole, short sentence")
     func advice() {
         let updates: [FirmwareUpdateFailure] = [
             .invalidParameters, .busy, .waitingForReboot, .signatureInvalid, .interrupted, .cancelled, .timedOut,

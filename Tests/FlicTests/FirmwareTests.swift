@@ -7,7 +7,7 @@ import Testing
 
 extension FirmwareTransfer: StateMachine {}
 
-@Suite("Firmware update")
+@Suite("Firmware transfer")
 struct FirmwareTests {
     private static let image: FirmwareImage? = try? FirmwareImage(FlicPeripheral.firmware(wordCount: 1000))
 
@@ -23,12 +23,12 @@ struct FirmwareTests {
         return talk
     }
 
-    /// The octets of the data packets among the effects.
+    /// The contents of the data packets among the effects.
     private func data(_ effects: [FirmwareTransfer.Effect]) -> [[UInt8]] {
         effects.compactMap { if case .send(.firmwareUpdateData(let data)) = $0 { data } else { nil } }
     }
 
-    @Test("data goes out in packets of thirty words, 512 words ahead of what the button has told")
+    @Test("data is sent in packets of thirty words, at most 512 words ahead of the button's progress")
     func window() throws {
         let image = try #require(Self.image)
         var talk = try asked()
@@ -52,7 +52,7 @@ struct FirmwareTests {
     }
 
     @Test(
-        "of a Duo five packets of 110 octets are on their way, of a Twist four of 120",
+        "a Duo gets five packets of 110 octets ahead of its progress, and a Twist four of 120",
         arguments: [(FlicModel.duo, 5, 110), (.twist, 4, 120)])
     func signedWindow(model: FlicModel, packets: Int, length: Int) throws {
         var talk = Transcript(FirmwareTransfer(try FirmwareImage([UInt8](repeating: 1, count: 2000), for: model)))
@@ -69,7 +69,7 @@ struct FirmwareTests {
         #expect(data(talk.given(.received(position: Int32(2 * length)))) == [length, length])
     }
 
-    @Test("an update that was cut off goes on where the button says")
+    @Test("an interrupted update continues at the position the button reports")
     func resumption() throws {
         let image = try #require(Self.image)
         var talk = try asked()
@@ -78,7 +78,7 @@ struct FirmwareTests {
         #expect(data(effects).flatMap(\.self) == Array(image.data.dropFirst(4 * 777)))
     }
 
-    @Test("a button that has all the words already is waited for")
+    @Test("an update whose words the button already has waits for the button to finish")
     func nothingLeft() throws {
         var talk = try asked()
         talk.when(.answered(position: 1000), expect: .progress(.started(units: 1000, of: 1000)))
@@ -86,7 +86,7 @@ struct FirmwareTests {
     }
 
     @Test(
-        "what the button refuses has a name",
+        "each refusal of an update is reported by its name",
         arguments: [
             (-1, .invalidParameters), (-2, .busy), (-3, .waitingForReboot), (-4, .unknown(-4)), (1001, .unknown(1001)),
             (.min, .unknown(.min)),
@@ -97,14 +97,14 @@ struct FirmwareTests {
         #expect(talk.machine.hasEnded)
     }
 
-    @Test("no words received after data means that the signature is not right")
+    @Test("progress of zero words after data means that the image's signature is wrong")
     func signature() throws {
         var talk = try asked()
         talk.given(.answered(position: 0))
         talk.when(.received(position: 0), expect: .progress(.failed(.signatureInvalid)))
     }
 
-    @Test("a button that is silent for thirty seconds is given up, not before")
+    @Test("an update without progress for thirty seconds fails")
     func silence() throws {
         var talk = try asked()
         talk.given(.answered(position: 0))
@@ -116,7 +116,7 @@ struct FirmwareTests {
         talk.when(.timerFired, expect: .progress(.failed(.timedOut)))
     }
 
-    @Test("whatever comes, a transfer sends no word twice and ends once", arguments: 0..<100)
+    @Test("random inputs never make a transfer send a word twice or end twice", arguments: 0..<100)
     func noise(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var talk = try asked()
@@ -150,7 +150,7 @@ struct FirmwareTests {
         #expect(ends <= 1 && sent <= 1000 - (start ?? 1000))
     }
 
-    @Test("an image is a vector and whole words, and no more than sixteen bits can count")
+    @Test("an image needs a vector and whole words, and has at most 65535 words")
     func image() throws {
         #expect(throws: FirmwareImage.Fault.tooShort) { try FirmwareImage([UInt8](repeating: 0, count: 11)) }
         #expect(throws: FirmwareImage.Fault.notWords(octets: 5)) { try FirmwareImage([UInt8](repeating: 0, count: 13)) }
@@ -175,7 +175,7 @@ struct FirmwareSessionTests {
 
     private func image() throws -> FirmwareImage { try FirmwareImage(FlicPeripheral.firmware(wordCount: 100)) }
 
-    @Test("from the command to the restart of the button, with presses and pings in between")
+    @Test("an update runs from its command to the button's restart, while presses and pings go on")
     func success() throws {
         var established = try settled()
         var effects = try established.talk.given(.perform(.updateFirmware(image())))
@@ -185,7 +185,7 @@ struct FirmwareSessionTests {
         }
         effects = established.receive(.startFirmwareUpdateResponse(position: 0))
         #expect(established.sent(effects).count == 4)
-        // Nothing of it waits for the update.
+        // Pings and acknowledgements do not wait for the update.
         #expect(established.sent(established.receive(.pingRequest)) == [.pingResponse])
         _ = established.receive(11, 10)
         effects = established.talk.given(.synced(EventCursor(bootID: TestButton.bootID, eventCount: 11)))
@@ -196,7 +196,7 @@ struct FirmwareSessionTests {
         #expect(established.talk.given(.linkLost) == [.cancelTimer])
     }
 
-    @Test("one update at a time; a cancelled one makes room for the next, and its late answer starts nothing")
+    @Test("a second update is refused until the first is cancelled, and the first's late answer is ignored")
     func cancellation() throws {
         var established = try settled()
         _ = try established.sent(established.talk.given(.perform(.updateFirmware(image()))))
@@ -213,7 +213,7 @@ struct FirmwareSessionTests {
         #expect(established.sent(established.receive(.startFirmwareUpdateResponse(position: 30))).count == 3)
     }
 
-    @Test("an update that waits for the session is cancelled without a word to the button")
+    @Test("an update cancelled before the session is ready sends nothing to the button")
     func earlyCancellation() throws {
         var established = try #require(EstablishedTalk())
         #expect(try established.talk.given(.perform(.updateFirmware(image()))) == [])
@@ -222,7 +222,7 @@ struct FirmwareSessionTests {
         #expect(sent.count == 3)
     }
 
-    @Test("a request that gets no answer in half a minute ends the update")
+    @Test("an update request without answer for thirty seconds fails the update")
     func unanswered() throws {
         var established = try settled()
         _ = try established.sent(established.talk.given(.perform(.updateFirmware(image()))))
@@ -233,7 +233,7 @@ struct FirmwareSessionTests {
             ])
     }
 
-    @Test("silence in the middle ends the update, not the session")
+    @Test("an update without progress for thirty seconds fails, and the session goes on")
     func silence() throws {
         var established = try settled()
         _ = try established.sent(established.talk.given(.perform(.updateFirmware(image()))))
@@ -247,7 +247,7 @@ struct FirmwareSessionTests {
             ])
     }
 
-    @Test("the end of the session and of the link interrupt it")
+    @Test("the end of the session or of the link fails the update as interrupted")
     func interruption() throws {
         for isLinkLost in [true, false] {
             var established = try settled()

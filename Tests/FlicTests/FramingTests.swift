@@ -5,9 +5,9 @@ import Testing
 
 @testable import Flic
 
-@Suite("Framing")
+@Suite("Framing of packets in GATT values")
 struct FramingTests {
-    @Test("packets travel in the values of the reference, at every MTU and in both directions")
+    @Test("packets are cut into the reference's GATT values, at every MTU and in both directions")
     func vectors() throws {
         for vector in try Vectors.cases("framing") {
             let packet = try vector.octets("packet")
@@ -22,7 +22,7 @@ struct FramingTests {
         }
     }
 
-    @Test("a packet of any length survives any MTU", arguments: [0, 22, 23, 24, 65, 129, 130, 140, 517])
+    @Test("a packet of any length is joined again, at any MTU", arguments: [0, 22, 23, 24, 65, 129, 130, 140, 517])
     func roundTrip(attMTU: Int) {
         var generator = SeededGenerator(seed: UInt64(attMTU))
         for length in 1...Frame.maximumPacketLength {
@@ -35,7 +35,7 @@ struct FramingTests {
         }
     }
 
-    @Test("a packet beyond the bound is dropped with all its pieces, and the next one is not")
+    @Test("a packet longer than the bound is dropped with all its pieces, and the next packet is read")
     func bound() {
         var assembler = FrameAssembler()
         let piece = [UInt8](repeating: 7, count: 64)
@@ -52,7 +52,7 @@ struct FramingTests {
         #expect(assembler.receive([0x01] + piece + piece + [7]) == [])
     }
 
-    @Test("pieces of another logical connection are not mixed in")
+    @Test("pieces of another logical connection are not joined with ours")
     func otherConnection() {
         var assembler = FrameAssembler()
         #expect(assembler.receive([0x81, 1, 2]) == [])
@@ -60,7 +60,7 @@ struct FramingTests {
         #expect(assembler.receive([0x01, 3]) == [Frame(header: FrameHeader(connectionID: 1), packet: [1, 2, 3])])
     }
 
-    @Test("pieces for others do not disturb the packet that is being collected")
+    @Test("pieces for other connections do not disturb the packet being joined")
     func refused() {
         var assembler = FrameAssembler()
         let isOurs: (FrameHeader) -> Bool = { $0.connectionID == 1 }
@@ -71,7 +71,7 @@ struct FramingTests {
         #expect(assembler.receive([0x01, 3], where: isOurs) == [whole])
     }
 
-    @Test("wherever a packet is cut, its pieces join to the same packet", arguments: 0..<50)
+    @Test("a packet is joined from its pieces, wherever it was cut", arguments: 0..<50)
     func cutAnywhere(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var assembler = FrameAssembler()
@@ -89,14 +89,14 @@ struct FramingTests {
         }
     }
 
-    @Test("values without a packet are ignored")
+    @Test("a value without a packet is ignored")
     func empty() {
         var assembler = FrameAssembler()
         #expect(assembler.receive([]) == [])
         #expect(assembler.receive([0x01]) == [])
     }
 
-    @Test("a series of packets in one value is taken apart, and ignored where its lengths lie")
+    @Test("a value with several packets is taken apart, and ignored if a length is wrong")
     func series() {
         var assembler = FrameAssembler()
         let packets = [
@@ -107,7 +107,7 @@ struct FramingTests {
         #expect(assembler.receive([0x41, 5, 9]) == [])
     }
 
-    @Test("no sequence of values makes it trap or keep more than its bound", arguments: 0..<50)
+    @Test("no sequence of values traps or makes the joiner keep more than its bound", arguments: 0..<50)
     func noise(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var assembler = FrameAssembler()

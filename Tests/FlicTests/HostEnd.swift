@@ -2,15 +2,15 @@ import ButtonModel
 
 @testable import Flic
 
-/// The host's end of an established session with a simulated button, byte by byte.
+/// The host's end of an established session with a simulated button, with control over every octet.
 struct HostEnd {
     var now = Instant(sinceBoot: .seconds(10))
     private var channel: SignedChannel
     private(set) var connectionID: UInt8 = 0
 
-    /// Connects to a button that knows the pairing, and verifies quickly.
+    /// Connects to a button that knows the pairing, with a quick verify.
     ///
-    /// - Parameter isFirst: brings the link up.
+    /// - Parameter isFirst: whether to bring the link up as well.
     init?(_ button: inout FlicPeripheral, as pairing: Pairing = TestButton.pairing, isFirst: Bool = true) {
         let hostRandom: [UInt8] = [1, 2, 3, 4, 5, 6, 7]
         let buttonRandom: [UInt8] = [8, 7, 6, 5, 4, 3, 2, 1]
@@ -32,7 +32,7 @@ struct HostEnd {
     mutating func value(_ packet: HostPacket) -> [UInt8] { value(octets: packet.octets) }
     mutating func value(octets: [UInt8]) -> [UInt8] { [connectionID] + channel.seal(octets) }
 
-    /// What the button sent to this host among these effects; `nil` for what has no right signature.
+    /// The packets for this host among the effects; `nil` stands for a packet whose signature is wrong.
     mutating func packets(in effects: [FlicPeripheral.Effect]) -> [ButtonPacket?] {
         effects.compactMap { effect -> ButtonPacket?? in
             guard case .send(let value) = effect, value.first == connectionID else { return nil }
@@ -40,12 +40,12 @@ struct HostEnd {
         }
     }
 
-    /// Sends a packet and returns what the button answers at once.
+    /// Sends a packet and returns the button's immediate answers.
     mutating func ask(_ button: inout FlicPeripheral, _ packet: HostPacket) -> [ButtonPacket?] {
         packets(in: button.handle(.received(value(packet), random: []), at: now))
     }
 
-    /// The first packet of a session: everything, without end.
+    /// The first packet of a session, which asks for all stored events.
     static func initRequest(
         eventCount: UInt32 = 0, bootID: UInt32 = 0, autoDisconnectSeconds: UInt16 = 511,
         maximumQueuedPackets: UInt8 = 31, maximumQueuedAge: UInt32 = 0xFFFFF

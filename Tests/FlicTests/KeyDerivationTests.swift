@@ -28,7 +28,7 @@ struct KeyDerivationTests {
         }
     }
 
-    @Test("public keys belong to their private keys")
+    @Test("a private key has the public key of the vectors")
     func publicKeys() throws {
         for vector in try Vectors.cases("full-verify") {
             try #expect(
@@ -41,7 +41,7 @@ struct KeyDerivationTests {
         }
     }
 
-    @Test("a quick verify derives the session key, and the response carries its first signature")
+    @Test("a quick verify derives the session key, and the button's response has the first signature")
     func quickVerify() throws {
         for vector in try Vectors.cases("quick-verify") {
             let key = try #require(PairingKey(vector.octets("pairing_key")))
@@ -56,8 +56,8 @@ struct KeyDerivationTests {
         }
     }
 
-    /// The reference host checks "exists" over 16 octets of the pairing instead of the token; ours over the token (5.5).
-    @Test("whether a button knows a pairing is proved over the token, both ways")
+    /// The reference host checks "exists" over 16 octets of the pairing; ours checks it over the token (5.5).
+    @Test("the proofs that a button knows or does not know a pairing are computed over the token")
     func unpairedProof() throws {
         for vector in try Vectors.cases("test-unpaired") {
             let pairing = try #require(Pairing(octets: vector.octets("stored_pairing")))
@@ -70,7 +70,7 @@ struct KeyDerivationTests {
         }
     }
 
-    @Test("keys and randoms of a wrong length derive nothing, and nothing is read beyond their end")
+    @Test("keys and random numbers of a wrong length derive no key")
     func wrongLengths() throws {
         let key = [UInt8](repeating: 7, count: 32)
         for length in [0, 1, 31, 33] {
@@ -85,13 +85,13 @@ struct KeyDerivationTests {
         #expect(SessionKey(quickVerify: pairingKey, hostRandom: [1], flags: 0, buttonRandom: [2]) == nil)
     }
 
-    @Test("a public key of small order, which makes the secret known to everybody, is refused")
+    @Test("a public key of small order, which would give a secret that an eavesdropper knows, is refused")
     func smallOrder() {
         let key = [UInt8](repeating: 7, count: 32)
         #expect(Curve25519.sharedSecret(privateKey: key, publicKey: [UInt8](repeating: 0, count: 32)) == nil)
     }
 
-    @Test("codes are equal only when length and every octet are")
+    @Test("the constant-time comparison is true only for the same length and octets")
     func constantTime() {
         #expect(Digest.isEqualInConstantTime([1, 2, 3], [1, 2, 3]))
         #expect(!Digest.isEqualInConstantTime([1, 2, 3], [1, 2, 4]))

@@ -5,12 +5,13 @@ import Testing
 
 @testable import Flic
 
-/// What the reference host did with a button it knew: names, parameters, an update; with us in its place.
+/// Recordings of the reference host with a button it had paired: names, parameters, an update. Our session takes its
+/// place.
 @Suite("Replayed maintenance")
 struct MaintenanceReplayTests {
-    /// Two differences, both on purpose. The reference never forces a name on a button; ours does when somebody chose it
-    /// just now (6.8). And its connection parameters are not among our three modes (2).
-    @Test("names, connection parameters, auto disconnect time and battery, then the button comes back rebooted")
+    /// Two differences are intended. The reference never forces a name on a button; our session does after a user chose
+    /// the name (6.8). And the reference's connection parameters are none of our three latency modes (2).
+    @Test("a replayed session sends names, parameters and battery requests as recorded, also after a reboot")
     func maintenance() throws {
         let log = try Vectors.load("transcript-maintenance").values("log")
         let pairing = try #require(Pairing(octets: Self.octets("fe828a4ac04a00e0f4c0f9e7f3639fabbfbf2474")))
@@ -57,7 +58,7 @@ struct MaintenanceReplayTests {
                     EventCursor(bootID: 280_500_613), rebooted: true, clock: 1_310_720, hasQueuedEvents: false)))
     }
 
-    @Test("a firmware image goes out packet by packet as from the reference")
+    @Test("a firmware image is sent in the packets of the recording")
     func firmware() throws {
         let vector = try Vectors.load("transcript-firmware")
         let log = try vector.values("log")
@@ -80,7 +81,7 @@ struct MaintenanceReplayTests {
                 == [60, 120, 180, 240, 300, 360, 420, 480, 542, 602].map { .received(units: $0, of: 640) }[...])
     }
 
-    @Test("a name is cut where the references cut it, and sent as they send it")
+    @Test("a name is cut and sent as by the references")
     func names() throws {
         for vector in try Vectors.cases("name") {
             let nickname = Nickname(try vector.text("name"), chosenAt: 1_760_000_000_000)

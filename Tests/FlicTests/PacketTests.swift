@@ -5,7 +5,7 @@ import Testing
 
 @testable import Flic
 
-@Suite("Packets")
+@Suite("Packets of a Flic 2")
 struct PacketTests {
     static let hostPackets: [HostPacket] = [
         .fullVerifyRequest1(temporaryID: 0xDEAD_BEEF),
@@ -96,20 +96,20 @@ struct PacketTests {
         .other(opcode: 200),
     ]
 
-    @Test("what a host encodes is what a button decodes", arguments: hostPackets)
+    @Test("a host's packet is decoded as it was encoded", arguments: hostPackets)
     func hostRoundTrip(packet: HostPacket) throws {
         #expect(try HostPacket(decoding: packet.octets) == packet)
     }
 
-    @Test("what a button encodes is what a host decodes", arguments: buttonPackets)
+    @Test("a button's packet is decoded as it was encoded", arguments: buttonPackets)
     func buttonRoundTrip(packet: ButtonPacket) throws {
         #expect(try ButtonPacket(decoding: packet.octets) == packet)
     }
 
-    @Test("newer firmware may append octets to any packet of fixed length", arguments: buttonPackets)
+    @Test("a packet of fixed length may have octets appended by newer firmware", arguments: buttonPackets)
     func trailingOctets(packet: ButtonPacket) throws {
         switch packet {
-        // A name, a list of ids and a list of events end where the packet ends.
+        // A name, a list of ids and a list of events have no fixed length: they end with the packet.
         case .nameUpdatedNotification, .getNameResponse, .setNameResponse, .noLogicalConnectionSlots,
             .buttonEventNotification:
             break
@@ -117,7 +117,7 @@ struct PacketTests {
         }
     }
 
-    @Test("a packet cut anywhere throws or is a shorter packet, and never traps")
+    @Test("a packet that is cut short throws or is a shorter packet, and never traps")
     func cut() {
         for octets in Self.hostPackets.map(\.octets) {
             for length in 0..<octets.count { _ = try? HostPacket(decoding: Array(octets.prefix(length))) }
@@ -129,7 +129,7 @@ struct PacketTests {
         #expect(throws: Truncated.self) { try HostPacket(decoding: [5, 1, 2]) }
     }
 
-    @Test("random octets never trap, and decode to what they encode", arguments: 0..<100)
+    @Test("random octets never trap, and what is decoded encodes to the same octets", arguments: 0..<100)
     func noise(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         for opcode in UInt8(0)...50 {

@@ -5,17 +5,17 @@ import Testing
 
 @testable import Flic
 
-/// Recorded conversations with us in the button's place: given the same keys and randoms, the writes of the recorded
-/// hosts must get the recorded answers, octet by octet.
-@Suite("Replayed transcripts: the button")
+/// Recorded conversations with `FlicPeripheral` in the button's place: with the same keys and random numbers, the
+/// writes of the recorded hosts must get the recorded answers, octet by octet.
+@Suite("Replayed recordings: the button")
 struct PeripheralReplayTests {
     /// pyflic-ble sets the supports_duo bits in both verifications and adds three octets to its init request; neither
     /// changes what a Flic 2 answers.
     ///
-    /// The recorded button sent the four steps of its last double click in one notification; ours sends each at once, so
-    /// they are compared as events. That host asks for an auto disconnect time of 0, which a button may take for leave to
-    /// drop the link at once; here no time passes for that.
-    @Test("another host pairs, comes back, and hears stored and live presses")
+    /// The recorded button sent the four steps of its last double click in one notification; `FlicPeripheral` sends
+    /// each at once, so they are compared as events. That host asks for an auto-disconnect time of 0, after which a
+    /// button may drop the link at once; the test lets no time pass, so the link stays.
+    @Test("pyflic-ble pairs, reconnects and gets stored and live presses with the recorded answers")
     func secondHost() throws {
         let vector = try Vectors.load("transcript-second-host")
         let sessions = try vector.values("sessions").map { try #require($0.arrayValue) }
@@ -51,9 +51,9 @@ struct PeripheralReplayTests {
         #expect(live.last?.eventCount == recorded.eventCount)
     }
 
-    /// Of the first session of the reference host up to the first press: the clock of the recorded button was a floating
-    /// point number, and its single click timeouts are a tick early.
-    @Test("the reference host pairs and asks for everything")
+    /// Replays the first session of the reference host up to the first press. Later events differ: the recorded
+    /// button's clock was a floating-point number, and its single click timeouts are a tick early.
+    @Test("the reference host pairs and makes every request with the recorded answers")
     func pairing() throws {
         let vector = try Vectors.load("transcript-pair-events")
         let session = try #require(try vector.values("sessions").first)
@@ -70,8 +70,9 @@ struct PeripheralReplayTests {
         try replay.run(Array(log[..<press]))
     }
 
-    /// The recorded button believed any image; ours finds no signature of a simulator in this one, and says 0 at the end.
-    @Test("an image comes in as the reference host sends it")
+    /// The recorded button accepted any image; `FlicPeripheral` finds no valid signature in this one and reports 0
+    /// words at the end.
+    @Test("a firmware image is received with the recorded answers, up to its signature")
     func firmware() throws {
         let log = try Vectors.load("transcript-firmware").values("log")
         let pairing = try #require(
@@ -80,19 +81,20 @@ struct PeripheralReplayTests {
             privateKey: [UInt8](repeating: 1, count: 32), uuid: [], bootID: 305_441_741, nickname: "",
             pairings: [pairing])
         replay.wait(untilTicks: 1_000_000)
-        // The recorded button has had a session before: its ids go on from there.
+        // The recorded button had a session before this one, so its connection ids go on from there.
         replay.tell(.linkUp(attMTU: 130))
         replay.tell(.received([0, 0, 1, 1, 1, 1], random: []))
         replay.tell(.linkUp(attMTU: 130))
         replay.notifications = []
         let end = try #require(log.lastIndex { $0["notify"] != nil })
-        // Between the host's packets and the button's answers the recording is not in order: the packets count.
+        // The recording does not order the host's packets against the button's answers, so only the packets are
+        // compared.
         try replay.run(Array(log[..<end]), inOrder: false)
         let last = try #require(replay.notifications.last)
         #expect(replay.notifications.count == 1 && Array(last.dropFirst(2).prefix(4)) == [0, 0, 0, 0])
     }
 
-    @Test("a host that names a pairing by name and time gets the answers of the recording")
+    @Test("a host that sets names, parameters and times gets the recorded answers")
     func maintenance() throws {
         let log = try Vectors.load("transcript-maintenance").values("log")
         let pairing = try #require(
@@ -104,7 +106,7 @@ struct PeripheralReplayTests {
         replay.tell(.received([0, 0, 1, 1, 1, 1], random: []))
         replay.tell(.linkUp(attMTU: 130))
         replay.notifications = []
-        // Its ping came from the hand that made the recording, ours from a clock; up to there every octet is the same.
+        // The recording's ping was sent by hand and ours is sent by a clock; up to the ping every octet is the same.
         let ping = try #require(log.firstIndex { $0["note"]?.stringValue?.hasSuffix("PingRequest") == true })
         try replay.run(Array(log[..<ping]))
     }
@@ -123,7 +125,7 @@ struct PeripheralReplayTests {
 /// Feeds a recorded host's writes to a button and compares its answers.
 private struct ButtonReplay {
     private(set) var button: FlicPeripheral
-    /// Ours, of which the recording has said nothing yet.
+    /// Notifications that were not yet compared with the recording.
     var notifications: [[UInt8]] = []
     private var now = Instant(sinceBoot: .zero)
 
@@ -142,7 +144,7 @@ private struct ButtonReplay {
         for case .send(let value) in button.handle(input, at: now) { notifications.append(value) }
     }
 
-    /// The first nanosecond at which the button's clock shows this.
+    /// Moves the time to the first nanosecond at which the button's clock shows `ticks`.
     mutating func wait(untilTicks ticks: UInt64) {
         now = Instant(nanoseconds: Int64((ticks * 1_000_000_000 + 32_767) / 32_768))
     }
@@ -165,14 +167,15 @@ private struct ButtonReplay {
         if inOrder { #expect(notifications.isEmpty) }
     }
 
-    /// The two bits of a certificate that a button keeps to itself may be sent as anything; ours are clear.
+    /// The two bits of the certificate that a button does not transmit may have any value; `FlicPeripheral` clears
+    /// them.
     private static func withoutVariant(_ value: [UInt8]) -> [UInt8] {
         var value = value
         if value.dropFirst().first == 0, value.count > 38 { value[38] |= 3 }
         return value
     }
 
-    /// What the recorded button drew for its next response, if that begins a session.
+    /// The random number of the recorded button's next response, if that response begins a session.
     private static func random(after log: ArraySlice<JSONValue>) throws -> [UInt8] {
         guard let next = log.first(where: { $0["notify"] != nil }) else { return [] }
         let value = try next.octets("notify")

@@ -15,7 +15,7 @@ struct PeripheralRequestTests {
         return (button, host)
     }
 
-    @Test("time, device id and a timer of the host's")
+    @Test("a simulated button answers requests for its time and device id, and runs a timer for the host")
     func timeAndTimer() throws {
         var (button, host) = try connected()
         host.now = host.now + .seconds(2)
@@ -32,7 +32,7 @@ struct PeripheralRequestTests {
         #expect(button.handle(.received(stop, random: []), at: host.now) == [.cancelTimer])
     }
 
-    @Test("the battery is what it was last said to be")
+    @Test("the battery request is answered with the last voltage set from outside")
     func battery() throws {
         var (button, host) = try connected()
         #expect(button.handle(.batteryChanged(millivolts: 2500), at: host.now) == [])
@@ -42,7 +42,7 @@ struct PeripheralRequestTests {
             ])
     }
 
-    @Test("the light is the surroundings' business")
+    @Test("LED patterns are passed to the simulation's owner")
     func light() throws {
         var (button, host) = try connected()
         let pattern = LEDPattern(
@@ -54,7 +54,7 @@ struct PeripheralRequestTests {
         #expect(button.handle(.received(abort, random: []), at: host.now) == [.light(nil)])
     }
 
-    @Test("advertising settings are kept until a reboot, and the shortest intervals win")
+    @Test("advertising settings are kept until a reboot, and the shortest intervals of all hosts are used")
     func advertising() throws {
         var (button, host) = try connected()
         #expect(button.advertisingSettings == nil)
@@ -79,14 +79,14 @@ struct PeripheralRequestTests {
         #expect(button.advertisingSettings == nil)
     }
 
-    @Test("firmware before the sixth does not know the advertising settings")
+    @Test("firmware before version 6 does not answer advertising settings")
     func oldFirmware() throws {
         var button = TwoEnds.makeButton(pairings: [TestButton.pairing], firmwareVersion: 5)
         var host = try #require(HostEnd(&button))
         #expect(host.ask(&button, .setAdvertisingParametersRequest(AdvertisingParameters())) == [])
     }
 
-    @Test("a factory reset forgets pairings and name, and no host finds its session")
+    @Test("a factory reset removes pairings and name, and ends every session")
     func factoryReset() throws {
         var (button, host) = try connected()
         let value = host.value(.factoryResetRequest)
@@ -96,7 +96,7 @@ struct PeripheralRequestTests {
         #expect(host.ask(&button, .getNameRequest) == [])
     }
 
-    @Test("faults: a wrong signature, an acknowledgement that is lost, requests without an answer")
+    @Test("each fault can be injected: ignored requests, a lost acknowledgement, a wrong signature")
     func faults() throws {
         var (button, host) = try connected()
         _ = button.handle(.fault(.ignoresRequests(true)), at: host.now)
@@ -126,7 +126,7 @@ struct LogicalConnectionTests {
             .received([0] + request.octets, random: [1]), at: Instant(sinceBoot: .seconds(11)))
     }
 
-    @Test("when the slots are used up the next program is turned away, until one of them goes")
+    @Test("a host beyond the maximum of logical connections is refused until a slot is free")
     func slots() {
         var button = TwoEnds.makeButton(maximumLogicalConnections: 2)
         _ = button.handle(.linkUp(attMTU: 140), at: Instant(sinceBoot: .seconds(10)))
@@ -137,7 +137,7 @@ struct LogicalConnectionTests {
         }
         #expect(ids == [0x21, 0x22])
         #expect(Self.begin(&button, 3) == [.send([0, 2, 3, 0, 0, 0])])
-        // The same program again takes no other slot.
+        // The same temporary id again uses its own slot.
         #expect(Self.begin(&button, 2).count == 1)
         _ = button.handle(.received([1, 3], random: []), at: Instant(sinceBoot: .seconds(11)))
         guard case .send(let value)? = Self.begin(&button, 3).first else {
@@ -147,7 +147,7 @@ struct LogicalConnectionTests {
         #expect(value[0] == 0x24)
     }
 
-    @Test("ids are handed out in turn and never one that is in use")
+    @Test("connection ids are given out in turn, and none that is in use")
     func ids() {
         var connections = LogicalConnections(maximumCount: 31)
         var ids: [UInt8?] = []
@@ -161,7 +161,7 @@ struct LogicalConnectionTests {
         #expect(connections.open(.offered(temporaryID: 41, random: [])) == 8)
     }
 
-    @Test("a second session of the same pairing ends the first, which hears of it")
+    @Test("a second session with the same pairing ends the first one, which is told so")
     func samePairing() throws {
         var button = TwoEnds.makeButton(pairings: [TestButton.pairing])
         var first = try #require(HostEnd(&button))
@@ -177,7 +177,7 @@ struct LogicalConnectionTests {
         #expect(first.ask(&button, .getBatteryLevelRequest) == [])
     }
 
-    @Test("two hosts' programs hear the same press, and one hears of the other's name")
+    @Test("two hosts get the same press, and each is told of names set by the other")
     func twoPrograms() throws {
         let second = Pairing(identifier: 2, key: TestButton.pairing.key)
         var button = TwoEnds.makeButton(pairings: [TestButton.pairing, second])
@@ -196,7 +196,7 @@ struct LogicalConnectionTests {
         #expect(two.packets(in: effects) == [.nameUpdatedNotification(name: name)])
     }
 
-    @Test("a link without a session is dropped after forty seconds, counted again from the end of a session")
+    @Test("a link without a session is dropped after forty seconds, and forty seconds after a session's end")
     func idle() throws {
         var button = TwoEnds.makeButton(pairings: [TestButton.pairing])
         let start = Instant(sinceBoot: .seconds(10))
@@ -232,7 +232,7 @@ struct PeripheralFirmwareTests {
         host.ask(&button, .firmwareUpdateData(Array(image.dropFirst(8 + 4 * words.lowerBound).prefix(4 * words.count))))
     }
 
-    @Test("it tells of each interval, resumes after a lost link, and restarts one version later")
+    @Test("an update reports each interval, resumes after a lost link, and restarts with the next version")
     func update() throws {
         var button = TwoEnds.makeButton(pairings: [TestButton.pairing])
         var host = try #require(HostEnd(&button))
@@ -260,7 +260,7 @@ struct PeripheralFirmwareTests {
         #expect(start(&host, &button) == 0)
     }
 
-    @Test("an image that was changed is found out, and nothing of it is kept")
+    @Test("an altered image is refused at its end, and none of its words are kept")
     func forged() throws {
         var button = TwoEnds.makeButton(pairings: [TestButton.pairing])
         var host = try #require(HostEnd(&button))
@@ -274,7 +274,7 @@ struct PeripheralFirmwareTests {
         #expect(button.firmwareVersion == 11)
     }
 
-    @Test("one program's update makes another one's wait; one without words or interval is none")
+    @Test("a second host's update is refused while the first's runs; an update without words or interval is invalid")
     func refusals() throws {
         var receiver = FirmwareReceiver()
         func request(_ wordCount: Int, _ interval: Int = 60) -> FirmwareReceiver.Announcement {
@@ -294,7 +294,7 @@ struct PeripheralFirmwareTests {
         #expect(receiver.receive([UInt8](repeating: 0, count: 120), from: 2) == 8, "no more than was announced")
     }
 
-    @Test("the smallest image is its signature alone")
+    @Test("the smallest image has only its signature")
     func smallest() throws {
         #expect(FlicPeripheral.firmware(wordCount: 0).count == 12)
         #expect(try FirmwareImage(FlicPeripheral.firmware(wordCount: 1, filler: [])).unitCount == 1)

@@ -6,11 +6,11 @@ import Testing
 
 @testable import Flic
 
-/// The recordings begin inside a session whose key nobody wrote down: the packets are taken out of their frames and
-/// signed again, with a key of ours.
+/// The recordings begin inside a session whose key is not known. The test takes the packets out of their frames and
+/// signs them again with its own key.
 @Suite("Stored events")
 struct QueuedEventsTests {
-    @Test("stored events have the counters and ages the reference reports, and one acknowledgement a notification")
+    @Test("stored events have the reference's counters and ages, and one acknowledgement for each notification")
     func vectors() throws {
         for vector in try Vectors.cases("queued-events") {
             let log = try vector.values("log")
@@ -19,7 +19,7 @@ struct QueuedEventsTests {
             var events: [ButtonEvent] = []
             var acknowledged: [UInt32] = []
             for notification in log where notification["notify"] != nil {
-                // One header octet before the packet, five of signature after it.
+                // A value has one header octet before the packet and a signature of five octets after it.
                 let packet = try Array(notification.octets("notify").dropFirst().dropLast(5))
                 let effects = established.talk.given(.received(established.button.value(octets: packet)))
                 _ = established.sent(effects)
@@ -55,7 +55,7 @@ struct QueuedEventsTests {
     }
 }
 
-/// Where stored events end and live ones begin.
+/// The transition from stored to live events.
 @Suite("Stored and live events")
 struct StoredAndLiveTests {
     private static let now: UInt64 = 1_000_000
@@ -71,7 +71,7 @@ struct StoredAndLiveTests {
         .init(ticks: ticks, code: EventCode(rawValue: code), wasQueued: queued, wasQueuedLast: last)
     }
 
-    @Test("all that a button has is asked for, whatever its age")
+    @Test("a host asks for all stored events, whatever their age")
     func request() throws {
         var talk = Transcript(
             ButtonSession(
@@ -88,7 +88,7 @@ struct StoredAndLiveTests {
         #expect(request.maximumQueuedPackets == 31 && request.maximumQueuedAge == 0xFFFFF)
     }
 
-    @Test("a gesture that a lost link cut goes on: its beginning is stored, its end live, in one notification")
+    @Test("a press whose down is stored and whose up is live comes in one notification")
     func straddling() throws {
         var established = try #require(EstablishedTalk())
         _ = established.initialise(ticks: Self.now, hasQueuedEvents: true)
@@ -103,7 +103,7 @@ struct StoredAndLiveTests {
         #expect(effects.contains(.queueDrained))
     }
 
-    @Test("a live press between stored ones is live, and does not end the queue")
+    @Test("a live event between stored events is live, and does not end the queue")
     func interleaved() throws {
         var established = try #require(EstablishedTalk())
         _ = established.initialise(ticks: Self.now, hasQueuedEvents: true)
@@ -116,13 +116,13 @@ struct StoredAndLiveTests {
         effects = established.receive(
             .buttonEventNotification(.init(eventCount: 12, items: [item(Self.now, 2, last: true)])))
         #expect(effects.contains(.queueDrained) && taken(effects).map(\.counter) == [12])
-        // Once a session.
+        // The end of the queue is reported once for each session.
         effects = established.receive(
             .buttonEventNotification(.init(eventCount: 13, items: [item(Self.now, 1, last: true)])))
         #expect(!effects.contains(.queueDrained))
     }
 
-    @Test("what was more than a second on its way is told as stored, by how late it was")
+    @Test("a live event that arrives more than a second late is reported as stored, with its delay as age")
     func late() throws {
         var established = try #require(EstablishedTalk())
         _ = established.initialise(ticks: Self.now)
@@ -136,12 +136,13 @@ struct StoredAndLiveTests {
         #expect(late.wasQueued && late.age == .seconds(2) - .milliseconds(2))
         let inTime = try #require(arrival(13, after: .seconds(1), at: 4))
         #expect(!inTime.wasQueued && inTime.age == .zero)
-        // Clocks run apart.
+        // The button's and the host's clocks drift apart by a few seconds in two hours, and the event still counts as
+        // live.
         let muchLater = try #require(arrival(17, after: .seconds(7200), at: 7202))
         #expect(!muchLater.wasQueued && muchLater.age == .zero)
     }
 
-    @Test("an event of the future has no age, and one from the boot the whole uptime")
+    @Test("an event with a time in the future has age zero, and an event from the boot has the uptime as age")
     func ages() throws {
         var established = try #require(EstablishedTalk())
         let uptime: UInt64 = (1 << 47) - 1
@@ -154,7 +155,7 @@ struct StoredAndLiveTests {
         #expect(ages.last == .zero)
     }
 
-    @Test("the last counter there is neither traps nor repeats")
+    @Test("the largest counter neither traps nor is reported twice")
     func lastCounter() throws {
         var established = try #require(
             EstablishedTalk(cursor: EventCursor(bootID: TestButton.bootID, eventCount: .max - 2)))
@@ -167,7 +168,7 @@ struct StoredAndLiveTests {
         for second in 0..<100 { _ = press.pressed(at: Instant(sinceBoot: .seconds(second))) }
     }
 
-    @Test("after a lost acknowledgement everything comes again and nothing is reported twice", arguments: [23, 140])
+    @Test("after a lost acknowledgement all events are sent again, and none is reported twice", arguments: [23, 140])
     func lostAcknowledgement(attMTU: Int) throws {
         var ends = TwoEnds()
         ends.tellButton(.setPublicMode(true))
@@ -176,7 +177,7 @@ struct StoredAndLiveTests {
         ends.press(for: .milliseconds(700))
         #expect(ends.events.map(\.counter) == [1, 3])
         let pairing = try #require(ends.pairing)
-        // The host's disk is from before the press: the button is the only one that knows of it.
+        // The host has stored nothing of the press, so it needs the events again.
         ends.reconnect(
             .reconnect(pairing, EventCursor(bootID: 4711), advertisingConfigured: true), attMTU: attMTU,
             after: .seconds(1))

@@ -5,16 +5,16 @@ import Testing
 
 @testable import Flic
 
-/// Feeds a recorded log to a session and compares. The recorded hosts know of no Duo.
+/// Feeds a recorded log to a session and compares the writes. The recorded hosts do not support Duos.
 struct Replay {
     static let address = BluetoothAddress(rawValue: 0x9088_A900_0001)
 
     private var session: ButtonSession
     private let privateKey, random: [UInt8]
     private(set) var effects: [ButtonSession.Effect] = []
-    /// Ours, of which the log has said nothing yet.
+    /// The session's writes that were not yet compared with the log.
     var writes: [[UInt8]] = []
-    /// Ours where they were allowed to differ from the recording.
+    /// The session's writes that were allowed to differ from the recording.
     private(set) var different: [[UInt8]] = []
     private var expectedEvents: [(counter: UInt32, wasQueued: Bool, age: Double)] = []
 
@@ -42,7 +42,7 @@ struct Replay {
         return new
     }
 
-    /// - Parameter differing: packets of which only header, opcode and length have to be those of the recording.
+    /// - Parameter differing: names of packets of which only header, opcode and length have to match the recording.
     mutating func run(_ log: [JSONValue], restarts: Bool = false, differing: Set<String> = []) throws {
         var hasRestarted = !restarts
         for (index, entry) in log.enumerated() {
@@ -87,7 +87,7 @@ struct Replay {
         }
     }
 
-    /// What the reference drew, as far as its first write shows it.
+    /// The random numbers of the reference host, as far as its first write shows them.
     private func entropy(from write: [UInt8]) -> SessionEntropy {
         let isQuick = write.dropFirst().first == 5
         let temporaryID = write.dropFirst(isQuick ? 10 : 2).prefix(4).reversed().reduce(UInt32(0)) {

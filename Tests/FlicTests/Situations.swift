@@ -3,16 +3,16 @@ import TestSupport
 
 @testable import Flic
 
-/// One thing that can come in.
+/// One input for a session, as a row of the table of transitions.
 struct Stimulus {
     enum Kind {
         case input(ButtonSession.Input)
         case timer(isDue: Bool)
-        /// What a genuine button says where its session is now: signed, once there is a key.
+        /// A packet of a genuine button in the session's present state, signed if there is a session key.
         case packet(ButtonPacket)
-        /// The same, of one that does not have the key.
+        /// A packet that has a wrong signature.
         case wronglySigned(ButtonPacket)
-        /// A value as it is.
+        /// A GATT value that is passed on unchanged.
         case value([UInt8])
     }
 
@@ -114,7 +114,7 @@ struct Stimulus {
     }()
 }
 
-/// A session in one of its states, with the button's end where it has one.
+/// A session in one of its states, and the button's end of the signed channel if there is one.
 struct Situation {
     static let rootSeed = [UInt8](repeating: 0x42, count: 32)
     private static let privateKey = [UInt8](repeating: 0x17, count: 32)
@@ -124,7 +124,7 @@ struct Situation {
     var session: ButtonSession
     private var now = Instant(sinceBoot: .seconds(100))
     private var timer: Instant?
-    /// Of the session, once there is one.
+    /// The button's end of the signed channel, if the session has begun.
     private var channel: SignedChannel?
 
     private init(_ purpose: ButtonSession.Purpose) {
@@ -234,7 +234,7 @@ struct Situation {
     }
 }
 
-/// What the button says.
+/// Packets of the button.
 extension Situation {
     private static var quickKey: SessionKey? {
         SessionKey(
@@ -242,9 +242,9 @@ extension Situation {
             buttonRandom: random)
     }
 
-    /// What a genuine button derives.
+    /// The secret that a genuine button derives.
     ///
-    /// - Parameter flags: of a doubted pairing 0.
+    /// - Parameter flags: 0 for a pairing that the host asks the button to prove.
     static func master(flags: UInt8 = 0x80) -> MasterSecret? {
         guard let publicKey = Curve25519.agreementPublicKey(privateKey: privateKey),
             let hostKey = Curve25519.agreementPublicKey(privateKey: TestButton.entropy.privateKey),

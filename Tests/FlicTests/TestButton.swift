@@ -3,7 +3,8 @@ import TestSupport
 
 @testable import Flic
 
-/// The button's end of an established session, byte by byte, for what a well-behaved button does not do.
+/// The button's end of an established session, with control over every octet, for what a well-behaved button does not
+/// do.
 struct TestButton {
     static let address = BluetoothAddress(rawValue: 0x80E4_DA01_0203)
     static let bootID: UInt32 = 0x1234_5678
@@ -15,8 +16,9 @@ struct TestButton {
     private var channel: SignedChannel
     private let connectionID: UInt8
 
-    /// - Parameter request: the host's QuickVerifyRequest, a whole GATT value.
-    /// - Returns: the button's end, and its response.
+    /// Answers the request that a session makes from `entropy`.
+    ///
+    /// - Returns: the button's end, and its QuickVerifyResponse as a GATT value.
     static func quickVerify(connectionID: UInt8 = 1, isDuo: Bool = false) -> (button: TestButton, response: [UInt8])? {
         let random: [UInt8] = [8, 7, 6, 5, 4, 3, 2, 1]
         let key = SessionKey(
@@ -29,18 +31,18 @@ struct TestButton {
         return (button, [connectionID | 0x20] + sealed)
     }
 
-    /// One GATT value that fits the largest MTU.
+    /// A signed packet as one GATT value, which fits the largest MTU.
     mutating func value(_ packet: ButtonPacket) -> [UInt8] { value(octets: packet.octets) }
 
     mutating func value(octets: [UInt8]) -> [UInt8] { [connectionID] + channel.seal(octets) }
 
-    /// The packet in a value of the host, when its signature is right.
+    /// The packet in a value from the host, if its signature is right.
     mutating func open(_ value: [UInt8]) -> HostPacket? {
         guard value.first == connectionID, let packet = channel.open(Array(value.dropFirst())) else { return nil }
         return try? HostPacket(decoding: packet)
     }
 
-    /// What the host sent among these effects.
+    /// The packets the host sends among these effects; `nil` stands for one whose signature is wrong.
     mutating func packets(in effects: [ButtonSession.Effect]) -> [HostPacket?] {
         effects.compactMap { effect -> HostPacket?? in
             guard case .send(let value) = effect else { return nil }
@@ -75,7 +77,7 @@ struct EstablishedTalk {
         }
     }
 
-    /// Past init as well; the effects of the init response.
+    /// Receives the init response and returns its effects.
     mutating func initialise(
         bootID: UInt32? = nil, eventCount: UInt32 = 8, ticks: UInt64 = 1_000_000, hasQueuedEvents: Bool = false
     ) -> [ButtonSession.Effect] {
@@ -89,7 +91,7 @@ struct EstablishedTalk {
         talk.given(.received(button.value(packet)))
     }
 
-    /// One live notification.
+    /// Receives the events of these codes in one notification.
     mutating func receive(_ eventCount: UInt32, _ codes: UInt8..., queued: Bool = false) -> [ButtonSession.Effect] {
         receive(
             .buttonEventNotification(

@@ -5,11 +5,11 @@ import Testing
 
 @testable import Flic
 
-/// The recorded conversations between the reference host and a simulated button, with us in the host's place: given
-/// the same secrets and notifications, every write must be the same, octet by octet.
-@Suite("Replayed transcripts")
+/// Recorded conversations between the reference host and a simulated button, with `ButtonSession` in the host's place:
+/// with the same secrets and notifications, every write must be the same, octet by octet.
+@Suite("Replayed recordings: the host")
 struct TranscriptReplayTests {
-    @Test("pairing, a click and a longer press, live")
+    @Test("a replayed pairing with a click and a longer press writes what was recorded")
     func pairing() throws {
         let session = try #require(try Vectors.load("transcript-pair-events").values("sessions").first)
         var replay = try Replay(purpose: .pair, secrets: session["secrets"])
@@ -34,7 +34,7 @@ struct TranscriptReplayTests {
         #expect(replay.effects.contains(.nickname("Hall")))
     }
 
-    @Test("reconnecting, seven stored events, then a click whose second press is held")
+    @Test("a replayed reconnection with stored and live events writes what was recorded")
     func reconnecting() throws {
         let session = try #require(try Vectors.load("transcript-pair-events").values("sessions").last)
         let secrets = try #require(session["secrets"])
@@ -50,7 +50,7 @@ struct TranscriptReplayTests {
     }
 
     @Test(
-        "what goes wrong in a pairing is named, and ends the link",
+        "each failure of a pairing is reported by its name, and disconnects",
         arguments: [
             ("NotInPublicMode", .notInPublicMode),
             ("GenuineCheckFailed.InvalidCertificate", .invalidCertificate),
@@ -61,14 +61,14 @@ struct TranscriptReplayTests {
             ("AppCredentialsRejectedByButton", .appCredentialsDeniedByButton),
         ] as [(String, SessionFailure)])
     func failedPairing(name: String, failure: SessionFailure) throws {
-        // In that recording the link is to another address than the certificate's.
+        // In that recording the link has another address than the certificate.
         let address = BluetoothAddress(rawValue: Replay.address.rawValue + (failure == .unexpectedAddress ? 1 : 0))
         var replay = try Replay(to: address, purpose: .pair, secrets: Self.hostSecrets())
         try replay.run(Self.failure(name).values("log"))
         #expect(Array(replay.effects.suffix(3)) == [.failed(failure), .disconnect, .cancelTimer])
     }
 
-    @Test("a button that does not answer is given up 31 seconds after the first request")
+    @Test("a pairing without answers is given up 31 seconds after the first request")
     func timeout() throws {
         var replay = try Replay(purpose: .pair, secrets: Self.hostSecrets())
         try replay.run(Self.failure("VerifyTimedOut").values("log"))
@@ -76,8 +76,9 @@ struct TranscriptReplayTests {
         #expect(replay.handle(.timerFired, at: 1031) == [.failed(.verifyTimedOut), .disconnect])
     }
 
-    /// The reference tries again after 20 s on the same link; ours drops the link and keeps the pairing (6.3, 6.10).
-    @Test("a button that cannot prove the pairing is left alone")
+    /// The reference tries again after 20 s on the same link; `ButtonSession` drops the link and keeps the pairing
+    /// (6.3, 6.10).
+    @Test("a button that cannot prove that it knows the pairing is disconnected")
     func quickVerifyMismatch() throws {
         let log = try Self.failure("QuickVerifySignatureMismatch").values("log")
         let key = try #require(PairingKey([UInt8](repeating: 1, count: 16)))
@@ -89,9 +90,9 @@ struct TranscriptReplayTests {
             Array(replay.effects.suffix(3)) == [.failed(.quickVerifySignatureMismatch), .disconnect, .cancelTimer])
     }
 
-    /// The reference is silent and begins again after 20 s; ours says that it ends the session, and begins again after
-    /// 5 s (6.4). That write is the only difference.
-    @Test("a wrong signature ends the session, and a new one on the same link works")
+    /// The reference sends nothing and begins again after 20 s. `ButtonSession` tells the button that it ends the
+    /// session, and begins again after 5 s (6.4). That write is the only difference.
+    @Test("a wrong signature ends the session, and the next one on the same link works")
     func packetSignatureMismatch() throws {
         let log = try Self.failure("PacketSignatureMismatch").values("log")
         let split = try #require(log.firstIndex { $0["host_event"]?["event"]?.stringValue == "session_failed" })
@@ -103,7 +104,7 @@ struct TranscriptReplayTests {
         try replay.run(Array(log[..<split]))
         let extra = replay.writes
         replay.writes = []
-        // Header, opcode 9, signature: the sixth signed packet of ours.
+        // The extra write has a header, opcode 9 and a signature; it is the sixth signed packet of the session.
         #expect(extra.map { Array($0.prefix(2)) } == [[2, 9]] && extra.first?.count == 7)
         #expect(replay.effects.contains(.failed(.packetSignatureMismatch)))
         #expect(replay.handle(.timerFired, at: 1034.999) == [])
@@ -111,14 +112,16 @@ struct TranscriptReplayTests {
         try replay.run(Array(log[(split + 1)...]), restarts: true)
     }
 
-    /// The recordings do not tell the host's private key. So up to the question every octet is the same; in the question
-    /// the key, the random (ours is the one of the quick verify) and what follows from them are our own; and the
-    /// recorded answers prove nothing to us. What they prove to their host is held against the vectors of the keys.
-    @Test("a button said not to know the pairing is asked to prove it", arguments: 0..<2)
+    /// The recordings do not contain the host's private key. Every octet up to the question is compared. The question
+    /// has our own key, random number and what follows from them, and the recorded answers are no proof for our key.
+    /// `KeyDerivationTests` checks the proofs themselves.
+    @Test(
+        "a button that claims not to know the pairing is asked for a proof, and a false proof fails",
+        arguments: 0..<2)
     func unpaired(number: Int) throws {
         let cases = try Vectors.cases("transcript-unpaired")
         let log = try cases[number].values("log")
-        // The second recording begins on a link that is up already.
+        // The second recording begins on a link that is already up.
         let link = try #require(try cases[0].values("log").first)
         let question = try #require(
             log.firstIndex { $0["note"]?.stringValue?.hasSuffix("TestIfReallyUnpairedRequest") == true })
@@ -143,7 +146,7 @@ struct TranscriptReplayTests {
         try #require(try Vectors.cases("transcript-failures").first { $0["case"]?.stringValue == name })
     }
 
-    /// The reference host drew the same numbers in every recording.
+    /// The random numbers of the reference host, which are the same in every recording.
     private static func hostSecrets() throws -> JSONValue? {
         try Vectors.load("transcript-pair-events").values("sessions").first?["secrets"]
     }

@@ -4,11 +4,11 @@ import Testing
 
 @testable import Flic
 
-/// Every state of a session and everything that can come in, as a table for people: `Golden/transitions.md`.
-/// `UPDATE_GOLDEN=1` writes it anew.
-@Suite("Transitions")
+/// Writes a table of every state of a session and every input to `Golden/transitions.md`, and compares it.
+/// `UPDATE_GOLDEN=1` updates the file.
+@Suite("State transitions of a session")
 struct TransitionTests {
-    @Test("from every state, every input leads where the table says")
+    @Test("every input in every state leads to the state and effects of the golden table")
     func table() throws {
         let text = try Self.document()
         let url = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden/transitions.md")
@@ -18,7 +18,7 @@ struct TransitionTests {
         #expect(try String(contentsOf: url, encoding: .utf8) == text)
     }
 
-    @Test("what the essay calls final is final")
+    @Test("a closed session stays closed and sends nothing")
     func closed() throws {
         let closed = try #require(Situation.all().last)
         #expect(closed.name == "closed")

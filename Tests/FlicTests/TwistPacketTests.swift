@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Packets of a Twist")
 struct TwistPacketTests {
-    @Test("what both dialects know comes back as it was, with another opcode")
+    @Test("packets that a Flic 2 and a Twist share are decoded as they were encoded, with the Twist's opcodes")
     func common() throws {
         for packet in PacketTests.hostPackets {
             guard let octets = packet.twistOctets else { continue }
@@ -23,7 +23,7 @@ struct TwistPacketTests {
         #expect(ButtonPacket.getBatteryLevelResponse(raw: 2990).twistOctets == [16, 0xAE, 0x0B])
     }
 
-    @Test("what a Twist has no opcode for is not said to it")
+    @Test("a packet that a Twist has no opcode for has no encoding")
     func unsayable() {
         let parameters = LatencyMode.normal.connectionParameters
         let unsayable: [HostPacket] = [
@@ -36,7 +36,7 @@ struct TwistPacketTests {
         #expect(ButtonPacket.noLogicalConnectionSlots(temporaryIDs: [1]).twistOctets == nil)
     }
 
-    @Test("the reasons of an ended session are numbered otherwise, and mean the same")
+    @Test("a Twist's reasons for ending a session have other numbers and the same names")
     func reasons() throws {
         let expected: [(octet: UInt8, detail: String)] = [
             (0, "invalid_signature"), (1, "by_user"), (2, "4"), (255, "255"),
@@ -52,7 +52,7 @@ struct TwistPacketTests {
         }
     }
 
-    @Test("an up is told apart by the hold that was counted before it, also of a packet before")
+    @Test("the step of an up follows from the hold before it, also if an earlier packet counted the hold")
     func upsAfterHold() {
         func steps(_ eventCount: UInt32, after processed: UInt32, _ codes: UInt8...) -> [PressStep] {
             TwistEventNotification(
@@ -71,7 +71,7 @@ struct TwistPacketTests {
         #expect(steps(0, after: .max, 0) == [.up(.click)])
     }
 
-    @Test("every step that a Flic 2 can tell, a Twist can", arguments: UInt8(0)..<16)
+    @Test("every step of a Flic 2 has an event code of a Twist", arguments: UInt8(0)..<16)
     func codes(raw: UInt8) {
         let common = EventCode(rawValue: raw)
         let isAfterHold: Bool
@@ -80,7 +80,7 @@ struct TwistPacketTests {
         case .down, .hold, .clickTimeout, .up(.open), .up(.click), .up(.doubleClick): isAfterHold = false
         }
         let again = TwistEventCode(common).common(afterHold: isAfterHold)
-        // That a hold was nothing else cannot be said, and is never told by a Twist.
+        // A Twist has no code for a release of a hold that was no click, so it becomes a click after a hold.
         if common.step == .up(.afterHold) {
             #expect(again.step == .up(.afterHoldClick))
         } else {
@@ -89,7 +89,7 @@ struct TwistPacketTests {
     }
 
     @Test(
-        "random octets and every cut are too short or a packet that encodes to itself, and never trap",
+        "random octets and cut packets are refused or encode again to an equal packet, and never trap",
         arguments: 0..<40)
     func hostile(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
@@ -123,7 +123,7 @@ struct TwistPacketTests {
     private static let configurations = (0..<13).map { TwistModeConfiguration(ledMode: 2, position: UInt16($0)) }
 
     @Test(
-        "however far it is turned, and whatever is said of the way, the position stays in its range", arguments: 0..<40)
+        "the position of a dial stays in its range for any turns and limits", arguments: 0..<40)
     func bounds(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var dial = BoundedDial(shown: .random(in: -10...60_000, using: &generator))

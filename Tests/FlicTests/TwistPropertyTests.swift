@@ -4,10 +4,10 @@ import Testing
 
 @testable import Flic
 
-/// Both ends of a Twist's session against whatever the other one may send, signed rightly.
-@Suite("A hostile Twist, and a hostile host of one")
+/// Tests each end of a Twist's session with random packets that have right signatures.
+@Suite("Hostile Twists and hostile hosts")
 struct TwistPropertyTests {
-    @Test("whatever it sends, what is told of its dials stays in range, and fits the link", arguments: 0..<40)
+    @Test("for any packets of a Twist, dial positions stay in range and writes fit the link", arguments: 0..<40)
     func session(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let random: [UInt8] = [8, 7, 6, 5, 4, 3, 2, 1]
@@ -28,7 +28,7 @@ struct TwistPropertyTests {
         let response = ButtonPacket.quickVerifyResponse(
             .init(random: random, temporaryID: TestButton.entropy.temporaryID))
         #expect(try take(response.twistOctets).contains { if case .send = $0 { true } else { false } })
-        // A turn before there is anything to turn from.
+        // A turn before the init response has no position to begin from.
         #expect(try take([10] + generator.bytes(12)) == [.ignored(reason: "a turn before the init response")])
         _ = try take([8] + generator.bytes(15))
         for _ in 0..<300 {
@@ -56,7 +56,7 @@ struct TwistPropertyTests {
     }
 
     @Test(
-        "whatever it is sent, a simulated one keeps its dials in range, and answers what fits the link",
+        "for any packets of a host, a simulated Twist's dials stay in range and its answers fit the link",
         arguments: 0..<40)
     func peripheral(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
@@ -73,7 +73,7 @@ struct TwistPropertyTests {
         #expect(!button.handle(.received(try #require(request.twistOctets), random: buttonRandom), at: now).isEmpty)
         for _ in 0..<300 {
             let opcode = UInt8.random(in: 7...26, using: &generator)
-            // Not the ones that end it.
+            // These two opcodes end the session.
             guard opcode != 8, opcode != 18 else { continue }
             let packet = [opcode] + generator.bytes(Int.random(in: 0...120, using: &generator))
             var effects = button.handle(.received(channel.seal(packet), random: []), at: now)

@@ -4,15 +4,15 @@ import Testing
 
 @testable import Flic
 
-/// A session's end of it, packet by packet.
-@Suite("A Twist that is pressed, and one whose link is too narrow")
+/// Tests a host's session with a Twist packet by packet, with the test as the Twist.
+@Suite("Twist sessions: releases without a down, and narrow links")
 struct TwistSessionTests {
     private struct Talk {
         var talk: Transcript<ButtonSession>
         private var channel: SignedChannel
         private static let random: [UInt8] = [8, 7, 6, 5, 4, 3, 2, 1]
 
-        /// Past init, of a Twist that has booted since we knew it.
+        /// A session past init with a Twist that has rebooted since the last session.
         init(hasQueuedEvents: Bool = false, eventCount: UInt32) throws {
             talk = Transcript(TwistSessionTests.session())
             let key = SessionKey(
@@ -51,20 +51,20 @@ struct TwistSessionTests {
                 purpose: .reconnect(TestButton.pairing, EventCursor(), advertisingConfigured: true), isTwist: true))
     }
 
-    @Test("let go after a hold that was over before there was a session, it is no click on its own")
+    @Test("an up whose hold was counted before the session is an up after a hold")
     func heldBefore() throws {
         var talk = try Talk(eventCount: 2)
         #expect(try talk.receive(3, 0) == [.up(.afterHoldClick)])
         #expect(try talk.receive(7, 1, 0) == [.down, .up(.click)])
     }
 
-    @Test("let go without one it is a click")
+    @Test("an up whose down was counted before the session is a click")
     func pressedBefore() throws {
         var talk = try Talk(eventCount: 1)
         #expect(try talk.receive(3, 0) == [.up(.click)])
     }
 
-    @Test("a link whose values are too short for its packets is given up at once, and says so", arguments: [23, 119])
+    @Test("a link whose MTU is too small for a Twist's packets fails at once, with that reason", arguments: [23, 119])
     func narrow(attMTU: Int) {
         var talk = Transcript(Self.session())
         talk.when(
@@ -73,7 +73,7 @@ struct TwistSessionTests {
         #expect(SessionFailure.attMTUTooSmall(attMTU).word == "att_mtu_too_small")
     }
 
-    @Test("one that is just wide enough will do, for everything")
+    @Test("a link with the smallest MTU that is enough delivers stored events and a firmware image")
     func justWideEnough() throws {
         var ends = TwoEnds(button: TwoEnds.makeButton(model: .twist))
         ends.tellButton(.setPublicMode(true))

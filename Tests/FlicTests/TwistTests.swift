@@ -4,8 +4,8 @@ import Testing
 
 @testable import Flic
 
-/// Host and simulated Twist against each other.
-@Suite("A Twist")
+/// Tests a host's session and a simulated Twist against each other.
+@Suite("Twist sessions")
 struct TwistTests {
     private static func paired() -> TwoEnds {
         var ends = TwoEnds(button: TwoEnds.makeButton(model: .twist))
@@ -18,7 +18,7 @@ struct TwistTests {
         movements.map { if case .rotation(let steps) = $0.kind { steps } else { 0 } }
     }
 
-    @Test("pair, press, turn, lose the link, press, come back: every step arrives once")
+    @Test("a Twist that is paired, pressed, turned, disconnected and reconnected delivers every step once")
     func story() throws {
         var ends = Self.paired()
         #expect(ends.button.isPaired && ends.failures.isEmpty)
@@ -65,7 +65,7 @@ struct TwistTests {
         #expect(ends.failures.isEmpty)
     }
 
-    @Test("nothing has a frame header, and a Twist is not asked whether it is a Duo")
+    @Test("packets of a Twist have no frame header, and a Twist is not asked whether it is a Duo")
     func plain() throws {
         var ends = Self.paired()
         let pairing = try #require(ends.pairing)
@@ -85,7 +85,7 @@ struct TwistTests {
         #expect(certificate?.count == 117)
     }
 
-    @Test("what is less than a hundredth of a turn goes with the next one, of each mode for itself")
+    @Test("less than a hundredth of a turn is carried over to the next turn, for each dial mode apart")
     func remainders() {
         var ends = Self.paired()
         for _ in 0..<5 { ends.tellButton(.turned(units: 100)) }
@@ -102,7 +102,7 @@ struct TwistTests {
         #expect(Self.steps(ends.movements).suffix(2) == [99, -199])
     }
 
-    @Test("a turn of less than a step is kept, too, and the next session begins with it")
+    @Test("a turn of less than a step is stored, and the next session begins at its position")
     func smallTurns() throws {
         var ends = Self.paired()
         for units in [100, 0, 100, -7] { ends.tellButton(.turned(units: units)) }
@@ -112,7 +112,7 @@ struct TwistTests {
         #expect(ends.button.dialMemory?.positions[.slot(1)] == 193)
     }
 
-    @Test("the dial has no end, its position has two")
+    @Test("a dial turns without end, and its position stops at both ends of its range")
     func ends() {
         var ends = Self.paired()
         for units in [30_000, 30_000, -10_000, -60_000, 5000] { ends.tellButton(.turned(units: units)) }
@@ -121,7 +121,7 @@ struct TwistTests {
         #expect(ends.button.dialMemory?.positions[.slot(1)] == 5000)
     }
 
-    @Test("pressed and turned it shows the slots, and let go it is the one it stands at")
+    @Test("turning while pressed goes through the slots, and the release selects the slot")
     func slots() {
         var ends = Self.paired()
         ends.tellButton(.pressed)
@@ -137,12 +137,12 @@ struct TwistTests {
         #expect(ends.movements.suffix(3).map(\.slot) == [4, 12, 12])
         #expect(ends.movements.suffix(3).map(\.dial) == [.slot(4), .free, .slot(12)])
         #expect(ends.movements.suffix(3).map(\.units) == [0, 49_152, 4096])
-        // A press without a turn chooses nothing.
+        // A press without a turn selects no slot.
         ends.press(for: .milliseconds(100))
         #expect(ends.button.dialMemory?.slot == 12)
     }
 
-    @Test("a position from outside is where the dial goes on, also with turns on their way")
+    @Test("a position set by the host is where the dial continues, also if turns are on their way")
     func setDial() {
         var ends = Self.paired()
         ends.tellButton(.turned(units: 10_000))
@@ -160,7 +160,7 @@ struct TwistTests {
         #expect(ends.button.dialMemory?.positions[.slot(1)] == 4000 && ends.movements.last?.units == 4000)
     }
 
-    @Test("a position counts every turn before it, of whichever mode")
+    @Test("a set position carries the number of turns received before it, in any mode")
     func countedTurns() {
         var ends = Self.paired()
         ends.tellButton(.turned(units: 10))
@@ -173,7 +173,7 @@ struct TwistTests {
         #expect(update?.prefix(12) == [14, 4, 0xF9, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 3, 0, 0, 0])
     }
 
-    @Test("a position that comes too late is not taken, and is sent again")
+    @Test("a position set too many turns late is refused by the Twist and sent again")
     func tooOld() {
         var ends = Self.paired()
         ends.holdsBack = true
@@ -186,7 +186,7 @@ struct TwistTests {
         #expect(ends.button.dialMemory?.positions[.slot(1)] == 35_000)
     }
 
-    @Test("of several positions that came too late each is sent again")
+    @Test("each of several positions that the Twist refused is sent again")
     func allTooOld() {
         var ends = Self.paired()
         ends.holdsBack = true
@@ -201,7 +201,7 @@ struct TwistTests {
         #expect(positions?[.slot(1)] == 35_000 && positions?[.free] == 4096 && positions?[.slot(3)] == 8192)
     }
 
-    @Test("what is set before there is a session goes with its beginning")
+    @Test("positions and LED mode set before the session are sent in its first request")
     func setBefore() {
         var ends = TwoEnds(button: TwoEnds.makeButton(model: .twist))
         ends.tellButton(.setPublicMode(true))
@@ -214,7 +214,7 @@ struct TwistTests {
         #expect(memory?.ledModes[.slot(1)] == .point && memory?.ledModes[.free] == .selector)
     }
 
-    @Test("what is set while the first answer is awaited follows it")
+    @Test("positions and LED mode set while the init response is awaited are sent after it")
     func setMeanwhile() throws {
         var ends = Self.paired()
         ends.tellButton(.linkDown)
@@ -233,7 +233,7 @@ struct TwistTests {
         #expect(!ends.hostEffects.contains { if case .unanswered = $0 { true } else { false } })
     }
 
-    @Test("a Twist that forgot us proves it; one that did not lets us in")
+    @Test("a Twist that has lost the pairing proves it, and the session reports it as unpaired")
     func unpaired() {
         var ends = TwoEnds(
             .reconnect(TestButton.pairing, EventCursor(), advertisingConfigured: false),
@@ -242,14 +242,14 @@ struct TwistTests {
         #expect(ends.hostEffects.suffix(3) == [.unpaired, .disconnect, .cancelTimer] && ends.failures.isEmpty)
     }
 
-    @Test("a Twist that was not held refuses")
+    @Test("a Twist that is not in public mode refuses to pair")
     func refusal() {
         var ends = TwoEnds(button: TwoEnds.makeButton(model: .twist))
         ends.connect(attMTU: 140)
         #expect(ends.failures == [.notInPublicMode] && ends.hostEffects.contains(.disconnect))
     }
 
-    @Test("a wrong signature ends the session, and the next one goes on where the dials were")
+    @Test("a wrong signature ends the session, and the next session continues at the dials' positions")
     func wrongSignature() {
         var ends = Self.paired()
         ends.tellButton(.turned(units: 5000))
@@ -261,7 +261,7 @@ struct TwistTests {
         #expect(ends.movements.map(\.units) == [5000, 10_000])
     }
 
-    @Test("sixteen stored steps are kept; those from before the pairing are nobody's business, and are acknowledged")
+    @Test("a Twist stores sixteen steps; those from before the pairing are acknowledged and not reported")
     func queue() throws {
         var ends = TwoEnds(button: TwoEnds.makeButton(model: .twist))
         ends.tellButton(.setPublicMode(true))
@@ -292,7 +292,7 @@ struct TwistTests {
         ends.hostEffects.compactMap { if case .firmwareUpdate(let progress) = $0 { progress } else { nil } }
     }
 
-    @Test("firmware goes in packets of 120 octets, is told of after two of them, and is what it restarts with")
+    @Test("a Twist reports firmware progress after every two packets of 120 octets, and restarts with the image")
     func firmware() throws {
         var ends = Self.paired()
         let image = try FirmwareImage(FlicPeripheral.signedFirmware(octetCount: 1234), for: .twist)
@@ -304,7 +304,7 @@ struct TwistTests {
         #expect(ends.button.firmwareVersion == 12)
     }
 
-    @Test("forged firmware is not believed")
+    @Test("a forged firmware image fails with an invalid signature")
     func forgedFirmware() throws {
         var ends = Self.paired()
         var octets = FlicPeripheral.signedFirmware(octetCount: 500)

@@ -5,13 +5,13 @@ import Testing
 
 @testable import Flic
 
-@Suite("Packets of a Twist, by the reference")
+@Suite("Twist: reference vectors")
 struct TwistVectorTests {
     private func sample(_ member: String) throws -> JSONValue {
         try #require(try Vectors.load("twist")[member], "no \(member)")
     }
 
-    @Test("the requests that begin a session have the opcodes of a Flic 2")
+    @Test("the first requests of a Twist's session have the opcodes of a Flic 2")
     func verification() throws {
         let requests = try sample("requests")
         #expect(
@@ -53,7 +53,7 @@ struct TwistVectorTests {
         #expect(try HostPacket(decodingTwist: try expected.octets("hex")) == packet)
     }
 
-    @Test("a new position is a minimum of 48 bits, and how many turns we had heard of")
+    @Test("a new position is sent as a minimum of 48 bits and the number of turns received")
     func updatePosition() throws {
         let expected = try #require(try sample("requests")["update_position"])
         let packet = HostPacket.twist(
@@ -65,7 +65,7 @@ struct TwistVectorTests {
         #expect(try HostPacket(decodingTwist: try expected.octets("hex")) == packet)
     }
 
-    @Test("the init response always has the boot id")
+    @Test("the init response always contains the boot id")
     func initResponse() throws {
         let expected = try sample("init_response")
         let octets = try expected.octets("packet_without_mac")
@@ -79,7 +79,7 @@ struct TwistVectorTests {
         #expect(packet.twistOctets == octets)
     }
 
-    @Test("turns", arguments: 0..<3)
+    @Test("turns are decoded as by the reference", arguments: 0..<3)
     func rotation(index: Int) throws {
         let expected = try Vectors.cases("twist", "twist_notifications")[index]
         let octets = try expected.octets("packet_without_mac")
@@ -99,7 +99,7 @@ struct TwistVectorTests {
         #expect(packet.twistOctets == octets)
     }
 
-    @Test("steps of presses", arguments: 0..<3)
+    @Test("steps of presses are decoded as by the reference", arguments: 0..<3)
     func steps(index: Int) throws {
         let expected = try Vectors.cases("twist", "button_notifications")[index]
         let octets = try expected.octets("packet_without_mac")
@@ -136,7 +136,7 @@ struct TwistVectorTests {
         }
     }
 
-    @Test("an image of firmware begins with its length and its header")
+    @Test("a firmware image begins with its length and its header")
     func startFirmwareUpdate() throws {
         let expected = try #require(try sample("requests")["start_firmware"])
         let octets = try expected.octets("hex")

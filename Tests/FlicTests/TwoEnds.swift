@@ -2,7 +2,7 @@ import ButtonModel
 
 @testable import Flic
 
-/// A host's session and a simulated button with nothing but air between them.
+/// A host's session and a simulated button, connected directly.
 struct TwoEnds {
     static let rootSeed = [UInt8](repeating: 0x42, count: 32)
     static let address = BluetoothAddress(rawValue: 0x80E4_DA00_0007)
@@ -12,22 +12,22 @@ struct TwoEnds {
     private(set) var now = Instant(sinceBoot: .seconds(100))
     private(set) var hostEffects: [ButtonSession.Effect] = []
     private(set) var buttonEffects: [FlicPeripheral.Effect] = []
-    /// Whether what the host stores reaches the disk at once.
+    /// Whether events are reported as synced to disk at once.
     var syncs = true
-    /// What the host has stored of a Twist's dials.
+    /// The last reported position of each dial, which the next session begins with.
     private(set) var dials: [Dial: Int] = [:]
-    /// Packets of the host stay under way, until this is taken back.
+    /// While this is true, packets of the host are kept and not delivered.
     var holdsBack = false {
         didSet { deliver() }
     }
-    /// Somebody else answers the host's quick verify, and says that its pairing is not known.
+    /// Answers the host's quick verify with a forged message that its pairing is not known.
     var forgesNegativeAnswer = false
-    /// Somebody changes what the button says to prove whether it knows a pairing. One GATT value each, at MTU 140.
+    /// Alters the button's proof of whether it knows a pairing. The proof is one GATT value at MTU 140.
     var spoilsProof = false
     private var hostTimer: Instant?
     private var buttonTimer: Instant?
     private var entropyCount: UInt8 = 0
-    /// What is under way. One thing at a time arrives, in the order it was sent.
+    /// Inputs on their way. They are delivered one at a time, in the order they were sent.
     private var air: [Delivery] = []
     private var isDelivering = false
 
@@ -71,7 +71,7 @@ struct TwoEnds {
         tellHost(.linkReady(attMTU: attMTU, nextEntropy()))
     }
 
-    /// The link breaks, and the host comes back with what it stored.
+    /// Loses the link, and reconnects with what the host has stored.
     mutating func reconnect(_ purpose: ButtonSession.Purpose, attMTU: Int, after duration: Duration) {
         tellButton(.linkDown)
         tellHost(.linkLost)
@@ -103,7 +103,7 @@ struct TwoEnds {
         }
     }
 
-    /// Time passes, and both ends' timers fire when they are due.
+    /// Moves the time, and fires both ends' timers when they are due.
     mutating func wait(_ duration: Duration) {
         let end = now + duration
         while let next = [hostTimer, buttonTimer].compactMap(\.self).min(), next <= end {
@@ -182,7 +182,7 @@ extension TwoEnds {
         }
     }
 
-    /// What the host would have stored.
+    /// The last cursor the session reported, which the host would have stored.
     var cursor: EventCursor? {
         hostEffects.reduce(nil) { last, effect in
             switch effect {
@@ -194,12 +194,12 @@ extension TwoEnds {
 
     var pairing: Pairing? { button.pairings.last }
 
-    /// Of the pairing that the host has made.
+    /// The identity of the button that the host has paired.
     var identity: ButtonIdentity? {
         hostEffects.lazy.compactMap { if case .paired(let identity, _, _) = $0 { identity } else { nil } }.first
     }
 
-    /// Of a step or more.
+    /// Turns of at least one step.
     var movements: [ButtonMovement] { turns.filter { $0.kind != .rotation(steps: 0) } }
 
     var turns: [ButtonMovement] {

@@ -3,9 +3,9 @@ import Foundation
 import JSON
 import Testing
 
-/// The files of `Vectors/`, produced by running the reference implementations against a test root key.
+/// The files of `Vectors/`, produced by running the reference implementations with a test root key.
 ///
-/// | file                                            | held against it                                 |
+/// | file                                            | tests that use it                               |
 /// |-------------------------------------------------|-------------------------------------------------|
 /// | `battery`                                       | `BatteryTests`                                  |
 /// | `chaskey-…`                                     | `ChaskeyTests`                                  |

@@ -3,12 +3,12 @@ import FlicdProtocol
 import TestSupport
 import Testing
 
-@Suite("Channels of flicd's clients")
+@Suite("Connection channels of flicd's clients")
 struct FlicdChannelTests {
     private static let button = ButtonID(hall)
     private static let normal = FlicdChannelMode()
 
-    @Test("a channel says how the button is, then what changes, and ends with Removed")
+    @Test("a channel reports the button's status, then each change, and at last its removal")
     func life() {
         var talk = FlicdTalk()
         talk.when(
@@ -33,7 +33,7 @@ struct FlicdChannelTests {
         talk.when(.status(Self.button, .connected))
     }
 
-    @Test("ready without having been connected is told as both; a reason is told once")
+    @Test("a button that is ready without having been connected is reported as both; a reason is reported once")
     func missedStep() {
         var talk = FlicdTalk()
         talk.given(1, .createConnectionChannel(id: 7, hall, Self.normal))
@@ -47,7 +47,7 @@ struct FlicdChannelTests {
             expect: .told(1, .connectionStatusChanged(id: 7, .disconnected, reason: .unspecified)))
     }
 
-    @Test("a session that ends while the link stays is a disconnection, over when the button is ready again")
+    @Test("a session that ends while the link stays is reported as disconnected until the button is ready again")
     func lostSession() {
         var talk = FlicdTalk()
         talk.given(1, .createConnectionChannel(id: 7, hall, Self.normal))
@@ -62,7 +62,7 @@ struct FlicdChannelTests {
             .status(Self.button, .ready),
             expect: .told(1, .connectionStatusChanged(id: 7, .connected, reason: .unspecified)),
             .told(1, .connectionStatusChanged(id: 7, .ready, reason: .unspecified)))
-        // And one after which the link goes, too.
+        // The next session ends, and after it the link, too.
         talk.given(.status(Self.button, .connected))
         talk.given(.linkFailed(Self.button, .timedOut))
         talk.when(.status(Self.button, .disconnected))
@@ -71,7 +71,7 @@ struct FlicdChannelTests {
             expect: .told(1, .connectionStatusChanged(id: 7, .connected, reason: .unspecified)))
     }
 
-    @Test("of several reasons for one end the first counts")
+    @Test("of several failures before one disconnection, the first is its reason")
     func firstReason() {
         var talk = FlicdTalk()
         talk.given(1, .createConnectionChannel(id: 7, hall, Self.normal))
@@ -83,7 +83,7 @@ struct FlicdChannelTests {
             expect: .told(1, .connectionStatusChanged(id: 7, .disconnected, reason: .connectionEstablishmentFailed)))
     }
 
-    @Test("each press is told in four families, of which each says what it knows, lowest first")
+    @Test("each press is reported in four event families, in ascending order of opcode")
     func families() {
         var talk = FlicdTalk()
         talk.given(1, .createConnectionChannel(id: 7, hall, Self.normal))
@@ -97,7 +97,7 @@ struct FlicdChannelTests {
         }
     }
 
-    @Test("a Duo's big button and a Twist's push are the button; the small one and swipes are nothing flicd knows")
+    @Test("flicd's clients get a Duo's big button and a Twist's press, but no small button and no swipe")
     func parts() {
         var talk = FlicdTalk()
         talk.given(1, .createConnectionChannel(id: 7, hall, Self.normal))
@@ -110,7 +110,7 @@ struct FlicdChannelTests {
         talk.when(.events(Self.button, [event(.up(.click), part: .big, swipe: .left)]), expect: up)
     }
 
-    @Test("what was stored has its age in whole seconds, downwards; what is live has none")
+    @Test("a stored press has its age, rounded down to seconds; a live press has age zero")
     func ages() {
         var talk = FlicdTalk()
         talk.given(1, .createConnectionChannel(id: 7, hall, Self.normal))
@@ -127,7 +127,7 @@ struct FlicdChannelTests {
             .told(1, .button(id: 7, .upOrDown, .buttonDown, wasQueued: false, timeDifference: 0)))
     }
 
-    @Test("every channel of every client hears the same, and ids are each client's own")
+    @Test("every channel of every client gets each press, and each client has channel ids of its own")
     func several() {
         var talk = FlicdTalk(clients: 2)
         talk.given(1, .createConnectionChannel(id: 7, hall, Self.normal))
@@ -147,7 +147,7 @@ struct FlicdChannelTests {
             expect: .told(2, .button(id: 7, .upOrDown, .buttonDown, wasQueued: false, timeDifference: 0)))
     }
 
-    @Test("an id in use is no other channel, and one not in use is none")
+    @Test("creating a channel under an id in use, or removing an unknown id, changes nothing")
     func ids() {
         var talk = FlicdTalk(buttons: [hall, attic])
         talk.given(1, .createConnectionChannel(id: 7, hall, Self.normal))
@@ -160,7 +160,7 @@ struct FlicdChannelTests {
         talk.when(1, .removeConnectionChannel(id: 7))
     }
 
-    @Test("the lowest latency wins and the longest time; nothing is said of what changes nothing")
+    @Test("a button gets the lowest latency and the longest time of its channels; an unchanged mode is not sent")
     func modes() {
         var talk = FlicdTalk(clients: 2)
         func mode(_ latency: LatencyMode, _ time: UInt16?) -> FlicdChannelMode {
@@ -181,13 +181,13 @@ struct FlicdChannelTests {
         talk.when(1, .changeModeParameters(id: 1, mode(.low, nil)), expect: .wants(Self.button, mode(.low, nil)))
         talk.wait(FlicdServer.modeRest)
         talk.when(.clientGone(id(1)), expect: .wants(Self.button, mode(.normal, 60)))
-        // A channel that is made and removed at once is no wish.
+        // A channel that is created and removed within one input changes nothing.
         talk.when(
             2, .createConnectionChannel(id: 3, hall, mode(.low, nil)), .removeConnectionChannel(id: 3),
             expect: made(2, 3), .told(2, .connectionChannelRemoved(id: 3, .removedByThisClient)))
     }
 
-    @Test("who forces a button to be disconnected ends everybody's channels, and theirs say so")
+    @Test("a forced disconnection removes every client's channels, and each client is told who asked for it")
     func forceDisconnect() {
         var talk = FlicdTalk(clients: 2)
         talk.given(1, .createConnectionChannel(id: 7, hall, Self.normal))
@@ -203,7 +203,7 @@ struct FlicdChannelTests {
         talk.when(.status(Self.button, .disconnected))
     }
 
-    @Test("one channel more than there may be is refused, and leaves its id free")
+    @Test("one channel more than the server takes is refused, and its id stays free")
     func bound() {
         var talk = FlicdTalk()
         for id in 0..<UInt32(FlicdServer.maximumChannels) {
@@ -222,7 +222,7 @@ struct FlicdChannelTests {
         #expect(talk.server.channelCount == FlicdServer.maximumChannels)
     }
 
-    @Test("one channel of a button more than a client may have is refused; other buttons and clients have theirs")
+    @Test("one channel more of a button than a client may have is refused, and others may create theirs")
     func boundOfButton() {
         var talk = FlicdTalk(buttons: [hall, attic], clients: 2)
         for id in 0..<UInt32(FlicdServer.maximumChannelsOfButton) {
@@ -239,7 +239,7 @@ struct FlicdChannelTests {
             expect: .wants(ButtonID(attic), Self.normal), .told(1, made))
     }
 
-    @Test("a channel to a button that is not paired waits, and is paired with it when it offers itself")
+    @Test("a channel to a button that is not paired waits, and makes the server pair with the button")
     func pairing() {
         var talk = FlicdTalk(clients: 2)
         let button = ButtonID(attic)
@@ -269,11 +269,11 @@ struct FlicdChannelTests {
             .told(2, .connectionStatusChanged(id: 7, .disconnected, reason: .unspecified)))
     }
 
-    @Test("a pairing that fails ends the channels that waited for it, or lets them wait on")
+    @Test("a pairing that times out leaves its channels waiting, and a refused pairing removes them")
     func failedPairing() {
         var talk = FlicdTalk()
         talk.given(1, .createConnectionChannel(id: 7, attic, Self.normal))
-        // Nobody heard that it began.
+        // This pairing never got as far as a connection, so no client is told that it failed.
         talk.given(.pairing(.found(attic)))
         talk.when(.pairing(.failed(attic, .failedTimeout, .verifyTimeout)))
         talk.given(.pairing(.found(attic)))

@@ -5,21 +5,25 @@ import Testing
 
 @Suite("flicd packets")
 struct FlicdCodingTests {
-    @Test("a command survives the wire, and takes what follows it for growth", arguments: Packets.commands)
+    @Test(
+        "a command is decoded as it was encoded, also with octets appended by a later version",
+        arguments: Packets.commands)
     func commandRoundTrip(command: FlicdCommand) throws {
         let packet = try Self.unframed(command.encoded())
         #expect(try FlicdCommand(decoding: packet) == command)
         #expect(try FlicdCommand(decoding: packet + [0xFF]) == command)
     }
 
-    @Test("an event survives the wire, and takes what follows it for growth", arguments: Packets.events)
+    @Test(
+        "an event is decoded as it was encoded, also with octets appended by a later version",
+        arguments: Packets.events)
     func eventRoundTrip(event: FlicdEvent) throws {
         let packet = try Self.unframed(event.encoded())
         #expect(try FlicdEvent(decoding: packet) == event)
         #expect(try FlicdEvent(decoding: packet + [0xFF]) == event)
     }
 
-    @Test("a packet cut anywhere is too short, not half read")
+    @Test("a packet that is cut short anywhere is refused as too short")
     func cut() throws {
         for command in Packets.commands {
             let packet = try Self.unframed(command.encoded())
@@ -41,7 +45,7 @@ struct FlicdCodingTests {
         #expect(throws: FlicdPacketFailure.empty) { try FlicdEvent(decoding: []) }
     }
 
-    @Test("random octets are read or refused, and what was read can be written", arguments: 0..<200)
+    @Test("random octets are decoded or refused, and what was decoded can be encoded", arguments: 0..<200)
     func random(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         for opcode in UInt8(0)...22 {
@@ -55,7 +59,7 @@ struct FlicdCodingTests {
         }
     }
 
-    @Test("511 seconds and everything above, so what some take for negative, is never", arguments: [511, 512, 0xFFFF])
+    @Test("an auto-disconnect time of 511 seconds or more means never", arguments: [511, 512, 0xFFFF])
     func never(seconds: UInt16) throws {
         let octets: [UInt8] = [6, 7, 0, 0, 0, 0, UInt8(seconds & 0xFF), UInt8(seconds >> 8)]
         #expect(try FlicdCommand(decoding: octets) == .changeModeParameters(id: 7, FlicdChannelMode()))
@@ -63,14 +67,14 @@ struct FlicdCodingTests {
         #expect(FlicdCommand.changeModeParameters(id: 7, mode).encoded().suffix(2) == [0xFF, 0x01])
     }
 
-    @Test("a latency nobody knows is the normal one")
+    @Test("an unknown latency mode is read as normal")
     func unknownLatency() throws {
         #expect(
             try FlicdCommand(decoding: [6, 7, 0, 0, 0, 3, 15, 0])
                 == .changeModeParameters(id: 7, FlicdChannelMode(autoDisconnectTime: 15)))
     }
 
-    @Test("a value nobody knows is the most general one of its kind")
+    @Test("an unknown value is read as the most general value of its kind")
     func unknownValues() throws {
         let id: [UInt8] = [7, 0, 0, 0]
         #expect(
@@ -89,14 +93,14 @@ struct FlicdCodingTests {
                 == .batteryStatus(id: 7, percentage: nil, timestamp: 0))
     }
 
-    @Test("what a press turned out to be is not guessed", arguments: FlicdFamily.allCases)
+    @Test("an unknown click type is refused", arguments: FlicdFamily.allCases)
     func unknownClickType(family: FlicdFamily) {
         #expect(throws: FlicdPacketFailure.unknownClickType(6)) {
             try FlicdEvent(decoding: [family.rawValue, 7, 0, 0, 0, 6, 0, 0, 0, 0, 0])
         }
     }
 
-    @Test("any octet but 0 is true")
+    @Test("every octet other than 0 is read as true")
     func bools() throws {
         #expect(
             try FlicdEvent(decoding: [4, 7, 0, 0, 0, 0, 0x80, 2, 0, 0, 0])
@@ -104,7 +108,7 @@ struct FlicdCodingTests {
     }
 
     @Test(
-        "a name is cut between characters",
+        "a name longer than its field is cut between characters",
         arguments: [
             ("0123456789abcdef", "0123456789abcdef"), ("0123456789abcdefg", "0123456789abcdef"),
             ("0123456789abcdeå", "0123456789abcde"), ("0123456789ab👩‍👩‍👧", "0123456789ab"), ("", ""),
@@ -116,7 +120,7 @@ struct FlicdCodingTests {
         #expect(try FlicdEvent(decoding: packet) == .scanWizardFoundPublicButton(id: 7, hall, name: cut))
     }
 
-    @Test("a name that claims more than its field is read to the end of the field")
+    @Test("a name whose length octet exceeds its field is read to the end of the field")
     func longName() throws {
         let name = Array("0123456789abcdef".utf8)
         #expect(
@@ -124,7 +128,7 @@ struct FlicdCodingTests {
                 == .scanWizardFoundPublicButton(id: 7, hall, name: "0123456789abcdef"))
     }
 
-    @Test("of the verified buttons as many are told as a frame holds")
+    @Test("the answer to GetInfo lists as many verified buttons as fit its frame")
     func manyButtons() throws {
         let buttons = (0..<11_000).map { BluetoothAddress(rawValue: UInt64($0)) }
         let packet = try Self.unframed(FlicdEvent.getInfoResponse(Packets.info(buttons: buttons)).encoded())

@@ -1,7 +1,7 @@
 import FlicdProtocol
 import Testing
 
-@Test("the families have the opcodes that clients know")
+@Test("the event families have the opcodes of flicd's protocol")
 func opcodes() {
     #expect(FlicdFamily.allCases.map(\.rawValue) == [4, 5, 6, 7])
 }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Frames of flicd")
 struct FlicdFramerTests {
-    @Test("packets come out whole, however the stream was cut", arguments: 0..<50)
+    @Test("packets are read whole, however the stream was cut", arguments: 0..<50)
     func cuts(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let packets = (0..<20).map { _ in generator.bytes(Int.random(in: 1...40, using: &generator)) }
@@ -29,7 +29,7 @@ struct FlicdFramerTests {
         #expect(read == [[9]])
     }
 
-    @Test("a packet at the bound is taken; one octet more is refused, come or not, after what was before it")
+    @Test("a packet of the maximum length is read; one octet more is refused, after the packets before it")
     func bound() throws {
         var framer = FlicdFramer(maximumLength: FlicdFramer.maximumCommandLength)
         let longest = [UInt8](repeating: 9, count: 4096)
@@ -44,7 +44,7 @@ struct FlicdFramerTests {
         #expect(again?.opcode == 3)
     }
 
-    @Test("the longest frame that can be written is read")
+    @Test("an event of 65,535 octets is read")
     func longest() throws {
         var framer = FlicdFramer(maximumLength: FlicdFramer.maximumEventLength)
         framer.append([0xFF, 0xFF])

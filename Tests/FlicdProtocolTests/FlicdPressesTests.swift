@@ -3,10 +3,10 @@ import FlicdProtocol
 import TestSupport
 import Testing
 
-/// What becomes of the packets of presses.
-@Suite("Presses of a flicd")
+/// How `FlicdSource` puts presses together from the packets of the four event families.
+@Suite("Presses from a flicd")
 struct FlicdPressesTests {
-    /// Presses from their downs on, and the steps that a client makes of them.
+    /// Presses from their first down on, and the steps that `FlicdSource` makes of them.
     static let presses: [(name: String, said: [PressStep], told: [PressStep])] = [
         ("a click", [.down, .up(.open), .clickTimeout], [.down, .up(.open), .clickTimeout]),
         ("a slow click", [.down, .up(.click)], [.down, .up(.open), .clickTimeout]),
@@ -50,7 +50,7 @@ struct FlicdPressesTests {
         }
     }
 
-    /// Pings are answered while time goes by.
+    /// Lets time pass and answers the pings of the source.
     private static func wait(_ duration: Duration, in talk: inout SourceTalk) -> [ButtonEvent] {
         talk.wait(duration)
         let effects = talk.given(.timerFired)
@@ -61,7 +61,9 @@ struct FlicdPressesTests {
         return events(effects)
     }
 
-    @Test("the packets of a step are put together, in one segment or in several", arguments: Packets.steps.indices)
+    @Test(
+        "the packets of a step make one step, whether they come in one segment or in several",
+        arguments: Packets.steps.indices)
     func step(place: Int) {
         let (step, words) = Packets.steps[place]
         for cuts in [false, true] {
@@ -89,9 +91,11 @@ struct FlicdPressesTests {
         }
     }
 
-    @Test("wherever a network cuts, and however long it keeps the rest, a press is what it was", arguments: presses)
+    @Test(
+        "a stream that is cut at any octet and continues within five seconds gives the same press",
+        arguments: presses)
     func cutAnywhere(name: String, said: [PressStep], told: [PressStep]) {
-        // Of an up after a hold nobody knows whether something follows.
+        // An up after a hold may be followed by a click packet or not, so the source waits only half a second for it.
         let stall = said.contains(.up(.afterHoldClick)) ? Duration.milliseconds(450) : .milliseconds(4900)
         for age in [nil, UInt32(3)] {
             let octets = Self.octets(said, queued: age)
@@ -108,14 +112,14 @@ struct FlicdPressesTests {
         }
     }
 
-    @Test("a step that nothing is missing of waits for nothing", arguments: presses)
+    @Test("a press whose packets are complete is reported at once", arguments: presses)
     func atOnce(name: String, said: [PressStep], told: [PressStep]) {
         var talk = FlicdSourceTests.ready()
         #expect(Self.events(talk.given(.received(Self.octets(said)))).map(\.step) == told, "\(name)")
         #expect(Self.wait(.seconds(5), in: &talk).isEmpty)
     }
 
-    @Test("of what comes at once a hold still has its second, a click its half one, and what follows its own time")
+    @Test("in packets that come together a hold lasts a second and a click half a second")
     func heldUp() {
         var talk = FlicdSourceTests.ready()
         let hold = Self.events(
@@ -127,18 +131,18 @@ struct FlicdPressesTests {
         talk.wait(.milliseconds(250))
         let later = Self.events(talk.given(.received(Self.octets([.down]))))
         #expect(later.map { $0.ticks - hold[0].ticks } == [65_536 + 8192])
-        // Stored ones are older than that, and no time of theirs is to be believed.
+        // A stored press has a rough time: it is not earlier than what was reported before.
         let stored = Self.events(talk.given(.received(Self.octets([.up(.open), .down], queued: 2))))
         #expect(stored.map { $0.ticks - later[0].ticks } == [0, 0] && stored.allSatisfy(\.isTimeRough))
     }
 
-    @Test("an up after a hold waits half a second for what may follow, another as long as the network may stall")
+    @Test("an up after a hold waits half a second for a click packet; other incomplete steps wait five seconds")
     func waits() {
         var talk = FlicdSourceTests.ready()
         talk.given(.received(Self.octets([.down, .hold(ofSecondPress: false)])))
         talk.when(.received(Self.octets(.upOrDown, .buttonUp)), expect: .setTimer(talk.now + .milliseconds(500)))
         #expect(Self.wait(.milliseconds(500), in: &talk).map(\.step) == [.up(.afterHold)])
-        // What is later than that is no second click of those who count holds.
+        // A single-click packet after that wait is a step of its own, and not a click of the hold that ended.
         let late = Self.events(talk.given(.received(Self.octets(.singleOrDoubleClick, .buttonSingleClick))))
         #expect(late.isEmpty)
         #expect(Self.wait(.seconds(5), in: &talk).map(\.step) == [.up(.afterHoldClick)])
@@ -147,12 +151,12 @@ struct FlicdPressesTests {
         talk.given(.received(Self.octets(.upOrDown, .buttonUp)))
         #expect(Self.wait(.milliseconds(4999), in: &talk).isEmpty)
         #expect(Self.wait(.milliseconds(1), in: &talk).map(\.step) == [.up(.afterHold)])
-        // What no step begins with.
+        // No step begins with this packet.
         talk.given(.received(Self.octets(.clickOrHold, .buttonClick)))
         #expect(Self.wait(.seconds(5), in: &talk).isEmpty)
     }
 
-    @Test("a step that begins again is another one")
+    @Test("a second up begins another step and completes the first")
     func again() {
         var talk = FlicdSourceTests.ready()
         let up = Self.octets(.upOrDown, .buttonUp)
@@ -160,7 +164,7 @@ struct FlicdPressesTests {
         #expect(Self.wait(.milliseconds(500), in: &talk).map(\.step) == [.up(.afterHold)])
     }
 
-    @Test("of a press that began over another channel nobody knows what it is before flicd says so")
+    @Test("a press whose down came over another channel is what its up's packets say")
     func otherChannel() {
         var talk = FlicdSourceTests.ready()
         talk.given(.received(Self.octets([.down])))
@@ -173,16 +177,16 @@ struct FlicdPressesTests {
         #expect(Self.events(talk.given(.received(octets))).map(\.step) == [.up(.doubleClick)])
     }
 
-    // MARK: The rest is never told
+    // MARK: Presses that are cut off
 
-    /// What ends what we hear of a button, and what of the press under way is told then.
+    /// Inputs that end the presses of a button, so that the rest of a press in progress never comes.
     private static let ends: [FlicdSource.Input] = [
         .closed("reset"), .wish(hall, FlicdWish(isConnectionWanted: false)),
         .received(FlicdEvent.connectionChannelRemoved(id: 1, .forceDisconnectedByOtherClient).encoded()),
         .received(FlicdEvent.connectionChannelRemoved(id: 1, .deletedFromButton).encoded()),
     ]
 
-    @Test("a press that is cut off is let go, and is the click it was", arguments: ends)
+    @Test("a press in progress at the end of a channel is released, and a finished click is reported", arguments: ends)
     func cutOff(end: FlicdSource.Input) {
         let cases: [(said: [PressStep], told: [PressStep])] = [
             ([.down, .up(.open)], [.clickTimeout]),
@@ -197,18 +201,18 @@ struct FlicdPressesTests {
             talk.given(.received(Self.octets(said)))
             #expect(Self.events(talk.given(end)).map(\.step) == told, "\(said)")
         }
-        // Half a step, and what follows from it.
+        // Half of a step is completed in the same way.
         var talk = FlicdSourceTests.ready()
         talk.given(.received(Self.octets([.down]) + Self.octets(.upOrDown, .buttonUp)))
         #expect(Self.events(talk.given(end)).map(\.step) == [.up(.afterHold)])
     }
 
-    @Test("a click that was told when the connection ended is not told again, but the next one is")
+    @Test("a click that was reported at the end of a connection is not repeated, and the next click is reported")
     func toldOnce() {
         var talk = FlicdSourceTests.ready()
         talk.given(.received(Self.octets([.down, .up(.open)])))
         talk.given(.closed("reset"))
-        // Nor does one forget it that comes to nothing.
+        // A connection that ends before it lists its buttons does not make the source forget the click.
         for seconds in [1, 2] {
             talk.wait(.seconds(seconds))
             talk.given(.timerFired)
@@ -234,7 +238,7 @@ struct FlicdPressesTests {
         #expect(Self.events(talk.given(.received(timeout))).map(\.step) == [.clickTimeout])
     }
 
-    @Test("while the button alone is away its flicd tells the rest later")
+    @Test("a press of a button that loses its link to flicd is completed when flicd sends the stored rest")
     func buttonAway() {
         var talk = FlicdSourceTests.ready()
         talk.given(.received(Self.octets([.down, .up(.open)])))

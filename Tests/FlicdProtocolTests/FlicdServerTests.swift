@@ -3,7 +3,7 @@ import FlicdProtocol
 import TestSupport
 import Testing
 
-@Suite("What flicd's clients ask, and what all of them are told")
+@Suite("Requests of flicd's clients, and events for all of them")
 struct FlicdServerTests {
     private static let button = ButtonID(hall)
 
@@ -18,7 +18,7 @@ struct FlicdServerTests {
                 hasNoSpace: hasNoSpace, verifiedButtons: buttons))
     }
 
-    @Test("all pairings are listed, with an adapter or without")
+    @Test("GetInfo lists all pairings, with and without an adapter")
     func info() {
         var talk = FlicdTalk(buttons: [attic, hall])
         talk.given(.acceptListSize(25))
@@ -34,7 +34,7 @@ struct FlicdServerTests {
         fresh.when(1, .getInfo, expect: .told(1, Self.info(.detached, address: 0, pending: 0, buttons: [])))
     }
 
-    @Test("questions are answered in their order, each once, whatever they are about and however they are cut")
+    @Test("commands are answered in their order, each once, in whatever pieces they come")
     func order() {
         let commands: [FlicdCommand] = [
             .getButtonInfo(attic), .ping(id: 1), .getButtonInfo(hall), .getInfo, .ping(id: 2), .getButtonInfo(hall),
@@ -58,7 +58,7 @@ struct FlicdServerTests {
         }
     }
 
-    @Test("a battery is told at once, known or not, and with every reading")
+    @Test("a battery listener is told the percentage at once, known or not, and after every reading")
     func battery() {
         var talk = FlicdTalk()
         talk.wait(.milliseconds(1))
@@ -79,7 +79,7 @@ struct FlicdServerTests {
             expect: .told(1, .batteryStatus(id: 5, percentage: 79, timestamp: -1)))
     }
 
-    @Test("a listener too many is answered and not kept")
+    @Test("one battery listener more than the server takes is answered once and not kept")
     func listenerBound() {
         var talk = FlicdTalk()
         for id in 0..<UInt32(FlicdServer.maximumListeners) {
@@ -91,7 +91,7 @@ struct FlicdServerTests {
         talk.when(.battery(Self.button, percentage: 79, at: UTCTime(milliseconds: 0)))
     }
 
-    @Test("a button is deleted at once: its channels end, then all hear of it, then nobody knows it")
+    @Test("a deleted button's channels end, then all clients are told, then the button is not listed")
     func delete() {
         var talk = FlicdTalk(clients: 2)
         talk.given(1, .createConnectionChannel(id: 7, hall, FlicdChannelMode()))
@@ -107,7 +107,7 @@ struct FlicdServerTests {
         talk.when(1, .deleteButton(hall), expect: .told(1, .buttonDeleted(hall, byThisClient: true)))
     }
 
-    @Test("one that somebody else deletes, and one that has forgotten us")
+    @Test("a button deleted elsewhere or that has lost its pairing is reported as deleted, with the reason")
     func departures() {
         var talk = FlicdTalk(buttons: [hall, attic])
         talk.given(1, .createConnectionChannel(id: 7, hall, FlicdChannelMode()))
@@ -122,7 +122,7 @@ struct FlicdServerTests {
             .told(1, .buttonDeleted(attic, byThisClient: false)))
     }
 
-    @Test("with the controller every connection goes first")
+    @Test("when the controller goes, every connection is reported as ended first")
     func controller() {
         var talk = FlicdTalk(buttons: [hall, attic])
         talk.given(1, .createConnectionChannel(id: 7, hall, FlicdChannelMode()))
@@ -138,7 +138,7 @@ struct FlicdServerTests {
             .controller(.attached, address: hall), expect: .told(1, .bluetoothControllerStateChange(.attached)))
     }
 
-    @Test("space is told when it ends and when there is some again")
+    @Test("clients are told when the links run out and when one is free again")
     func space() {
         var talk = FlicdTalk()
         talk.when(.linkLimit(nil))
@@ -147,7 +147,7 @@ struct FlicdServerTests {
         talk.when(.linkLimit(nil), expect: .told(1, .gotSpaceForNewConnection(maximum: 255)))
     }
 
-    @Test("a firmware that is new is in the next answer, and is no new button")
+    @Test("a new firmware version is in the next GetButtonInfo answer, and reports no new button")
     func update() {
         var talk = FlicdTalk()
         var newer = identity(hall)

@@ -11,7 +11,7 @@ typealias SourceTalk = Transcript<FlicdSource>
 struct FlicdSourceTests {
     static let bootID: UInt32 = 0xB007
 
-    /// The list has come, with this button in it, and its channel is open.
+    /// A source that has listed one button, whose channel is open.
     static func ready(_ wish: FlicdWish = FlicdWish()) -> SourceTalk {
         var talk = listening([hall: wish])
         talk.given(.received(FlicdEvent.getButtonInfoResponse(description(of: hall)).encoded()))
@@ -41,7 +41,7 @@ struct FlicdSourceTests {
             address: address, uuid: "", serial: "AA12-C34567", nickname: "", firmwareVersion: 0, model: model)
     }
 
-    @Test("connected, it asks what there is, then for each button in turn")
+    @Test("a source asks for the list of buttons, then for the description, channel and battery of each")
     func start() {
         var talk = SourceTalk(FlicdSource())
         talk.when(.start([hall: FlicdWish(mode: FlicdChannelMode(latencyMode: .low))]), expect: .connect)
@@ -76,7 +76,7 @@ struct FlicdSourceTests {
         talk.when(.received(FlicdEvent.batteryStatus(id: 2, percentage: nil, timestamp: 0).encoded()))
     }
 
-    @Test("a button verified later is asked for once, also when the list has it, too")
+    @Test("a button that is verified later is asked for once, and not again if it was listed")
     func newButton() {
         var talk = Self.listening()
         talk.when(.received(FlicdEvent.newVerifiedButton(hall).encoded()))
@@ -89,7 +89,7 @@ struct FlicdSourceTests {
 
     // MARK: The connection
 
-    @Test("a flicd that cannot be reached is tried again, later each time, for ever")
+    @Test("a flicd that cannot be reached is tried again for ever, after waits that double up to a minute")
     func retry() {
         var talk = SourceTalk(FlicdSource())
         talk.given(.start([:]))
@@ -97,7 +97,7 @@ struct FlicdSourceTests {
             talk.when(
                 .closed("refused"), expect: .lost("refused", retryAfter: .seconds(seconds)),
                 .setTimer(talk.now + .seconds(seconds)))
-            // What else is said of a connection that is gone is old.
+            // Inputs about a connection that has ended are ignored.
             talk.when(.closed("again"))
             talk.when(.received([1, 0, 9]))
             talk.wait(.seconds(seconds))
@@ -105,7 +105,7 @@ struct FlicdSourceTests {
         }
     }
 
-    @Test("it pings, and gives up a flicd that does not answer")
+    @Test("the source pings every 30 seconds and closes a connection whose ping has no answer for 10 seconds")
     func ping() {
         var talk = Self.listening()
         talk.wait(.seconds(30))
@@ -124,7 +124,7 @@ struct FlicdSourceTests {
             .setTimer(talk.now + .seconds(1)))
     }
 
-    @Test("one that takes the connection and says nothing is given up, too")
+    @Test("a flicd that accepts the connection and never answers is closed after 10 seconds")
     func silence() {
         var talk = SourceTalk(FlicdSource())
         talk.given(.start([:]))
@@ -138,7 +138,7 @@ struct FlicdSourceTests {
             .setTimer(talk.now + .seconds(1)))
     }
 
-    @Test("one that closes at once each time is tried later each time, though it answers")
+    @Test("a flicd that answers and then closes is tried again after waits that double")
     func closesAtOnce() {
         var talk = SourceTalk(FlicdSource())
         talk.given(.start([:]))
@@ -153,7 +153,7 @@ struct FlicdSourceTests {
         }
     }
 
-    @Test("only a connection that has answered a ping makes the waits short again")
+    @Test("only an answered ping resets the wait between connections")
     func goodForSomething() {
         var talk = SourceTalk(FlicdSource())
         talk.given(.start([:]))
@@ -180,7 +180,7 @@ struct FlicdSourceTests {
             .setTimer(talk.now + .seconds(1)))
     }
 
-    @Test("a flicd whose buttons come and go without end is cut off, and each time tried later")
+    @Test("a flicd that reports new and deleted buttons without end is closed, and tried after longer waits")
     func endlessChanges() {
         var talk = Self.listening()
         let again: [FlicdEvent] = [
@@ -197,7 +197,7 @@ struct FlicdSourceTests {
             }
             #expect((400...600).contains(gone))
             #expect(effects.contains(.lost("it tells of changes without end", retryAfter: .seconds(seconds))))
-            // Of what it has said besides nothing counts any more.
+            // Packets of the closed connection are ignored.
             talk.when(.received(again.flatMap { $0.encoded() }))
             talk.wait(.seconds(seconds))
             talk.given(.timerFired)
@@ -206,7 +206,7 @@ struct FlicdSourceTests {
         }
     }
 
-    @Test("a house that is full and has been away for long is none of these, nor one that goes on and on")
+    @Test("neither a flicd with the most buttons after a long absence nor one with many battery reports is closed")
     func manyChanges() {
         var talk = SourceTalk(FlicdSource())
         talk.given(.start([:]))
@@ -241,7 +241,7 @@ struct FlicdSourceTests {
         #expect(talk.machine.isConnected)
     }
 
-    @Test("a percentage or a time that nobody means is passed over")
+    @Test("a battery report with an impossible percentage or time is ignored")
     func battery() {
         var talk = Self.ready()
         for (percentage, time) in [(UInt8(101), Int64(1)), (0xFF, 1), (50, -1), (50, 253_402_300_800), (50, .max)] {
@@ -255,7 +255,7 @@ struct FlicdSourceTests {
             expect: .battery(hall, percentage: 0, measuredAt: UTCTime(milliseconds: 253_402_300_799_000)))
     }
 
-    @Test("what was to happen to a channel or a wizard does not happen to the next connection")
+    @Test("timers of a channel or a wizard do not outlive their connection")
     func oldDeadlines() {
         var talk = Self.ready()
         talk.given(.search)
@@ -270,7 +270,7 @@ struct FlicdSourceTests {
             .send(FlicdCommand.createScanWizard(id: 1).encoded()), .setTimer(talk.now + .seconds(30)))
     }
 
-    @Test("a button that is verified before the list comes is asked for with it, once")
+    @Test("a button that is verified before the list has come is asked for once")
     func verifiedEarly() {
         var talk = SourceTalk(FlicdSource())
         talk.given(.start([:]))
@@ -282,7 +282,8 @@ struct FlicdSourceTests {
         }
     }
 
-    @Test("a description counts for the button that it was asked of, while it is there")
+    @Test(
+        "a description of another button than the one asked for is an anomaly, and one of a deleted button is ignored")
     func descriptions() {
         var talk = SourceTalk(FlicdSource())
         talk.given(.start([:]))
@@ -294,7 +295,7 @@ struct FlicdSourceTests {
         talk.when(.received(description))
     }
 
-    /// A connection breaks off, and another one takes its place.
+    /// Ends the connection and makes a new one.
     private static func reconnect(_ talk: inout SourceTalk) {
         talk.given(.closed("reset"))
         talk.wait(.seconds(1))
@@ -303,7 +304,7 @@ struct FlicdSourceTests {
             .connected(bootID: 2), expect: .send(FlicdCommand.getInfo.encoded()), .setTimer(talk.now + .seconds(10)))
     }
 
-    @Test("a new connection starts anew: ids, buttons, half a packet")
+    @Test("a new connection begins with the first ids, the listed buttons and no rest of a packet")
     func startsAnew() {
         var talk = Self.ready()
         talk.given(.received([40, 0, 1]))
@@ -316,7 +317,7 @@ struct FlicdSourceTests {
             .setTimer(talk.now + .seconds(30)))
     }
 
-    @Test("what nobody asked for and what is no packet changes nothing, and is said a few times")
+    @Test("unasked answers and packets that cannot be read change nothing, and only the first are logged")
     func nonsense() {
         var talk = Self.ready()
         let nonsense: [[UInt8]] = [
@@ -341,14 +342,14 @@ struct FlicdSourceTests {
             }
         }
         #expect(anomalies == FlicdSource.maximumAnomalies)
-        // Ids of old are said nothing of: a removal crosses with what it ends.
+        // Packets about unknown ids are not logged: a removal may cross packets of the channel it removes.
         talk.when(.received(FlicdEvent.connectionChannelRemoved(id: 9, .removedByThisClient).encoded()))
         talk.when(
             .received(FlicdEvent.button(id: 9, .upOrDown, .buttonDown, wasQueued: false, timeDifference: 0).encoded()))
         #expect(talk.machine.isConnected)
     }
 
-    @Test("random octets end nothing but the connection", arguments: 0..<200)
+    @Test("random packets never trap, and do not end the connection", arguments: 0..<200)
     func random(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var talk = Self.ready()
@@ -360,7 +361,7 @@ struct FlicdSourceTests {
         #expect(talk.machine.isConnected)
     }
 
-    @Test("of more buttons than it takes the rest is passed over")
+    @Test("buttons beyond the maximum are ignored")
     func manyButtons() {
         var talk = SourceTalk(FlicdSource())
         talk.given(.start([:]))
@@ -374,7 +375,7 @@ struct FlicdSourceTests {
 
     // MARK: Channels
 
-    @Test("a channel that somebody else removed is created again, later each time, until it was of use")
+    @Test("a channel that another client removed is created again after waits that double, until it was ready once")
     func channelRetry() {
         var talk = Self.ready()
         var id: UInt32 = 1
@@ -392,7 +393,7 @@ struct FlicdSourceTests {
         #expect(Self.channelsCreated(in: &talk, seconds: 1).count == 1)
     }
 
-    /// The ids of the channels that are created while time goes by and pings are answered.
+    /// The ids of the channels that are created within `seconds`, in which pings are answered.
     private static func channelsCreated(in talk: inout SourceTalk, seconds: Int) -> [UInt32] {
         var created: [UInt32] = []
         for _ in 0..<seconds {
@@ -408,7 +409,7 @@ struct FlicdSourceTests {
         return created
     }
 
-    @Test("a channel that is refused waits like one that was removed")
+    @Test("a channel that is refused is created again after the wait of one that was removed")
     func refused() {
         var talk = Self.listening()
         talk.when(
@@ -419,7 +420,8 @@ struct FlicdSourceTests {
             .setTimer(talk.now + .seconds(10)))
     }
 
-    @Test("wishes go to the channel; without one wanted it is removed, and made again when it is")
+    @Test(
+        "a channel gets each changed mode, is removed when unwanted, and created again when wanted")
     func wishes() {
         var talk = Self.ready()
         let low = FlicdChannelMode(latencyMode: .low, autoDisconnectTime: 60)
@@ -436,7 +438,7 @@ struct FlicdSourceTests {
     }
 
     @Test(
-        "a button deleted by whomever is gone, once",
+        "a button that is deleted for any reason is reported as gone once",
         arguments: [
             (FlicdRemovedReason.deletedByThisClient, false), (.deletedByOtherClient, false), (.deletedFromButton, true),
         ])
@@ -452,7 +454,7 @@ struct FlicdSourceTests {
 
     // MARK: Pairing
 
-    @Test("a search is one wizard after the other, and ends with a cancelled one")
+    @Test("a search creates one scan wizard after another until it is stopped")
     func search() {
         var talk = Self.ready()
         talk.when(.search, expect: .send(FlicdCommand.createScanWizard(id: 3).encoded()))
@@ -472,7 +474,7 @@ struct FlicdSourceTests {
         talk.when(.received(FlicdEvent.scanWizardCompleted(id: 5, .cancelledByUser).encoded()))
     }
 
-    /// A second after the end of a wizard.
+    /// Ends a wizard and returns the first effect one second later.
     private static func next(
         _ result: FlicdScanWizardResult, of id: UInt32, in talk: inout SourceTalk
     ) -> FlicdSource.Effect? {
@@ -482,14 +484,14 @@ struct FlicdSourceTests {
         return talk.given(.timerFired).first
     }
 
-    @Test("a flicd that pairs and deletes without end, and describes nothing, is held to its bounds")
+    @Test("a flicd that verifies and deletes buttons without end and describes none is asked for a bounded number")
     func endlessButtons() {
         var talk = Self.ready()
         talk.given(.search)
         var asked = 0
         for number in 0..<2000 {
             if number % 100 == 99 {
-                // It is well otherwise.
+                // Pings are answered, so the connection stays.
                 talk.wait(.seconds(30))
                 talk.given(.timerFired)
                 talk.given(.received(FlicdEvent.pingResponse(id: 0).encoded()))
@@ -504,7 +506,7 @@ struct FlicdSourceTests {
         #expect(asked == FlicdSource.maximumAwaited && talk.machine.newlyPaired.isEmpty)
     }
 
-    @Test("a wizard that fails is told, and the next one waits a little")
+    @Test("a failed wizard is reported, and the next one is created five seconds later")
     func failedWizard() {
         var talk = Self.ready()
         talk.given(.search)
@@ -516,7 +518,7 @@ struct FlicdSourceTests {
         #expect(effects.first == .send(FlicdCommand.createScanWizard(id: 4).encoded()))
     }
 
-    @Test("a search goes on with the next connection")
+    @Test("a search continues over the next connection")
     func searchOverConnections() {
         var talk = Self.ready()
         talk.given(.search)

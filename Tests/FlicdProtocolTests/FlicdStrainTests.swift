@@ -3,9 +3,9 @@ import FlicdProtocol
 import TestSupport
 import Testing
 
-@Suite("Clients of flicd that are slow, many, or none")
+@Suite("Slow, demanding and broken clients of flicd")
 struct FlicdStrainTests {
-    @Test("what is no command is skipped, counted, and complained about once; the next one is executed")
+    @Test("an unknown or short command is skipped, counted and logged once, and the next command is executed")
     func garbage() {
         var talk = FlicdTalk()
         for _ in 0..<3 {
@@ -16,11 +16,11 @@ struct FlicdStrainTests {
         #expect(talk.server.ignoredFrameCount == 6)
         #expect(talk.logged.count { $0.contains("200") } == 1)
         #expect(talk.logged.count { $0.contains("command 7") } == 1)
-        // Longer than it needs to be.
+        // The command has more octets than it needs.
         talk.when(.received(id(1), [7, 0, 7, 1, 2, 3, 4, 5, 6]), expect: .told(1, .pingResponse(id: 0x0403_0201)))
     }
 
-    @Test("a frame that nobody would send ends the connection, and what came before it is answered")
+    @Test("a frame above 4096 octets closes the connection, and a frame of 4096 octets does not")
     func longFrame() {
         var talk = FlicdTalk()
         talk.given(1, .createConnectionChannel(id: 7, hall, FlicdChannelMode()))
@@ -35,7 +35,7 @@ struct FlicdStrainTests {
         other.when(1, .ping(id: 9), expect: .told(1, .pingResponse(id: 9)))
     }
 
-    @Test("a hundred thousand commands are executed over many turns, none of which takes long, and all are answered")
+    @Test("a hundred thousand commands are executed in many short turns, and all are answered")
     func flood() {
         var talk = FlicdTalk()
         let ping = FlicdCommand.ping(id: 5).encoded()
@@ -68,7 +68,7 @@ struct FlicdStrainTests {
         #expect(turns == sent / 2340 * 37)
     }
 
-    @Test("answers that are long end a turn before commands that are many do")
+    @Test("a turn ends after a bound of octets in answers, before its bound of commands")
     func longAnswers() {
         let buttons = (0..<1000).map { BluetoothAddress(rawValue: UInt64($0)) }
         var talk = FlicdTalk(buttons: buttons)
@@ -86,7 +86,7 @@ struct FlicdStrainTests {
         #expect(answers == 100)
     }
 
-    @Test("others are not held up by one with much to ask")
+    @Test("a client with many commands does not delay the commands of another client")
     func fairness() {
         var talk = FlicdTalk(clients: 2)
         let many = [UInt8]((0..<200).flatMap { _ in FlicdCommand.ping(id: 1).encoded() })
@@ -94,7 +94,7 @@ struct FlicdStrainTests {
         talk.when(2, .ping(id: 2), expect: .told(2, .pingResponse(id: 2)))
     }
 
-    @Test("one that does not read is answered all the same, up to a bound, and then closed")
+    @Test("a client that does not read gets its answers later, up to a bound, and is closed beyond it")
     func slowReader() {
         var talk = FlicdTalk(clients: 2)
         talk.given(1, .createConnectionChannel(id: 7, hall, FlicdChannelMode()))
@@ -115,7 +115,7 @@ struct FlicdStrainTests {
         talk.given(.clientBlocked(id(1)))
         var presses = 0
         var said: [FlicdTalk.Said] = []
-        // 13 octets for each of two channels.
+        // Each press makes two packets of 13 octets, one for each channel.
         while said.isEmpty, presses < 20_000 {
             said = talk.handle(.events(ButtonID(hall), [event(.down)]))
             presses += 1
@@ -125,7 +125,7 @@ struct FlicdStrainTests {
         talk.when(2, .ping(id: 2), expect: .told(2, .pingResponse(id: 2)))
     }
 
-    @Test("of advertisements that one does not read the newest of each button is kept, and nothing is dropped for them")
+    @Test("for a client that does not read, only the newest advertisement of each button is kept")
     func slowScanner() {
         var talk = FlicdTalk()
         talk.given(1, .createScanner(id: 5))
@@ -148,7 +148,7 @@ struct FlicdStrainTests {
         #expect(talk.handle(.clientDrained(id(1))).count == 256)
     }
 
-    @Test("one that writes no more is answered, then closed, and has no wishes any more")
+    @Test("a client that stops writing gets its answers, is closed, and no longer asks for connections")
     func halfClosed() {
         var talk = FlicdTalk()
         talk.given(1, .createConnectionChannel(id: 7, hall, FlicdChannelMode()))
@@ -170,7 +170,7 @@ struct FlicdStrainTests {
             .clientDrained(id(1)), expect: .told(1, .pingResponse(id: 4)), .closed(1, isWritten: true))
     }
 
-    @Test("one client too many is turned away")
+    @Test("one client more than the server takes is closed at once")
     func bound() {
         var talk = FlicdTalk(clients: FlicdServer.maximumClients)
         for client in 1...FlicdServer.maximumClients { talk.given(client, .ping(id: 0)) }
@@ -180,7 +180,7 @@ struct FlicdStrainTests {
         #expect(talk.server.clientCount == 64)
     }
 
-    @Test("random octets never trap, and what is said keeps its order", arguments: 0..<60)
+    @Test("random octets never trap, and events for a client come in the order of the protocol", arguments: 0..<60)
     func random(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var talk = FlicdTalk(buttons: [hall], clients: 3)
@@ -238,8 +238,8 @@ struct FlicdStrainTests {
     }
 }
 
-/// Holds what clients are told against what they rest on: a channel is made, then changes, then is removed; families
-/// only while it is ready; nothing of a wizard that has completed.
+/// Checks the order of the events for a client: a channel is created, changes and is removed; presses come only while
+/// it is ready; no event about a wizard follows its completion.
 private struct LifeWatch {
     private struct Key: Hashable {
         var client: Int

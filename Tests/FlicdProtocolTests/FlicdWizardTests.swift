@@ -3,7 +3,7 @@ import FlicdProtocol
 import TestSupport
 import Testing
 
-@Suite("Wizards of flicd's clients")
+@Suite("Scan wizards of flicd's clients")
 struct FlicdWizardTests {
     private static let pairsAny = FlicdListening(pairsAny: true)
 
@@ -13,11 +13,11 @@ struct FlicdWizardTests {
             isAlreadyVerified: false)
     }
 
-    @Test("a button that is private first and public then is found, connected and paired, and told to all")
+    @Test("a wizard reports a private button, then finds, connects and pairs it, and all clients are told")
     func success() {
         var talk = FlicdTalk(clients: 2)
         talk.when(1, .createScanWizard(id: 3), expect: .listens(Self.pairsAny))
-        // A verified one is nothing to a wizard, in whatever mode.
+        // A wizard ignores buttons that are already verified, private or public.
         talk.when(.advertised(Self.advertisement(hall, isPrivate: true)))
         talk.when(
             .advertised(Self.advertisement(attic, isPrivate: true)),
@@ -37,7 +37,7 @@ struct FlicdWizardTests {
         talk.when(1, .cancelScanWizard(id: 3))
     }
 
-    @Test("each phase has its limit, and the next begins it anew")
+    @Test("each phase of a wizard has a time limit that begins with the phase")
     func limits() {
         let timedOut = FlicdTalk.Said.told(1, .scanWizardCompleted(id: 3, .failedTimeout))
         var talk = FlicdTalk()
@@ -62,7 +62,7 @@ struct FlicdWizardTests {
         talk.when(.pairing(.failed(attic, .failedTimeout, nil)))
     }
 
-    @Test("cancelled in any phase it completes once, and leaves nothing behind")
+    @Test("a wizard that is cancelled in any phase completes once and leaves no timer")
     func cancelled() {
         var talk = FlicdTalk()
         let steps: [[FlicdServer.Input]] = [
@@ -82,7 +82,7 @@ struct FlicdWizardTests {
         }
     }
 
-    @Test("every failure is told as itself, when the wizard is two seconds old, then four, then eight, at most twenty")
+    @Test("a failure is reported when its wizard is two seconds old, then four, and so on up to twenty")
     func failures() {
         var talk = FlicdTalk()
         let results: [FlicdScanWizardResult] = [
@@ -97,7 +97,7 @@ struct FlicdWizardTests {
             talk.wait(.milliseconds(seconds * 1000 - 1))
             talk.wait(.milliseconds(1), expect: .told(1, .scanWizardCompleted(id: 3, result)))
         }
-        // Whoever looks for as long as it may and finds none has had patience enough.
+        // A wizard that timed out after 20 seconds resets the delay of failures.
         talk.given(1, .createScanWizard(id: 3))
         talk.wait(
             .seconds(20), expect: .listens(FlicdListening()), .told(1, .scanWizardCompleted(id: 3, .failedTimeout)))
@@ -107,7 +107,7 @@ struct FlicdWizardTests {
         talk.wait(.seconds(2), expect: .told(1, .scanWizardCompleted(id: 3, .invalidData)))
     }
 
-    @Test("without an adapter it fails, and so it does when the adapter goes")
+    @Test("a wizard fails without an adapter, and when the adapter goes")
     func noAdapter() {
         var talk = FlicdTalk(isAttached: false)
         let unavailable = FlicdTalk.Said.told(1, .scanWizardCompleted(id: 3, .bluetoothUnavailable))
@@ -121,7 +121,7 @@ struct FlicdWizardTests {
             expect: .listens(FlicdListening()), unavailable, .told(1, .bluetoothControllerStateChange(.resetting)))
     }
 
-    @Test("one search serves all; whoever comes later is told what the others know, and each has its own clock")
+    @Test("all wizards share one search, a later wizard is told what is already found, and each has its own limit")
     func several() {
         var talk = FlicdTalk(clients: 2)
         talk.given(1, .createScanWizard(id: 3))
@@ -141,7 +141,7 @@ struct FlicdWizardTests {
             .told(1, .newVerifiedButton(attic)))
     }
 
-    @Test("more wizards than there may be fail, late for some and at once for the rest: each completes once")
+    @Test("wizards beyond the bound fail late, and beyond twice the bound at once; each completes once")
     func bound() {
         var talk = FlicdTalk()
         let count = UInt32(FlicdServer.maximumWizards)
@@ -156,13 +156,13 @@ struct FlicdWizardTests {
         #expect(completed.sorted() == Array(0..<2 * count))
     }
 
-    @Test("a button paired by other means is told to all, and to no wizard that was not about it")
+    @Test("a button that is paired without a wizard is reported to a client")
     func pairedElsewhere() {
         var talk = FlicdTalk()
         talk.when(.paired(identity(attic)), expect: .told(1, .newVerifiedButton(attic)))
     }
 
-    @Test("a scanner hears every advertisement, with what we know of the button")
+    @Test("a scanner gets every advertisement, with what the server knows of the button")
     func scanner() {
         var talk = FlicdTalk(clients: 2)
         talk.when(1, .createScanner(id: 5), expect: .listens(FlicdListening(reportsAll: true)))
@@ -182,7 +182,7 @@ struct FlicdWizardTests {
         talk.when(.advertised(other))
     }
 
-    @Test("more scanners than there may be are ignored")
+    @Test("scanners beyond the maximum are ignored")
     func scannerBound() {
         var talk = FlicdTalk()
         for id in 0...UInt32(FlicdServer.maximumScanners) { talk.given(1, .createScanner(id: id)) }

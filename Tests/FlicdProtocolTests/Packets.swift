@@ -4,7 +4,7 @@ import FlicdProtocol
 let hall = BluetoothAddress(rawValue: 0x80E4_DA12_3456)
 let attic = BluetoothAddress(rawValue: 0x9088_A9AB_CDEF)
 
-/// One of each kind at least, and the ends of their ranges.
+/// At least one packet of each kind, with the smallest and largest values.
 enum Packets {
     static let commands: [FlicdCommand] = [
         .getInfo,
@@ -59,7 +59,7 @@ enum Packets {
             }
         }
 
-    /// What flicd says of each step of a press.
+    /// The packets that flicd sends for each step of a press.
     static let steps: [(step: PressStep, words: [(FlicdFamily, FlicdClickType)])] = [
         (.down, [(.upOrDown, .buttonDown)]),
         (.up(.open), [(.upOrDown, .buttonUp), (.clickOrHold, .buttonClick)]),

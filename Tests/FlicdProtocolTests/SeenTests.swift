@@ -6,15 +6,15 @@ import JSON
 import TestSupport
 import Testing
 
-/// The server says what the maker's own was seen to say.
-@Suite("As a real flicd answered")
+/// Compares the server with recorded conversations of the manufacturer's own flicd.
+@Suite("Conversations recorded from a real flicd")
 struct SeenTests {
     struct Conversation: CustomTestStringConvertible, Sendable {
         var testDescription: String
         var steps: [JSONValue]
     }
 
-    /// Of the one in the guest.
+    /// The address of the adapter in the recording.
     private static let adapter = BluetoothAddress(rawValue: 0xDA4C_10DE_1700)
     private static let button = BluetoothAddress(rawValue: 0x80E4_DAB8_878F)
 
@@ -42,7 +42,7 @@ struct SeenTests {
         }
     }
 
-    @Test("octet for octet", arguments: try conversations())
+    @Test("the server answers a recorded conversation octet for octet", arguments: try conversations())
     func same(_ conversation: Conversation) throws {
         var server = FlicdServer()
         var now = Instant(sinceBoot: .seconds(100))
@@ -69,7 +69,7 @@ struct SeenTests {
                 #expect(heard.removeValue(forKey: client)?.hex == packets.compactMap(\.stringValue).joined())
                 continue
             }
-            // Whoever says nothing was told nothing.
+            // Every packet the server has sent was expected by a step before this one.
             #expect(heard.isEmpty)
             if let octets = step["sends"]?.stringValue {
                 let client = try #require(step["client"]?.integerValue)
@@ -87,7 +87,7 @@ struct SeenTests {
         }
         #expect(heard.isEmpty)
     }
-    @Test("what it sends is read, and would be written the same", arguments: try conversations())
+    @Test("every packet of the real flicd is decoded, and encoded to the same octets", arguments: try conversations())
     func read(_ conversation: Conversation) throws {
         for packet in conversation.steps.flatMap({ $0["hears"]?.arrayValue ?? [] }) {
             let octets = try #require([UInt8](hex: packet.stringValue ?? ""))

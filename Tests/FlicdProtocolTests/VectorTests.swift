@@ -5,8 +5,8 @@ import Foundation
 import JSON
 import Testing
 
-/// Packets as a published client packs and reads them, equal to bytes written by hand.
-@Suite("Packets of others")
+/// Packets as a published client encodes and decodes them, compared with octets written by hand.
+@Suite("flicd packets of another implementation")
 struct VectorTests {
     static let commands: [(name: String, command: FlicdCommand)] = [
         ("CmdGetInfo", .getInfo),
@@ -48,7 +48,7 @@ struct VectorTests {
         ("EvtBatteryStatus", .batteryStatus(id: 4_294_967_295, percentage: nil, timestamp: 1_700_000_000)),
     ]
 
-    @Test("each is read and written as they do", arguments: commands)
+    @Test("a command is decoded and encoded as in the other implementation", arguments: commands)
     func command(name: String, command: FlicdCommand) throws {
         let (packet, framed) = try Self.octets(name)
         #expect(try FlicdCommand(decoding: packet) == command)
@@ -56,7 +56,7 @@ struct VectorTests {
         #expect(command.encoded() == framed)
     }
 
-    @Test("each is read and written as they do", arguments: events)
+    @Test("an event is decoded and encoded as in the other implementation", arguments: events)
     func event(name: String, event: FlicdEvent) throws {
         let (packet, framed) = try Self.octets(name)
         #expect(try FlicdEvent(decoding: packet) == event)
@@ -64,13 +64,13 @@ struct VectorTests {
         #expect(event.encoded() == framed)
     }
 
-    @Test("none of the file is left out")
+    @Test("every packet of the vector file is tested")
     func whole() throws {
         let names = try Self.cases().compactMap { $0["name"]?.stringValue }
         #expect(names == Self.commands.map(\.name) + Self.events.map(\.name))
     }
 
-    @Test("the stream of all of them may be cut anywhere")
+    @Test("a stream of all packets is read, wherever it is cut")
     func stream() throws {
         let cases = try Self.cases()
         let packets = try cases.map { try Self.octets($0, "packet") }

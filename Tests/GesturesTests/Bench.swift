@@ -13,15 +13,15 @@ extension ButtonID {
 extension Instant {
     static let start = Instant(sinceBoot: .seconds(1000))
 
-    /// So many ticks of a button's clock after `start`.
+    /// The moment at which a button's clock, which ran from `start`, shows this many ticks.
     init(ticks: Int) { self.init(nanoseconds: Instant.start.nanoseconds + Int64(ticks) * 1_953_125 / 64) }
 
-    /// Rounded.
+    /// Rounded to the nearest millisecond.
     var millisecondsSinceStart: Int64 { ((self - .start).nanoseconds + 500_000) / 1_000_000 }
 }
 
 extension Recognised {
-    /// As short as it can be said: `click`, `sssl`, `hold 700`, `turn -3`.
+    /// A short name for the gesture: `click`, `sssl`, `hold 700`, `turn -3`.
     var word: String {
         switch what {
         case .down: "down"
@@ -41,14 +41,14 @@ extension Recognised {
     var isRaw: Bool { what == .down || what == .up }
 }
 
-/// A press, in ticks of a button's clock since the start.
+/// A press; both times are ticks of a button's clock since the start.
 struct FingerPress: Hashable, Sendable {
     var down: Int
     var up: Int
     var length: Int { up - down }
 }
 
-/// What a button tells of presses, with the times that are built into it.
+/// The events a button sends for presses, with the click and hold times that are built into the hardware.
 struct Button {
     var id = ButtonID.kitchen
     var bootID: UInt32 = 7
@@ -58,7 +58,7 @@ struct Button {
         ButtonEvent(button: id, bootID: bootID, counter: 0, step: step, ticks: firstReading + UInt64(ticks))
     }
 
-    /// - Returns: ordered by time.
+    /// - Returns: the events in the order of their times.
     func events(of presses: [FingerPress]) -> [ButtonEvent] {
         var events: [ButtonEvent] = []
         var firstDown: Int?
@@ -85,7 +85,8 @@ struct Button {
         return events
     }
 
-    /// The same, stored while out of reach and told from `now` on, some in each notification.
+    /// The same events as a button sends them after a connection at `connectedAt`: all stored, the last one marked as
+    /// last.
     func storedEvents(of presses: [FingerPress], connectedAt: Int) -> [ButtonEvent] {
         var stored = events(of: presses)
         for place in stored.indices {
@@ -100,13 +101,13 @@ struct Button {
     func ticks(of event: ButtonEvent) -> Int { Int(event.ticks - firstReading) }
 }
 
-/// A recogniser whose timers fire when they are due.
+/// A recogniser, and a clock that fires the recogniser's timer at its deadlines.
 struct Room {
     var recogniser: GestureRecogniser
     var now = Instant.start
-    /// And when.
+    /// Everything the recogniser reported, with the moment of each report.
     private(set) var log: [(at: Instant, Recognised)] = []
-    /// How late the radio brings each event, in nanoseconds.
+    /// How late the radio delivers each event, in nanoseconds.
     var delay: () -> Int64 = { 0 }
 
     init(_ vocabulary: Vocabulary, chords: [Chord] = [], takesVerdicts: Bool = true) {
@@ -114,7 +115,8 @@ struct Room {
         recogniser.configure([:], others: vocabulary, chords: chords, at: now)
     }
 
-    /// An event that comes at the moment a timer is due is handed in first.
+    /// Fires the timers that are due before `end`. A timer due exactly at `end` waits, so that an event of that moment
+    /// comes first.
     mutating func wait(until end: Instant, isInclusive: Bool = false) {
         var rounds = 0
         while let due = recogniser.deadline, isInclusive ? due <= end : due < end, rounds < 10_000 {
@@ -139,7 +141,7 @@ struct Room {
         }
     }
 
-    /// Until nothing is under way any more.
+    /// Lets so much time pass that every timer has fired.
     mutating func rest() { wait(until: now + .seconds(100_000), isInclusive: true) }
 
     var told: [Recognised] { log.map(\.1) }
@@ -147,7 +149,7 @@ struct Room {
 }
 
 extension Room {
-    /// `0-80 200-280`: presses in milliseconds.
+    /// Reads presses in milliseconds, such as `0-80 200-280`.
     static func presses(_ text: String) -> [FingerPress] {
         text.split(separator: " ").compactMap { press in
             let ends = press.split(separator: "-").compactMap { Int($0) }.map { ($0 * 32_768 + 500) / 1000 }
@@ -155,7 +157,7 @@ extension Room {
         }
     }
 
-    /// Gestures since the start and when they were told, in milliseconds: `click@500`.
+    /// Gestures and when they were reported, in milliseconds since the start: `click@500`.
     var timed: [String] {
         log.filter { !$0.1.isRaw }.map { at, recognised in
             "\(recognised.word)@\(at.millisecondsSinceStart)"
@@ -164,7 +166,7 @@ extension Room {
 }
 
 extension Array<Recognised> {
-    /// `double_click 1-2`
+    /// Gestures and the presses they are made of: `double_click 1-2`.
     var summary: [String] {
         map { recognised in
             guard let presses = recognised.presses else { return recognised.word }
@@ -176,7 +178,7 @@ extension Array<Recognised> {
 }
 
 extension SeededGenerator {
-    /// Presses whose lengths and distances crowd where decisions are made.
+    /// Random presses whose lengths and distances are close to the times at which the recogniser decides.
     mutating func presses(upTo count: Int, around marks: [Int] = [3277, 16_384, 32_768, 40_000]) -> [FingerPress] {
         var time = 0
         return (0..<Int.random(in: 1...count, using: &self)).map { _ in
@@ -186,7 +188,7 @@ extension SeededGenerator {
             time = down + length
             let next = marks.randomElement(using: &self) ?? 3277
             let gap = [next / 4, next - 1, next, next + 1].randomElement(using: &self) ?? 1
-            // Some distances count from the down, some from the up.
+            // Half of the distances are counted from the down, the others from the up.
             time = Bool.random(using: &self) ? time + max(1, gap) : max(time + 1, down + gap)
             return FingerPress(down: down, up: down + length)
         }

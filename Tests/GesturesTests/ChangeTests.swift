@@ -9,7 +9,7 @@ struct ChangeTests {
     private static let all = Vocabulary(patterns: [.click, .doubleClick], holdStages: [.seconds(1)])
     private static let triple = Vocabulary(patterns: [.click, [.short, .short, .short]], holdStages: [.seconds(1)])
 
-    /// The vocabulary changes behind so many events.
+    /// What is reported when the vocabulary changes from `from` to `to` before the event at index `count`.
     private func told(_ presses: String, _ from: Vocabulary, _ to: Vocabulary, behind count: Int) -> [String] {
         var room = Room(from)
         for (place, event) in Button().events(of: Room.presses(presses)).enumerated() {
@@ -21,20 +21,20 @@ struct ChangeTests {
         return room.timed
     }
 
-    @Test("a train under way goes on under the new vocabulary")
+    @Test("a train in progress continues under the new vocabulary")
     func goesOn() {
         #expect(told("0-80 200-280 400-480", Self.all, Self.triple, behind: 3) == ["sss@480"])
         #expect(told("0-80 200-280", Self.triple, Self.all, behind: 3) == ["double_click@280"])
         #expect(told("0-1500", Self.all, Self.click, behind: 2) == ["hold@1000", "hold_release@1500"])
     }
 
-    @Test("what nothing longer competes with any more is told at once")
+    @Test("a train that no longer pattern of the new vocabulary can continue is reported at once")
     func atOnce() {
         #expect(told("0-80", Self.triple, Self.click, behind: 2) == ["click@80"])
         #expect(told("0-800", Self.triple, Self.click, behind: 1) == ["click@0"])
     }
 
-    @Test("what has waited long for the press behind it, or is still down, is told as what it is: late")
+    @Test("a train that waited for a long press before the reload is reported as queued, with its age")
     func late() throws {
         for (presses, count, reload) in [("0-80 200-9000", 3, Duration.seconds(6)), ("0-9000", 1, .seconds(5))] {
             for wait in [reload, .seconds(2)] {
@@ -53,12 +53,12 @@ struct ChangeTests {
         }
     }
 
-    @Test("a reload that changes nothing changes nothing")
+    @Test("a reload with the same vocabulary does not interrupt a train")
     func unchanged() {
         #expect(told("0-80 200-280", Self.all, Self.all, behind: 3) == ["double_click@280"])
     }
 
-    @Test("whatever the vocabularies are, a reload loses no press", arguments: 0..<500 as Range<UInt64>)
+    @Test("a reload from any vocabulary to any other loses no press", arguments: 0..<500 as Range<UInt64>)
     func reloadsLoseNothing(_ seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         func vocabulary() -> Vocabulary {
@@ -87,7 +87,9 @@ struct ChangeTests {
         }
     }
 
-    @Test("a train begun before a restart goes on as queued, wherever it was cut", arguments: 0..<200 as Range<UInt64>)
+    @Test(
+        "a train in progress at a restart, cut at any event, gives the same gestures, marked as queued",
+        arguments: 0..<200 as Range<UInt64>)
     func restarts(_ seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<10 {
@@ -118,7 +120,7 @@ struct ChangeTests {
         }
     }
 
-    @Test("a click that was waiting when the program stopped is told, and knows how old it is")
+    @Test("a click that was waiting when the program stopped is reported after the restart, with an age")
     func nothingFollows() throws {
         var room = Room(Self.triple)
         for event in Button().events(of: Room.presses("0-80")).dropLast() {
@@ -139,7 +141,7 @@ struct ChangeTests {
         #expect(later.recogniser.saved(.kitchen) == "")
     }
 
-    @Test("where the time is known, it knows how long the program was away; no clock makes anything younger")
+    @Test("after a restart the time the program was away counts as age, and a clock set back makes no gesture younger")
     func timeAway() throws {
         var room = Room(Self.triple)
         for event in Button().events(of: Room.presses("0-80")).dropLast() {
@@ -160,7 +162,7 @@ struct ChangeTests {
         }
     }
 
-    @Test("what the next event says of the time between, a train of a former process knows")
+    @Test("the age of the next stored event dates a click from before the restart")
     func agedByTheNext() throws {
         var room = Room(Self.triple)
         let events = Button().storedEvents(of: Room.presses("0-80 5000-5080"), connectedAt: 327_680)
@@ -174,7 +176,7 @@ struct ChangeTests {
         #expect(click.at == .start - .seconds(1))
     }
 
-    @Test("a hold of a former process has its release, and what comes as it happens is the last of what is old")
+    @Test("a hold from before a restart gets its release, and a live release is marked as the last queued one")
     func heldOver() {
         var room = Room(Self.all)
         room.press(Room.presses("0-1500 3000-6000").dropLast())
@@ -190,7 +192,7 @@ struct ChangeTests {
     }
 
     @Test(
-        "a text that is none of ours is passed over",
+        "saved text in another format is ignored",
         arguments: [
             "", "hoq", "- 1 2 r", "- 1 2 r s5", "- 1 2 d s5-3", "- 1 2 r s3-5", "- 1 2 r s-5", "wide 1 2 r s5-3",
             "- 1 2 q s5-3", "- 1 2 h-2 ?5", "- 1 2 h ?5", "- 1 2 s ?5 ?3", "- -1 2 r s5-3", "- 1 -2 r s5-3",
@@ -205,7 +207,7 @@ struct ChangeTests {
         #expect(recogniser.deadline == nil)
     }
 
-    @Test("of several parts those that are understood come back")
+    @Test("of the saved text of several parts, those that can be read are restored")
     func parts() {
         var recogniser = GestureRecogniser()
         recogniser.restore(.kitchen, "big 1 2 r s5-3;nonsense;small 1 2 h32768 ?40000", at: .start)

@@ -10,7 +10,7 @@ struct ChordTests {
     private static let held = Chord(members: [.kitchen, .hall], event: .hold)
     private static let trio = Chord(members: [.kitchen, .hall, .sofa])
 
-    /// `kitchen 0-80, hall 20-100` in milliseconds; what is told, and when.
+    /// Reads `kitchen 0-80, hall 20-100` in milliseconds. Returns what is reported, and when.
     private func told(
         _ script: String, _ vocabulary: Vocabulary = click, chords: [Chord], isQueued: Bool = false
     ) -> [String] {
@@ -31,36 +31,36 @@ struct ChordTests {
         return room.timed
     }
 
-    @Test("a chord fires when the last member goes down, and takes their presses")
+    @Test("a chord fires when its last member goes down, and uses the presses of all members")
     func fires() {
         #expect(told("kitchen 0-400, hall 200-380", chords: [Self.pair]) == ["chord 0@200"])
         #expect(told("kitchen 0-2000, hall 200-1800", Vocabulary(), chords: [Self.pair]) == ["chord 0@200"])
     }
 
-    @Test("what is pressed afterwards is no longer part of it")
+    @Test("a press after a chord has fired is a click of its own")
     func afterwards() {
         #expect(
             told("kitchen 0-400 600-700, hall 200-380", chords: [Self.pair]) == ["chord 0@200", "click@700"])
     }
 
-    @Test("members pressed too far apart do what they do alone")
+    @Test("members that are pressed too far apart make gestures of their own")
     func tooFarApart() {
         #expect(told("kitchen 0-900, hall 301-800", chords: [Self.pair]) == ["click@300", "click@601"])
         #expect(told("kitchen 0-900, hall 300-800", chords: [Self.pair]) == ["chord 0@300"])
     }
 
-    @Test("a member let go is free at once, and no chord forms with it")
+    @Test("a member that is released early is a click at once and forms no chord")
     func letGo() {
         #expect(told("kitchen 0-80, hall 100-180", chords: [Self.pair]) == ["click@80", "click@180"])
     }
 
-    @Test("a click waits for a chord only where a chord uses its button")
+    @Test("a click waits for a chord only on a button that is in a chord")
     func others() {
         #expect(told("sofa 0-80", chords: [Self.pair]) == ["click@0"])
         #expect(told("kitchen 0-800", chords: [Self.pair]) == ["click@300"])
     }
 
-    @Test("a hold is held back no longer than a chord can form")
+    @Test("a hold waits no longer than a chord can still form")
     func heldBackHold() {
         let quick = Vocabulary(patterns: [.click], holdStages: [.milliseconds(200), .milliseconds(600)])
         #expect(
@@ -69,19 +69,19 @@ struct ChordTests {
         #expect(told("kitchen 0-250", quick, chords: [Self.pair]) == ["hold 200@250", "hold_release@250"])
     }
 
-    @Test("a train that a chord cuts off is what it was without it")
+    @Test("a train that a chord interrupts is reported without the press that the chord uses")
     func cutTrain() {
         let double = Vocabulary(patterns: [.click, .doubleClick])
         #expect(
             told("kitchen 0-80 200-600, hall 300-580", double, chords: [Self.pair]) == ["click@300", "chord 0@300"])
     }
 
-    @Test("a hold of a chord fires when all have stayed down since the last one")
+    @Test("a chord's hold fires when all members have stayed down since the last one went down")
     func hold() {
         #expect(told("kitchen 0-1500, hall 200-1400", Vocabulary(), chords: [Self.held]) == ["chord 0@1200"])
     }
 
-    @Test("a chord that is not held gives its presses back")
+    @Test("a chord that is not held long enough gives its presses back to their buttons")
     func failedHold() {
         #expect(told("kitchen 0-500, hall 200-450", chords: [Self.held]) == ["click@450", "click@450"])
         #expect(
@@ -89,14 +89,14 @@ struct ChordTests {
                 == ["click@900", "hold@1000", "hold_release@2000"])
     }
 
-    @Test("a chord and its hold share their presses")
+    @Test("a chord and its hold use the same presses")
     func both() {
         #expect(
             told("kitchen 0-1500, hall 200-1400", chords: [Self.pair, Self.held]) == ["chord 0@200", "chord 1@1200"])
         #expect(told("kitchen 0-500, hall 200-1400", chords: [Self.held, Self.pair]) == ["chord 1@200"])
     }
 
-    @Test("of chords that are complete at once the one with the most members forms")
+    @Test("of several chords completed by one press, the one with the most members forms")
     func largest() {
         let chords = [Chord(members: [.hall, .sofa], within: .milliseconds(300)), Self.trio]
         #expect(told("kitchen 0-500, hall 50-500, sofa 100-500", chords: chords) == ["chord 1@100"])
@@ -108,7 +108,7 @@ struct ChordTests {
         #expect(told("kitchen 0-400, hall 200-380", chords: [Self.pair], isQueued: true) == ["click@0", "click@200"])
     }
 
-    @Test("a chord is told by the button that came last")
+    @Test("a chord has the button, time and press number of the member that came last")
     func last() throws {
         var room = Room(Self.click, chords: [Self.pair])
         room.hear(Button(id: .hall).event(.down, at: 0))
@@ -121,7 +121,8 @@ struct ChordTests {
         #expect(room.told.map(\.word) == ["down", "down", "chord 0"])
     }
 
-    @Test("a member whose link is lost holds nothing up: the other waits as long as for any chord")
+    @Test(
+        "a chord's hold fails when a member loses its link, and the other member waits no longer than a chord can form")
     func linkLost() {
         var room = Room(Self.click, chords: [Self.held])
         room.hear(Button(id: .hall).event(.down, at: 0))
@@ -132,7 +133,7 @@ struct ChordTests {
         #expect(room.timed == ["click@100", "click@300"])
     }
 
-    @Test("when the chords change, presses held back are free")
+    @Test("presses that wait for a chord are reported when a reload removes the chord")
     func reload() {
         var room = Room(Self.click, chords: [Self.held])
         room.hear(Button(id: .hall).event(.down, at: 0))
@@ -143,7 +144,7 @@ struct ChordTests {
         #expect(room.timed == ["click@100", "click@100"])
     }
 
-    @Test("each press of members is in a chord or in a gesture of its own", arguments: 0..<500 as Range<UInt64>)
+    @Test("each press of a member is in exactly one chord or gesture", arguments: 0..<500 as Range<UInt64>)
     func nothingIsLost(_ seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let chords = [Self.pair, Self.held, Self.trio, Chord(members: [.hall, .sofa], within: .milliseconds(80))]
@@ -169,7 +170,7 @@ struct ChordTests {
             case .pattern, .hold:
                 for press in told.presses ?? 0...0 { uses[told.button, default: [:]][press, default: 0] += 1 }
             case .chord(let place):
-                // A chord and the hold of the same chord are made of the same presses.
+                // A chord and its hold use the same presses, so the second of them is not counted again.
                 let isRepeated =
                     chords[place].event == .hold
                     && chords.contains { $0.event == .down && Set($0.members) == Set(chords[place].members) }

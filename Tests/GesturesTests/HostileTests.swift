@@ -16,7 +16,8 @@ struct HostileTests {
     ]
 
     @Test(
-        "whatever a button says, nothing traps, nothing grows and every wait ends", arguments: 0..<300 as Range<UInt64>)
+        "no sequence of events makes the recogniser trap, grow without bound or wait for ever",
+        arguments: 0..<300 as Range<UInt64>)
     func anything(_ seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var recogniser = GestureRecogniser()
@@ -80,7 +81,7 @@ struct HostileTests {
         }
     }
 
-    @Test("of presses about which a button never says a word no more are kept than it can still call something")
+    @Test("a train that no button verdict ends keeps at most two presses")
     func silentButton() {
         var machine = PressMachine(button: .kitchen, part: nil, grammar: Grammar(Vocabulary()))
         var output: [Recognised] = []
@@ -91,7 +92,7 @@ struct HostileTests {
         }
     }
 
-    @Test("random texts bring nothing down", arguments: 0..<200 as Range<UInt64>)
+    @Test("random saved text neither traps nor leaves a deadline", arguments: 0..<200 as Range<UInt64>)
     func randomTexts(_ seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let parts = [
@@ -109,7 +110,7 @@ struct HostileTests {
         }
     }
 
-    @Test("the earliest of many deadlines", arguments: 0..<50 as Range<UInt64>)
+    @Test("the deadline heap knows the earliest deadline after any changes", arguments: 0..<50 as Range<UInt64>)
     func heap(_ seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var heap = DeadlineHeap()
@@ -126,7 +127,9 @@ struct HostileTests {
         }
     }
 
-    @Test("ticks and durations", arguments: 0..<100 as Range<UInt64>)
+    @Test(
+        "ticks and durations are converted both ways, and stop at the longest value",
+        arguments: 0..<100 as Range<UInt64>)
     func ticks(_ seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let ticks = Ticks.random(in: 0...Ticks.longest, using: &generator)

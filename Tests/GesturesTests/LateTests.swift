@@ -9,7 +9,7 @@ struct LateTests {
     private static let tripleAndHold = Vocabulary(
         patterns: [.click, .doubleClick, [.short, .short, .short]], holdStages: [.seconds(1)])
 
-    @Test("what the stamps decide is told with the event that decides it, and knows its age")
+    @Test("stored presses are decided by their time stamps, and each gesture has its own age")
     func storedAtOnce() {
         var room = Room(Self.triple)
         room.now = .start + .seconds(10)
@@ -23,7 +23,7 @@ struct LateTests {
         #expect(room.gestures.map(\.wasQueuedLast) == [false, true])
     }
 
-    @Test("while more stored events may come, only silence ends a train")
+    @Test("a stored click before a stored press whose release is missing is reported after the wait for it")
     func silence() {
         var room = Room(Self.triple)
         room.now = .start + .seconds(10)
@@ -36,7 +36,7 @@ struct LateTests {
         #expect(room.timed == ["click@10500"])
     }
 
-    @Test("a train begun stored and ended live is queued, and as old as its last press")
+    @Test("a train that begins stored and ends live is marked as queued, and its age is that of its last press")
     func wakingPress() {
         var room = Room(Self.triple)
         room.now = .start + .milliseconds(150)
@@ -58,7 +58,7 @@ struct LateTests {
         #expect(room.gestures.first?.age == .zero)
     }
 
-    @Test("a hold that was stored is told with its release")
+    @Test("a stored hold is reported together with its release")
     func storedHold() {
         var room = Room(Self.tripleAndHold)
         room.now = .start + .seconds(10)
@@ -67,7 +67,7 @@ struct LateTests {
         #expect(room.gestures.last?.heldFor == .milliseconds(1500))
     }
 
-    @Test("after a lost link a train goes on with what the button stored")
+    @Test("a train that a lost link interrupts continues with the events the button stored")
     func goesOn() {
         var room = Room(Self.triple)
         let presses = Room.presses("0-80 200-280 400-480")
@@ -82,7 +82,7 @@ struct LateTests {
         #expect(room.timed == ["sss@2000"])
     }
 
-    @Test("after a lost link nothing hangs for ever")
+    @Test("after a lost link a train waits no longer than three seconds for the button to come back")
     func givesUp() {
         var room = Room(Self.triple)
         for event in Button().events(of: Room.presses("0-80 200-280")).prefix(3) {
@@ -93,7 +93,7 @@ struct LateTests {
         room.rest()
         #expect(room.timed == ["click@3200"])
 
-        // The press whose end was not told may still become something.
+        // The second press has no release yet, so it may still become a click.
         room.now = .start + .seconds(60)
         for event in Button().storedEvents(of: Room.presses("0-80 200-280"), connectedAt: 60 * 32_768).dropFirst(3) {
             room.hear(event)
@@ -102,7 +102,7 @@ struct LateTests {
         #expect(room.gestures.last?.age.milliseconds == 59_720)
     }
 
-    @Test("in a mode of its own the button says what became of a train, however late")
+    @Test("in a fixed mode the button's own verdict decides a train, however late it arrives")
     func lateVerdict() {
         var room = Room(Vocabulary())
         let presses = Room.presses("0-80 200-280")
@@ -111,7 +111,7 @@ struct LateTests {
             room.hear(event)
         }
         room.handle(.linkLost(.kitchen))
-        // Whatever else that button waits for.
+        // Other events of the same button do not end the wait for the verdict.
         room.handle(.moved(ButtonMovement(button: .kitchen, part: .dial, kind: .rotation(steps: 1))))
         room.wait(until: .start + .seconds(19))
         room.handle(.moved(ButtonMovement(button: .kitchen, part: .dial, kind: .rotation(steps: 1))))
@@ -120,7 +120,7 @@ struct LateTests {
         #expect(room.gestures.summary == ["turn 1", "turn 1", "double_click 1-2"])
     }
 
-    @Test("a press that may have ended unseen does not become a hold")
+    @Test("a press does not become a hold while its link is lost, because it may have ended unseen")
     func noHoldAlone() {
         var room = Room(Vocabulary(patterns: [.click], holdStages: [.milliseconds(700)]))
         room.hear(Button().event(.down, at: 0))
@@ -134,7 +134,7 @@ struct LateTests {
         #expect(room.gestures.map(\.word) == ["hold 700"])
     }
 
-    @Test("a press that ended unseen is nothing, and those before it are what they are")
+    @Test("a press whose release was never heard makes no gesture, and the press before it is a click")
     func unseenEnd() {
         var room = Room(Self.triple)
         for (step, ticks) in [(.down, 0), (.up(.open), 3000), (.down, 6000), (.down, 90_000), (.up(.open), 93_000)]
@@ -147,7 +147,7 @@ struct LateTests {
         #expect(room.gestures.summary == ["click 1", "click 3"])
     }
 
-    @Test("a press behind which another was held for long before the link was lost knows how late it is told")
+    @Test("a click that waited for a long press before the link was lost is marked as queued, with its age")
     func heldBeforeLoss() throws {
         for (loss, age) in [(Duration.milliseconds(1200), Duration.zero), (.milliseconds(1201), .milliseconds(4201))] {
             var room = Room(Self.triple)
@@ -164,7 +164,7 @@ struct LateTests {
         }
     }
 
-    @Test("the same where the next press is what shows that the other has ended")
+    @Test("a click that waited for a press whose release was never heard is marked as queued, with its age")
     func heldBeforeUnseenEnd() throws {
         for (next, isLate) in [(4200, false), (4300, true)] {
             var room = Room(Self.triple)
@@ -183,7 +183,7 @@ struct LateTests {
         }
     }
 
-    @Test("over a reboot of the button our clock tells the times")
+    @Test("after a reboot of the button, times come from the host's clock")
     func reboot() {
         var room = Room(Self.triple)
         for event in Button().events(of: Room.presses("0-80")).dropLast() {

@@ -3,7 +3,8 @@ import Gestures
 import TestSupport
 import Testing
 
-/// What presses are, read off the whole list at once: no tree, no timers.
+/// The gestures of a complete list of presses, found without a tree and without timers: the reference for the
+/// recogniser.
 struct Oracle {
     var patterns: Set<[PressLength]>
     var stages: [Duration]
@@ -101,7 +102,9 @@ struct Oracle {
 
 @Suite("Longest match")
 struct LongestMatchPropertyTests {
-    @Test("live presses become what they are when one looks at all of them", arguments: 0..<300 as Range<UInt64>)
+    @Test(
+        "live presses give the gestures that the reference finds in the whole list",
+        arguments: 0..<300 as Range<UInt64>)
     func liveIsBatch(_ seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<20 {
@@ -117,7 +120,8 @@ struct LongestMatchPropertyTests {
     }
 
     @Test(
-        "stored presses become the same, however they are cut into notifications", arguments: 0..<200 as Range<UInt64>)
+        "stored presses give the reference's gestures, however they are cut into notifications",
+        arguments: 0..<200 as Range<UInt64>)
     func storedIsBatch(_ seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<20 {
@@ -131,7 +135,7 @@ struct LongestMatchPropertyTests {
                 let pause = Duration.milliseconds(Int.random(in: 0...499, using: &generator))
                 if Bool.random(using: &generator) { room.wait(until: room.now + pause, isInclusive: true) }
             }
-            // Old as they are, nothing is left to wait for.
+            // Stored presses are so old that no timer may be left running.
             #expect(room.recogniser.deadline.map { $0 <= room.now } ?? true)
             room.rest()
             #expect(room.gestures.summary == Oracle(vocabulary).gestures(of: presses), "\(vocabulary) \(presses)")
@@ -139,9 +143,11 @@ struct LongestMatchPropertyTests {
         }
     }
 
-    /// The precise form of "no press is lost and none is used twice": where a click is known, and what is too long for one
-    /// is a hold from the first moment on, each press is in exactly one gesture.
-    @Test("every press is in one gesture where each has one of its own", arguments: 0..<200 as Range<UInt64>)
+    /// States "no press is lost and none is used twice" exactly: where a click is in the vocabulary and every longer
+    /// press is a hold, each press is in exactly one gesture.
+    @Test(
+        "each press is in exactly one gesture if the vocabulary has a click and a hold",
+        arguments: 0..<200 as Range<UInt64>)
     func nothingIsLost(_ seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<20 {

@@ -11,7 +11,7 @@ struct MovementTests {
 
     private func room(_ collects: Set<Duration>) -> Room { Room(Vocabulary(collects: collects)) }
 
-    @Test("steps are summed from the first on, for each time that is wanted")
+    @Test("steps of a dial are summed from the first one on, for each collection time")
     func sums() {
         var room = room([.milliseconds(100), .milliseconds(500)])
         for (steps, position) in [(2, 10), (3, 25), (-1, 20)] {
@@ -27,7 +27,7 @@ struct MovementTests {
         #expect(room.told[2].at == .start + .milliseconds(120))
     }
 
-    @Test("a dial that is back where it was is not told")
+    @Test("a dial that is turned back to where it was reports nothing")
     func back() {
         var room = room([.milliseconds(100)])
         room.handle(turn(3))
@@ -37,7 +37,7 @@ struct MovementTests {
         #expect(room.told == [])
     }
 
-    @Test("turning while pressed is another dial")
+    @Test("turns while the dial is pressed are summed apart from turns while it is not")
     func push() {
         var room = room([.milliseconds(100)])
         room.handle(turn(3))
@@ -47,7 +47,7 @@ struct MovementTests {
         #expect(room.told.map(\.part) == [.dial, .push])
     }
 
-    @Test("each slot of a selector is a dial of its own")
+    @Test("each slot of a selector is summed apart")
     func slots() {
         var room = room([.milliseconds(100)])
         for slot in [3, 4, 3] {
@@ -63,7 +63,7 @@ struct MovementTests {
         #expect(room.told.map(\.position) == [30, 40])
     }
 
-    @Test("a dial that is free goes through all slots, and is told with the last")
+    @Test("steps of a free dial are summed across slots, and reported with the last slot")
     func free() {
         var room = room([.milliseconds(100)])
         for slot in [3, 4, 5] {
@@ -79,7 +79,7 @@ struct MovementTests {
         #expect(room.told.map(\.position) == [40])
     }
 
-    @Test("without a time to collect, each step is told")
+    @Test("with a collection time of zero each step is reported")
     func atOnce() {
         var room = room([.zero])
         room.handle(turn(3))
@@ -87,7 +87,7 @@ struct MovementTests {
         #expect(room.told.map(\.word) == ["turn 3", "turn 4"])
     }
 
-    @Test("steps beyond any number stay at the largest")
+    @Test("sums of steps stop at the largest integer")
     func saturating() {
         var room = room([.milliseconds(100)])
         for _ in 0..<3 { room.handle(turn(.max)) }
@@ -96,7 +96,7 @@ struct MovementTests {
         #expect(room.told.map(\.word) == ["turn \(Int.max)", "turn \(-Int.max)"])
     }
 
-    @Test("swipes are told at once, stored ones with their age")
+    @Test("swipes are reported at once, and stored ones have their age")
     func swipes() {
         var room = room([.milliseconds(100)])
         room.handle(

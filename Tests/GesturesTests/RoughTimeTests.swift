@@ -3,8 +3,8 @@ import Gestures
 import TestSupport
 import Testing
 
-/// Of a button that another program hears: what it stored has whole seconds for times.
-@Suite("Presses whose times nobody knows")
+/// Events that flicd forwards from a button's memory have ages in whole seconds, too rough to decide gestures by.
+@Suite("Presses with rough times")
 struct RoughTimeTests {
     private static let triple = Vocabulary(
         patterns: [.click, .doubleClick, [.short, .short, .short]], holdStages: [.milliseconds(400)])
@@ -17,7 +17,7 @@ struct RoughTimeTests {
         }
     }
 
-    @Test("they are what the button made of them, though rules want what no button knows")
+    @Test("presses with rough times become what the button made of them, even if rules ask for other patterns")
     func verdicts() {
         var room = Room(Self.triple)
         let steps: [PressStep] = [
@@ -30,7 +30,7 @@ struct RoughTimeTests {
         #expect(room.gestures.allSatisfy { $0.wasQueued && $0.age == .seconds(2) })
     }
 
-    @Test("the end of one, though it comes as it happens, is left to the button, too; the next is ours again")
+    @Test("the button decides a press with a rough down even if its up is live; the next live train is decided here")
     func mixed() {
         var room = Room(Self.triple)
         for event in Self.rough([.down]) { room.hear(event) }
@@ -46,7 +46,7 @@ struct RoughTimeTests {
         #expect(room.gestures.map(\.word) == ["click", "sss"])
     }
 
-    @Test("a press whose end is stored is what the button says, unless it is decided already")
+    @Test("the button decides a press whose up has a rough time, unless the press was already decided")
     func cut() {
         var room = Room(Self.triple)
         room.hear(Button().event(.down, at: 0))
@@ -62,7 +62,7 @@ struct RoughTimeTests {
         #expect(decided.gestures.map(\.word) == ["click"])
     }
 
-    @Test("they are in no chord")
+    @Test("presses with rough times form no chord")
     func chord() {
         let chord = Chord(members: [.kitchen, .hall])
         var room = Room(Vocabulary(patterns: [.click]), chords: [chord])

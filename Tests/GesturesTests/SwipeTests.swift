@@ -8,12 +8,12 @@ struct SwipeTests {
     static let all = Vocabulary(
         patterns: [.click, .doubleClick], holdStages: [.seconds(1)], usesHoldRelease: true, canBeMoved: true)
 
-    /// The last press is a swipe to the left.
+    /// Presses of which the last one ends as a swipe to the left.
     private func swiped(_ presses: String, _ vocabulary: Vocabulary = all, takesVerdicts: Bool = true) -> Room {
         var room = Room(vocabulary, takesVerdicts: takesVerdicts)
         let button = Button()
         var events = button.events(of: Room.presses(presses))
-        // A button may say of a swipe that its click is over, too.
+        // A button sends a click timeout for a swipe, too, so the events after the swipe stay in the list.
         let last = events.lastIndex { if case .up = $0.step { true } else { false } } ?? 0
         events[last].swipe = .left
         for event in events {
@@ -24,7 +24,7 @@ struct SwipeTests {
         return room
     }
 
-    @Test("a swipe is told with its up, and no click", arguments: [true, false])
+    @Test("a swipe is reported with its up, and is no click", arguments: [true, false])
     func alone(takesVerdicts: Bool) {
         let room = swiped("0-200", takesVerdicts: takesVerdicts)
         #expect(room.told.summary == ["down 1", "up 1", "swipe_left 1"])
@@ -32,13 +32,13 @@ struct SwipeTests {
         #expect(room.told.map(\.at) == [.start, .start, .start])
     }
 
-    @Test("a click before it is decided at once, as if nothing followed", arguments: [true, false])
+    @Test("a click before a swipe is reported at once, before the swipe's up", arguments: [true, false])
     func afterClick(takesVerdicts: Bool) {
         let room = swiped("0-80 200-400", takesVerdicts: takesVerdicts)
         #expect(room.told.summary == ["down 1", "up 1", "down 2", "click 1", "up 2", "swipe_left 2"])
     }
 
-    @Test("three clicks before it are a train of three")
+    @Test("three clicks before a swipe are a triple click")
     func afterTrain() {
         let vocabulary = Vocabulary(
             patterns: [.click, [.short, .short, .short], [.short, .short, .short, .short]], canBeMoved: true)
@@ -46,14 +46,14 @@ struct SwipeTests {
         #expect(room.gestures.summary == ["sss 1-3", "swipe_left 4"])
     }
 
-    @Test("what a press after it becomes has nothing to do with it", arguments: [true, false])
+    @Test("a press a second after a swipe is a click of its own", arguments: [true, false])
     func before(takesVerdicts: Bool) {
         var room = swiped("0-200", takesVerdicts: takesVerdicts)
         room.log(from: Room.presses("0-80"), after: .seconds(1))
         #expect(room.gestures.summary == ["swipe_left 1", "click 2"])
     }
 
-    @Test("a press soon after it is a click, though the button counts two", arguments: [true, false])
+    @Test("a press soon after a swipe is a click, though the button reports a double click", arguments: [true, false])
     func soonAfter(takesVerdicts: Bool) {
         var room = Room(Self.all, takesVerdicts: takesVerdicts)
         let button = Button()
@@ -68,13 +68,13 @@ struct SwipeTests {
         #expect(room.gestures.summary == ["swipe_left 1", "click 2"])
     }
 
-    @Test("what was told as a hold stays one", arguments: [true, false])
+    @Test("a press that was reported as a hold is no swipe", arguments: [true, false])
     func held(takesVerdicts: Bool) {
         let room = swiped("0-1500", takesVerdicts: takesVerdicts)
         #expect(room.gestures.summary == ["hold 1", "hold_release 1"])
     }
 
-    @Test("where a click is all that is wanted it waits for the up, for the press may be a swipe")
+    @Test("a click that could be reported on the down waits for the up if the button can be swiped")
     func clickAlone() {
         let vocabulary = Vocabulary(patterns: [.click], canBeMoved: true)
         #expect(swiped("0-200", vocabulary).gestures.summary == ["swipe_left 1"])
@@ -84,7 +84,7 @@ struct SwipeTests {
         #expect(room.timed == ["click@200"])
     }
 
-    @Test("one that the button had stored keeps its age")
+    @Test("a stored swipe has its age")
     func queued() {
         var room = Room(Self.all)
         let button = Button()
@@ -101,7 +101,7 @@ struct SwipeTests {
         #expect(room.told.last?.at == .start)
     }
 
-    @Test("one whose down was never told is one all the same")
+    @Test("a swipe whose down was never heard is reported")
     func stray() {
         var room = Room(Self.all)
         var event = Button().event(.up(.open), at: 0)
@@ -112,7 +112,7 @@ struct SwipeTests {
         #expect(room.told.map(\.word) == ["up", "swipe_up"])
     }
 
-    @Test("its part is told, and the other button goes its own way")
+    @Test("a swipe belongs to its part, and a click on the other part goes on")
     func parts() {
         var room = Room(Self.all)
         var events = Button().events(of: Room.presses("0-80"))
@@ -131,7 +131,7 @@ struct SwipeTests {
         #expect(room.gestures.map(\.part) == [.small, .big])
     }
 
-    @Test("a press that ends as a swipe forms no chord, and what it held back goes on")
+    @Test("a press that ends as a swipe forms no chord, and a press held back for the chord is a click")
     func chord() {
         var room = Room(
             Vocabulary(patterns: [.click], canBeMoved: true), chords: [Chord(members: [.kitchen, .hall])])
@@ -148,7 +148,7 @@ struct SwipeTests {
         #expect(room.gestures.map(\.word) == ["swipe_left", "click"])
     }
 
-    @Test("a press that a chord took is no swipe")
+    @Test("a press that a chord has used is no swipe")
     func taken() {
         var room = Room(
             Vocabulary(patterns: [.click], canBeMoved: true), chords: [Chord(members: [.kitchen, .hall])])
@@ -160,7 +160,7 @@ struct SwipeTests {
         #expect(room.told.map(\.word) == ["down", "down", "chord 0", "up"])
     }
 
-    @Test("after a restart in its middle it is a swipe, and what follows of it is nothing new")
+    @Test("a press that began before a restart may end as a swipe, and its click timeout reports nothing")
     func restart() {
         let button = Button()
         var before = Room(Self.all)
@@ -181,7 +181,7 @@ struct SwipeTests {
 }
 
 extension Room {
-    /// Presses some time after what was so far.
+    /// Adds presses `pause` after the last event, and waits until every timer has fired.
     fileprivate mutating func log(from presses: [FingerPress], after pause: Duration) {
         wait(until: now + pause)
         let start = Int((now - .start).milliseconds) * 32_768 / 1000

@@ -3,7 +3,7 @@ import Gestures
 import TestSupport
 import Testing
 
-/// What is wanted, what the finger does (from and to, in milliseconds), and what is told when.
+/// The vocabulary, the presses (from and to, in milliseconds), and which gestures are reported at which time.
 struct TrainCase: Sendable, CustomTestStringConvertible {
     var vocabulary: Vocabulary
     var presses: String
@@ -43,7 +43,8 @@ extension Vocabulary {
 @Suite("Trains")
 struct TrainTests {
     static let cases: [TrainCase] = [
-        // Alone on its button a click waits for nothing; beside others, no longer than they need.
+        // A click that is the only gesture of its button does not wait; beside others it waits no longer than they
+        // need.
         TrainCase(.click, "0-80 100-180", "click@0", "click@100"),
         TrainCase(.hold, "0-80", "click@80"),
         TrainCase(.double, "0-80", "click@500"),
@@ -53,7 +54,7 @@ struct TrainTests {
         TrainCase(.triple, "0-700", "click@700"),
         TrainCase(.onlyTriple, "0-80 200-280 400-480", "sss@480"),
 
-        // The gap counts from down to down; at its very end a down still belongs to the train.
+        // The gap counts from down to down. A down at exactly its end still belongs to the train.
         TrainCase(.double, "0-80 500-580", "double_click@580"),
         TrainCase(.double, "0-80 501-581", "click@500", "click@1001"),
         TrainCase(.triple, "0-80 500-580 1000-1080", "sss@1080"),
@@ -61,7 +62,7 @@ struct TrainTests {
             .triple.with { $0.clickGap = .seconds(1) }, "0-80 900-980 1900-1980", "sss@1980"),
         TrainCase(.double.with { $0.clickGap = .milliseconds(200) }, "0-80 300-380", "click@200", "click@500"),
 
-        // Longest match; what is left is a train of its own, with its own times.
+        // The longest pattern wins. The presses that are left make a train of their own, with their own times.
         TrainCase(.double, "0-80 200-280 400-480", "double_click@280", "click@900"),
         TrainCase(.triple, "0-80 200-280", "double_click@700"),
         TrainCase(.triple, "0-80 200-280 400-480 600-680", "sss@480", "click@1100"),
@@ -71,7 +72,7 @@ struct TrainTests {
         TrainCase(.clickThenLong, "0-80 200-280", "click@280", "click@700"),
         TrainCase(.clickThenLong, "0-80 200-280 400-1500", "click@280", "sl@1400"),
 
-        // A hold fires while the button is down, and only as the first press of its train.
+        // A hold fires while the button is down, and only on the first press of a train.
         TrainCase(.all, "0-1500", "hold@1000", "hold_release@1500"),
         TrainCase(.all, "0-1000", "hold@1000", "hold_release@1000"),
         TrainCase(.all, "0-999", "click@999"),
@@ -83,7 +84,8 @@ struct TrainTests {
             }, "0-400", "hold 300@300", "hold_release@400"),
         TrainCase(.all, "0-1500 1600-1680", "hold@1000", "hold_release@1500", "click@2100"),
 
-        // Stages: each at its time; let go before the first one, a long press is nothing.
+        // Each stage of a hold fires at its time. A long press that is released before the first stage makes no
+        // gesture.
         TrainCase(.stages, "0-4000", "hold 500@500", "hold@1000", "hold 3000@3000", "hold_release@4000"),
         TrainCase(.stages, "0-700", "hold 500@500", "hold_release@700"),
         TrainCase(.stages, "0-400", "click@400"),
@@ -91,7 +93,8 @@ struct TrainTests {
         TrainCase(.lateStage, "0-900", "click@900"),
         TrainCase(.lateStage, "0-3000", "hold 3000@3000", "hold_release@3000"),
 
-        // Patterns with `long`: told when the press becomes long, unless a longer pattern is possible.
+        // A pattern that ends with `long` is reported when its last press becomes long, unless a longer pattern is
+        // possible.
         TrainCase(.clickThenLong, "0-80 300-1500", "sl@1300"),
         TrainCase(.longs, "0-1500", "l@2000"),
         TrainCase(.longs, "0-1500 1900-1980", "ls@1980"),
@@ -100,7 +103,7 @@ struct TrainTests {
         TrainCase(.garage, "0-80 200-280 400-1600", "ssl@1400"),
         TrainCase(.garage, "0-80 200-1500 1600-1680", "click@1500", "click@1500", "click@2100"),
 
-        // A fixed mode with other times is read here, as that mode.
+        // A fixed mode with times other than the hardware's is recognised here instead of in the button.
         TrainCase(
             .click.with {
                 $0.fixedMode = .clickAndHold; $0.holdAfter = .milliseconds(400)
@@ -113,7 +116,7 @@ struct TrainTests {
         TrainCase(Vocabulary(clickGap: .seconds(1)), "0-80 900-980", "double_click@980"),
     ]
 
-    @Test("trains become gestures", arguments: cases)
+    @Test("presses become the gestures of the vocabulary, each at its time", arguments: cases)
     func train(_ expected: TrainCase) {
         var room = Room(expected.vocabulary)
         room.press(Room.presses(expected.presses))
@@ -121,7 +124,7 @@ struct TrainTests {
         #expect(room.timed == expected.told)
     }
 
-    @Test("down and up are told at once, whatever becomes of the press")
+    @Test("down and up are reported at once, whatever gesture the press becomes")
     func rawEvents() {
         var room = Room(.garage)
         room.press(Room.presses("0-80 200-280"))
@@ -132,7 +135,7 @@ struct TrainTests {
         #expect(room.told.map(\.presses) == [1...1, 1...1, 2...2, 2...2])
     }
 
-    @Test("the times of a gesture are those of its last press")
+    @Test("a gesture has the times of its last press")
     func times() throws {
         var room = Room(.all)
         room.press(Room.presses("0-80 200-280 1000-3000"))
@@ -149,13 +152,13 @@ struct TrainTests {
         #expect(room.told.last { $0.what == .up }?.heldFor == .seconds(2))
     }
 
-    @Test("radio delay of less than the time left does not split a train")
+    @Test("a radio delay shorter than the time that is left does not split a train")
     func delayedRadio() {
         var room = Room(.triple)
         var generator = SeededGenerator(seed: 1)
         var latest = Int64(0)
         room.delay = {
-            // What came before is never overtaken.
+            // The radio delivers events in order: an event that overtakes an earlier one does not occur.
             latest = Int64.random(in: 0...90_000_000, using: &generator)
             return latest
         }
@@ -167,7 +170,7 @@ struct TrainTests {
         #expect(room.gestures.map(\.word) == Array(repeating: "sss", count: 50))
     }
 
-    @Test("an event delayed by the radio is mended by those behind it")
+    @Test("the time of a delayed down is corrected by the events after it")
     func mendedTime() {
         var room = Room(.hold)
         let events = Button().events(of: Room.presses("0-1500"))
@@ -180,7 +183,7 @@ struct TrainTests {
         #expect(room.told.last?.at == .start)
     }
 
-    @Test("the parts of a button are buttons of their own")
+    @Test("each part of a button has trains of its own")
     func parts() {
         var room = Room(.double)
         for (step, ticks, part) in [

@@ -8,7 +8,7 @@ struct TurnTests {
     static let all = Vocabulary(
         patterns: [.click, .doubleClick], holdStages: [.seconds(1)], usesHoldRelease: true, canBeMoved: true)
 
-    /// Each turn at a time in milliseconds, of the button's only part.
+    /// Presses of a Twist with turns: for each turn, its time in milliseconds and its steps.
     private func turned(
         _ presses: String, _ turns: [(at: Int, steps: Int)], _ vocabulary: Vocabulary = all, takesVerdicts: Bool = true
     ) -> Room {
@@ -34,37 +34,39 @@ struct TurnTests {
         return room
     }
 
-    @Test("a press that is turned is no click", arguments: [true, false])
+    @Test("a press during which the Twist is turned is no click", arguments: [true, false])
     func click(takesVerdicts: Bool) {
         let room = turned("0-400", [(300, 7)], takesVerdicts: takesVerdicts)
         #expect(room.told.summary.filter { !$0.hasPrefix("turn") } == ["down 1", "up 1"])
     }
 
-    @Test("it is no hold either, however long it goes on", arguments: [true, false])
+    @Test("a press during which the Twist is turned is no hold, however long it lasts", arguments: [true, false])
     func hold(takesVerdicts: Bool) {
         let room = turned("0-3000", [(300, -2), (600, -3)], takesVerdicts: takesVerdicts)
         #expect(room.told.summary.filter { !$0.hasPrefix("turn") } == ["down 1", "up 1"])
     }
 
-    @Test("a hold that has been told stays one", arguments: [true, false])
+    @Test("a hold that was reported before the turn gets its release", arguments: [true, false])
     func held(takesVerdicts: Bool) {
         let room = turned("0-3000", [(1500, 20)], takesVerdicts: takesVerdicts)
         #expect(room.gestures.summary.filter { !$0.hasPrefix("turn") } == ["hold 1", "hold_release 1"])
     }
 
-    @Test("a hand that is not quite still clicks and holds", arguments: [("0-400", "click 1"), ("0-1500", "hold 1")])
+    @Test(
+        "a press with small turns of both directions is still a click or a hold",
+        arguments: [("0-400", "click 1"), ("0-1500", "hold 1")])
     func still(presses: String, gesture: String) {
         let room = turned(presses, [(260, 4), (300, -3), (350, 2)])
         #expect(room.gestures.summary.contains(gesture))
     }
 
-    @Test("each press is turned from its own beginning")
+    @Test("turns of one press do not count for the next one")
     func apart() {
         let room = turned("0-400 2000-2400", [(300, 4), (2300, 4)])
         #expect(room.gestures.summary.filter { !$0.hasPrefix("turn") } == ["click 1", "click 2"])
     }
 
-    @Test("a click before it is decided, one soon after it is a click of its own", arguments: [true, false])
+    @Test("a click before a turned press is reported, and a press soon after one is a click", arguments: [true, false])
     func neighbours(takesVerdicts: Bool) {
         let before = turned("0-80 200-700", [(500, 10)], takesVerdicts: takesVerdicts)
         #expect(before.gestures.summary.filter { !$0.hasPrefix("turn") } == ["click 1"])
@@ -72,7 +74,7 @@ struct TurnTests {
         #expect(after.gestures.summary.filter { !$0.hasPrefix("turn") } == ["click 2"])
     }
 
-    @Test("a dial that is turned beside it takes nothing from it")
+    @Test("a turn of the unpressed dial during a press does not cancel the click")
     func dial() {
         var room = Room(Self.all, takesVerdicts: false)
         room.hear(Button().event(.down, at: 0))
@@ -83,7 +85,7 @@ struct TurnTests {
         #expect(room.gestures.map(\.word).contains("click"))
     }
 
-    @Test("turns beyond all numbers are turns")
+    @Test("a sum of turns beyond the largest integer cancels the click and does not trap")
     func endless() {
         var room = Room(Self.all)
         room.hear(Button().event(.down, at: 0))

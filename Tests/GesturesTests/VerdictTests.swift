@@ -4,7 +4,7 @@ import Testing
 
 @testable import Gestures
 
-/// One machine and the timer it asks for. A step without an event: the link is lost.
+/// One press machine and a clock for its timer. A step without an event stands for a lost link.
 private struct Lone {
     var machine: PressMachine
     var log: [(at: Int64, Recognised)] = []
@@ -35,10 +35,10 @@ private struct Lone {
     }
 }
 
-@Suite("The button's verdict and ours")
+@Suite("The button's verdicts and our own recognition")
 struct VerdictTests {
     @Test(
-        "with the button's times, raw recognition is its verdict: the same gestures at the same instants",
+        "recognition from downs and ups alone gives the gestures of the button's verdicts, at the same instants",
         arguments: TriggerMode.allCases, 0..<100 as Range<UInt64>)
     func same(_ mode: TriggerMode, _ seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
@@ -48,7 +48,7 @@ struct VerdictTests {
             let connectedAt = presses[presses.count - 1].up + 20_000
             var live = button.events(of: presses)
             var stored = button.storedEvents(of: presses, connectedAt: connectedAt)
-            // The link is lost behind some event, for no longer than a train waits.
+            // The link is lost after a random event, for less time than a train waits.
             let candidates = live.indices.dropFirst().filter {
                 button.ticks(of: live[$0 - 1]) > connectedAt - 98_000
             }
@@ -68,7 +68,9 @@ struct VerdictTests {
         }
     }
 
-    @Test("a mode derived from the rules is read like the same mode fixed", arguments: TriggerMode.allCases)
+    @Test(
+        "a mode that the rules' gestures imply recognises what the same fixed mode recognises",
+        arguments: TriggerMode.allCases)
     func derived(_ mode: TriggerMode) {
         var vocabulary = Vocabulary(patterns: [.click])
         if mode.hasDoubleClick { vocabulary.patterns.insert(.doubleClick) }
@@ -84,7 +86,8 @@ struct VerdictTests {
     }
 
     @Test(
-        "where no button judges, downs and ups alone give the same gestures", arguments: TriggerMode.allCases,
+        "for a button without verdicts, downs and ups give the gestures of a button with verdicts",
+        arguments: TriggerMode.allCases,
         0..<30 as Range<UInt64>)
     func unjudged(_ mode: TriggerMode, _ seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
@@ -102,7 +105,7 @@ struct VerdictTests {
         #expect(room.told == judged.told)
     }
 
-    @Test("what the button judged stands, though we never saw the press")
+    @Test("a button's verdict counts even if its press was never heard")
     func unseen() {
         var room = Room(Vocabulary())
         for step in [.clickTimeout, .up(.doubleClick), .up(.open), .hold(ofSecondPress: false)] as [PressStep] {
@@ -111,7 +114,7 @@ struct VerdictTests {
         #expect(room.told.summary == ["click 1", "up 2", "double_click 2", "up 3", "hold 4"])
     }
 
-    @Test("the modes asked of the hardware, and how long a click waits")
+    @Test("a vocabulary gives the mode that is set in the button, and how long a click waits")
     func modes() {
         let hold: Set<Duration> = [.seconds(1)]
         let half = Duration.milliseconds(500)

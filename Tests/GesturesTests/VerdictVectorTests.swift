@@ -4,8 +4,8 @@ import Gestures
 import JSON
 import Testing
 
-/// The gestures the maker's own library reports for each code and each gesture, in all four modes.
-@Suite("Gestures as the reference reads them")
+/// The gestures that the manufacturer's own library reports for each event code and each gesture, in all four modes.
+@Suite("Gestures of the reference vectors")
 struct VerdictVectorTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var name: String
@@ -42,12 +42,12 @@ struct VerdictVectorTests {
         return single + gestures
     }()
 
-    @Test("the vectors are there")
+    @Test("all 24 vectors are read")
     func vectorsAreThere() {
         #expect(VerdictVectorTests.cases.count == 24)
     }
 
-    @Test("every code and gesture reads the same", arguments: cases)
+    @Test("every event code and gesture gives the reference's gestures in all four modes", arguments: cases)
     func sameAsReference(_ vector: Case) {
         for mode in TriggerMode.allCases {
             var recogniser = GestureRecogniser()
@@ -59,7 +59,7 @@ struct VerdictVectorTests {
                     ticks: UInt64(place))
                 words += recogniser.handle(.event(event), at: .start).map(\.word)
             }
-            // The others are our own.
+            // Reports that the reference does not have, such as down and up, are left out.
             #expect(
                 words.filter { ["click", "double_click", "hold"].contains($0) } == vector.expected[mode], "\(mode)")
         }
@@ -67,7 +67,7 @@ struct VerdictVectorTests {
 }
 
 extension PressStep {
-    /// The codes of a button event, as the protocol notes list them.
+    /// The event codes of a button event, as the protocol page lists them.
     fileprivate init(code: Int64) {
         switch code {
         case 1, 5: self = .down

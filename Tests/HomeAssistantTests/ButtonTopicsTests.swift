@@ -2,11 +2,11 @@ import HomeAssistant
 import TestSupport
 import Testing
 
-@Suite("Topics a button is asked by")
+@Suite("Topics of requests to a button")
 struct ButtonTopicsTests {
     private let topics = Topics(base: "home/tryck")
 
-    @Test("a word between base and verb is a button's, whatever it is")
+    @Test("the level between base topic and set or get names the button, whatever it contains")
     func requests() {
         #expect(topics.buttonFilters == ["home/tryck/+/set", "home/tryck/+/get"])
         #expect(topics.buttonRequest(of: "home/tryck/80e4da010203/set") == .set("80e4da010203"))
@@ -14,14 +14,14 @@ struct ButtonTopicsTests {
         #expect(topics.buttonRequest(of: "home/tryck/Küche 🛏️/get") == .get("Küche 🛏️"))
     }
 
-    @Test("a word has at most 64 octets", arguments: [1, 64, 65])
+    @Test("a button's name in a topic has at most 64 octets", arguments: [1, 64, 65])
     func length(_ length: Int) {
         let word = String(repeating: "x", count: length)
         #expect(topics.buttonRequest(of: "home/tryck/\(word)/set") == (length > 64 ? nil : .set(word)))
     }
 
     @Test(
-        "other topics are no button's",
+        "other topics are no request to a button",
         arguments: [
             "home/tryck/variables/lights/set", "home/tryck/rules/hall/enabled/set", "home/tryck/rules/set",
             "home/tryck/variables/set", "home/tryck/bridge/set", "home/tryck/bridge/get", "home/tryck//set",
@@ -35,7 +35,7 @@ struct ButtonTopicsTests {
         #expect(topics.buttonRequest(of: topicName) == nil)
     }
 
-    @Test("a word has no control characters")
+    @Test("a button's name in a topic has no control characters")
     func controlCharacters() {
         for octet in UInt8(0)...0x7F {
             let character = Character(UnicodeScalar(octet))
@@ -44,12 +44,12 @@ struct ButtonTopicsTests {
         }
     }
 
-    @Test("a letter that grows together with a slash is still a word of its own")
+    @Test("a combining character after a slash is a name of its own")
     func combining() {
         #expect(topics.buttonRequest(of: "home/tryck/\u{301}/set") == .set("\u{301}"))
     }
 
-    @Test("no topic name traps or gives a word that could become a topic", arguments: UInt64(0)..<100)
+    @Test("no topic name traps or gives a name that could change a topic", arguments: UInt64(0)..<100)
     func hostile(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let octets = random.bytes(Int.random(in: 0...80, using: &random))

@@ -4,28 +4,28 @@ import JSON
 import TestSupport
 import Testing
 
-@Suite("Announcements to Home Assistant")
+@Suite("Discovery messages for Home Assistant")
 struct DiscoveryTests {
     private let discovery = Examples.discovery
 
-    @Test("a button is announced as the file says")
+    @Test("a button's discovery message is that of its golden file")
     func button() throws {
         #expect(try JSONValue(parsing: discovery.payload(Examples.button)) == Examples.golden("button"))
     }
 
-    @Test("the bridge is announced as the file says")
+    @Test("the bridge's discovery message is that of its golden file")
     func bridge() throws {
         #expect(try JSONValue(parsing: discovery.bridgePayload()) == Examples.golden("bridge"))
     }
 
-    @Test("a Duo is two buttons that can be swiped and turned, a Twist a dial", arguments: ["duo", "twist"])
+    @Test("the discovery messages of a Duo and a Twist are those of their golden files", arguments: ["duo", "twist"])
     func models(name: String) throws {
         let device = name == "duo" ? Examples.duo : Examples.twist
         let payload = discovery.payload(device)
         #expect(try JSONValue(parsing: payload) == Examples.golden(name))
     }
 
-    @Test("nothing of them is announced twice under one key")
+    @Test("a Duo's and a Twist's discovery message has no component key twice")
     func keys() throws {
         for device in [Examples.duo, Examples.twist] {
             let names = try #require(try JSONValue(parsing: discovery.payload(device))["components"]).names
@@ -33,7 +33,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("a trigger is called by a word that Home Assistant translates, or by one that people read as it is")
+    @Test("a device trigger has a type that Home Assistant translates, or a type that reads as plain text")
     func triggerNames() throws {
         for device in [Examples.button, Examples.duo, Examples.twist] {
             let components = try #require(try JSONValue(parsing: discovery.payload(device))["components"]?.objectValue)
@@ -46,13 +46,13 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("config topics are made of the base topic, and of nothing that can change")
+    @Test("discovery topics are made of the base topic and an id, and of no name")
     func configTopics() {
         #expect(discovery.configTopic(of: Examples.button.id) == "homeassistant/device/tryck_80e4da010203/config")
         #expect(discovery.bridgeConfigTopic == "homeassistant/device/tryck_bridge_5a1f/config")
     }
 
-    @Test("with several levels and foreign characters in the base topic, topics keep them and ids do not")
+    @Test("a base topic with levels and other letters is kept in topics, and simplified in ids")
     func severalLevels() throws {
         var discovery = discovery
         discovery.topics = Topics(base: "home/küche-1")
@@ -72,7 +72,7 @@ struct DiscoveryTests {
     }
 
     @Test(
-        "other config topics are no button's",
+        "other discovery topics belong to no button",
         arguments: [
             "homeassistant/device/tryck_bridge_5a1f/config", "homeassistant/device/tryck_80e4da010203",
             "homeassistant/device/tryck_80E4DA010203/config", "homeassistant/device/tryck_80e4da01020/config",
@@ -86,7 +86,7 @@ struct DiscoveryTests {
         #expect(discovery.button(ofConfigTopic: topicName) == nil)
     }
 
-    @Test("where no requests are answered nothing is announced that could be set")
+    @Test("without requests over MQTT, no entity that can be set is announced")
     func withoutRequests() throws {
         var discovery = discovery
         discovery.takesRequests = false
@@ -99,7 +99,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("without a file there is no firmware to install")
+    @Test("without a firmware file, no firmware entity is announced")
     func withoutFirmware() throws {
         var device = Examples.button
         device.hasFirmwareFile = false
@@ -108,7 +108,7 @@ struct DiscoveryTests {
         #expect(components["nickname"] != nil)
     }
 
-    @Test("three to eight clicks are announced as they are in use, in order, each with its own trigger")
+    @Test("the click counts from three to eight that rules use are announced in order, each with its own trigger")
     func clicks() throws {
         var device = Examples.button
         device.clickCounts = [8, 4, 2, 9, 5, 3, -1]
@@ -128,7 +128,7 @@ struct DiscoveryTests {
     }
 
     @Test(
-        "a device has a name, its serial where people gave it none, and its id where even that is missing",
+        "a device is announced by its name, else by its serial number, else by its id",
         arguments: [
             ("Hall", "BA00-A00001", "Hall"), ("", "BA00-A00001", "BA00-A00001"), (" \u{a0}", "S", "S"),
             ("", "", "80e4da010203"),
@@ -140,7 +140,7 @@ struct DiscoveryTests {
         #expect(message["device"]?["name"] == .string(announced))
     }
 
-    @Test("whatever people call a button, nothing but its name changes", arguments: UInt64(0)..<50)
+    @Test("a button's name changes nothing in its discovery message but the device name", arguments: UInt64(0)..<50)
     func anyName(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var device = Examples.button
@@ -152,7 +152,7 @@ struct DiscoveryTests {
         #expect(message["device"]?["identifiers"] == usual["device"]?["identifiers"])
     }
 
-    @Test("no announcement says what Home Assistant refuses or what makes it slow")
+    @Test("discovery messages have no field that Home Assistant refuses or that makes it slow")
     func pitfalls() throws {
         for payload in [
             discovery.payload(Examples.button, withdrawn: ["old": "sensor"]),
@@ -173,7 +173,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("an announcement of another installation, or what is none, is not ours")
+    @Test("a discovery message of another installation, or text that is none, is not ours")
     func owner() {
         var other = discovery
         other.installationID = "5a20"
@@ -187,7 +187,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("what a control sends when it is pressed is JSON that the bridge reads")
+    @Test("the payload that a control sends when it is used is JSON that the bridge reads")
     func presses() throws {
         let button = try #require(try JSONValue(parsing: discovery.payload(Examples.button))["components"])
         let install = try #require(button["firmware"]?["payload_install"]?.stringValue)

@@ -4,14 +4,14 @@ import JSON
 import TestSupport
 import Testing
 
-@Suite("Messages for a press")
+@Suite("MQTT messages for a press")
 struct PressMessagesTests {
     private let topics = Topics(base: "home/tryck")
     private let report = PressReport(
         button: ButtonID(BluetoothAddress(rawValue: 0x80E4_DA7A_1B2C)), name: "Bedside \"button\"", sequence: 1042,
         pressCount: 412, at: UTCTime(milliseconds: 1_795_228_200_123), wasQueued: true, age: .milliseconds(1500))
 
-    @Test("a gesture is a bare word and a JSON object, at QoS 1, never retained")
+    @Test("a gesture is published as a plain word and as a JSON object, at QoS 1, not retained")
     func gesture() {
         let messages = topics.messages("double_click", report)
         #expect(messages.map(\.topicName) == ["home/tryck/80e4da7a1b2c/action", "home/tryck/80e4da7a1b2c/event"])
@@ -24,7 +24,7 @@ struct PressMessagesTests {
         #expect(messages.allSatisfy { $0.qos == 1 && !$0.retain })
     }
 
-    @Test("what the small button of a Duo does has topics of its own")
+    @Test("gestures of a Duo's small button have topics of their own")
     func small() {
         var report = report
         report.part = .small
@@ -36,7 +36,7 @@ struct PressMessagesTests {
     }
 
     @Test(
-        "a part, and what a dial did, stand behind all else",
+        "the part and the turn of a dial are the last fields",
         arguments: [
             (ButtonPart.big, nil, #""press_count":412,"part":"big"}"#),
             (
@@ -56,7 +56,7 @@ struct PressMessagesTests {
         #expect(payload.hasSuffix(end))
     }
 
-    @Test("the payload is what the same JSON value is written as", arguments: UInt64(0)..<200)
+    @Test("the event payload equals the encoding of the same JSON value", arguments: UInt64(0)..<200)
     func sameAsValue(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var report = report
@@ -80,7 +80,7 @@ struct PressMessagesTests {
         #expect(try JSONValue(parsing: value.encoded()) == value)
     }
 
-    /// Full of what JSON has to escape.
+    /// A name with many characters that JSON has to escape.
     private static func name(_ random: inout SeededGenerator) -> String {
         var name = ""
         for _ in 0..<Int.random(in: 0...20, using: &random) {
@@ -94,14 +94,14 @@ struct PressMessagesTests {
         return name
     }
 
-    @Test("down and up go to their own topic, not retained")
+    @Test("down and up are published on their own topic, not retained")
     func raw() {
         let message = topics.rawMessage("down", report)
         #expect(message.topicName == "home/tryck/80e4da7a1b2c/raw")
         #expect(!message.retain)
     }
 
-    @Test("a late gesture is told on bridge/event only")
+    @Test("a late gesture is published on bridge/event")
     func stale() throws {
         let message = topics.staleMessage("click", report)
         #expect(message.topicName == "home/tryck/bridge/event")
@@ -119,7 +119,7 @@ struct PressMessagesTests {
     }
 
     @Test(
-        "a request is what follows bridge/request/",
+        "the name of a request is the rest of the topic after bridge/request/",
         arguments: [
             ("home/tryck/bridge/request/permit_join", "permit_join"),
             ("home/tryck/bridge/request/button/rename", "button/rename"),

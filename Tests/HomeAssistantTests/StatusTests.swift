@@ -3,19 +3,19 @@ import HomeAssistant
 import JSON
 import Testing
 
-@Suite("What is retained about bridge and buttons")
+@Suite("Retained messages about the bridge and its buttons")
 struct StatusTests {
     private let status = ButtonStatus(
         id: Examples.button.id, name: Examples.name, state: "ready", batteryMillivolts: 2940, pressCount: 412,
         lastSeen: Examples.time, rssi: -61, triggerMode: "click_and_double_click_and_hold", nickname: "Nightstand",
         firmwareVersion: 10, offeredVersion: 11)
 
-    @Test("a button's state is written as the file says")
+    @Test("a button's status is that of its golden file")
     func button() throws {
         #expect(try JSONValue(parsing: status.json.encoded()) == Examples.golden("button-state"))
     }
 
-    @Test("of a button that was never there, what is not known is null")
+    @Test("the status of a button that was never connected has null for unknown values")
     func unknown() {
         let json = ButtonStatus(id: Examples.button.id, name: "Hall", state: "disconnected", firmwareVersion: 10).json
         for key in ["battery", "battery_voltage", "last_seen", "rssi"] { #expect(json[key] == .null) }
@@ -46,7 +46,7 @@ struct StatusTests {
     }
 
     @Test(
-        "only newer firmware is offered",
+        "firmware is offered only if it is newer than the installed version",
         arguments: [(nil, "10"), (9, "10"), (10, "10"), (11, "11"), (4_294_967_295, "4294967295")]
             as [(UInt32?, String)])
     func offer(offered: UInt32?, latest: String) {
@@ -57,7 +57,7 @@ struct StatusTests {
     }
 
     @Test(
-        "firmware on its way says how far it is",
+        "a firmware update in progress has a percentage from 0 to 100",
         arguments: [(0, 0), (37, 37), (100, 100), (101, 100), (-1, 0)] as [(Int, Int64)])
     func update(percentage: Int, told: Int64) {
         var status = status
@@ -66,7 +66,7 @@ struct StatusTests {
         #expect(status.json["firmware"]?["update_percentage"] == .integer(told))
     }
 
-    @Test("no key is one that a template would take for a method")
+    @Test("no key has the name of a Python dict method, which a Jinja template would call")
     func keys() {
         let methods = [
             "clear", "copy", "fromkeys", "get", "items", "keys", "pop", "popitem", "setdefault", "update", "values",
@@ -76,12 +76,12 @@ struct StatusTests {
         }
     }
 
-    @Test("the bridge's state is written as the file says")
+    @Test("the bridge's information is that of its golden file")
     func bridgeInfo() throws {
         #expect(try JSONValue(parsing: bridge.json.encoded()) == Examples.golden("bridge-info"))
     }
 
-    @Test("a bridge that looks for buttons says until when")
+    @Test("a bridge that looks for new buttons says until when")
     func permitJoin() {
         var bridge = bridge
         bridge.permitJoinEnd = Examples.time
@@ -90,7 +90,7 @@ struct StatusTests {
     }
 
     @Test(
-        "an adapter is called as Linux calls it, another transport as the configuration does",
+        "an adapter is named as in Linux, and another transport as in the configuration",
         arguments: [("hci:1", "hci1"), ("none", "none"), ("h4:tcp:127.0.0.1:6402", "h4:tcp:127.0.0.1:6402")])
     func adapter(transport: String, id: String) {
         var bridge = bridge
@@ -99,7 +99,7 @@ struct StatusTests {
             bridge.json["adapter"] == ["id": .string(id), "address": nil, "state": "powered_off", "powered": false])
     }
 
-    @Test("a listed button says who it is, how it is set and nothing secret")
+    @Test("a listed button has its identity and modes, and no secret")
     func listed() {
         let button = ListedButton(
             identity: ButtonIdentity(

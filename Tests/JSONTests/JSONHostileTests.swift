@@ -2,10 +2,10 @@ import JSON
 import TestSupport
 import Testing
 
-@Suite("JSON from people who mean no good")
+@Suite("Hostile JSON")
 struct JSONHostileTests {
     @Test(
-        "what is not JSON is refused, with the place",
+        "text that is not JSON is refused with a reason and an offset",
         arguments: [
             ("", JSONError.Reason.endsTooEarly, 0), ("{", .endsTooEarly, 1), ("[1", .endsTooEarly, 2),
             ("[1,]", .unexpectedCharacter, 3), ("{a:1}", .unexpectedCharacter, 1), ("01", .invalidNumber, 2),
@@ -27,7 +27,7 @@ struct JSONHostileTests {
         #expect(error?.reason == .notUTF8)
     }
 
-    @Test("64 levels are read, 65 are not")
+    @Test("64 nested levels are read, and 65 are refused")
     func depth() throws {
         func nested(_ depth: Int) -> String {
             String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
@@ -37,7 +37,7 @@ struct JSONHostileTests {
         #expect(throws: JSONError.self) { try JSONValue(parsing: String(repeating: "[", count: 1_000_000)) }
     }
 
-    @Test("no text traps, however it is damaged", arguments: UInt64(0)..<200)
+    @Test("damaged, cut and random text is read or refused without a trap", arguments: UInt64(0)..<200)
     func damaged(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var octets = Array(#"{"a":[1,-2.5e3,true,null,"\u00e9\ud83d\ude00"],"b":{"c":"d"}}"#.utf8)
@@ -47,7 +47,8 @@ struct JSONHostileTests {
         let cut = Array(octets.prefix(Int.random(in: 0...octets.count, using: &random)))
         for text in [octets, cut, random.bytes(40)] {
             guard let value = try? JSONValue(parsing: text) else { continue }
-            // `2e3` is written as `2000`, which is an integer when it is read again; the text stays.
+            // `2e3` is written as `2000`, which is read as an integer, so the written texts are compared and not the
+            // values.
             #expect(try JSONValue(parsing: value.encoded()).encoded() == value.encoded())
         }
     }

@@ -2,16 +2,16 @@ import JSON
 import TestSupport
 import Testing
 
-@Suite("JSON there and back")
+@Suite("JSON written and read again")
 struct JSONRoundTripTests {
-    @Test("what is written is read again as the same value", arguments: UInt64(0)..<200)
+    @Test("a value that is written is read back equal", arguments: UInt64(0)..<200)
     func roundTrip(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let value = Self.value(depth: 0, &random)
         #expect(try JSONValue(parsing: value.encoded()) == value)
     }
 
-    @Test("keys keep their order, and a name that stands twice keeps both")
+    @Test("keys keep their order, and a key that occurs twice keeps both values")
     func order() throws {
         let text = #"{"b":1,"a":2,"b":3}"#
         let value = try JSONValue(parsing: text)
@@ -21,7 +21,7 @@ struct JSONRoundTripTests {
     }
 
     @Test(
-        "numbers keep their kind and their size",
+        "numbers keep their kind, integer or fraction, and their size",
         arguments: [
             ("0", JSONValue.integer(0)), ("-0", .integer(0)), ("9223372036854775807", .integer(.max)),
             ("-9223372036854775808", .integer(.min)), ("9223372036854775808", .number(9_223_372_036_854_775_808)),
@@ -32,7 +32,7 @@ struct JSONRoundTripTests {
     }
 
     @Test(
-        "a number is written so that every reader takes it",
+        "numbers are written in the form every JSON reader takes",
         arguments: [
             (100.0, "100"), (0.1, "0.1"), (1e21, "1e+21"), (-1.5e-9, "-1.5e-09"), (-0.0, "-0.0"),
             (Double.infinity, "null"), (.nan, "null"),
@@ -41,7 +41,7 @@ struct JSONRoundTripTests {
         #expect(JSONValue.number(number).description == text)
     }
 
-    @Test("escapes are read, and control characters are written as such")
+    @Test("escapes are read, and control characters are written escaped")
     func escapes() throws {
         #expect(try JSONValue(parsing: #""\u00e9\n\/\ud83d\ude00\"""#) == "é\n/😀\"")
         #expect(JSONValue.string("a\u{1}\"\\\t").description == #""a\u0001\"\\\t""#)

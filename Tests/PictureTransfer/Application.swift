@@ -1,21 +1,21 @@
 public import BluetoothHost
 public import ButtonModel
 
-/// A host with somebody who uses it: driven as the host is, its events taken care of inside.
+/// A host together with the program that uses it. It is driven like `Host`, and handles the host's events itself.
 public protocol Application {
     var desk: HostDesk { get set }
     mutating func happened(_ event: Host.Event, at now: Instant)
 }
 
 extension Application {
-    /// As `Host.handle`; what comes back has no events in it.
+    /// Like `Host.handle`, but the effects contain no events.
     public mutating func handle(_ input: Host.Input, at now: Instant) -> [Host.Effect] {
         tell(input, at: now)
         while let event = desk.nextEvent() { happened(event, at: now) }
         return desk.takeEffects()
     }
 
-    /// - Returns: what came of it, which `happened` is told as well.
+    /// - Returns: the events that follow, which `happened` is called with as well.
     @discardableResult
     mutating func tell(_ input: Host.Input, at now: Instant) -> [Host.Event] { desk.tell(input, at: now) }
 
@@ -23,8 +23,8 @@ extension Application {
     mutating func perform(_ command: Host.Command, at now: Instant) -> [Host.Event] { tell(.perform(command), at: now) }
 }
 
-/// Keeps what a host says in order. Somebody who reacts to an event makes it say more; that goes out behind all
-/// packets of the input the event came of.
+/// Keeps the effects of a host in order. Commands given while an event is handled make further effects; they follow all
+/// effects of the input that made the event.
 public struct HostDesk: Sendable {
     public private(set) var host: Host
     private var effects: [Host.Effect] = []

@@ -1,14 +1,14 @@
 public import BluetoothHost
 public import ButtonModel
 
-/// The peripheral: advertises whenever nobody is connected, and keeps what has come when a link is lost.
+/// The peripheral: advertises while no central is connected, and keeps the received octets when a link is lost.
 public struct PictureReceiver: Application, Sendable {
     public var desk: HostDesk
     private let advertisement: Advertisement
     private let details: String
     private let spsm = SPSM(rawValue: 0x0081)
 
-    /// The receipt as it was written: while it stays the same, so does what was received.
+    /// The receipt as it was written. The received octets are kept as long as the same receipt is written again.
     public private(set) var receipt: [UInt8] = []
     public private(set) var received: [UInt8] = []
     public private(set) var links = 0

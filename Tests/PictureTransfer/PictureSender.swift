@@ -1,13 +1,13 @@
 public import BluetoothHost
 public import ButtonModel
 
-/// The central: looks for a receiver, and sends it one picture over as many links as that takes.
+/// The central: scans for a receiver, and sends it one picture over as many links as are needed.
 public struct PictureSender: Application, Sendable {
-    /// The one being used; a lost link ends it.
+    /// The transfer over the present link; it ends when the link is lost.
     private struct Transfer: Sendable {
         var link: ConnectionHandle
         var handles: [UUID: AttributeHandle] = [:]
-        /// Octets of the picture that need not be sent any more.
+        /// How many octets the receiver already has or were handed to the channel.
         var sent: Int?
         var channel: Channel?
     }
@@ -17,9 +17,9 @@ public struct PictureSender: Application, Sendable {
     private let receipt: [UInt8]
     private var transfer: Transfer?
 
-    /// What the receiver says of itself.
+    /// The receiver's description of itself.
     public private(set) var details: String?
-    /// Where each transfer began in the picture.
+    /// The offset in the picture at which each transfer began.
     public private(set) var beginnings: [Int] = []
     public private(set) var lostLinks = 0
     public private(set) var isDone = false
@@ -38,7 +38,7 @@ public struct PictureSender: Application, Sendable {
         case .advertised(let report):
             guard ADStructure.parse(report.data).serviceUUIDs.contains(PictureService.uuid) else { break }
             perform(.stopScanning, at: now)
-            // From now on it is connected to whenever it advertises.
+            // From here on the controller connects to the receiver whenever it advertises.
             perform(.setAcceptList([report.address]), at: now)
         case .connected(let connection):
             transfer = Transfer(link: connection.handle)
@@ -103,7 +103,7 @@ public struct PictureSender: Application, Sendable {
         }
     }
 
-    /// As much as the channel takes now.
+    /// Sends as much as the channel takes now.
     private mutating func sendMore(at now: Instant) {
         guard let transfer, let channel = transfer.channel, var sent = transfer.sent else { return }
         while sent < picture.count {

@@ -1,18 +1,18 @@
 public import BluetoothHost
 import Bytes
 
-/// A service that takes one picture, over as many links as it needs.
+/// A GATT service that receives one picture, over as many links as are needed.
 ///
 /// | characteristic | properties      | value                                                           |
 /// |----------------|-----------------|-----------------------------------------------------------------|
-/// | details        | read            | what the receiver has to say of itself: text                    |
-/// | receipt        | write           | the picture that will come: its length (4), its name as text    |
+/// | details        | read            | the receiver's description of itself: text                      |
+/// | receipt        | write           | the picture that follows: its length (4), its name as text      |
 /// | progress       | read, indicate  | octets of that picture received so far (4)                      |
 /// | psm            | read            | where to open the channel for it (2)                            |
 ///
 /// The sender writes the receipt, reads the progress, opens the channel, and sends the picture from there on, in
 /// SDUs of any length. The receiver counts whole SDUs. When the link is lost, the sender connects again and does the
-/// same: a receipt that says what the last one said keeps what has come. The progress is indicated at the end.
+/// same: a receipt equal to the last one keeps what has come. The progress is indicated at the end.
 public enum PictureService {
     public static let uuid = characteristic(0)
     public static let details = characteristic(1)
@@ -40,7 +40,7 @@ public enum PictureService {
         ]
     }
 
-    /// `50490000-7470-4b8e-9a3c-000000000000` and those after it, in the order of the wire.
+    /// `50490000-7470-4b8e-9a3c-000000000000` and the UUIDs that follow it, in the octet order of the wire.
     private static func characteristic(_ number: UInt8) -> UUID {
         .long([0, 0, 0, 0, 0, 0, 0x3C, 0x9A, 0x8E, 0x4B, 0x70, 0x74, number, 0, 0x49, 0x50])
     }

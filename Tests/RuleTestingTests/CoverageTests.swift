@@ -2,7 +2,7 @@ import RuleTesting
 import TestSupport
 import Testing
 
-/// What no test came to.
+/// Reports of the steps that no test has reached.
 @Suite("Coverage of rule tests")
 struct CoverageTests {
     private func gaps(_ rules: String, _ steps: String) throws -> [String] {
@@ -39,7 +39,7 @@ struct CoverageTests {
           - {id: two, triggers: {button: b, event: click}, actions: {log: eleven}}
         """
 
-    @Test("without a test there is nothing that was reached")
+    @Test("without an event every rule and script step is reported as unreached")
     func none() throws {
         let none = try gaps(Self.rules, "- advance: 1s")
         #expect(
@@ -49,7 +49,7 @@ struct CoverageTests {
             ])
     }
 
-    @Test("rules, branches, entries, steps and scripts, the outermost of each")
+    @Test("unreached rules, branches, entries, steps and scripts are reported, each without the steps inside it")
     func some() throws {
         let some = try gaps(Self.rules, "- event: {button: a, event: click}")
         #expect(
@@ -61,7 +61,7 @@ struct CoverageTests {
             ])
     }
 
-    @Test("a step that a trace has no more room for was reached nevertheless")
+    @Test("a step beyond the 200 lines of a trace counts as reached")
     func longRuns() throws {
         let rules = """
             rules:
@@ -78,7 +78,7 @@ struct CoverageTests {
             ])
     }
 
-    @Test("what stands once and belongs to two rules is reached for each by itself")
+    @Test("steps that two rules share by an alias are reached for each rule apart")
     func shared() throws {
         let rules = """
             x-steps: &steps [{log: x}, {delay: 1s}, {log: y}]
@@ -91,7 +91,7 @@ struct CoverageTests {
         #expect(shared == ["home.yaml:6:42 two › actions[2].log"])
     }
 
-    @Test("runs that a restart or a reload cut off have come as far as they did")
+    @Test("steps of a run that a restart cut off count as reached up to there")
     func cut() throws {
         let rules = """
             rules:
@@ -101,7 +101,7 @@ struct CoverageTests {
         #expect(try gaps(rules, "- event: {button: a, event: click}\n- restart") == [])
     }
 
-    @Test("a hundred tests of ten thousand rules take seconds, not minutes")
+    @Test("a hundred tests of ten thousand rules take less than a minute")
     func large() throws {
         var text = "rules:\n"
         for number in 0..<10_000 {

@@ -1,7 +1,7 @@
 import RuleTesting
 import Testing
 
-/// What a test can expect, and what is said when it is otherwise.
+/// What a test can expect, and the text that is shown if something else happened.
 @Suite("Expectations of rule tests")
 struct ExpectationTests {
     private static func rule(_ actions: String, _ more: String = "") -> String {
@@ -10,7 +10,7 @@ struct ExpectationTests {
 
     private static let click = "- event: {button: a, event: click}\n"
 
-    @Test("every field of an effect can be asked for, or left out")
+    @Test("every field of an effect can be expected or omitted")
     func fields() throws {
         try Tested.passes(
             """
@@ -37,7 +37,7 @@ struct ExpectationTests {
                 """)
     }
 
-    @Test("each attempt counts, and has its time")
+    @Test("each attempt of a retry is an effect with a time of its own")
     func attempts() throws {
         try Tested.passes(
             """
@@ -62,7 +62,7 @@ struct ExpectationTests {
                 """)
     }
 
-    @Test("a step that fails before it does anything is none, and quiet lines are seen by those who look for them")
+    @Test("a step that fails before it is performed is no effect, and debug and info logs are effects only if expected")
     func quiet() throws {
         try Tested.passes(
             """
@@ -84,7 +84,7 @@ struct ExpectationTests {
                 """)
     }
 
-    @Test("every outcome of a rule")
+    @Test("every outcome of a rule can be expected")
     func outcomes() throws {
         try Tested.passes(
             """
@@ -125,7 +125,7 @@ struct ExpectationTests {
                 """)
     }
 
-    @Test("a dry run does nothing")
+    @Test("a dry run has no effects")
     func dryRun() throws {
         try Tested.passes(
             """
@@ -139,9 +139,9 @@ struct ExpectationTests {
             steps: Self.click + "- expect: []\n- expect_rules: {one: completed}\n- expect_variables: {n: 1}")
     }
 
-    // MARK: What is said
+    // MARK: Texts of failures
 
-    @Test("what was expected, what happened, and why")
+    @Test("a failure shows what was expected, what happened, and why")
     func effects() throws {
         let text = try Tested.failure(
             """
@@ -178,7 +178,7 @@ struct ExpectationTests {
                 """)
     }
 
-    @Test("the position is that of the step's key")
+    @Test("a failure has the position of the step's key")
     func place() throws {
         let report = try Tested.report(
             Tested.text(Self.rule("{log: x}"), given: "{}", steps: Self.click + "- expect: [{log: y}]"))
@@ -187,7 +187,7 @@ struct ExpectationTests {
         #expect(report.results.first?.name == "it")
     }
 
-    @Test("who asks for times is shown times; who asks for nothing is told of nothing")
+    @Test("a failure shows times only if times were expected")
     func times() throws {
         let late = try Tested.failure(
             Self.rule("[{delay: 1s}, {publish: {topic: t}}]"),
@@ -200,7 +200,7 @@ struct ExpectationTests {
         #expect(none == "  expected  publish t\n  happened  nothing\n  why       one › actions[0].delay: waits 1h")
     }
 
-    @Test("whoever waits for a line is shown what was said instead, but nobody else")
+    @Test("a failure shows info logs only if a log was expected")
     func lines() throws {
         #expect(
             try Tested.failure(Self.rule("{log: x}"), steps: Self.click + "- expect: [{log: y}]").hasPrefix(
@@ -210,7 +210,7 @@ struct ExpectationTests {
                 "  expected  publish\n  happened  nothing\n"))
     }
 
-    @Test("programs and requests, as they are told")
+    @Test("programs and requests are shown in a failure with their arguments, environment, headers and body")
     func programs() throws {
         let actions = """
             [{run: [prog, a b]}, {shell: {script: "echo $1", args: [x]}},
@@ -238,7 +238,7 @@ struct ExpectationTests {
                 """))
     }
 
-    @Test("variables and outcomes that are others")
+    @Test("a failure shows only the variables and outcomes that differ")
     func variables() throws {
         let rules = Self.rule("{set: {n: 2, s: ''}}", "variables: {n: 1, s: \"0\", b: true}")
         #expect(
@@ -255,7 +255,7 @@ struct ExpectationTests {
                 "  expected  one: failed\n  happened  one: completed\n"))
     }
 
-    @Test("only what happened since the expectation before is told")
+    @Test("a failure shows only what happened since the last expectation")
     func since() throws {
         let text = try Tested.failure(
             """
@@ -272,7 +272,7 @@ struct ExpectationTests {
                 """)
     }
 
-    @Test("a secret is compared by its value and never shown, however it is written")
+    @Test("a secret is compared by its value and never shown")
     func secrets() throws {
         let rules = """
             variables: {place: ""}
@@ -317,7 +317,7 @@ struct ExpectationTests {
                     """), secrets: secrets)
     }
 
-    @Test("of much that happened the last is shown")
+    @Test("of many events a failure shows only the last")
     func much() throws {
         let text = try Tested.failure(
             Self.rule("{repeat: {count: 50, every: 20ms, actions: {log: '{{ repeat.index }}'}}}"),

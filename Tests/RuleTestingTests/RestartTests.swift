@@ -1,7 +1,7 @@
 import RuleTesting
 import Testing
 
-/// `restart` and `reload` in a test.
+/// The steps `restart` and `reload` of a test.
 @Suite("Restarts and reloads in rule tests")
 struct RestartTests {
     private static let rules = """
@@ -22,7 +22,7 @@ struct RestartTests {
 
         """
 
-    @Test("what is kept is there after a restart, and what waited goes on with the time it had left")
+    @Test("after a restart variables are restored and waiting runs go on with the time they had left")
     func restart() throws {
         try Tested.passes(
             Self.rules, given: "{states: {lamp: 'ON'}}",
@@ -45,7 +45,7 @@ struct RestartTests {
                 """)
     }
 
-    @Test("after too long a stop nothing goes on")
+    @Test("after a long stop waiting runs are interrupted")
     func overdue() throws {
         try Tested.passes(
             Self.rules,
@@ -58,7 +58,7 @@ struct RestartTests {
                 """)
     }
 
-    @Test("a train under way goes on as one that came late")
+    @Test("a train of presses in progress goes on after a restart as a queued event")
     func train() throws {
         try Tested.passes(
             """
@@ -76,7 +76,7 @@ struct RestartTests {
                 """)
     }
 
-    @Test("programs that ran are not waited for, and cooldowns hold")
+    @Test("after a restart runs with programs are interrupted, and cooldowns go on")
     func programs() throws {
         try Tested.passes(
             """
@@ -110,7 +110,7 @@ struct RestartTests {
           - {id: fresh, triggers: {button: c, event: click}, actions: {log: fresh}}
         """
 
-    @Test("another file takes the place of the entry file: runs of rules that changed end, values stay")
+    @Test("a reload of another file cancels the runs of changed rules and keeps variables and states")
     func reload() throws {
         try Tested.passes(
             Self.rules, given: "{states: {lamp: 'ON'}}",
@@ -128,7 +128,7 @@ struct RestartTests {
                 """, files: ["other.yaml": Self.other])
     }
 
-    @Test("the same files change nothing, and files with errors neither")
+    @Test("a reload of the same files or of files with errors changes nothing")
     func unchanged() throws {
         try Tested.passes(
             Self.rules,

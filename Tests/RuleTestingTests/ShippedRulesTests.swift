@@ -4,7 +4,7 @@ import RuleTesting
 import Rules
 import Testing
 
-/// The rules that come with the program do what their own tests say.
+/// Runs the tests of the rules that come with the program.
 @Suite("Rules that are shipped")
 struct ShippedRulesTests {
     static let recipes = (try? FileManager.default.contentsOfDirectory(atPath: folder.path))?.sorted() ?? []
@@ -24,18 +24,19 @@ struct ShippedRulesTests {
         return try #require(loaded.value)
     }
 
-    @Test("there are recipes")
+    @Test("at least eleven recipes are found")
     func some() {
         #expect(Self.recipes.count >= 11)
     }
 
     @Test(
-        "every recipe loads without a word, its tests pass and come to every rule, branch and step", arguments: recipes)
+        "every recipe loads without diagnostics, and its tests pass and reach every rule, branch and step",
+        arguments: recipes)
     func recipe(name: String) throws {
         try check("rules/recipes/\(name)")
     }
 
-    @Test("so do the rules to begin with")
+    @Test("rules/home.yaml loads without diagnostics, and its tests pass and reach every step")
     func home() throws {
         try check("rules/home.yaml")
     }

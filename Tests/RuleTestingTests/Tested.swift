@@ -5,7 +5,7 @@ import RuleTesting
 import Rules
 import Testing
 
-/// Rules and their tests from a text, run.
+/// Loads rules and tests from a text and runs the tests.
 enum Tested {
     static let root = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -18,7 +18,7 @@ enum Tested {
 
         """
 
-    /// - Parameter files: that `reload` and `include` find.
+    /// - Parameter files: the files that `reload` and `include` find.
     static func set(
         _ text: String, files: [String: String] = [:], secrets: String = "",
         _ location: SourceLocation = #_sourceLocation
@@ -39,7 +39,7 @@ enum Tested {
         RuleTestRunner.run(try set(text, files: files, secrets: secrets, location))
     }
 
-    /// All tests pass, and there are some.
+    /// Expects at least one test, and that all tests pass.
     static func passes(
         _ text: String, files: [String: String] = [:], secrets: String = "",
         _ location: SourceLocation = #_sourceLocation
@@ -51,7 +51,7 @@ enum Tested {
         }
     }
 
-    /// Steps of one test of these rules; it passes.
+    /// Expects a test with these steps to pass for these rules.
     static func passes(
         _ rules: String, given: String = "{}", steps: String, files: [String: String] = [:],
         _ location: SourceLocation = #_sourceLocation
@@ -59,7 +59,7 @@ enum Tested {
         try passes(text(rules, given: given, steps: steps), files: files, secrets: "", location)
     }
 
-    /// What the only failure says, without its first line.
+    /// The text of the only failure, without its first line.
     static func failure(
         _ rules: String, given: String = "{}", steps: String, secrets: String = "",
         _ location: SourceLocation = #_sourceLocation

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Conditions on the time of day")
 struct ConditionTests {
-    /// What the condition says on that day of January 2026; the 15th is a Thursday.
+    /// What the condition on this window gives on that day of January 2026; the 15th is a Thursday.
     static func verdict(
         _ after: String?, _ before: String?, weekdays: Set<LocalTime.Weekday> = [], day: Int = 15, at time: String,
         location: Location? = nil
@@ -32,7 +32,7 @@ struct ConditionTests {
         return (verdict.holds, verdict.reason)
     }
 
-    @Test("after belongs to the window, before does not; one that spans midnight holds on both sides of it")
+    @Test("a time window contains its after time, not its before time, and may span midnight")
     func windows() throws {
         typealias Row = (after: String?, before: String?, time: String, holds: Bool)
         let rows: [Row] = [
@@ -49,13 +49,13 @@ struct ConditionTests {
         }
     }
 
-    @Test("it says what time it was, and of which window")
+    @Test("a verdict on a time condition names the time and the window")
     func reasons() throws {
         #expect(try ConditionTests.verdict("21:30", "04:00", at: "12:00").reason == "time: 12:00 is not in 21:30…04:00")
         #expect(try ConditionTests.verdict("18:00", nil, at: "18:00:05").reason == "time: 18:00:05 is in 18:00…24:00")
     }
 
-    @Test("a weekday is that on which the window began")
+    @Test("a weekday in a time condition is the day on which the window began")
     func weekdays() throws {
         let friday = 16, saturday = 17
         func holds(_ day: Int, _ time: String, _ after: String? = "22:00", _ before: String? = "02:00") throws -> Bool {
@@ -73,7 +73,7 @@ struct ConditionTests {
                 == "time: 01:00 is in 22:00…02:00, but that began on thu, not mon, fri")
     }
 
-    @Test("sun words are those of the local day; where the sun does not rise, from sunset to sunrise is all day")
+    @Test("sun times are those of the local day, and on a day without a sunrise it is night all day")
     func sun() throws {
         let amsterdam = Location(latitude: 52.37, longitude: 4.9)
         let night = try ConditionTests.verdict("sunset - 30m", "sunrise", at: "22:15", location: amsterdam)
@@ -86,7 +86,7 @@ struct ConditionTests {
         #expect(dark.reason.hasSuffix("the sun does not rise that day"))
     }
 
-    @Test("a clock that is not to be believed makes every condition on the time false, and says why")
+    @Test("with an implausible clock every time condition is false and says why")
     func unbelievable() throws {
         let day = Condition(.time(TimeCondition(after: try Clock("00:00"))))
         var talk = House.talk(
@@ -105,7 +105,7 @@ struct ConditionTests {
         #expect(talk.click().prefix(2) == ["started 2 time", "started 3 in_time"])
     }
 
-    @Test("before the time is known no condition on it holds")
+    @Test("before the time is known every time condition is false")
     func unknown() throws {
         let day = Condition(.time(TimeCondition(after: try Clock("00:00"))))
         var talk = Transcript(RuleEngine(House.set([.on(.click, of: .any, if: [day], do: .say("time"))])))

@@ -6,10 +6,10 @@ import Testing
 
 @testable import Rules
 
-@Suite("What rules know of buttons and of one another")
+@Suite("What rules know of buttons and of other rules")
 struct FactTests {
     @Test(
-        "connected and disconnected are events; the first connection after the start, and what has not changed, are none"
+        "a link that changes is an event, but not its first report after the start and not a repeated report"
     )
     func links() {
         var talk = House.talk(
@@ -25,14 +25,14 @@ struct FactTests {
         #expect(talk.tell(.linkChanged(House.kitchen, isConnected: true)).first == "started 3 new")
     }
 
-    @Test("for a test of the rules a connection is an event each time")
+    @Test("in a test of rules each connection that the test gives is an event")
     func givenLinks() {
         var talk = House.talk(.on(.connected, do: .say("in")))
         #expect(talk.tell(.given(.linkChanged(House.kitchen, isConnected: true))).first == "started 1 rule")
         #expect(talk.tell(.given(.linkChanged(House.kitchen, isConnected: true))).first == "started 2 rule")
     }
 
-    @Test("a battery that is low is an event of its button")
+    @Test("a low battery is an event of its button")
     func batteryLow() throws {
         var talk = House.talk(
             .on(
@@ -43,7 +43,7 @@ struct FactTests {
         #expect(talk.tell(.batteryLow(House.kitchen)).contains("2 says kitchen battery_low"))
     }
 
-    @Test("a button is connected, held, has a battery and a last event")
+    @Test("a rule can read whether a button is connected and held, its battery and its last event")
     func buttons() throws {
         let text =
             "{{ buttons.kitchen.connected }} {{ buttons.kitchen.held }} {{ buttons.kitchen.battery ?? 0 }} "
@@ -63,7 +63,7 @@ struct FactTests {
         #expect(talk.click(of: House.hall).contains("4 says false false 87 double_click 4s"))
     }
 
-    @Test("conditions see the event before this one, steps see this one")
+    @Test("conditions see the button's last event before this one, and steps see this one")
     func lastEvent() throws {
         var talk = House.talk(
             .on(
@@ -73,7 +73,7 @@ struct FactTests {
         #expect(talk.click().contains("1 says click"))
     }
 
-    @Test("a rule knows whether another is enabled, runs, ran, and how that ended")
+    @Test("a rule can read whether another rule is enabled and running, when it last ran and with what result")
     func rules() throws {
         let ids = ["slow", "ask"]
         let text =
@@ -90,7 +90,7 @@ struct FactTests {
         #expect(talk.event(.pattern([.short, .short])).contains("4 says false 0 2s [failed]"))
     }
 
-    @Test("what an event says of its button")
+    @Test("a trigger has the button's identity, part, steps, position and slot")
     func trigger() throws {
         let text =
             "{{ trigger.button }} {{ trigger.uuid }} {{ trigger.serial }} {{ trigger.address }} {{ trigger.nickname }} "
@@ -110,9 +110,9 @@ struct FactTests {
     }
 }
 
-@Suite("Holding a button")
+@Suite("Repeating while a button is held")
 struct HoldTests {
-    @Test("what repeats while it is held ends when it is let go, and rules for hold_release still run")
+    @Test("a repeat while held ends with the release, and the rules for hold_release run after it")
     func release() {
         var talk = House.talk(
             .on(.hold(after: nil), id: "dim", do: .repeatWhileHeld(.say("dim")), .say("end")),
@@ -128,7 +128,7 @@ struct HoldTests {
             ])
     }
 
-    @Test("so it does when the link is lost, the rule is disabled, or a reload changes it")
+    @Test("a repeat while held ends when the link is lost, the rule is disabled or a reload changes the rule")
     func otherEnds() {
         func held() -> Transcript<RuleEngine> {
             var talk = House.talk(.on(.hold(after: nil), do: .repeatWhileHeld(.say("dim"))))
@@ -148,7 +148,7 @@ struct HoldTests {
         #expect(talk.event(.up) == ["completed 1"])
     }
 
-    @Test("a part of a button that is let go ends what that part holds, and nothing else")
+    @Test("the release of one part of a button ends only the repeats of that part")
     func parts() {
         var talk = House.talk(.on(.down, scope: .button, do: .repeatWhileHeld(.say("dim"))))
         #expect(talk.event(.down, part: .big) == ["started 1 rule", "1 says dim"])
@@ -157,16 +157,18 @@ struct HoldTests {
         #expect(talk.event(.up, part: .big) == ["completed 1"])
     }
 
-    @Test("a press that came late holds nothing")
+    @Test("a stored press repeats nothing while held")
     func late() {
         var talk = House.talk(.on(.down, do: .repeatWhileHeld(.say("dim")), .say("end")))
         #expect(talk.event(.down, age: .seconds(1)) == ["started 1 rule", "1 says end", "completed 1"])
     }
 }
 
-@Suite("From presses to runs")
+@Suite("From button events to runs")
 struct PressTests {
-    @Test("a click beside a double click starts its rule when the button is sure, and tells what it saw on the way")
+    @Test(
+        "a click with a possible double click starts its rule at the click timeout, after its down and up were reported"
+    )
     func click() {
         var talk = House.talk(
             .on(.click, id: "click", do: .say("click")), .on(.doubleClick, id: "double", do: .say("double")))
@@ -182,7 +184,7 @@ struct PressTests {
         #expect(effects.compactMap(\.words) == ["started 1 click", "1 says click", "completed 1"])
     }
 
-    @Test("a train is kept as a text, and goes on after a restart as one that came late")
+    @Test("a train saved as text continues after a restart as a queued event")
     func savedTrain() throws {
         let rules: [Rule] = [
             .on(.click, id: "click", queued: .accept, do: .say("click")),
@@ -202,7 +204,7 @@ struct PressTests {
         #expect(after.pass(.seconds(11)).contains("1 says click"))
     }
 
-    @Test("a press that a restart hours later brings back is too old, though its button says nothing more")
+    @Test("a press saved before a restart hours ago is dropped as too old")
     func oldTrain() throws {
         let rules: [Rule] = [
             .on(.click, id: "click", queued: .limited(maximumAge: .seconds(60), keepLast: false), do: .say("click")),
@@ -229,7 +231,7 @@ struct PressTests {
         }
     }
 
-    @Test("rotation is summed for as long as the rule says")
+    @Test("rotation is summed for the collection time of the rule")
     func rotation() throws {
         var talk = House.talk(
             .on(

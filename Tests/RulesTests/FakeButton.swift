@@ -1,8 +1,8 @@
 import ButtonModel
 import Rules
 
-/// A button that reports presses as raw as they come: its own clock is that of the test, and the verdicts in its steps
-/// are those a button would give.
+/// A button that reports raw presses. Its clock is that of the test, and its steps have the verdicts that a real button
+/// would give.
 struct FakeButton {
     let id: ButtonID
     private var counter: UInt32 = 0

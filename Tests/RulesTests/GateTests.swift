@@ -6,9 +6,9 @@ import Testing
 
 @testable import Rules
 
-@Suite("The gates of a rule")
+@Suite("Gates of a rule")
 struct GateTests {
-    @Test("what was recognised comes first, then which rules start, then what they do")
+    @Test("the effects of an event are what was recognised, then which rules start, then their steps")
     func order() {
         var talk = House.talk(
             .on(.click, id: "a", do: .say("a")), .on(.doubleClick, id: "b", do: .say("b")),
@@ -22,7 +22,7 @@ struct GateTests {
             ])
     }
 
-    @Test("conditions see the world as it was before any rule did something")
+    @Test("conditions see the world before any rule acted on the event")
     func snapshot() throws {
         var talk = House.talk(
             .on(.click, id: "louder", do: .set(0, to: .integer(50))),
@@ -38,7 +38,7 @@ struct GateTests {
                 "stopped quiet, dropped_conditions: variables.volume == 30 is false (variables.volume = 50)"))
     }
 
-    @Test("the first condition that does not hold ends the asking, and says what it saw")
+    @Test("conditions are evaluated up to the first that is false, and the reason shows its values")
     func conditions() throws {
         var talk = House.talk(
             .on(
@@ -54,7 +54,7 @@ struct GateTests {
         #expect(talk.machine.statistics(of: "rule")?.conditionErrors == 0)
     }
 
-    @Test("a condition that cannot be evaluated is false, says why, and is counted")
+    @Test("a condition that cannot be evaluated is false, gives the failure as reason and is counted")
     func conditionErrors() throws {
         var talk = House.talk(.on(.click, if: [try .that("10 // variables.volume == 1")], do: .say("hello")))
         talk.given(.requested(.setVariable("volume", .integer(0))))
@@ -67,7 +67,7 @@ struct GateTests {
         #expect(talk.machine.latestOutcome(of: "rule") == .droppedConditions)
     }
 
-    @Test("a match exactly at the end of the cooldown passes, one before it does not")
+    @Test("an event exactly at the end of a cooldown starts the rule, and an earlier one does not")
     func cooldown() {
         var talk = House.talk(.on(.click, cooldown: .seconds(5), do: .say("hello")))
         #expect(
@@ -80,7 +80,7 @@ struct GateTests {
         #expect(talk.click().first == "started 2 rule")
     }
 
-    @Test("a rate is a sliding window: the run that leaves it makes room for one")
+    @Test("a rate limit is a sliding window: each run that leaves it makes room for one")
     func rateLimit() {
         var talk = House.talk(.on(.click, rate: Rule.Rate(count: 2, per: .seconds(10)), do: .say("hello")))
         #expect(talk.click().first == "started 1 rule")
@@ -93,7 +93,7 @@ struct GateTests {
         #expect(talk.click().first?.hasPrefix("stopped rule, dropped_rate") == true)
     }
 
-    @Test("with scope: button each button has its own cooldown and rate, otherwise all have one")
+    @Test("with scope: button each button has a cooldown and rate of its own, otherwise all buttons share one")
     func scope() {
         var own = House.talk(.on(.click, of: .any, scope: .button, cooldown: .seconds(5), do: .say("hello")))
         #expect(own.click().first == "started 1 rule")
@@ -104,7 +104,7 @@ struct GateTests {
         #expect(shared.click(of: House.hall).first?.hasPrefix("stopped") == true)
     }
 
-    @Test("the gates are asked in their order, whatever else would say no")
+    @Test("the gates are checked in order, and the first that refuses gives the outcome")
     func orderOfGates() throws {
         var talk = House.talk(
             .on(
@@ -127,7 +127,7 @@ struct GateTests {
         }
     }
 
-    @Test("a rule that one event triggers in several ways starts once, by the first of them")
+    @Test("a rule with several triggers for one event starts once, with the first trigger")
     func once() throws {
         let rule = Rule(
             id: "rule",
@@ -142,9 +142,9 @@ struct GateTests {
     }
 }
 
-@Suite("Rules for what no other rule takes")
+@Suite("Fallback rules")
 struct FallbackTests {
-    @Test("a fallback runs only if no ordinary rule got past its conditions")
+    @Test("a fallback rule runs only if no ordinary rule gets past its conditions")
     func fallback() throws {
         var talk = House.talk(
             .on(.click, of: .any, id: "nothing", fallback: true, do: .say("nothing")),
@@ -158,7 +158,7 @@ struct FallbackTests {
         #expect(talk.machine.latestOutcome(of: "nothing") == .completed)
     }
 
-    @Test("an ordinary rule that is busy, or cooling down, took the event all the same")
+    @Test("an ordinary rule that is busy keeps the fallback rule from running")
     func busy() {
         var talk = House.talk(
             .on(.click, of: .any, id: "nothing", fallback: true, do: .say("nothing")),
@@ -167,7 +167,7 @@ struct FallbackTests {
         #expect(talk.click() == ["stopped slow, dropped_busy: single: a run is going on"])
     }
 
-    @Test("a disabled rule takes nothing")
+    @Test("a disabled rule does not keep a fallback rule from running")
     func disabled() {
         var talk = House.talk(
             .on(.click, of: .any, id: "nothing", fallback: true, do: .say("nothing")),
@@ -176,7 +176,7 @@ struct FallbackTests {
             talk.click() == ["stopped off, disabled: disabled", "started 1 nothing", "1 says nothing", "completed 1"])
     }
 
-    @Test("a press whose down was answered has no fallback for its click, the next press has")
+    @Test("a press whose down started an ordinary rule starts no fallback for its click; the next press does")
     func samePress() {
         var talk = House.talk(
             .on(.click, id: "nothing", fallback: true, do: .say("nothing")),
@@ -188,9 +188,9 @@ struct FallbackTests {
     }
 }
 
-@Suite("Presses that were answered")
+@Suite("Presses that an ordinary rule has taken")
 struct TakenPressesTests {
-    @Test("any press of a range counts, and what is far behind is forgotten")
+    @Test("a range is taken if any of its presses is, and presses far behind are forgotten")
     func ranges() {
         var taken = TakenPresses()
         #expect(!taken.contains(1...1))
@@ -209,8 +209,8 @@ struct TakenPressesTests {
         #expect(taken.contains(UInt64.max...UInt64.max))
     }
 
-    /// Held against a plain set.
-    @Test("it remembers what a set remembers", arguments: UInt64(0)..<20)
+    /// Compares `TakenPresses` with a plain set.
+    @Test("taken presses are remembered as by a plain set", arguments: UInt64(0)..<20)
     func model(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var taken = TakenPresses()

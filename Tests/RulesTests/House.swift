@@ -8,10 +8,10 @@ import TestSupport
 
 extension RuleEngine: StateMachine {}
 
-/// A house with three buttons the rules know, one they do not, and short ways to write its rules.
+/// A rule set with three declared buttons, the identity of a fourth one, and short ways to write its rules.
 ///
-/// States: `lux`, 30 at the start, and `door`, not known yet. Variables: `volume`, 30, from 0 to 100, and `scene`, `day`
-/// or `night`.
+/// States: `lux`, 30 at the start, and `door`, not known yet. Variables: `volume`, 30, from 0 to 100, and `scene`,
+/// `day` or `night`.
 enum House {
     /// Thursday, 2026-01-15 12:00:00 UTC
     static let noon = UTCTime(milliseconds: 1_768_478_400_000)
@@ -43,7 +43,7 @@ enum House {
             name: "scene", type: .string, initial: .string("day"), values: [.string("day"), .string("night")]),
     ]
 
-    /// Rules are told apart by what they say, as the loader's fingerprints do.
+    /// A rule set of these rules, with the buttons, states and variables of the house unless given.
     static func set(
         _ rules: [Rule], buttons: [DeclaredButton] = buttons, states: [DeclaredState] = states,
         variables: [DeclaredVariable] = variables, queued: QueuedPolicy = .standard
@@ -51,7 +51,7 @@ enum House {
         RuleSet(buttons: buttons, states: states, variables: variables, rules: rules, queued: queued)
     }
 
-    /// An engine that knows its buttons and the time.
+    /// An engine of these rules that knows the house's buttons and the time.
     static func talk(_ rules: Rule..., given state: RuleState = RuleState()) -> Transcript<RuleEngine> {
         talk(set(rules), given: state)
     }
@@ -65,7 +65,7 @@ enum House {
         return talk
     }
 
-    /// The names of a house with these states and variables; rules by their place in `rules`.
+    /// The scope of expressions with these states and variables; `rules` are in the order of their indices.
     static func scope(rules: [String] = []) -> Scope {
         var scope = Scope()
         scope.absent = [:]
@@ -95,7 +95,7 @@ extension Condition {
 // MARK: - Rules and steps
 
 extension Rule {
-    /// For the kitchen's button, unless it is said otherwise.
+    /// A rule for the kitchen's button, unless another is given.
     static func on(
         _ events: TriggerEvent..., of button: ButtonSelector = .declared(0), id: String = "rule",
         if conditions: [Condition] = [], mode: Mode = .single, max: Int = 1, scope: Scope = .rule,
@@ -120,14 +120,14 @@ extension [Step] {
 }
 
 extension Step {
-    /// Over at once.
+    /// A step that is over at once.
     static func say(_ text: String) -> Step { Step(.log(.info, Template(literal: text))) }
 
     static func tell(_ template: String, rules: [String] = []) throws -> Step {
         Step(.log(.info, try Template(compiling: template, in: House.scope(rules: rules))))
     }
 
-    /// Over when it is answered.
+    /// A step that is over when it is answered.
     static let work = Step(
         .process(ProcessStep(arguments: [Template(literal: "/bin/work")])), timeout: .seconds(30))
 
@@ -149,7 +149,7 @@ extension Step {
 // MARK: - Events
 
 extension RuleEngine.Input {
-    /// - Parameter age: `nil` for a live one.
+    /// - Parameter age: `nil` for a live event.
     static func event(
         _ what: Recognised.What, of button: ButtonID = House.kitchen, part: ButtonPart? = nil,
         press: UInt64? = nil, age: Duration? = nil, isLast: Bool = false, slot: Int = 0, at now: Instant
@@ -163,7 +163,7 @@ extension RuleEngine.Input {
 }
 
 extension Transcript<RuleEngine> {
-    /// Something a button did, and what was made of it, in words.
+    /// Gives the engine an event and returns its effects in words.
     mutating func event(
         _ what: Recognised.What, of button: ButtonID = House.kitchen, part: ButtonPart? = nil,
         press: UInt64? = nil, age: Duration? = nil, isLast: Bool = false
@@ -175,15 +175,15 @@ extension Transcript<RuleEngine> {
         event(.pattern([.short]), of: button, age: age, isLast: isLast)
     }
 
-    /// What was made of it, in words; without what was recognised, and without timers.
+    /// Gives the engine an input and returns its effects in words, without recognised events and timers.
     mutating func tell(_ input: RuleEngine.Input) -> [String] { given(input).compactMap(\.words) }
 
-    /// The step of that run is done.
+    /// Ends the step of that run and returns the effects in words.
     mutating func done(_ run: UInt64, step: Int = 0, _ outcome: StepOutcome = .completed(nil)) -> [String] {
         tell(.stepFinished(StepID(run: RunID(rawValue: run), index: step), outcome))
     }
 
-    /// Winds the clock from timer to timer.
+    /// Lets time pass, fires each timer at its deadline, and returns the effects in words.
     mutating func pass(_ duration: Duration) -> [String] {
         let end = now + duration
         var words: [String] = []
@@ -197,7 +197,7 @@ extension Transcript<RuleEngine> {
 }
 
 extension RuleEngine.Effect {
-    /// `started 1 lamp`, `2 say hello`, `stopped lamp: single: a run is going on`.
+    /// The effect in words: `started 1 lamp`, `2 says hello`, `stopped lamp, dropped_busy: single: a run is going on`.
     var words: String? {
         switch self {
         case .recognised, .setTimer, .cancelTimer: nil

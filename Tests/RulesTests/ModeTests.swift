@@ -5,9 +5,9 @@ import Testing
 
 @testable import Rules
 
-@Suite("Runs of one rule that meet")
+@Suite("Run modes of a rule")
 struct ModeTests {
-    @Test("single: a match is dropped while a run goes on, and other rules are not busy")
+    @Test("mode single drops an event while a run goes on, without effect on other rules")
     func single() {
         var talk = House.talk(.on(.click, id: "slow", do: .work), .on(.click, id: "other", do: .say("hello")))
         #expect(talk.click() == ["started 1 slow", "started 2 other", "1 works", "2 says hello", "completed 2"])
@@ -22,7 +22,7 @@ struct ModeTests {
         #expect(talk.click().first == "started 4 slow")
     }
 
-    @Test("restart: the run that goes on is cancelled, then the new one starts")
+    @Test("mode restart cancels the run that goes on, then starts the new one")
     func restart() {
         var talk = House.talk(.on(.click, mode: .restart, do: .work))
         #expect(talk.click() == ["started 1 rule", "1 works"])
@@ -32,7 +32,7 @@ struct ModeTests {
         #expect(talk.machine.statistics(of: "rule")?.counts == [.started: 2, .cancelled: 1, .completed: 1])
     }
 
-    @Test("queued: runs follow one another in order, and one beyond max is dropped")
+    @Test("mode queued runs one after another in order, and drops an event beyond max")
     func queued() {
         var talk = House.talk(.on(.click, mode: .queued, max: 3, do: .work))
         #expect(talk.click() == ["started 1 rule", "1 works"])
@@ -46,7 +46,7 @@ struct ModeTests {
         #expect(talk.done(4) == ["completed 4"])
     }
 
-    @Test("parallel: runs go side by side, and one beyond max is dropped")
+    @Test("mode parallel runs side by side, and drops an event beyond max")
     func parallel() {
         var talk = House.talk(.on(.click, mode: .parallel, max: 2, do: .work))
         #expect(talk.click() == ["started 1 rule", "1 works"])
@@ -56,7 +56,7 @@ struct ModeTests {
         #expect(talk.click() == ["started 3 rule", "3 works"])
     }
 
-    @Test("with scope: button a run for one button is in nobody else's way")
+    @Test("with scope: button a run for one button does not block runs for other buttons")
     func scope() {
         var talk = House.talk(.on(.click, of: .any, mode: .restart, scope: .button, do: .work))
         #expect(talk.click() == ["started 1 rule", "1 works"])
@@ -64,7 +64,7 @@ struct ModeTests {
         #expect(talk.click() == ["cancel 1", "cancelled 1", "started 3 rule", "3 works"])
     }
 
-    @Test("at most 1 000 runs go on or wait at once; a restart is none more")
+    @Test("at most 1000 runs go on or wait at once, and an event beyond them is dropped")
     func bound() {
         let rules = (0..<1000).map { Rule.on(.click, id: "rule_\($0)", do: .work) }
         var talk = House.talk(
@@ -77,14 +77,14 @@ struct ModeTests {
         #expect(talk.event(.down) == ["started 1001 down", "1001 works"])
     }
 
-    @Test("runs are numbered on from where the last process stopped")
+    @Test("run numbers continue after those of the last process")
     func numbering() {
         var talk = Transcript(
             RuleEngine(House.set([.on(.click, of: .any, do: .say("hello"))]), nextRun: RunID(rawValue: 41)))
         #expect(talk.click().first == "started 41 rule")
     }
 
-    @Test("an answer for a step that is not waited for is ignored")
+    @Test("an answer for a step that is not awaited is ignored")
     func strayAnswers() {
         var talk = House.talk(.on(.click, do: .work, .work))
         #expect(talk.done(7) == [])
@@ -95,7 +95,7 @@ struct ModeTests {
     }
 }
 
-@Suite("A dial that is turned while its rule runs")
+@Suite("Rotation while the rule runs")
 struct TurnTests {
     static func turn(_ steps: Int) -> Recognised.What { .rotation(steps: steps, collect: .milliseconds(100)) }
 
@@ -113,7 +113,9 @@ struct TurnTests {
                 maximum: 10))
     }
 
-    @Test("what comes meanwhile is added up and told when the run has ended", arguments: [Rule.Mode.single, .queued])
+    @Test(
+        "rotation during a run is summed and starts the rule when the run has ended",
+        arguments: [Rule.Mode.single, .queued])
     func sum(mode: Rule.Mode) throws {
         var talk = try TurnTests.talk(mode: mode)
         #expect(
@@ -129,7 +131,7 @@ struct TurnTests {
         #expect(talk.done(2, step: 1) == ["completed 2"])
     }
 
-    @Test("back and forth by the same is nothing")
+    @Test("rotation during a run that sums to zero starts no run")
     func nothing() throws {
         var talk = try TurnTests.talk()
         talk.given(.event(TurnTests.turn(3), of: House.desk, at: talk.now))
@@ -138,7 +140,7 @@ struct TurnTests {
         #expect(talk.done(1, step: 1) == ["completed 1"])
     }
 
-    @Test("the parts of a dial are added up each by itself")
+    @Test("rotation during a run is summed for each part of the dial")
     func parts() throws {
         var talk = try TurnTests.talk()
         talk.given(.event(TurnTests.turn(1), of: House.desk, part: .dial, at: talk.now))
@@ -148,7 +150,7 @@ struct TurnTests {
         #expect(talk.done(2, step: 1).prefix(3) == ["completed 2", "started 3 turn", "3 says rotate_clockwise up 4"])
     }
 
-    @Test("so are the slots of a selector")
+    @Test("rotation during a run is summed for each slot of a selector")
     func slots() throws {
         var talk = try TurnTests.talk()
         talk.given(.event(TurnTests.turn(1), of: House.desk, part: .dial, slot: 1, at: talk.now))
@@ -162,7 +164,7 @@ struct TurnTests {
                 == ["2 says rotate_clockwise up 10", "3 says rotate_clockwise up 4"])
     }
 
-    @Test("what was added up starts the trigger of its own part")
+    @Test("summed rotation starts the trigger of its own part")
     func partOfTrigger() throws {
         let events = RotationDirection.allCases.map { TriggerEvent.rotate($0, collect: TriggerEvent.standardCollect) }
         var talk = House.talk(
@@ -178,7 +180,7 @@ struct TurnTests {
         #expect(talk.done(1, step: 1).prefix(3) == ["completed 1", "started 2 turn", "2 says balance 2"])
     }
 
-    @Test("a rule that restarts takes each turn by itself")
+    @Test("with mode restart each turn starts a run of its own")
     func restart() throws {
         var talk = try TurnTests.talk(mode: .restart)
         talk.given(.event(TurnTests.turn(1), of: House.desk, at: talk.now))
@@ -186,10 +188,10 @@ struct TurnTests {
     }
 }
 
-@Suite("The window of a rate")
+@Suite("Window of a rate limit")
 struct RateWindowTests {
-    /// Held against a plain list of all starts.
-    @Test("it counts what a list counts", arguments: UInt64(0)..<20)
+    /// Compares `RateWindow` with a plain list of all starts.
+    @Test("the window counts the starts that a plain list counts", arguments: UInt64(0)..<20)
     func model(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let rate = Rule.Rate(count: Int.random(in: 1...200, using: &random), per: .seconds(10))

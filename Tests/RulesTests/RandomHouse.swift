@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import Rules
 
-/// Rules and inputs nobody would write, from a seed.
+/// Makes random rules and inputs from a seed.
 enum RandomHouse {
     static func set(_ random: inout SeededGenerator) throws -> RuleSet {
         var rules: [Rule] = []

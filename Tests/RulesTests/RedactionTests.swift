@@ -2,9 +2,9 @@ import JSON
 import Rules
 import Testing
 
-@Suite("What is shown of secrets")
+@Suite("Redaction of secrets")
 struct RedactionTests {
-    @Test("a value is hidden however a step writes it")
+    @Test("a secret value is hidden in each form in which a step writes it")
     func forms() throws {
         let secret = "a \"b\"/\nc"
         let hide = Redaction([secret])
@@ -17,12 +17,12 @@ struct RedactionTests {
         #expect(hide(#"log: a "b"/ c"#) == "log: ***")
     }
 
-    @Test("of a value inside another nothing is left of the other")
+    @Test("a secret inside another secret is hidden together with it")
     func overlapping() {
         #expect(Redaction(["pin", "pinball"])("pinball pin") == "*** ***")
     }
 
-    @Test("an empty value hides nothing, and more can be hidden later")
+    @Test("an empty value hides nothing, and values can be added later")
     func more() {
         #expect(Redaction([""])("text") == "text")
         #expect(Redaction(["one"]).hiding(["two", ""])("one two three") == "*** *** three")

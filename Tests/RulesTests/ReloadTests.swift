@@ -6,9 +6,9 @@ import Testing
 
 @testable import Rules
 
-@Suite("A new set in the place of the old one")
+@Suite("Reload of rules")
 struct ReloadTests {
-    @Test("a rule that says the same keeps its run, cooldown, counters and traces, wherever it stands now")
+    @Test("an unchanged rule keeps its run, cooldown, counters and traces at any place in the file")
     func unchanged() {
         let rule = Rule.on(.click, id: "slow", cooldown: .seconds(60), do: .work, .say("done"))
         var talk = House.talk(.on(.up, id: "before", do: .say("up")), rule)
@@ -25,7 +25,7 @@ struct ReloadTests {
         #expect(talk.click().first == "started 3 slow")
     }
 
-    @Test("runs of rules that changed or are gone are cancelled, those that wait their turn as well")
+    @Test("runs of changed and removed rules are cancelled, and queued runs as well")
     func changed() {
         var talk = House.talk(
             .on(.click, id: "gone", do: .work), .on(.click, id: "changed", mode: .queued, max: 3, do: .work))
@@ -38,7 +38,7 @@ struct ReloadTests {
         #expect(talk.click() == ["started 4 changed", "4 says new", "completed 4"])
     }
 
-    @Test("a cooldown of a rule that changed is over, on the disk as well")
+    @Test("the cooldown of a changed rule ends, also in the store")
     func cooldown() {
         var talk = House.talk(.on(.click, cooldown: .seconds(60), do: .say("old")))
         talk.given(.event(.pattern([.short]), at: talk.now))
@@ -49,7 +49,7 @@ struct ReloadTests {
         #expect(talk.click().first == "started 2 rule")
     }
 
-    @Test("subscriptions change by difference; a topic with a new state is read again")
+    @Test("a reload subscribes only to new topics and to topics with a new state, and unsubscribes from removed ones")
     func subscriptions() {
         var talk = House.talk(House.set([]))
         var lux = House.states[0]
@@ -62,7 +62,7 @@ struct ReloadTests {
         #expect(talk.tell(.reloaded(House.set([], states: [lux, window, humidity]))) == [])
     }
 
-    @Test("a state keeps its value when topic, pointer and type are the same, and its age")
+    @Test("a state keeps its value and age if its topic, pointer and type are the same")
     func states() {
         var lux = House.states[0]
         lux.maximumAge = .seconds(60)
@@ -80,7 +80,7 @@ struct ReloadTests {
         #expect(talk.machine.value(ofState: "brightness") == .integer(30))
     }
 
-    @Test("who waits for a state goes on waiting, and sees it under its new place")
+    @Test("a run that waits in a delay goes on after a reload that moves its rule")
     func waiting() throws {
         var talk = House.talk(.on(.click, do: .pause("10s"), .say("open")))
         talk.given(.event(.pattern([.short]), at: talk.now))
@@ -89,7 +89,7 @@ struct ReloadTests {
         #expect(talk.pass(.seconds(10)) == ["1 says open", "completed 1"])
     }
 
-    @Test("cycles of rules and scripts that changed begin anew")
+    @Test("cycles of changed rules begin again at the first entry")
     func cycles() {
         func rule(_ id: String, _ text: String) -> Rule {
             .on(.click, id: id, do: Step(.cycle([[.say(text)], [.say("two")], [.say("three")]], resetAfter: nil)))
@@ -103,7 +103,7 @@ struct ReloadTests {
         #expect(talk.click().filter { $0.contains("says") } == ["3 says uno", "4 says two"])
     }
 
-    @Test("what was enabled at run time holds until the value in the file changes")
+    @Test("a rule enabled or disabled at run time stays so until its enabled value in the file changes")
     func enabled() {
         var talk = House.talk(.on(.click, do: .say("hello")))
         #expect(
@@ -119,7 +119,7 @@ struct ReloadTests {
         #expect(talk.machine.isEnabled(rule: "rule") == true)
     }
 
-    @Test("a variable keeps its value; a changed initial one is only said, and counts where nothing was ever set")
+    @Test("a variable that was set keeps its value over a new initial value, which is logged; others take it")
     func variables() {
         func volume(_ initial: Int64) -> [DeclaredVariable] {
             [DeclaredVariable(name: "volume", type: .integer, initial: .integer(initial), minimum: 0, maximum: 100)]
@@ -137,7 +137,7 @@ struct ReloadTests {
         #expect(talk.machine.value(of: "volume") == .integer(100))
     }
 
-    @Test("a value that does not fit any more is given up, and said")
+    @Test("a variable whose value is no longer allowed is reset to its initial value, with a warning")
     func misfits() {
         var talk = House.talk(House.set([]))
         talk.given(.requested(.setVariable("scene", .string("night"))))
@@ -150,7 +150,7 @@ struct ReloadTests {
             ])
     }
 
-    @Test("an event that was kept for a rule that changed is dropped, for one that did not it is not")
+    @Test("a stored event that waits for a changed rule is dropped, and for an unchanged rule it is kept")
     func kept() {
         func rule(_ id: String, _ text: String) -> Rule {
             .on(.click, id: id, queued: .limited(maximumAge: .seconds(10), keepLast: true), do: .say(text))
@@ -164,7 +164,7 @@ struct ReloadTests {
         #expect(talk.pass(.seconds(1)) == ["started 1 b", "1 says b", "completed 1"])
     }
 
-    @Test("a train of presses that is undecided goes on")
+    @Test("an undecided train of presses goes on after a reload")
     func train() {
         var talk = House.talk(.on(.click, .doubleClick, do: .say("clicked")))
         var button = FakeButton(House.kitchen)

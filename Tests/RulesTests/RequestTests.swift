@@ -6,9 +6,9 @@ import Testing
 
 @testable import Rules
 
-@Suite("What people ask of the rules")
+@Suite("Requests from users")
 struct RequestTests {
-    @Test("a manual run says so, and everything else of its trigger is empty")
+    @Test("a manual run has trigger.manual, and its other trigger fields are empty")
     func manual() throws {
         var talk = House.talk(
             .on(.click, do: try .tell("{{ trigger.manual }} [{{ trigger.button }}{{ trigger.event }}{{ trigger.at }}]"))
@@ -20,7 +20,7 @@ struct RequestTests {
         #expect(talk.tell(.requested(.run(rule: "nothing", ignoringConditions: false, isDryRun: false))) == [])
     }
 
-    @Test("its conditions and its mode apply, whether it is enabled, cools down or has run often does not")
+    @Test("a manual run respects conditions and mode, and ignores enabled, cooldown and rate limit")
     func gatesOfManualRun() throws {
         let run = RuleEngine.Input.requested(.run(rule: "rule", ignoringConditions: false, isDryRun: false))
         var talk = House.talk(
@@ -38,7 +38,7 @@ struct RequestTests {
         #expect(talk.tell(unasked).first == "started 3 rule")
     }
 
-    @Test("a dry run performs nothing, changes nothing, and is in no other run's way")
+    @Test("a dry run performs and changes nothing, and does not cancel or block other runs")
     func dryRun() {
         let run = RuleEngine.Input.requested(.run(rule: "rule", ignoringConditions: false, isDryRun: true))
         var talk = House.talk(
@@ -54,7 +54,7 @@ struct RequestTests {
         #expect(talk.machine.value(of: "volume") == .integer(30))
     }
 
-    @Test("a variable that is set is kept and told; one that is no variable is nothing")
+    @Test("a variable that is set is stored and published; an unknown variable or value changes nothing")
     func variables() {
         var talk = House.talk(House.set([]))
         #expect(talk.tell(.requested(.setVariable("volume", .integer(-5)))) == ["keep volume 0", "volume = 0"])
@@ -66,7 +66,7 @@ struct RequestTests {
         #expect(talk.tell(.requested(.setVariable("nothing", .integer(0)))) == [])
     }
 
-    @Test("a variable that does not persist is told and not kept")
+    @Test("a variable that does not persist is published and not stored")
     func notPersisted() {
         let variable = DeclaredVariable(name: "count", type: .number, initial: .number(0), isPersisted: false)
         var talk = House.talk(House.set([], variables: [variable]))
@@ -74,7 +74,7 @@ struct RequestTests {
         #expect(talk.machine.value(of: "count") == .number(3))
     }
 
-    @Test("a rule that is disabled lets its run go on, and drops what waits its turn")
+    @Test("disabling a rule lets its run go on and cancels its queued runs")
     func disable() {
         var talk = House.talk(.on(.click, mode: .queued, max: 3, do: .work))
         talk.given(.event(.pattern([.short]), at: talk.now))
@@ -89,7 +89,7 @@ struct RequestTests {
             talk.tell(.requested(.setEnabled(rule: "rule", true))) == ["keep rule as in the file", "rule enabled"])
     }
 
-    @Test("rules enable and disable each other, and say it once")
+    @Test("a step enables a rule for later events, and repeats change nothing")
     func enableSteps() {
         var talk = House.talk(
             .on(.click, id: "switch", do: Step(.enable([1], true))),
@@ -104,14 +104,14 @@ struct RequestTests {
     }
 }
 
-@Suite("How a button's presses are read")
+@Suite("Trigger modes that rules need")
 struct ListeningTests {
     static func listening(_ events: TriggerEvent..., times: DeclaredButton? = nil) -> Listening {
         let rules = events.enumerated().map { place, event in Rule.on(event, id: "rule_\(place)", do: .say("hello")) }
         return House.talk(House.set(rules, buttons: [times ?? House.buttons[0]])).machine.listening(to: House.kitchen)
     }
 
-    @Test("the smallest mode that serves the rules is asked for, and a click waits no longer than they need")
+    @Test("a button gets the smallest trigger mode for its rules, and clicks wait no longer than they need")
     func modes() {
         let click = TriggerEvent.click, double = TriggerEvent.doubleClick, hold = TriggerEvent.hold(after: nil)
         #expect(ListeningTests.listening() == Listening())
@@ -131,7 +131,7 @@ struct ListeningTests {
         #expect(ListeningTests.listening(click, .holdRelease).mode == .clickAndHold)
     }
 
-    @Test("more clicks, patterns, stages and other times are recognised here")
+    @Test("three clicks, patterns, other holds and other times need raw events instead of a trigger mode")
     func raw() {
         let three = ListeningTests.listening(.click, .pattern([.short, .short, .short]))
         #expect(three.mode == nil && three.clickWait == .milliseconds(500) && three.cause == "rule_1")
@@ -142,7 +142,7 @@ struct ListeningTests {
         #expect(double.mode == nil && double.clickWait == .milliseconds(300))
     }
 
-    @Test("a chord makes its buttons wait, and no other")
+    @Test("a chord makes clicks wait on its buttons and on no others")
     func chord() {
         let chord = Rule(
             id: "both", triggers: [Trigger(source: .chord([0, 1], within: .milliseconds(250), .down))], steps: [])
@@ -152,7 +152,7 @@ struct ListeningTests {
         #expect(talk.machine.listening(to: House.desk).clickWait == .zero)
     }
 
-    @Test("rules for any button and rules that are disabled count")
+    @Test("rules for any button and disabled rules count for the trigger mode")
     func any() {
         let talk = House.talk(
             .on(.click, id: "click", do: .say("hello")),
@@ -161,7 +161,7 @@ struct ListeningTests {
         #expect(talk.machine.listening(to: House.stranger).mode == .clickAndDoubleClick)
     }
 
-    @Test("a mode set at run time is refused when it cannot serve the rules")
+    @Test("a trigger mode set at run time is refused if a rule needs an event it does not give")
     func refusal() {
         var talk = House.talk(
             .on(.click, id: "dim", do: .say("a")), .on(.hold(after: nil), id: "dim_hold", do: .say("b")))
@@ -180,7 +180,7 @@ struct ListeningTests {
         #expect(talk.machine.listening(to: House.kitchen).clickWait == nil)
     }
 
-    @Test("what the file fixes cannot be changed at run time")
+    @Test("a trigger mode that the rules file fixes cannot be changed at run time")
     func fixed() {
         let button = DeclaredButton(name: "kitchen", hardware: .address(House.kitchen), triggerMode: .clickAndHold)
         let talk = House.talk(House.set([.on(.click, do: .say("hello"))], buttons: [button]))
@@ -190,7 +190,7 @@ struct ListeningTests {
         #expect(talk.machine.refusal(of: .clickAndHold, for: House.kitchen) == nil)
     }
 
-    @Test("a reload that needs more sets a mode back to auto, and says so")
+    @Test("a reload whose rules need more sets the trigger mode back to auto, with a warning")
     func reload() {
         var talk = House.talk(.on(.click, do: .say("hello")))
         talk.given(.requested(.setTriggerMode(House.kitchen, .click)))
@@ -207,7 +207,7 @@ struct ListeningTests {
         #expect(talk.machine.listening(to: House.kitchen).mode == nil)
     }
 
-    @Test("so does a button that gets a name by which rules want more of it")
+    @Test("a new nickname that makes rules need more sets the trigger mode back to auto")
     func renamed() {
         var identities = House.identities
         identities[3].nickname = "bell"
@@ -217,7 +217,7 @@ struct ListeningTests {
         #expect(talk.machine.listening(to: House.stranger).mode == .clickAndDoubleClick)
     }
 
-    @Test("a mode set at run time counts for the presses that follow")
+    @Test("a trigger mode set at run time applies to the next press")
     func presses() {
         var talk = House.talk(.on(.click, do: .say("hello")))
         talk.given(.requested(.setTriggerMode(House.kitchen, .clickAndHold)))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Rules
 
-@Suite("What outlives the process")
+@Suite("Restarts of the process")
 struct RestartTests {
     static let stairs: Rule = {
         var rule = Rule.on(.click, id: "stairs", mode: .restart, onRestart: .resume, do: .pause("5m"), .say("off"))
@@ -14,7 +14,7 @@ struct RestartTests {
         return rule
     }()
 
-    /// What is kept of a run of `stairs` that began to wait at noon.
+    /// The stored state of a run of `stairs` that began to wait at noon.
     static func waiting() -> WaitingRun? {
         var talk = House.talk(stairs)
         let effects = talk.given(.event(.pattern([.short]), at: talk.now))
@@ -30,7 +30,7 @@ struct RestartTests {
         return (talk, told)
     }
 
-    @Test("a run is kept as soon as it waits, and no longer when it goes on")
+    @Test("a run is stored as soon as it waits, and removed when it goes on")
     func keep() {
         var talk = House.talk(RestartTests.stairs)
         #expect(talk.click() == ["started 1 stairs", "keep wait of 1 until 2026-01-15T12:05:00.000Z"])
@@ -43,7 +43,7 @@ struct RestartTests {
         #expect(talk.pass(.seconds(300)) == ["2 says off", "keep wait of 2 nothing", "completed 2"])
     }
 
-    @Test("it goes on with the time it had left")
+    @Test("a waiting run goes on after a restart with the time it had left")
     func resume() throws {
         var (talk, told) = try RestartTests.restarted(after: .seconds(120), RestartTests.stairs)
         #expect(told == ["info: run 1 of stairs goes on"])
@@ -52,7 +52,7 @@ struct RestartTests {
         #expect(talk.click().first == "started 2 stairs")
     }
 
-    @Test("overdue by ten minutes it goes on at once, by more it is dropped")
+    @Test("a run overdue by up to ten minutes goes on at once after a restart, and by more is interrupted")
     func overdue() throws {
         var (talk, told) = try RestartTests.restarted(after: .seconds(900), RestartTests.stairs)
         #expect(told == ["info: run 1 of stairs goes on"])
@@ -66,7 +66,7 @@ struct RestartTests {
         #expect(talk.machine.latestOutcome(of: "stairs") == .interrupted)
     }
 
-    @Test("of a rule that changed, is gone, or does not resume any more nothing goes on")
+    @Test("a run whose rule was changed, removed or set to drop does not go on after a restart")
     func changed() throws {
         var other = RestartTests.stairs
         other.fingerprint = "other"
@@ -79,7 +79,7 @@ struct RestartTests {
         #expect(told.last == "interrupted 1 stairs")
     }
 
-    @Test("what was kept is waited for until the clock is to be believed")
+    @Test("stored runs are restored only when the clock is plausible")
     func clock() throws {
         let state = RuleState(waiting: [try #require(RestartTests.waiting())])
         var talk = Transcript(RuleEngine(House.set([RestartTests.stairs]), state: state))
@@ -87,7 +87,7 @@ struct RestartTests {
         #expect(talk.tell(.wallClock(House.noon, isBelievable: true)) == ["info: run 1 of stairs goes on"])
     }
 
-    @Test("what was kept and cannot be read is dropped")
+    @Test("a stored run that cannot be read is dropped with a warning")
     func damaged() throws {
         var waiting = try #require(RestartTests.waiting())
         waiting.saved = "{"
@@ -97,7 +97,7 @@ struct RestartTests {
                 == "warning: run 1 of stairs is not resumed: what was kept of it cannot be read")
     }
 
-    @Test("a clock that is set moves the end that is kept, not the wait")
+    @Test("setting the clock changes the stored end of a wait, and not its length")
     func clockSet() {
         var talk = House.talk(RestartTests.stairs, .on(.down, id: "bell", cooldown: .seconds(60), do: .say("bell")))
         talk.given(.event(.pattern([.short]), at: talk.now))
@@ -111,7 +111,7 @@ struct RestartTests {
         #expect(talk.pass(.seconds(300)).first == "1 says off")
     }
 
-    @Test("at the end runs that are kept stay, all others are interrupted, and nothing starts any more")
+    @Test("at the end stored runs stay, other runs are interrupted, and no rule starts any more")
     func stop() {
         var talk = House.talk(
             RestartTests.stairs, .on(.down, id: "slow", mode: .queued, max: 3, do: .work),
@@ -129,7 +129,7 @@ struct RestartTests {
         #expect(talk.done(2) == [])
     }
 
-    @Test("a cooldown ends when it would have ended, and never later than the rule says now")
+    @Test("a cooldown ends after a restart when it would have, and never later than the rule now allows")
     func cooldown() {
         var talk = RestartTests.talkWithCooldown(endsIn: .seconds(5))
         #expect(talk.click() == ["stopped rule, dropped_cooldown: for another 5s"])
@@ -147,7 +147,7 @@ struct RestartTests {
             .on(.click, cooldown: .seconds(60), do: .say("hello")), given: RuleState(cooldowns: [cooldown]))
     }
 
-    @Test("variables, overrides and cycles come back; what no longer fits is given up, and said at the first input")
+    @Test("variables, enabled rules and cycles are restored, and what no longer fits is reset with a warning")
     func values() {
         let state = RuleState(
             variables: ["volume": .integer(70), "scene": .integer(1), "unknown": .boolean(true)],
@@ -175,7 +175,7 @@ struct RestartTests {
         #expect(talk.click().contains("1 says two"))
     }
 
-    @Test("a value outside its new bounds comes back clamped")
+    @Test("a stored value outside new bounds is clamped to them")
     func clamped() {
         var talk = Transcript(RuleEngine(House.set([]), state: RuleState(variables: ["volume": .integer(700)])))
         #expect(talk.tell(.brokerChanged(isConnected: true)) == ["keep volume 100"])

@@ -6,10 +6,10 @@ import Testing
 
 @testable import Rules
 
-/// Random histories of random houses; every effect is held against what was promised.
-@Suite("Whatever happens to the rules")
+/// Random inputs for random rule sets; each effect is checked against the effects before it.
+@Suite("Random inputs to the rule engine")
 struct RuleEnginePropertyTests {
-    /// What the effects said so far.
+    /// What the effects so far say about runs, steps and timers.
     private struct Ledger {
         var open: [RunID: String] = [:]
         var ended: Set<RunID> = []
@@ -50,7 +50,7 @@ struct RuleEnginePropertyTests {
         }
     }
 
-    @Test("a run starts once, acts only while it goes on, and ends once", arguments: UInt64(0)..<80)
+    @Test("a run starts once, performs steps only while it goes on, and ends once", arguments: UInt64(0)..<80)
     func runs(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var talk = House.talk(try RandomHouse.set(&random))
@@ -70,7 +70,7 @@ struct RuleEnginePropertyTests {
         #expect(talk.given(.timerFired).isEmpty)
     }
 
-    /// Every mode keeps its promise, and what the engine counts is what it said.
+    /// Checks the promises of every mode, and that the engine's counts agree with its effects.
     private static func check(_ engine: RuleEngine, against ledger: Ledger) {
         #expect(engine.runCount == ledger.open.count)
         #expect(engine.queue.isEmpty && engine.turnedLanes.isEmpty && !engine.worldMoved)
@@ -150,7 +150,7 @@ struct RuleEnginePropertyTests {
         }
     }
 
-    @Test("what is kept at any moment brings the waiting runs back", arguments: UInt64(0)..<40)
+    @Test("the runs stored at any moment go on after a restart", arguments: UInt64(0)..<40)
     func restart(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let set = try RandomHouse.set(&random)
@@ -167,7 +167,7 @@ struct RuleEnginePropertyTests {
         let told = after.tell(.wallClock(time, isBelievable: true))
         #expect(told.count { $0.hasSuffix("goes on") } == waiting.count)
         #expect(after.machine.nextRun > (waiting.map(\.run).max() ?? RunID(rawValue: 0)))
-        // Each ends, be it by its timeout, but for what then waits for an answer.
+        // Every run ends in this time: by its own steps, or by the time limit of the step that it waits for.
         for _ in 0..<50 { _ = after.pass(.seconds(100)) }
         #expect(after.machine.runs.isEmpty)
     }

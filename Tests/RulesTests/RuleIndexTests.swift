@@ -6,9 +6,9 @@ import Testing
 
 @testable import Rules
 
-@Suite("Which rules concern a button")
+@Suite("Rules of a button")
 struct RuleIndexTests {
-    @Test("a button has the name of the first declaration that fits, and is found by all it is called")
+    @Test("a button has the name of the first declaration that matches, and is found by each of its names")
     func names() {
         let engine = House.talk(
             House.set(
@@ -30,7 +30,7 @@ struct RuleIndexTests {
     }
 
     @Test(
-        "each way to describe a button finds it, and it alone",
+        "a selector by uuid, serial, address or nickname matches its button only",
         arguments: [
             DeclaredButton.Hardware.uuid(String(repeating: "1", count: 32)), .serial("BA00-A00001"),
             .address(House.kitchen), .nickname("Button 1"),
@@ -41,7 +41,7 @@ struct RuleIndexTests {
         #expect(talk.click(of: House.hall) == [])
     }
 
-    @Test("a button that is paired later is found, one that is forgotten no longer")
+    @Test("a button's rules apply when it is paired, and not before")
     func changes() {
         var talk = House.talk(.on(.click, do: .say("hello")))
         talk.given(.buttonsChanged([]))
@@ -50,7 +50,7 @@ struct RuleIndexTests {
         #expect(talk.click().first == "started 1 rule")
     }
 
-    @Test("rules start in the order of the file, those for any button among the others")
+    @Test("rules start in the order of the file, rules for any button among the others")
     func order() {
         var talk = House.talk(
             .on(.click, id: "a", do: .say("hello")), .on(.click, of: .any, id: "any", do: .say("hello")),
@@ -59,7 +59,7 @@ struct RuleIndexTests {
         #expect(talk.click(of: House.stranger).first == "started 4 any")
     }
 
-    @Test("a rule for one part of a button hears nothing of the other")
+    @Test("a rule for one part of a button does not start for the other part")
     func parts() {
         let rule = Rule(
             id: "big", triggers: [Trigger(buttons: [.any], events: [.click], parts: [.big])],
@@ -70,7 +70,7 @@ struct RuleIndexTests {
         #expect(talk.event(.pattern([.short])).first == "started 4 all")
     }
 
-    @Test("every event finds the rule that waits for it, and no other")
+    @Test("each event starts the rule for it, and no other")
     func events() throws {
         let collect = Duration.milliseconds(100)
         let cases: [(TriggerEvent, Recognised.What, String)] = [
@@ -99,7 +99,7 @@ struct RuleIndexTests {
         }
     }
 
-    @Test("a hold of exactly the button's hold_after is a hold, said either way")
+    @Test("a hold as long as the button's hold_after starts rules with and without a duration")
     func holds() {
         let button = DeclaredButton(name: "kitchen", hardware: .address(House.kitchen), holdAfter: .milliseconds(600))
         var talk = House.talk(
@@ -118,7 +118,7 @@ struct RuleIndexTests {
         #expect(vocabulary?.holdAfter == .milliseconds(600))
     }
 
-    @Test("equal chords of several rules are one, and a chord without all its buttons is none")
+    @Test("equal chords of several rules are one chord, and a chord with an unknown button is ignored")
     func chords() {
         func chord(_ id: String, _ members: [Int], _ event: ChordEvent = .down) -> Rule {
             Rule(
@@ -143,7 +143,7 @@ struct RuleIndexTests {
         #expect(talk.pass(.seconds(1)) == ["started 3 held", "3 says held", "completed 3"])
     }
 
-    @Test("patterns have codes of their own")
+    @Test("each pattern has a code of its own")
     func codes() {
         var codes: Set<PatternCode> = []
         var patterns: [[PressLength]] = [[]]

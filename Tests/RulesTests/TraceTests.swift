@@ -6,9 +6,9 @@ import Testing
 
 @testable import Rules
 
-@Suite("What is told of rules")
+@Suite("Traces and statistics of rules")
 struct TraceTests {
-    @Test("the last twenty runs of a rule are kept, and the run that goes on stands behind them")
+    @Test("the traces of a rule's last twenty runs are kept, and the trace of a run that goes on follows them")
     func traces() {
         var talk = House.talk(.on(.click, do: .say("hello")), .on(.down, id: "slow", do: .work))
         for _ in 0..<25 { talk.given(.event(.pattern([.short]), at: talk.now)) }
@@ -19,7 +19,7 @@ struct TraceTests {
         #expect(talk.machine.traces(of: "nothing") == [])
     }
 
-    @Test("all traces together are bounded, and the oldest go first")
+    @Test("all traces together are bounded, and the oldest are removed first")
     func bound() {
         var archive = TraceArchive()
         let lines = Array(repeating: RunTrace.Line(after: .zero, step: "step", text: "text"), count: 99)
@@ -54,11 +54,11 @@ struct TraceTests {
     }
 }
 
-@Suite("Which rules an event would start")
+@Suite("Explanations of an event")
 struct ExplanationTests {
     static let click = Recognised.What.pattern([.short])
 
-    @Test("each rule is told gate by gate, up to the one that says no; nothing happens")
+    @Test("an explanation lists each rule's gates up to the one that refuses, and changes nothing")
     func gates() throws {
         var talk = House.talk(
             .on(.click, id: "dark", if: [try .that("states.lux < 20")], do: .say("dark")),
@@ -89,7 +89,7 @@ struct ExplanationTests {
         #expect(talk.machine.statistics(of: "dark")?.counts == [.droppedConditions: 1])
     }
 
-    @Test("of a rule that runs all gates are told")
+    @Test("an explanation of a rule that would start lists all its gates")
     func runs() {
         let talk = House.talk(.on(.click, do: .say("hello")))
         let event = Recognised(
@@ -105,7 +105,7 @@ struct ExplanationTests {
             ])
     }
 
-    @Test("of one that waits for the last stored event the gates behind are told as well")
+    @Test("an explanation of a rule that keeps the last stored event also lists the gates after queued")
     func keepLast() throws {
         let talk = House.talk(
             .on(
@@ -122,15 +122,15 @@ struct ExplanationTests {
             ])
     }
 
-    @Test("connections and batteries are explained as well")
+    @Test("connections and low batteries can be explained as well")
     func otherEvents() {
         let talk = House.talk(.on(.batteryLow, of: .any, do: .say("low")))
         #expect(talk.machine.explain(.batteryLow, of: House.hall, at: talk.now).verdicts.map(\.rule) == ["rule"])
         #expect(talk.machine.explain(.connected, of: House.hall, at: talk.now) == Explanation())
     }
 
-    /// What is told to happen is what then happens.
-    @Test("an explanation is right", arguments: UInt64(0)..<20)
+    /// Compares each explanation with what then happens.
+    @Test("an explanation names the gate that then stops the rule", arguments: UInt64(0)..<20)
     func agrees(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var talk = House.talk(try RandomHouse.set(&random))

@@ -1,4 +1,4 @@
-/// SplitMix64: a seeded source of randomness for tests, so that a failing case has a name.
+/// SplitMix64: a seeded source of randomness for tests, so that a failing case can be run again by its seed.
 ///
 /// - Source: Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {

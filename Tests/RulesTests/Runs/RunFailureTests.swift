@@ -6,12 +6,12 @@ import Testing
 
 @testable import Rules
 
-@Suite("Values that cannot land where they should")
+@Suite("Values that cannot be inserted")
 struct RunValueFailureTests {
     struct Case: CustomTestStringConvertible, Sendable {
         var code: String
         var message: String
-        /// What `variables.name` holds.
+        /// The value of `variables.name`.
         var name = ""
         var step: @Sendable () throws -> Step
         var testDescription: String { code + " " + message }
@@ -71,7 +71,7 @@ struct RunValueFailureTests {
         },
     ]
 
-    @Test("such a value ends the run before anything is done, and is not tried again", arguments: cases)
+    @Test("a value that cannot be used fails the step before it is performed, without a retry", arguments: cases)
     func values(of failing: Case) throws {
         var talk = Transcript<RunInWorld>(try failing.step().named("it").retrying(3), try .log("no"))
         talk.given(.variable(RunKit.name, .string(failing.name)))
@@ -80,7 +80,7 @@ struct RunValueFailureTests {
     }
 }
 
-@Suite("Values as long as they may be")
+@Suite("Values at their bounds")
 struct RunValueBoundTests {
     private func begin(_ step: Step, _ count: Int) -> [RuleEngine.Effect] {
         var talk = Transcript<RunInWorld>(step)
@@ -88,7 +88,7 @@ struct RunValueBoundTests {
         return talk.given(.begin)
     }
 
-    @Test("a topic of 65 535 octets, JSON with 64 KiB of values, a delay of 7 days")
+    @Test("a topic of 65535 octets, JSON with 64 KiB of values and a delay of 7 days are accepted")
     func bounds() throws {
         let topic = String(repeating: "x", count: 65_535)
         #expect(begin(try .publish("{{ variables.name }}"), 65_535) == [.perform(0, .message(topic))])
@@ -99,11 +99,11 @@ struct RunValueBoundTests {
     }
 }
 
-@Suite("Steps that fail")
+@Suite("Failing steps")
 struct RunFailureTests {
     static let failure = StepOutcome.failed(code: "R822", message: "exit status 1")
 
-    @Test("a step that fails ends the run")
+    @Test("a step that fails fails the run")
     func failure() throws {
         var talk = Transcript<RunInWorld>(try .run("/bin/false"), try .log("no"))
         talk.given(.begin)
@@ -113,7 +113,7 @@ struct RunFailureTests {
         talk.when(.cancel)
     }
 
-    @Test("the first line of a message is the message")
+    @Test("only the first line of a failure's message is kept")
     func oneLine() throws {
         var talk = Transcript<RunInWorld>(try .run("/bin/false"))
         talk.given(.begin)
@@ -122,7 +122,7 @@ struct RunFailureTests {
             expect: .failed("actions[0].run", "R822", "exit status 1: no such file"))
     }
 
-    @Test("a program and a request are given up when their time is over, not before")
+    @Test("a program and a request are cancelled at their time limit and not before")
     func timeout() throws {
         for (step, word, wait) in [
             (try Step.run("/bin/sleep"), "run", 30), (try Step.http("https://example.net/"), "http", 10),
@@ -140,7 +140,7 @@ struct RunFailureTests {
         }
     }
 
-    @Test("the time of a message begins when it is handed over, once")
+    @Test("the time limit of a message begins when the message is first handed to the broker")
     func messageTimeout() throws {
         var talk = Transcript<RunInWorld>(try .publish("a").within(.seconds(2)))
         talk.given(.begin)
@@ -155,7 +155,7 @@ struct RunFailureTests {
             .failed("actions[0].publish", "R821", "publish did not finish within 2s"))
     }
 
-    @Test("a message that the broker was away for fails as it is told")
+    @Test("a message that fails because the broker was away fails its step")
     func offline() throws {
         var talk = Transcript<RunInWorld>(try .publish("a"))
         talk.given(.begin)
@@ -165,7 +165,7 @@ struct RunFailureTests {
     }
 
     @Test(
-        "an answer is judged by its status",
+        "a status decides whether an HTTP request failed",
         arguments: [(200, true), (299, true), (300, false), (304, true), (404, false), (199, false), (0, false)])
     func status(_ status: Int, isExpected: Bool) throws {
         var talk = Transcript<RunInWorld>(
@@ -198,7 +198,7 @@ struct RunFailureTests {
         #expect(talk.result == .completed)
     }
 
-    @Test("what fails inside a step with continue_on_error ends that step alone")
+    @Test("a failure inside a step with continue_on_error ends only that step")
     func continuingAround() throws {
         let script = Script(name: "light", steps: [try .run("/bin/false"), try .log("no")])
         var talk = Transcript<RunInWorld>(
@@ -212,7 +212,7 @@ struct RunFailureTests {
         #expect(talk.result == .completed)
     }
 
-    @Test("stray answers change nothing")
+    @Test("answers for other steps change nothing")
     func stray() throws {
         var talk = Transcript<RunInWorld>(try .run("/bin/a"), try .run("/bin/b"))
         talk.given(.begin)

@@ -4,7 +4,7 @@ import JSON
 
 @testable import Rules
 
-/// A house with one rule, and short ways to write its steps.
+/// A rule set with one rule under test, and short ways to write its steps.
 ///
 /// States: `lux`, 30 at the start, and `door`, not known yet. Variables: `volume`, 0 to 100, `scene`, one of `day` and
 /// `night`, and `name`. The first result is `answer`, a script's first input `lamp`.
@@ -72,7 +72,7 @@ enum RunKit {
         }
     }
 
-    /// The button is held.
+    /// A world of this set in which the button is held.
     static func world(_ set: RuleSet, at now: Instant) -> World {
         var world = World(set)
         world.clock = (noon, now)
@@ -175,7 +175,7 @@ extension Step {
 
     static func script(_ place: Int, with inputs: ValueTemplate?...) -> Step { Step(.script(place, with: inputs)) }
 
-    // What stands beside the action.
+    // The keys of a step beside its action.
     func named(_ alias: String) -> Step { changed { $0.alias = alias } }
     func within(_ timeout: Duration) -> Step { changed { $0.timeout = timeout } }
     func switchedOff() -> Step { changed { $0.isEnabled = false } }
@@ -197,7 +197,7 @@ extension Action {
         .publish(PublishAction(topicName: topic, payload: Array(payload.utf8)))
     }
 
-    /// With what is said of `RunKit.occurrence`.
+    /// A program with the facts of `RunKit.occurrence` in its environment.
     static func program(_ arguments: String..., stdin: String = "", env: [String] = []) -> Action {
         let event = [
             "TRYCK_RULE=hall", "TRYCK_BUTTON=hall", "TRYCK_UUID=00112233445566778899aabbccddeeff",

@@ -5,16 +5,16 @@ import Testing
 
 @testable import Rules
 
-@Suite("The arguments of a program")
+@Suite("Arguments of a program")
 struct RunProcessTests {
-    /// Whether this is performed when the name is `-rf`.
+    /// Whether the step is performed when `variables.name` is `-rf`.
     private func isPerformed(_ step: Step) -> Bool {
         var talk = Transcript<RunInWorld>(step)
         talk.given(.variable(RunKit.name, .string("-rf")))
         return talk.given(.begin).contains { if case .perform = $0 { true } else { false } }
     }
 
-    @Test("a value that begins with - is an option, wherever it could be one")
+    @Test("an argument made of values may not begin with - where it could be an option")
     func options() throws {
         #expect(!isPerformed(try .run("/bin/rm", "{{ variables.name }}")))
         #expect(!isPerformed(try .run("/bin/rm", "{{ variables.name }}.txt")))
@@ -24,7 +24,7 @@ struct RunProcessTests {
         #expect(isPerformed(try .run("/bin/rm", "-{{ variables.name }}")))
     }
 
-    @Test("behind a literal -- it is none, until another word of the rule's own")
+    @Test("after a literal -- a value may begin with -, until the next literal argument")
     func endOfOptions() throws {
         #expect(isPerformed(try .run("/bin/rm", "--", "{{ variables.name }}")))
         #expect(isPerformed(try .run("/bin/rm", "--", "a{{ states.lux }}", "{{ variables.name }}")))
@@ -33,7 +33,7 @@ struct RunProcessTests {
         #expect(!isPerformed(try .run("/bin/rm", "{{ '--' }}", "{{ variables.name }}")))
     }
 
-    @Test("one entry is one argument, whatever it contains")
+    @Test("each entry is one argument, whatever its value contains")
     func words() throws {
         var talk = Transcript<RunInWorld>(try .run("/bin/say", "{{ variables.name }}", stdin: "<{{ variables.name }}>"))
         talk.given(.variable(RunKit.name, .string("a b; $(reboot) \"c\n")))
@@ -43,7 +43,7 @@ struct RunProcessTests {
                 0, .program("/bin/say", "a b; $(reboot) \"c\n", stdin: "<a b; $(reboot) \"c\n>")))
     }
 
-    @Test("the words behind a script are held to the same rules")
+    @Test("the arguments of a shell script may not begin with - either")
     func shell() throws {
         func shell(_ arguments: String...) throws -> Step {
             let fixed = ["/bin/sh", "-c", "rm -r \"$1\"", "sh"].map { Template(literal: $0) }
@@ -54,7 +54,7 @@ struct RunProcessTests {
         #expect(isPerformed(try shell("--", "{{ variables.name }}")))
     }
 
-    @Test("a program hears of the event, and then what the step says")
+    @Test("a program's environment has the trigger's facts, followed by the step's own variables")
     func environment() throws {
         var talk = Transcript<RunInWorld>(
             try .run("/bin/env", env: ["LUX": "{{ states.lux }}", "TRYCK_RULE": "mine"]), occurrence: RunKit.late)
@@ -71,7 +71,7 @@ struct RunProcessTests {
             ])
     }
 
-    @Test("64 KiB are taken as one argument, and 128 KiB in all")
+    @Test("two arguments of 64 KiB each are accepted")
     func bounds() throws {
         let step = try Step.run("/b", "{{ variables.name }}", "{{ slice(variables.name, 2, 70000) }}")
         var talk = Transcript<RunInWorld>(step)
@@ -80,7 +80,7 @@ struct RunProcessTests {
         #expect(talk.result == nil)
     }
 
-    @Test("what stands in the rule may be one argument of 64 KiB and no longer")
+    @Test("a literal argument may have 64 KiB and not more")
     func literal() throws {
         for (count, isTaken) in [(65_536, true), (65_537, false)] {
             let long = Template(literal: String(repeating: "x", count: count))

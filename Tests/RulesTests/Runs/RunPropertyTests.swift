@@ -5,9 +5,9 @@ import Testing
 
 @testable import Rules
 
-@Suite("Whatever happens to a run")
+@Suite("Random steps and inputs of a run")
 struct RunPropertyTests {
-    /// Steps of every kind, at most `depth` inside one another.
+    /// Random steps of every kind, nested at most `depth` deep.
     private static func steps(_ depth: Int, using random: inout SeededGenerator) throws -> [Step] {
         try (0..<Int.random(in: depth == 3 ? 4...12 : 1...3, using: &random)).map { _ in
             var step = try step(depth, using: &random)
@@ -56,8 +56,10 @@ struct RunPropertyTests {
         }
     }
 
-    /// Of one random rule in one random history every effect is held against what was promised.
-    @Test("it ends, does nothing after, and what it performs is answered or cancelled once", arguments: UInt64(0)..<300)
+    /// Checks each effect of one random run against the effects before it.
+    @Test(
+        "a run ends, does nothing afterwards, and each step is answered or cancelled once",
+        arguments: UInt64(0)..<300)
     func invariants(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let script = Script(name: "script", steps: try Self.steps(1, using: &random), resultCount: 1)
@@ -69,7 +71,7 @@ struct RunPropertyTests {
         var answer: Duration?
         var performed: Set<StepID> = []
         var inputs = 0
-        /// Sooner or later somebody has enough.
+        /// The number of inputs after which the run is cancelled.
         let patience = Int.random(in: 1...150, using: &random)
 
         func check(_ effects: [RuleEngine.Effect], after input: String) {
@@ -97,7 +99,7 @@ struct RunPropertyTests {
             inputs += 1
             #expect(inputs < 100_000)
             guard inputs < 100_000 else { return }
-            // It waits for something that can come.
+            // The run waits for a timer or for an answer.
             #expect(talk.timer != nil || open != nil)
             #expect(talk.timer.map { $0 >= .zero } ?? true)
             if answer == nil, open != nil { answer = .milliseconds(Int.random(in: 0...6000, using: &random)) }
@@ -155,7 +157,7 @@ struct RunPropertyTests {
 }
 
 extension Script {
-    /// Scripts do not call themselves.
+    /// The script without calls of scripts, so that it does not call itself.
     fileprivate var withoutScripts: Script {
         func without(_ steps: [Step]) -> [Step] {
             steps.map { step in

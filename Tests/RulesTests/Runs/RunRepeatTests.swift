@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Repeats")
 struct RunRepeatTests {
-    @Test("a count repeats so often, at once and then from start to start, and ends with the last")
+    @Test("a count repeats at once and then at each interval, and ends with the last iteration")
     func count() throws {
         var talk = Transcript<RunInWorld>(
             .count(3, every: .milliseconds(200), try .log("{{ repeat.index }} {{ repeat.elapsed }}")),
@@ -19,7 +19,7 @@ struct RunRepeatTests {
         #expect(talk.result == .completed)
     }
 
-    @Test("ticks that come while an iteration goes on are skipped; one as it ends is not")
+    @Test("ticks during an iteration are skipped, and a tick exactly at its end is not")
     func skipping() throws {
         var talk = Transcript<RunInWorld>(.count(4, every: .milliseconds(200), try .run("/bin/a")))
         talk.given(.begin)
@@ -33,7 +33,7 @@ struct RunRepeatTests {
         talk.when(.finished(2, .completed()), expect: .perform(3, .program("/bin/a")))
     }
 
-    @Test("a late timer skips what it missed and keeps to the beat")
+    @Test("a late timer skips the missed ticks and keeps to the interval")
     func lateness() throws {
         var talk = Transcript<RunInWorld>(.count(9, every: .milliseconds(200), try .log("{{ repeat.index }}")))
         talk.given(.begin)
@@ -42,7 +42,7 @@ struct RunRepeatTests {
         talk.whenTimerFires(after: .milliseconds(70), expect: .perform(2, .said("2")))
     }
 
-    @Test("a tick at the very limit does not run, and the run goes on behind it then")
+    @Test("a tick exactly at the limit does not run, and the run goes on")
     func limit() throws {
         for (limit, last) in [(400, 200), (401, 1)] {
             var talk = Transcript<RunInWorld>(
@@ -56,7 +56,7 @@ struct RunRepeatTests {
         }
     }
 
-    @Test("an iteration that goes on at the limit is finished, and is the last")
+    @Test("an iteration that goes on at the limit is finished and is the last")
     func limitInside() throws {
         var talk = Transcript<RunInWorld>(
             .count(9, every: .milliseconds(200), limit: .milliseconds(300), try .run("/bin/a"), try .log("tick")),
@@ -66,7 +66,7 @@ struct RunRepeatTests {
         talk.when(.finished(0, .completed()), expect: .perform(1, .said("tick")), .perform(2, .said("behind")))
     }
 
-    @Test("while held it repeats until the button is let go")
+    @Test("a repeat while held ends when the button is released")
     func released() throws {
         var talk = Transcript<RunInWorld>(
             .whileHeld(every: .milliseconds(200), try .log("tick")), try .log("behind"))
@@ -78,7 +78,7 @@ struct RunRepeatTests {
         #expect(talk.result == .completed)
     }
 
-    @Test("what goes on when the button is let go is finished")
+    @Test("an iteration that goes on when the button is released is finished")
     func releasedInside() throws {
         var talk = Transcript<RunInWorld>(
             .whileHeld(every: .milliseconds(200), try .run("/bin/a"), try .log("tick")), try .log("behind"))
@@ -89,7 +89,7 @@ struct RunRepeatTests {
         talk.when(.finished(0, .completed()), expect: .perform(1, .said("tick")), .perform(2, .said("behind")))
     }
 
-    @Test("a count does not end because a button is let go")
+    @Test("a repeat with a count does not end when the button is released")
     func countGoesOn() throws {
         var talk = Transcript<RunInWorld>(.count(2, every: .milliseconds(200), try .log("tick")))
         talk.given(.begin)
@@ -98,7 +98,7 @@ struct RunRepeatTests {
         talk.whenTimerFires(after: .milliseconds(200), expect: .perform(1, .said("tick")))
     }
 
-    @Test("one inside another: the inner one is finished when the button is let go")
+    @Test("a repeat with a count inside a repeat while held is finished after the release")
     func nested() throws {
         var talk = Transcript<RunInWorld>(
             .whileHeld(
@@ -110,7 +110,7 @@ struct RunRepeatTests {
             after: .milliseconds(100), expect: .perform(1, .said("1")), .perform(2, .said("behind")))
     }
 
-    @Test("a press that was stored, or is over, repeats nothing")
+    @Test("a repeat while held does nothing for a stored press or a press that is over")
     func notHeld() throws {
         let step = Step.whileHeld(every: .milliseconds(200), try .log("tick"))
         var late = Transcript<RunInWorld>(step, try .log("behind"), occurrence: RunKit.late)
@@ -123,7 +123,7 @@ struct RunRepeatTests {
         over.when(.begin, expect: .perform(0, .said("behind")))
     }
 
-    @Test("without steps it takes its time all the same")
+    @Test("a repeat without steps takes its time")
     func empty() {
         var talk = Transcript<RunInWorld>(.count(2, every: .seconds(1)))
         talk.when(.begin)

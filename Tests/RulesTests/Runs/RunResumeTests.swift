@@ -5,16 +5,16 @@ import Testing
 
 @testable import Rules
 
-@Suite("Runs that outlive the process")
+@Suite("Restoring runs after a restart")
 struct RunResumeTests {
-    /// The run as it comes back one minute later, with what it had left.
+    /// Saves the run and restores it in another process with the time it had left.
     private func resumed(
         _ talk: Transcript<RunInWorld>, in set: RuleSet? = nil, sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> Transcript<RunInWorld> {
         let machine = talk.machine
         let waiting = try #require(machine.run.saved(in: machine.world, at: talk.now), sourceLocation: sourceLocation)
         let left = waiting.endsAt.milliseconds - machine.world.wallClock(at: talk.now).milliseconds
-        // Another process, another boot.
+        // The time since boot begins again, as after a reboot.
         let now = Instant(sinceBoot: .seconds(3))
         let world = RunKit.world(set ?? machine.world.set, at: now)
         let run = try #require(
@@ -23,7 +23,7 @@ struct RunResumeTests {
         return Transcript(RunInWorld(world: world, run: run), at: now)
     }
 
-    @Test("a delay goes on with what it had left, and what the run knew is there")
+    @Test("a delay goes on with the time it had left, and the run keeps its results and trigger")
     func delay() throws {
         var before = Transcript<RunInWorld>(
             try .run("/bin/a").saving(), try .delay("5m"), try .log("{{ results.answer.stdout }} {{ trigger.event }}"))
@@ -39,7 +39,7 @@ struct RunResumeTests {
         #expect(after.machine.run.trace.duration == .seconds(300))
     }
 
-    @Test("a wait looks at once, and keeps its timeout")
+    @Test("a wait is checked at once after a restart, and keeps its timeout")
     func until() throws {
         var before = Transcript<RunInWorld>(try .wait("states.door == 'open'", .seconds(25)), try .log("open"))
         before.given(.begin)
@@ -54,7 +54,7 @@ struct RunResumeTests {
             expect: .failed("actions[0].wait", "R821", "states.door == 'open' did not hold within 25s"))
     }
 
-    @Test("deep inside: branches, cycles, scripts with what they were given, and repeats")
+    @Test("a run inside branches, cycles, scripts with inputs and repeats goes on where it was")
     func frames() throws {
         let inputs = ["lamp", "i", "n", "d", "b"].map { Script.Input(name: $0, type: .string) }
         let script = Script(
@@ -96,7 +96,7 @@ struct RunResumeTests {
         after.whenTimerFires(after: .seconds(2), expect: .perform(3, .said("otherwise")), .perform(4, .said("end")))
     }
 
-    @Test("the time since it was kept has passed for all of the run")
+    @Test("the time between saving and restoring counts for elapsed times and limits")
     func time() throws {
         var before = Transcript<RunInWorld>(
             .count(5, every: .seconds(2), limit: .seconds(60), try .delay("30s"), try .log("{{ repeat.elapsed }}")))
@@ -112,7 +112,7 @@ struct RunResumeTests {
         #expect(after.machine.run.trace.duration == .seconds(60))
     }
 
-    @Test("what was repeated while the button was held ends with the iteration it was in")
+    @Test("a repeat while held ends after a restart with the iteration that was saved")
     func held() throws {
         var before = Transcript<RunInWorld>(
             .whileHeld(every: .seconds(2), try .delay("1s"), try .log("tick")), try .log("behind"))
@@ -122,7 +122,7 @@ struct RunResumeTests {
         after.whenTimerFires(after: .seconds(1), expect: .perform(0, .said("tick")), .perform(1, .said("behind")))
     }
 
-    @Test("in on_error it still knows the failure, and has still failed")
+    @Test("a run in on_error keeps the failure after a restart, and still fails")
     func onError() throws {
         var before = Transcript<RunInWorld>(
             try .delay("{{ -1s }}"), onError: [try .delay("1s"), try .log("{{ error.code }} {{ error.step }}")])
@@ -132,7 +132,7 @@ struct RunResumeTests {
         #expect(after.result == .failed)
     }
 
-    @Test("a dry run stays one, and delays before the restart count")
+    @Test("a dry run stays a dry run after a restart, and earlier delays count for the limit")
     func bounds() throws {
         var before = Transcript<RunInWorld>(try .delay("7d"), try .log("no"), try .delay("1ms"), isDryRun: true)
         before.given(.begin)
@@ -142,7 +142,7 @@ struct RunResumeTests {
             expect: .failed("actions[2].delay", "R803", "the delays of one run are at most 7 days together"))
     }
 
-    @Test("a wait that is overdue is over at once")
+    @Test("a delay that is overdue after a restart is over at once")
     func overdue() throws {
         var before = Transcript<RunInWorld>(try .delay("1s"), try .log("on"))
         before.given(.begin)
@@ -154,7 +154,7 @@ struct RunResumeTests {
         after.whenTimerFires(after: .zero, expect: .perform(0, .said("on")))
     }
 
-    @Test("a clock that was set back makes no wait longer")
+    @Test("after a clock that was set back, a delay is no longer than before")
     func clockSetBack() throws {
         var before = Transcript<RunInWorld>(try .delay("1h"), try .log("off"))
         before.given(.begin)
@@ -165,7 +165,7 @@ struct RunResumeTests {
         after.whenTimerFires(after: .seconds(3600), expect: .perform(0, .said("off")))
     }
 
-    @Test("only delays and waits are kept")
+    @Test("only runs in a delay or a wait are saved")
     func others() throws {
         for step in [try Step.run("/bin/a"), .count(2, every: .seconds(1)), try .log("done")] {
             var talk = Transcript<RunInWorld>(step)
@@ -178,7 +178,7 @@ struct RunResumeTests {
         #expect(retry.machine.run.saved(in: retry.machine.world, at: retry.now) == nil)
     }
 
-    @Test("a run that has read a megabyte is not kept")
+    @Test("a run whose results exceed a megabyte is not saved")
     func length() throws {
         for (count, isKept) in [(1_048_000, true), (1_049_000, false)] {
             var talk = Transcript<RunInWorld>(try .run("/bin/a").saving(), try .delay("1s"))
@@ -189,7 +189,7 @@ struct RunResumeTests {
         }
     }
 
-    @Test("a run of another rule, or of the rule as it was, does not come back")
+    @Test("a run of another rule or of a changed rule is not restored")
     func otherRules() throws {
         var before = Transcript<RunInWorld>(try .delay("1s"))
         before.given(.begin)
@@ -204,7 +204,7 @@ struct RunResumeTests {
         #expect(Run(waiting, rule: 0, remaining: .zero, in: other, at: before.now) == nil)
     }
 
-    @Test("what is damaged is not understood, and never trusted", arguments: UInt64(0)..<40)
+    @Test("damaged saved text is refused, or gives a run that ends", arguments: UInt64(0)..<40)
     func damage(seed: UInt64) throws {
         var before = Transcript<RunInWorld>(
             try .choose(("true", [.count(3, every: .seconds(1), try .delay("1s"), try .log("tick"))])))
@@ -237,7 +237,7 @@ struct RunResumeTests {
     }
 
     @Test(
-        "neither is what says something else",
+        "saved text that does not fit the rule is refused",
         arguments: [
             "", "{}", "[]", "null", "{\"wait\":\"delay\"}",
             #"{"wait":"wait","frames":[["actions",0]],"locals":[{"results":[],"inputs":[]}],"next":0,"left":0,"elapsed":0,"delayed":0,"started":0,"dry":false}"#,
@@ -264,9 +264,9 @@ struct RunResumeTests {
     }
 }
 
-@Suite("A run while the rules are read again")
+@Suite("A run during a reload")
 struct RunReloadTests {
-    @Test("it goes on in a set where its rule and its script stand elsewhere")
+    @Test("a run goes on in a set in which its rule and script have other indices")
     func moved() throws {
         let script = Script(name: "light", steps: [try .delay("1s"), try .log("on")])
         let first = RunKit.set([.script(0), try .log("behind")], scripts: [script])
@@ -281,7 +281,7 @@ struct RunReloadTests {
         #expect(talk.result == .completed)
     }
 
-    @Test("in a set that is not what it was made for it ends, and does not trap")
+    @Test("a run in a set that it was not made for ends and does not trap")
     func strange() throws {
         var talk = Transcript<RunInWorld>(
             try .choose(("true", [.count(2, every: .seconds(1), try .run("/bin/a"))])), try .log("no"))

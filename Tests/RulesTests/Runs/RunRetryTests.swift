@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Retry")
 struct RunRetryTests {
-    @Test("each wait is longer than the one before, and the last failure counts")
+    @Test("each wait before a retry is longer by the factor, and the last failure is reported")
     func backOff() throws {
         var talk = Transcript<RunInWorld>(try .run("/bin/a").retrying(3, after: .milliseconds(500), backOff: 3))
         talk.when(.begin, expect: .perform(0, .program("/bin/a")))
@@ -20,7 +20,7 @@ struct RunRetryTests {
             expect: .failed("actions[0].run", "R822", "exit status 9"))
     }
 
-    @Test("an attempt that goes well ends it")
+    @Test("a retry that succeeds continues the run")
     func success() throws {
         var talk = Transcript<RunInWorld>(try .publish("a").retrying(3), try .log("done"))
         talk.given(.begin)
@@ -30,7 +30,7 @@ struct RunRetryTests {
         talk.when(.finished(1, .completed()), expect: .perform(2, .said("done")))
     }
 
-    @Test("a timeout is tried again too, with the values of the first attempt")
+    @Test("a step whose time is over is tried again, with the values of the first attempt")
     func timeout() throws {
         var talk = Transcript<RunInWorld>(try .run("/bin/a", "{{ states.lux }}").within(.seconds(2)).retrying(1))
         talk.given(.begin)
@@ -41,14 +41,14 @@ struct RunRetryTests {
             after: .seconds(2), expect: .cancel(1), .failed("actions[0].run", "R821", "run did not finish within 2s"))
     }
 
-    @Test("the waits are bounded, whatever the factor")
+    @Test("the wait before a retry is at most seven days for any factor")
     func bound() {
         let retry = Retry(count: 10, delay: .seconds(3 * 86_400), backOff: 10)
         #expect(Run.wait(before: 1, by: retry) == .seconds(3 * 86_400))
         #expect(Run.wait(before: 10, by: retry) == .seconds(7 * 86_400))
     }
 
-    @Test("a run that has waited for seven days waits no more")
+    @Test("a run with seven days of delays is not retried again")
     func total() throws {
         var talk = Transcript<RunInWorld>(
             try .delay("6d"), try .run("/bin/a").retrying(2, after: .seconds(86_400), backOff: 1))
@@ -63,7 +63,7 @@ struct RunRetryTests {
 
 @Suite("on_error")
 struct RunOnErrorTests {
-    @Test("it sees what failed, and the run has failed all the same")
+    @Test("on_error sees the failed step, and the run fails")
     func facts() throws {
         let script = Script(name: "light", steps: [try .run("/bin/false").named("the lamp")])
         var talk = Transcript<RunInWorld>(
@@ -80,7 +80,7 @@ struct RunOnErrorTests {
         #expect(talk.result == .failed)
     }
 
-    @Test("it sees the results of the rule, not those of the script that failed")
+    @Test("on_error sees the results of the rule, and not those of the script that failed")
     func results() throws {
         let script = Script(
             name: "ask", steps: [try .run("/bin/b").saving().continuing(), try .run("/bin/c")], resultCount: 1)
@@ -95,7 +95,7 @@ struct RunOnErrorTests {
             .perform(3, .said("a")))
     }
 
-    @Test("a failure inside ends it, and it does not run again")
+    @Test("a failure in on_error ends on_error, which does not run again")
     func failure() throws {
         var talk = Transcript<RunInWorld>(
             try .run("/bin/a"), onError: [try .run("/bin/b").continuing(), try .run("/bin/c"), try .log("no")])
@@ -112,7 +112,7 @@ struct RunOnErrorTests {
         #expect(talk.result == .failed)
     }
 
-    @Test("stop in it does not make the run a good one")
+    @Test("after a stop in on_error the run has still failed")
     func stop() throws {
         var talk = Transcript<RunInWorld>(try .run("/bin/a"), onError: [try .stop("enough"), try .log("no")])
         talk.given(.begin)
@@ -120,7 +120,7 @@ struct RunOnErrorTests {
         #expect(talk.result == .failed)
     }
 
-    @Test("a run that succeeds, or is cancelled, has none")
+    @Test("on_error does not run for a run that succeeds or is cancelled")
     func others() throws {
         var good = Transcript<RunInWorld>(try .run("/bin/a"), onError: [try .log("no")])
         good.given(.begin)

@@ -6,9 +6,9 @@ import Testing
 
 @testable import Rules
 
-@Suite("What the steps of a run do")
+@Suite("Steps of a run")
 struct RunStepTests {
-    @Test("a message is done when the broker has it, and then the next step begins")
+    @Test("a message is done when the broker has accepted it, and then the next step begins")
     func publish() throws {
         var talk = Transcript<RunInWorld>(
             try .publish("lamp/{{ trigger.button }}/set", "{{ states.lux }}"), try .run("/bin/true"))
@@ -19,7 +19,7 @@ struct RunStepTests {
         #expect(talk.result == .completed)
     }
 
-    @Test("leaves of JSON keep their types, and a value cannot end a string")
+    @Test("values in JSON keep their types, and a value cannot end a JSON string")
     func json() throws {
         let json = JSONTemplate.object([
             .init("state", .value("ON")), .init("lux", .template(try RunKit.text("{{ states.lux + 0.5 }}"))),
@@ -34,7 +34,7 @@ struct RunStepTests {
                 0, .message("lamp/set", #"{"state":"ON","lux":30.5,"late":false,"names":["<a\", \"b\": \"c>"]}"#)))
     }
 
-    @Test("a request has the values in its URL percent-encoded, and says that it brings JSON")
+    @Test("a request's URL has percent-encoded values, and a JSON body sets the content type")
     func http() throws {
         let body = Content.json(.object([.init("from", .template(try RunKit.text("{{ trigger.button }}")))]))
         var talk = Transcript<RunInWorld>(
@@ -55,7 +55,7 @@ struct RunStepTests {
         #expect(talk.result == .completed)
     }
 
-    @Test("a content type that the step gives is the only one")
+    @Test("a content type given by the step replaces the default one")
     func contentType() throws {
         var talk = Transcript<RunInWorld>(
             try .http(
@@ -70,20 +70,20 @@ struct RunStepTests {
                         body: Array("{}".utf8)))))
     }
 
-    @Test("a run of nothing but log lines is over at once")
+    @Test("a run of log steps only is over at once")
     func log() throws {
         var talk = Transcript<RunInWorld>(try .log("{{ trigger.clicks }} clicks"), try .log("done"))
         talk.when(.begin, expect: .perform(0, .said("2 clicks")), .perform(1, .said("done")))
         #expect(talk.result == .completed)
     }
 
-    @Test("a step that is not enabled is passed over")
+    @Test("a disabled step is skipped")
     func disabled() throws {
         var talk = Transcript<RunInWorld>(try .log("no").switchedOff(), try .log("yes"))
         talk.when(.begin, expect: .perform(0, .said("yes")))
     }
 
-    @Test("the result of a program is there for the steps behind it")
+    @Test("later steps can read the result of a program")
     func results() throws {
         var talk = Transcript<RunInWorld>(
             try .run("/bin/date").saving(), try .log("{{ results.answer.ok }} {{ results.answer.stdout }}"))
@@ -92,7 +92,7 @@ struct RunStepTests {
             .finished(0, .completed(ResultFacts(isOK: false, stdout: "noon"))), expect: .perform(1, .said("true noon")))
     }
 
-    @Test("stop ends the run, from inside too, and well")
+    @Test("stop ends the run as completed, also inside a branch")
     func stop() throws {
         var talk = Transcript<RunInWorld>(
             try .choose(("states.lux > 20", [try .log("bright"), try .stop("no need"), try .log("no")])),
@@ -101,7 +101,7 @@ struct RunStepTests {
         #expect(talk.result == .completed)
     }
 
-    @Test("the first branch that holds is taken, else the default, else none")
+    @Test("the first branch whose condition holds is taken, else the default, else none")
     func choose() throws {
         let choose = try Step.choose(
             ("states.lux < 20", [try .log("dark")]), ("states.lux < 50", [try .log("dim")]),
@@ -115,7 +115,7 @@ struct RunStepTests {
         talk.when(.begin, expect: .perform(0, .said("behind")))
     }
 
-    @Test("the conditions of a branch are judged when it is reached, with a failure as false")
+    @Test("a branch's condition is evaluated when the branch is reached, and a failure counts as false")
     func branches() throws {
         var talk = Transcript<RunInWorld>(
             try .set(RunKit.volume, "{{ 80 }}"),
@@ -125,14 +125,14 @@ struct RunStepTests {
         #expect(talk.result == .completed)
     }
 
-    @Test("a rule is enabled and disabled by the engine, the last word for each")
+    @Test("enable and disable steps record a change for each rule, of which the last counts")
     func enable() {
         var talk = Transcript<RunInWorld>(Step(.enable([1], true)), Step(.enable([1, 0], false)))
         talk.when(.begin)
         #expect(talk.machine.world.changed == [.enable(1, false), .enable(0, false)])
     }
 
-    @Test("in a dry run nothing is performed, assigned, moved or enabled, and all is traced")
+    @Test("a dry run performs, assigns and enables nothing, and traces every step")
     func dryRun() throws {
         var talk = Transcript<RunInWorld>(
             try .publish("lamp/set"), try .run("/bin/date").saving(), try .http("https://example.net/"),
@@ -160,7 +160,7 @@ struct RunStepTests {
 
 @Suite("Scripts")
 struct RunScriptTests {
-    @Test("a script sees what it is given, and its own value for what it is not")
+    @Test("a script gets the inputs it is given, and its defaults for the others")
     func inputs() throws {
         let script = Script(
             name: "light", inputs: [.init(name: "lamp", type: .string, fallback: .string("porch"))],
@@ -190,7 +190,7 @@ struct RunScriptTests {
         #expect(talk.result == .completed)
     }
 
-    @Test("scripts inside one another are bounded, whatever the loader let through")
+    @Test("nested scripts are bounded to 64 steps inside one another")
     func depth() {
         let endless = Script(name: "endless", steps: [.script(0)])
         var talk = Transcript<RunInWorld>(.script(0), scripts: [endless])
@@ -200,7 +200,7 @@ struct RunScriptTests {
         #expect(talk.result == .failed)
     }
 
-    @Test("so is what they do without waiting")
+    @Test("a run that makes more than 10000 steps without waiting fails")
     func breadth() {
         let scripts = (0..<30).map { Script(name: "s\($0)", steps: [.script($0 + 1), .script($0 + 1)]) }
         var talk = Transcript<RunInWorld>(.script(0), scripts: scripts + [Script(name: "last")])

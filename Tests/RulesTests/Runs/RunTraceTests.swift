@@ -5,9 +5,9 @@ import Testing
 
 @testable import Rules
 
-@Suite("What a run tells people")
+@Suite("Trace of a run")
 struct RunTraceTests {
-    @Test("each step with what it did, and each decision with what it saw")
+    @Test("a trace has each step with its outcome and each decision with the values it saw")
     func lines() throws {
         let script = Script(name: "light", steps: [try .publish("lamp/set").named("lamp on")])
         var talk = Transcript<RunInWorld>(
@@ -43,7 +43,7 @@ struct RunTraceTests {
         #expect(trace.startedAt == RunKit.noon)
     }
 
-    @Test("what a program complained of, and what a server answered, are told once")
+    @Test("a program's error output and a server's status are in the trace once")
     func remarks() throws {
         var talk = Transcript<RunInWorld>(
             try .run("/bin/a"), try .run("/bin/b").continuing(), try .run("/bin/c").continuing(),
@@ -62,7 +62,7 @@ struct RunTraceTests {
             ])
     }
 
-    @Test("at most 200 lines are kept, and the others counted")
+    @Test("a trace keeps at most 200 lines and counts the others")
     func bound() throws {
         var talk = Transcript<RunInWorld>(set: RunKit.set(Array(repeating: try .log("again"), count: 250)))
         talk.given(.begin)
@@ -70,7 +70,7 @@ struct RunTraceTests {
         #expect(talk.machine.run.trace.omitted == 50)
     }
 
-    @Test("a long text is left out, not cut: half a secret could not be covered")
+    @Test("a long text is omitted and not cut, so that no part of a secret stays visible")
     func longTexts() throws {
         var talk = Transcript<RunInWorld>(try .log("{{ variables.name }}"))
         talk.given(.variable(RunKit.name, .string(String(repeating: "s3cret ", count: 30))))
@@ -78,7 +78,7 @@ struct RunTraceTests {
         #expect(talk.trace == ["actions[0].log: info: (210 octets)"])
     }
 
-    @Test("neither headers nor environment nor input are shown")
+    @Test("a trace shows no headers, environment or standard input")
     func secrets() throws {
         var talk = Transcript<RunInWorld>(
             try .run("/bin/a", stdin: "s3cret", env: ["TOKEN": "s3cret"]),
@@ -91,7 +91,7 @@ struct RunTraceTests {
         #expect(!talk.trace.contains { $0.contains("s3cret") })
     }
 
-    @Test("a cancelled run says where it stood")
+    @Test("the trace of a cancelled run ends with the step it was in")
     func cancelled() throws {
         var talk = Transcript<RunInWorld>(try .delay("1m"))
         talk.given(.begin)

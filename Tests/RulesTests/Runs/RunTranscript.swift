@@ -5,14 +5,14 @@ import Testing
 
 @testable import Rules
 
-/// One run and the world around it, as a machine that tests can talk to.
+/// One run and its world as a state machine for `Transcript`.
 struct RunInWorld: StateMachine {
     enum Input {
         case begin
         case handedOver(Int)
         case finished(Int, StepOutcome)
         case timerFired
-        /// What a state holds from now on.
+        /// Sets the value of a state.
         case state(Int, Value)
         case variable(Int, Value)
         case released
@@ -77,11 +77,11 @@ extension Transcript<RunInWorld> {
     }
 
     var result: RunResult? { machine.run.result }
-    /// From now.
+    /// The time from now to the run's deadline.
     var timer: Duration? { machine.run.deadline.map { $0 - now } }
     var trace: [String] { machine.run.trace.lines.map { "\($0.step): \($0.text)" } }
 
-    /// Goes on to the run's deadline.
+    /// Expects the deadline to be `wait` from now, lets that time pass, and expects these effects of the timer.
     mutating func whenTimerFires(
         after wait: Duration, expect effects: RuleEngine.Effect..., sourceLocation: SourceLocation = #_sourceLocation
     ) {

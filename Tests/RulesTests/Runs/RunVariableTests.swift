@@ -5,9 +5,9 @@ import Testing
 
 @testable import Rules
 
-@Suite("Variables that a run sets")
+@Suite("Set steps")
 struct RunSetTests {
-    @Test("all values are taken before any is assigned")
+    @Test("a set step evaluates all values before it assigns any")
     func together() throws {
         let swap = Step(
             .set([
@@ -22,7 +22,7 @@ struct RunSetTests {
         #expect(talk.machine.world.variables[3...] == [.integer(30), .integer(30)])
     }
 
-    @Test("a number is clamped to what the variable may hold")
+    @Test("a number is clamped to the bounds of its variable")
     func clamped() throws {
         var talk = Transcript<RunInWorld>(try .set(RunKit.volume, "{{ variables.volume + 99 }}"))
         talk.when(.begin)
@@ -30,7 +30,7 @@ struct RunSetTests {
         #expect(talk.machine.world.changed == [.variable(RunKit.volume)])
     }
 
-    @Test("a value that is not among the variable's is R803, and nothing of the step is assigned")
+    @Test("a value that its variable does not allow fails with R803, and the step assigns nothing")
     func values() throws {
         let step = Step(
             .set([
@@ -50,7 +50,7 @@ struct RunSetTests {
 
 @Suite("Cycles")
 struct RunCycleTests {
-    /// What a run says that begins in this world, and the world it leaves.
+    /// What a run of rule 0 logs that begins in `world`, which it changes.
     private func said(_ set: RuleSet, in world: inout World, at now: Instant) -> [String] {
         var run = Run(RunKit.id, rule: 0, RunKit.occurrence, isDryRun: false, in: world, at: now)
         var effects: [RuleEngine.Effect] = []
@@ -58,7 +58,7 @@ struct RunCycleTests {
         return effects.compactMap { if case .perform(_, .log(_, let text), _, _) = $0 { text } else { nil } }
     }
 
-    @Test("each run does the next entry, after the last the first")
+    @Test("each run takes the next entry of a cycle, and the first after the last")
     func turns() throws {
         let set = RunKit.set([.cycle([try .log("one")], [try .log("two"), try .log("and")], [try .log("three")])])
         let now = Instant(sinceBoot: .zero)
@@ -71,7 +71,7 @@ struct RunCycleTests {
         #expect(said(set, in: &world, at: now) == ["one"])
     }
 
-    @Test("it begins again when it was left alone for long enough, and not before")
+    @Test("a cycle begins again after reset_after without a run, and not before")
     func reset() throws {
         let set = RunKit.set([
             .cycle([try .log("one")], [try .log("two")], [try .log("three")], resetAfter: .seconds(60))
@@ -83,7 +83,7 @@ struct RunCycleTests {
         #expect(said(set, in: &world, at: start + .milliseconds(119_999)) == ["one"])
     }
 
-    @Test("a position beyond the entries there are now begins again")
+    @Test("a cycle whose stored position is beyond its entries begins again")
     func shortened() throws {
         let set = RunKit.set([.cycle([try .log("one")], [try .log("two")])])
         let now = Instant(sinceBoot: .zero)
@@ -94,7 +94,7 @@ struct RunCycleTests {
         }
     }
 
-    @Test("that of a script is the same whoever calls it")
+    @Test("a cycle in a script has one position for all callers")
     func script() throws {
         let script = Script(name: "scenes", steps: [.cycle([try .log("one")], [try .log("two")])])
         let set = RunKit.set([.script(0), .script(0)], scripts: [script])

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Rules
 
-@Suite("Runs that wait")
+@Suite("Delays and waits")
 struct RunWaitTests {
-    @Test("a delay takes its time, and no answer or change shortens it")
+    @Test("a delay takes its time, and no answer or change ends it earlier")
     func delay() throws {
         var talk = Transcript<RunInWorld>(try .delay("1m30s"), try .log("on"))
         talk.when(.begin)
@@ -19,7 +19,9 @@ struct RunWaitTests {
         talk.whenTimerFires(after: .milliseconds(1), expect: .perform(0, .said("on")))
     }
 
-    @Test("a delay is a duration, or a text that is one", arguments: ["{{ 2s * 3 }}", "{{ variables.name }}", "6s"])
+    @Test(
+        "a delay is a duration or a text that can be read as a duration",
+        arguments: ["{{ 2s * 3 }}", "{{ variables.name }}", "6s"])
     func durations(_ text: String) throws {
         var talk = Transcript<RunInWorld>(try .delay(text))
         talk.given(.variable(RunKit.name, .string("6s")))
@@ -37,7 +39,7 @@ struct RunWaitTests {
             expect: .failed("actions[2].delay", "R803", "the delays of one run are at most 7 days together"))
     }
 
-    @Test("a wait is over the moment it holds")
+    @Test("a wait is over when its condition becomes true")
     func until() throws {
         var talk = Transcript<RunInWorld>(try .wait("states.door == 'open'", .seconds(25)), try .log("open"))
         talk.when(.begin)
@@ -47,13 +49,13 @@ struct RunWaitTests {
         #expect(!talk.machine.run.isWaitingForWorld)
     }
 
-    @Test("it does not wait for what holds already")
+    @Test("a wait whose condition is true does not wait")
     func already() throws {
         var talk = Transcript<RunInWorld>(try .wait("states.lux == 30", .seconds(25)), try .log("done"))
         talk.when(.begin, expect: .perform(0, .said("done")))
     }
 
-    @Test("what does not hold in time is R821")
+    @Test("a wait whose condition does not hold within its timeout fails with R821")
     func timeout() throws {
         var talk = Transcript<RunInWorld>(try .wait("states.door == 'open'", .seconds(25)))
         talk.given(.begin)
@@ -62,14 +64,14 @@ struct RunWaitTests {
             expect: .failed("actions[0].wait", "R821", "states.door == 'open' did not hold within 25s"))
     }
 
-    @Test("what cannot be evaluated does not hold yet")
+    @Test("a condition that cannot be evaluated counts as false, and the wait goes on")
     func failure() throws {
         var talk = Transcript<RunInWorld>(try .wait("integer(variables.name) > 3", .seconds(25)), try .log("on"))
         talk.when(.begin)
         talk.when(.variable(RunKit.name, .string("4")), expect: .perform(0, .said("on")))
     }
 
-    @Test("what depends on the time is looked at every second")
+    @Test("a condition that depends on the time is checked every second")
     func time() throws {
         var talk = Transcript<RunInWorld>(
             .count(1, every: .seconds(1), try .wait("repeat.elapsed >= 2s", .seconds(25)), try .log("on")))
@@ -79,9 +81,9 @@ struct RunWaitTests {
     }
 }
 
-@Suite("Runs that are cancelled")
+@Suite("Cancelled runs")
 struct RunCancelTests {
-    /// What a cancel leads to, and nothing after it.
+    /// Cancels the run, expects these effects, and expects no effect of any later input.
     private func expectCancelled(
         _ talk: inout Transcript<RunInWorld>, _ effects: RuleEngine.Effect...,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -105,7 +107,7 @@ struct RunCancelTests {
         return talk
     }
 
-    @Test("in what was performed: it is given up")
+    @Test("cancelling a run cancels its message, program or request")
     func performed() throws {
         for step in [try Step.publish("a"), try .run("/bin/a"), try .http("https://example.net/")] {
             var talk = try Self.begun(step)
@@ -113,7 +115,7 @@ struct RunCancelTests {
         }
     }
 
-    @Test("in a delay, and in a wait")
+    @Test("a run is cancelled during a delay and during a wait")
     func waits() throws {
         var delay = try Self.begun(try .delay("1s"))
         expectCancelled(&delay)
@@ -121,14 +123,14 @@ struct RunCancelTests {
         expectCancelled(&wait)
     }
 
-    @Test("between two attempts")
+    @Test("a run is cancelled between two attempts of a retry")
     func retry() throws {
         var talk = try Self.begun(try .run("/bin/a").retrying(2))
         talk.given(.finished(0, RunFailureTests.failure))
         expectCancelled(&talk)
     }
 
-    @Test("between two iterations, and in one")
+    @Test("a run is cancelled between two iterations of a repeat, and during one")
     func repetition() throws {
         var between = try Self.begun(.whileHeld(every: .seconds(1), try .log("tick")))
         expectCancelled(&between)
@@ -136,7 +138,7 @@ struct RunCancelTests {
         expectCancelled(&inside, .cancel(0))
     }
 
-    @Test("in on_error")
+    @Test("a run is cancelled during on_error")
     func onError() throws {
         var talk = Transcript<RunInWorld>(try .delay("{{ -1s }}"), onError: [try .delay("1s"), try .log("no")])
         talk.given(.begin)

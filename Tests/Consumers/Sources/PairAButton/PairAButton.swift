@@ -3,12 +3,12 @@ import ButtonModel
 import Flic
 import Simulator
 
-/// Finds a simulated button, connects to it, pairs with it and waits for a click, with the libraries alone: a host, a
-/// session, and a world that holds the controller and the button.
+/// Finds a simulated button, connects to it, pairs with it and waits for a click. It uses Tryck's libraries only: a
+/// `Host`, a `ButtonSession`, and a `SimulatedWorld` that holds the controller and the button.
 @main
 struct PairAButton {
     static let address = BluetoothAddress(rawValue: 0x80E4_DA00_0001)
-    /// `0042000N-8f59-4420-870d-84f3b617e493` in the order of the wire.
+    /// `0042000N-8f59-4420-870d-84f3b617e493`, in the octet order of the wire.
     static func flicUUID(_ number: UInt8) -> UUID {
         .long([0x93, 0xE4, 0x17, 0xB6, 0xF3, 0x84, 0x0D, 0x87, 0x20, 0x44, 0x59, 0x8F, number, 0x00, 0x42, 0x00])
     }
@@ -18,7 +18,7 @@ struct PairAButton {
     var world: SimulatedWorld
     var session = ButtonSession(
         .init(address: address, purpose: .pair, trustRoots: [SimulatorRoot.publicKey]))
-    /// Deadlines of the host, the session and the world.
+    /// Deadlines of the host (0), the session (1) and the world (2).
     var timers: [Int: Instant] = [:]
     var toHost: [Host.Input] = [.transportOpened, .perform(.setAcceptList([address]))]
     var toWorld: [SimulatedWorld.Input] = []
@@ -35,13 +35,13 @@ struct PairAButton {
     static func main() {
         var program = PairAButton()
         let end = program.now + .seconds(60)
-        // Down and up.
+        // A click is two steps: down and up.
         while program.now < end, program.steps.count < 2 { program.advance() }
         precondition(program.steps.count == 2, "no press came within a minute")
         print("its click arrived")
     }
 
-    /// Hands on what is to be handed on, and then lets time pass up to the next deadline.
+    /// Passes all waiting inputs on, and then moves the time to the earliest deadline.
     mutating func advance() {
         while !toHost.isEmpty || !toWorld.isEmpty {
             if !toHost.isEmpty { for effect in host.handle(toHost.removeFirst(), at: now) { took(effect) } }
