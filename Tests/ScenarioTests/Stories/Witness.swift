@@ -285,7 +285,9 @@ struct Witness {
                 report("P2", "\(part.name) has gestures of more than the \(most) presses there were")
             }
             guard let moved = moved[part] else { return report("P2", "\(event) of \(part.name), which nobody touched") }
-            if now - moved - (isLate ? age : Self.longestSilence) > Self.gestureTime + Self.tolerance {
+            // A press whose beginning was stored may go on live, on the link that it has made.
+            let silence = isLate ? max(age, Self.longestSilence) : Self.longestSilence
+            if now - moved - silence > Self.gestureTime + Self.tolerance {
                 report(
                     "P3",
                     "\(event) of \(part.name) is said to be \(milliseconds) ms old, and nobody touched it for \(now - moved)"
