@@ -147,7 +147,9 @@ extension Hub {
             "id": .string(button.description), "from": .string(before), "to": .string(after),
             "name": .string(buttons[button]?.displayName ?? ""),
         ]
-        publish(topics.bridgeMessage("button_renamed", answer), patience: Hub.bridgePatience, mayRepeat: true, at: now)
+        publish(
+            topics.bridgeMessage("button_renamed", answer), patience: Hub.bridgePatience, mayRepeat: true,
+            as: .other, at: now)
         say(.status(button))
         say(.bridgeDevices)
         sayDevices(at: now)

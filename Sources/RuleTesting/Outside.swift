@@ -14,6 +14,7 @@ struct Outside {
     /// A message that waits for the broker.
     private struct WaitingMessage {
         var step: StepID
+        var message: PublishAction
         var deadline: Instant
     }
 
@@ -38,6 +39,11 @@ struct Outside {
 
     var nextMoment: Instant? { (pending.map(\.at) + waiting.map(\.deadline)).min() }
 
+    /// Whether it happens now. A message happens when it is handed over: without the broker later, or never.
+    func takesAtOnce(_ action: Action) -> Bool {
+        if case .publish = action { brokerIsOnline } else { true }
+    }
+
     /// What is answered at once.
     mutating func perform(
         _ action: Action, for step: StepID, _ results: [RuleTest.OutsideResult], at now: Instant
@@ -46,7 +52,7 @@ struct Outside {
         case .log: return []
         case .publish where brokerIsOnline: return Outside.delivered(step)
         case .publish(let publish):
-            waiting.append(WaitingMessage(step: step, deadline: now + publish.maximumAge))
+            waiting.append(WaitingMessage(step: step, message: publish, deadline: now + publish.maximumAge))
             guard waiting.count > Outside.maximumWaiting else { return takeExpired(at: now) }
             return [Outside.undelivered(waiting.removeFirst().step, "too many messages wait for the broker")]
         case .process, .http:
@@ -81,10 +87,11 @@ struct Outside {
         return expired.map { Outside.undelivered($0.step, "the broker was away for too long") }
     }
 
-    /// What waited goes out when it comes back.
-    mutating func takeWaiting() -> [RuleEngine.Input] {
-        defer { waiting = [] }
-        return waiting.flatMap { Outside.delivered($0.step) }
+    /// The message that waited longest goes out, now that the broker is back.
+    mutating func takeWaiting() -> (message: PublishAction, answers: [RuleEngine.Input])? {
+        guard !waiting.isEmpty else { return nil }
+        let first = waiting.removeFirst()
+        return (first.message, Outside.delivered(first.step))
     }
 
     private static func delivered(_ step: StepID) -> [RuleEngine.Input] {

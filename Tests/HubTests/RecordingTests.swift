@@ -328,7 +328,7 @@ struct RecordingTests {
                 "identity", "name", "pairing", "source", "pairedAt", "cursor", "isAdvertisingConfigured",
                 "batteryMillivolts", "batteryPercentage", "batteryMeasuredAt", "pressCount", "sequence", "heard",
                 "triggerMode", "settings", "dials",
-                "isBatteryLow", "recogniser",
+                "isBatteryLow", "lastSeen", "recogniser",
             ])
         #expect(names(stored.runs[0]) == ["id", "rule", "button", "event", "startedAt"])
         #expect(
