@@ -29,11 +29,10 @@ extension GestureRecogniser {
 ///
 /// The part (`-`: none), the boot and the button's clock at its last event, the state (`r` released, `d` down and
 /// undecided, `h` a hold whose latest reported stage follows, and, if it was told late, `q` and by how many milliseconds,
-/// `s` spent, `e` decided by our clock, so that what the button
-/// still says of it is nothing new: without presses), and the presses: `s`hort, `l`ong or still open
-/// (`?`), how many ticks before the last event they began and, if they did, ended. A hold and a spent press are the last.
-/// Where it is known, the time of the last event follows, in milliseconds since 1970: nobody else may ever say how long ago
-/// that was.
+/// `s` spent, `e` decided by our clock, so that what the button still says of it is nothing new: without presses), and the
+/// presses: `s`hort, `l`ong or still open (`?`), how many ticks before the last event they began and, if they did, ended. A
+/// hold and a spent press are the last. Where it is known, the time of the last event follows, in milliseconds since 1970:
+/// nothing else may ever say how long ago that was.
 struct SavedTrain: Hashable, Sendable {
     var part: ButtonPart?
     var bootID: UInt32

@@ -21,7 +21,9 @@ import ButtonModel
 /// | long      | up                                         | released  | `up`; the gap counts from here               |
 /// | holding   | a further stage's time                     | holding   | `hold`                                       |
 /// | holding   | up                                         | released  | `up`, `hold_release` if a stage was reached  |
-/// | holding   | the link is lost for `supervisionTimeout`, a restart or a `down` without an `up` | spent | `hold_release` if a stage was reached |
+/// | holding   | the link is lost for `supervisionTimeout`  | spent     | `hold_release` if a stage was reached        |
+/// | holding   | the button has started anew                | spent     | the same                                     |
+/// | holding   | down: the `up` was never told              | undecided | the same, and `down`                         |
 /// | spent     | up                                         | released  | `up`                                         |
 /// | undecided | a chord takes the press                    | spent     | what the train was without it                |
 /// | undecided | it is turned by `leastTurn`                | spent     | what the train was without it                |
@@ -35,8 +37,8 @@ import ButtonModel
 /// **Who tells the time.** What the stamp of an event already decides is decided with that event. Otherwise the
 /// deadlines are instants of our clock, reckoned from the last event; while the button has stored events to tell, they
 /// wait until those have come, and after a lost link for some time (`settlesAt`). Only the end of a hold that was told is
-/// told by our clock when the link does not come back (`holdEndsAt`): what the hold began must end. At one moment a `down` comes before
-/// the end of the gap, and a hold before the `up`.
+/// told by our clock when the link does not come back (`holdEndsAt`): what the hold began must end. At one moment a
+/// `down` comes before the end of the gap, and a hold before the `up`.
 ///
 /// **What becomes of a press.** It is in one gesture (a `hold` and its `hold_release` count as one) or in none; in none
 /// only if no pattern of the tree begins with it where the longest match before it ended, if it was let go before the

@@ -250,7 +250,7 @@ struct RecordingTests {
                     cursor: cursor, isAdvertisingConfigured: true, batteryMillivolts: 2900,
                     batteryMeasuredAt: UTCTime(milliseconds: 6), pressCount: 4, sequence: 8, heard: 6,
                     triggerMode: .click,
-                    settings: known.settings, isBatteryLow: true, recogniser: "d"),
+                    settings: known.settings, isBatteryLow: true, lastSeen: UTCTime(milliseconds: 7), recogniser: "d"),
                 StoredButton(identity: identity, pairing: .notRecorded, pairedAt: UTCTime(milliseconds: 0)),
             ],
             runs: [

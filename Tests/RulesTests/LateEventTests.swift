@@ -67,6 +67,21 @@ struct LateEventTests {
         }
     }
 
+    @Test("a hold ends with its link, its button and its boot, when nothing tells that it was let go")
+    func lostHold() {
+        for loss in [
+            RuleEngine.Input.linkTimedOut(House.kitchen), .rebooted(House.kitchen), .buttonsChanged([]),
+        ] {
+            var button = FakeButton(House.kitchen)
+            var talk = House.talk(.on(.hold(after: nil), .holdRelease, queued: .drop, do: .say("hello")))
+            talk.given(button.down(at: talk.now))
+            talk.wait(.seconds(1))
+            #expect(talk.tell(button.hold(at: talk.now)).contains("1 says hello"))
+            #expect(talk.tell(loss).contains("2 says hello"), "\(loss)")
+            #expect(!talk.tell(loss).contains("3 says hello"), "\(loss)")
+        }
+    }
+
     @Test("conditions and trigger.at are of the time of the press, states are those of now")
     func time() throws {
         var talk = House.talk(
