@@ -106,6 +106,11 @@ extension ButtonManager {
     }
 }
 
+extension ButtonManager {
+    /// The reason of a link that was silent for the supervision timeout.
+    package static let timeoutReason = HCIStatus.connectionTimeout.word
+}
+
 extension HCIStatus {
     /// `connection_timeout`, …: why a link ended.
     var word: String {

@@ -81,6 +81,7 @@ enum StoreSchema {
             "ALTER TABLE buttons ADD COLUMN source TEXT",
             "ALTER TABLE buttons ADD COLUMN battery_percent INTEGER",
         ],
+        ["ALTER TABLE buttons ADD COLUMN last_seen INTEGER"],
     ]
 
     /// Why the file is none that we began; `nil` when it may be ours.

@@ -52,18 +52,22 @@ extension Database {
 
     func apply(_ change: StoreChange) throws(DatabaseFailure) {
         switch change {
-        case .progress(let id, let cursor, let recogniser, let pressCount, let sequence, let heard):
+        case .progress(let id, let cursor, let recogniser, let pressCount, let sequence, let heard, let seen):
             try run(
                 """
                 UPDATE buttons SET
                     advertising_configured = CASE WHEN boot_id = ?2 THEN advertising_configured ELSE 0 END,
                     boot_id = ?2, event_count = ?3, recogniser = ?4, press_count = ?5, seq = ?6,
-                    heard = ?7, small_event_count = ?8
+                    heard = ?7, small_event_count = ?8, last_seen = coalesce(?9, last_seen)
                 WHERE id = ?1
                 """,
                 .text(id.description), .integer(Int64(cursor.bootID)), .integer(Int64(cursor.eventCount)),
                 .text(recogniser), .integer(pressCount), .integer(sequence), .integer(heard),
-                .integer(Int64(cursor.smallEventCount)))
+                .integer(Int64(cursor.smallEventCount)), DatabaseValue(seen?.milliseconds))
+
+        case .seen(let id, let time):
+            try run(
+                "UPDATE buttons SET last_seen = ?2 WHERE id = ?1", .text(id.description), .integer(time.milliseconds))
 
         case .heard(let id, let heard):
             try run("UPDATE buttons SET heard = ?2 WHERE id = ?1", .text(id.description), .integer(heard))
@@ -167,8 +171,9 @@ extension Database {
                 (id, address_kind, uuid, serial, nickname, firmware, name, pairing_identifier, pairing_key, paired_at,
                  boot_id, event_count, advertising_configured, battery_mv, battery_at, press_count, seq,
                  trigger_mode, latency_mode, connection_wanted, recogniser, auto_disconnect, nickname_chosen_at,
-                 battery_low, heard, model, small_event_count, led_mode, dials, source, battery_percent)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                 battery_low, heard, model, small_event_count, led_mode, dials, source, battery_percent,
+                 last_seen)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             .text(button.id.description), .integer(Int64(button.identity.address.kind.rawValue)),
             .text(button.identity.uuid), .text(button.identity.serial), .text(button.identity.nickname),
@@ -187,14 +192,14 @@ extension Database {
             .integer(button.isBatteryLow ? 1 : 0), .integer(button.heard), .text(button.identity.model.rawValue),
             .integer(Int64(button.cursor.smallEventCount)), .text(button.settings.ledMode.rawValue),
             .text(button.dials.json.description), DatabaseValue(button.source),
-            DatabaseValue(button.batteryPercentage.map(Int64.init)))
+            DatabaseValue(button.batteryPercentage.map(Int64.init)), DatabaseValue(button.lastSeen?.milliseconds))
     }
 
     private static let selectButtons = """
         SELECT id, address_kind, uuid, serial, nickname, firmware, name, pairing_identifier, pairing_key, paired_at,
             boot_id, event_count, advertising_configured, battery_mv, battery_at, press_count, seq,
             trigger_mode, latency_mode, connection_wanted, recogniser, auto_disconnect, nickname_chosen_at,
-            battery_low, heard, model, small_event_count, led_mode, dials, source, battery_percent
+            battery_low, heard, model, small_event_count, led_mode, dials, source, battery_percent, last_seen
         FROM buttons ORDER BY id
         """
 
@@ -242,7 +247,8 @@ extension StoredButton {
                 latencyMode: latencyMode, autoDisconnectTime: row.integer(21).flatMap(UInt16.init(exactly:)),
                 nicknameChosenAt: row.integer(22).flatMap(UInt64.init(exactly:)),
                 isConnectionWanted: isConnectionWanted != 0, ledMode: ledMode),
-            dials: dials, isBatteryLow: isBatteryLow != 0, recogniser: recogniser)
+            dials: dials, isBatteryLow: isBatteryLow != 0,
+            lastSeen: row.integer(31).map(UTCTime.init(milliseconds:)), recogniser: recogniser)
     }
 }
 

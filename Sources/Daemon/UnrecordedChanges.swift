@@ -54,7 +54,8 @@ extension StoreChange {
         case waiting(RunID)
 
         enum Aspect {
-            case progress, heard, advertising, battery, firmware, model, nickname, name, source, triggerMode, settings
+            case progress, seen, heard, advertising, battery, firmware, model, nickname, name, source, triggerMode,
+                settings
             case dials
         }
 
@@ -68,7 +69,8 @@ extension StoreChange {
         switch self {
         case .putButton(let button): .button(button.id)
         case .removeButton(let id): .button(id)
-        case .progress(let id, _, _, _, _, _): .aspect(id, .progress)
+        case .progress(let id, _, _, _, _, _, _): .aspect(id, .progress)
+        case .seen(let id, _): .aspect(id, .seen)
         case .heard(let id, _): .aspect(id, .heard)
         case .runStarted(let run): .run(run.id)
         case .runEnded(let id): .run(id)

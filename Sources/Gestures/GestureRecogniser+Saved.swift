@@ -28,17 +28,19 @@ extension GestureRecogniser {
 ///     big 305419896 51200 d s16000-12000 ?4000 @1795000014000
 ///
 /// The part (`-`: none), the boot and the button's clock at its last event, the state (`r` released, `d` down and
-/// undecided, `h` a hold whose latest reported stage follows, `s` spent, `e` decided by our clock, so that what the button
-/// still says of it is nothing new: without presses), and the presses: `s`hort, `l`ong or still open
-/// (`?`), how many ticks before the last event they began and, if they did, ended. A hold and a spent press are the last.
-/// Where it is known, the time of the last event follows, in milliseconds since 1970: nobody else may ever say how long ago
-/// that was.
+/// undecided, `h` a hold whose latest reported stage follows, and, if it was told late, `q` and by how many milliseconds,
+/// `s` spent, `e` decided by our clock, so that what the button still says of it is nothing new: without presses), and the
+/// presses: `s`hort, `l`ong or still open (`?`), how many ticks before the last event they began and, if they did, ended. A
+/// hold and a spent press are the last. Where it is known, the time of the last event follows, in milliseconds since 1970:
+/// nothing else may ever say how long ago that was.
 struct SavedTrain: Hashable, Sendable {
     var part: ButtonPart?
     var bootID: UInt32
     var reading: UInt64
     var state: Character
     var firedStage: Ticks = -1
+    /// How late the hold was told.
+    var hold: Recognised.Lateness?
     var presses: [SavedPress]
     /// Of the last event.
     var time: UTCTime?
@@ -48,6 +50,9 @@ struct SavedTrain: Hashable, Sendable {
         var down: Ticks
         var up: Ticks?
     }
+
+    /// Milliseconds: a hundred years.
+    private static let maximumAge: Int64 = 3_155_760_000_000
 
     init?(_ text: some StringProtocol) {
         var fields = text.split(separator: " ", maxSplits: Vocabulary.maximumPresses + 6)
@@ -79,8 +84,13 @@ struct SavedTrain: Hashable, Sendable {
                 return nil
             }
         case "h":
-            guard presses.count == 1, let fired = Ticks(fields[3].dropFirst()), fired >= -1 else { return nil }
+            let parts = fields[3].dropFirst().split(separator: "q", maxSplits: 1, omittingEmptySubsequences: false)
+            guard presses.count == 1, let fired = parts.first.flatMap({ Ticks($0) }), fired >= -1 else { return nil }
             firedStage = fired
+            if fired >= 0 { hold = Recognised.Lateness(wasQueued: false, age: .zero) }
+            guard parts.count > 1 else { break }
+            guard let age = Int64(parts[1]), (0...SavedTrain.maximumAge).contains(age) else { return nil }
+            hold = Recognised.Lateness(wasQueued: true, age: .milliseconds(age))
         case "s":
             guard presses.count == 1 else { return nil }
         case "e":
@@ -133,6 +143,7 @@ extension PressMachine {
         case .undecided, .long: state = "d"
         case .holding(let press, let fired):
             state = "h\(fired)"
+            if let hold = press.hold, hold.wasQueued { state += "q\(max(0, hold.age.milliseconds))" }
             presses = [press]
         case .spent(let press):
             state = "s"
@@ -174,11 +185,15 @@ extension PressMachine {
         }
         switch saved.state {
         case "d": state = train[train.count - 1].length == .long ? .long : .undecided
-        case "h": state = .holding(train.removeLast(), fired: saved.firedStage)
+        case "h":
+            train[train.count - 1].hold = saved.hold
+            state = .holding(train.removeLast(), fired: saved.firedStage)
+            if saved.firedStage >= 0 { holdEndsAt = now + PressMachine.patienceAfterRestart }
         case "s": state = .spent(train.removeLast())
         default: state = .released
         }
         takesVerdicts = false
+        linkLostAt = happened
         isRestored = true
         isCut = state != .released
         settlesAt = now + PressMachine.patienceAfterRestart

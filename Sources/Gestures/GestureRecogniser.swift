@@ -10,8 +10,14 @@ package struct GestureRecogniser: Sendable {
         case moved(ButtonMovement)
         /// What the button has not told by now it tells as stored, or never.
         case linkLost(ButtonID)
+        case linkReturned(ButtonID)
+        /// The button was not heard of for at least so long, and no hold of it goes on.
+        case holdLost(ButtonID, unheardFor: Duration)
         case timerFired
     }
+
+    /// After this long without a word from a button its link is lost.
+    package static let supervisionTimeout = PressMachine.supervisionTimeout
 
     var rows: [ButtonRow] = []
     private var places: [ButtonID: Int] = [:]
@@ -86,6 +92,16 @@ package struct GestureRecogniser: Sendable {
                 rows[row].machines[machine].linkLost(at: now, into: &output)
             }
             endMembership(of: row, at: now, into: &output)
+            rearm(row)
+        case .linkReturned(let button):
+            guard let row = places[button] else { return [] }
+            for machine in rows[row].machines.indices { rows[row].machines[machine].linkReturned() }
+            rearm(row)
+        case .holdLost(let button, let duration):
+            guard let row = places[button] else { return [] }
+            for machine in rows[row].machines.indices {
+                rows[row].machines[machine].endHold(unheardFor: duration, at: now, into: &output)
+            }
             rearm(row)
         case .timerFired:
             timePassed(at: now, into: &output)

@@ -14,6 +14,8 @@ struct Press: Hashable, Sendable {
     var wasQueuedLast: Bool
     /// That of its oldest step.
     var age: Duration
+    /// How late its first `hold` was told; `nil`: none was.
+    var hold: Recognised.Lateness?
     /// Its `down` on our clock: the earliest that its steps speak for, since delay only makes later.
     var at: Instant
 

@@ -36,12 +36,12 @@ extension PressMachine {
 
     /// Nothing begins with the first press of the train, but perhaps it is a hold that is told now.
     mutating func dropFirst(into output: inout [Recognised]) {
-        let press = train.removeFirst()
+        var press = train.removeFirst()
         let isHold = press.length == .long && grammar.holdThreshold != nil
         if train.isEmpty, state == .long {
             state = isHold ? .holding(press, fired: -1) : .spent(press)
         } else if isHold, let up = press.up {
-            let fired = giveStages(of: press, after: -1, upTo: up, into: &output)
+            let fired = giveStages(of: &press, after: -1, upTo: up, into: &output)
             if fired >= 0 {
                 give(.holdRelease, press, heldFor: press.heldFor(at: up).duration, into: &output)
             }
@@ -64,11 +64,12 @@ extension PressMachine {
     /// - Returns: the latest stage that was given, or `after`.
     @discardableResult
     func giveStages(
-        of press: Press, after: Ticks, upTo moment: Ticks, into output: inout [Recognised]
+        of press: inout Press, after: Ticks, upTo moment: Ticks, into output: inout [Recognised]
     ) -> Ticks {
         var fired = after
         for (stage, duration) in zip(grammar.holdStages, grammar.stageDurations)
         where stage > fired && press.down.addingSaturating(stage) <= moment {
+            if press.hold == nil { press.hold = Recognised.Lateness(wasQueued: press.wasQueued, age: press.age) }
             give(.hold(after: duration), press, heldFor: duration, isFurtherStage: fired >= 0, into: &output)
             fired = stage
         }
@@ -81,12 +82,14 @@ extension PressMachine {
     ///   - count: it is made of so many presses from the start of the train.
     func give(
         _ what: Recognised.What, _ press: Press, from first: UInt64? = nil, queuedOf count: Int = 0,
-        heldFor: Duration = .zero, isFurtherStage: Bool = false, into output: inout [Recognised]
+        heldFor: Duration = .zero, isFurtherStage: Bool = false, isLinkLost: Bool = false,
+        into output: inout [Recognised]
     ) {
         var recognised = Recognised(
             button: button, part: part, what: what, presses: min(first ?? press.number, press.number)...press.number,
             wasQueued: press.wasQueued, wasQueuedLast: press.wasQueuedLast, age: max(.zero, press.age), at: press.at,
-            heldFor: heldFor, isFurtherStage: isFurtherStage)
+            heldFor: heldFor, isFurtherStage: isFurtherStage, hold: what == .holdRelease ? press.hold : nil,
+            isLinkLost: isLinkLost)
         for other in train.prefix(count) {
             recognised.wasQueued = recognised.wasQueued || other.wasQueued
             recognised.wasQueuedLast = recognised.wasQueuedLast || other.wasQueuedLast

@@ -40,22 +40,28 @@ extension PressMachine {
             settle(isOver: true, into: &output)
         case .undecided:
             if train.count == 1, grammar.holdThreshold != nil {
-                let press = train.removeLast()
-                let fired = giveStages(of: press, after: -1, upTo: moment, into: &output)
+                var press = train.removeLast()
+                let fired = giveStages(of: &press, after: -1, upTo: moment, into: &output)
                 state = .holding(press, fired: fired)
             } else {
                 train[train.count - 1].length = .long
                 state = .long
                 settle(isOver: false, into: &output)
             }
-        case .holding(let press, let fired):
-            state = .holding(press, fired: giveStages(of: press, after: fired, upTo: moment, into: &output))
+        case .holding(var press, let fired):
+            let latest = giveStages(of: &press, after: fired, upTo: moment, into: &output)
+            state = .holding(press, fired: latest)
         case .long, .spent:
             return
         }
     }
 
     var nextDeadline: Instant? {
+        guard let holdEndsAt else { return nextDecision }
+        return nextDecision.map { min($0, holdEndsAt) } ?? holdEndsAt
+    }
+
+    private var nextDecision: Instant? {
         if takesVerdicts { return nil }
         if let reviewsAt { return reviewsAt }
         guard let next = decisionMoment else { return isCut && train.count > 1 ? settlesAt : nil }
@@ -64,8 +70,9 @@ extension PressMachine {
     }
 
     mutating func timePassed(at now: Instant, into output: inout [Recognised]) {
-        // Whose verdicts these are, they come from the button, however late.
-        guard !takesVerdicts else { return }
+        if let end = holdEndsAt, end <= now { endHold(at: now, into: &output) }
+        // Verdicts come from the button, however late.
+        guard !takesVerdicts else { return rearm() }
         review(into: &output)
         if let end = settlesAt, end <= now {
             settlesAt = nil
@@ -75,6 +82,21 @@ extension PressMachine {
         while settlesAt == nil, let next = decisionMoment, clock.instant(of: next) <= now {
             decide(at: next, into: &output)
         }
+        rearm()
+    }
+
+    /// Tells the end of the hold that is under way. Its `up` is not told, or comes too late.
+    ///
+    /// - Parameter lost: how long the button has not been heard of, at least.
+    mutating func endHold(unheardFor lost: Duration = .zero, at now: Instant, into output: inout [Recognised]) {
+        holdEndsAt = nil
+        guard case .holding(var press, let fired) = state, fired >= 0 else { return }
+        // The button was held for as long as that was told, and until the link was lost.
+        let end = min(now, max(min(linkLostAt ?? now, now - lost), press.at.advanced(by: fired)))
+        press.wasQueued = true
+        press.age = max(press.age, now - end)
+        state = .spent(press)
+        give(.holdRelease, press, heldFor: max(.zero, end - press.at), isLinkLost: true, into: &output)
         rearm()
     }
 

@@ -17,7 +17,8 @@ extension PressMachine {
         case .down:
             switch state {
             case .undecided, .long: train.removeLast()
-            case .released, .holding, .spent: break
+            case .holding: endHold(at: clock.arrival.instant, into: &output)
+            case .released, .spent: break
             }
             if train.count > 1 { train.removeFirst(train.count - 1) }
             begin(event, holdsBack: false, into: &output)
@@ -39,6 +40,7 @@ extension PressMachine {
                 held.at = held.at - Vocabulary.buttonsHoldAfter
             }
             train.removeAll(keepingCapacity: true)
+            held.hold = Recognised.Lateness(wasQueued: held.wasQueued, age: held.age)
             state = .holding(held, fired: grammar.holdAfter)
             give(.hold(after: Vocabulary.buttonsHoldAfter), held, heldFor: Vocabulary.buttonsHoldAfter, into: &output)
         case .holdRelease, nil: break

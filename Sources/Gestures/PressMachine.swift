@@ -21,6 +21,9 @@ import ButtonModel
 /// | long      | up                                         | released  | `up`; the gap counts from here               |
 /// | holding   | a further stage's time                     | holding   | `hold`                                       |
 /// | holding   | up                                         | released  | `up`, `hold_release` if a stage was reached  |
+/// | holding   | the link is lost for `supervisionTimeout`  | spent     | `hold_release` if a stage was reached        |
+/// | holding   | the button has started anew                | spent     | the same                                     |
+/// | holding   | down: the `up` was never told              | undecided | the same, and `down`                         |
 /// | spent     | up                                         | released  | `up`                                         |
 /// | undecided | a chord takes the press                    | spent     | what the train was without it                |
 /// | undecided | it is turned by `leastTurn`                | spent     | what the train was without it                |
@@ -33,8 +36,9 @@ import ButtonModel
 ///
 /// **Who tells the time.** What the stamp of an event already decides is decided with that event. Otherwise the
 /// deadlines are instants of our clock, reckoned from the last event; while the button has stored events to tell, they
-/// wait until those have come, and after a lost link for some time (`settlesAt`). At one moment a `down` comes before
-/// the end of the gap, and a hold before the `up`.
+/// wait until those have come, and after a lost link for some time (`settlesAt`). Only the end of a hold that was told is
+/// told by our clock when the link does not come back (`holdEndsAt`): what the hold began must end. At one moment a
+/// `down` comes before the end of the gap, and a hold before the `up`.
 ///
 /// **What becomes of a press.** It is in one gesture (a `hold` and its `hold_release` count as one) or in none; in none
 /// only if no pattern of the tree begins with it where the longest match before it ended, if it was let go before the
@@ -64,6 +68,9 @@ struct PressMachine: Sendable {
     /// A train that waited longer than this for the end of a press waited for more than a lost link: what came a second
     /// late counts as stored.
     static let longestWait = patience + .seconds(1)
+    /// The supervision timeout that buttons are asked for. A link that was silent for so long is lost, and so is one that
+    /// ended in another way and is not back by then.
+    static let supervisionTimeout = Duration.seconds(8)
     /// The same after a restart, when the link has to be made first. These trains know how old they are.
     static let patienceAfterRestart = Duration.seconds(10)
 
@@ -92,6 +99,10 @@ struct PressMachine: Sendable {
     var isRestored = false
     /// Until then our clock decides nothing.
     var settlesAt: Instant?
+    /// When the link was lost last, since the latest press began.
+    var linkLostAt: Instant?
+    /// When the end of the hold is told, if neither the link nor the `up` has come by then.
+    var holdEndsAt: Instant?
     /// The grammar changed under the train; to be looked at by then.
     var reviewsAt: Instant?
     /// When `timePassed` is wanted.
@@ -112,6 +123,7 @@ struct PressMachine: Sendable {
         _ event: ButtonEvent, at now: Instant, holdsBack: Bool = false, into output: inout [Recognised]
     ) {
         review(into: &output)
+        holdEndsAt = nil
         let startsOver = isIdle
         clock.advance(to: event, at: now, startsOver: startsOver)
         settlesAt = event.wasQueued && !event.wasQueuedLast ? now + PressMachine.silence : nil
@@ -154,6 +166,14 @@ struct PressMachine: Sendable {
         liftHoldBack(at: now, into: &output)
         isCut = state != .released
         settlesAt = now + PressMachine.patience
+        linkLostAt = now
+        if case .holding(_, let fired) = state, fired >= 0 { holdEndsAt = now + PressMachine.supervisionTimeout }
+        rearm()
+    }
+
+    /// A button that is still held tells its `up` when it is let go, and one that was let go tells it now.
+    mutating func linkReturned() {
+        holdEndsAt = nil
         rearm()
     }
 
@@ -177,6 +197,7 @@ extension PressMachine {
     mutating func begin(_ event: ButtonEvent, holdsBack: Bool, into output: inout [Recognised]) {
         pressCount &+= 1
         turned = 0
+        linkLostAt = nil
         let press = Press(
             number: pressCount, down: clock.moment, wasQueued: event.wasQueued, wasQueuedLast: event.wasQueuedLast,
             age: event.age, at: clock.instant)
@@ -276,6 +297,7 @@ extension PressMachine {
             state = .released
             settle(isOver: true, into: &output)
         case .holding, .spent:
+            endHold(at: now, into: &output)
             state = .released
         }
     }

@@ -16,6 +16,17 @@ package struct Recognised: Hashable, Sendable {
         case rotation(steps: Int, collect: Duration)
     }
 
+    /// How late something was told.
+    package struct Lateness: Hashable, Sendable {
+        package var wasQueued: Bool
+        package var age: Duration
+
+        package init(wasQueued: Bool, age: Duration) {
+            self.wasQueued = wasQueued
+            self.age = age
+        }
+    }
+
     /// Of a chord, the one that came last.
     package var button: ButtonID
     package var part: ButtonPart?
@@ -23,7 +34,7 @@ package struct Recognised: Hashable, Sendable {
     /// The presses it is made of, counted up for each button and part from 1 since the start; `nil` for what is no press.
     /// `down`, `up` and the gesture of one press have it in common.
     package var presses: ClosedRange<UInt64>?
-    /// Any of its presses was stored by the button.
+    /// Any of its presses was stored by the button. The end of a hold that is told for want of an `up` counts as stored.
     package var wasQueued: Bool
     /// One of its presses has the last event the button had stored.
     package var wasQueuedLast: Bool
@@ -36,6 +47,10 @@ package struct Recognised: Hashable, Sendable {
     package var heldFor: Duration
     /// Of `hold`: the press was told as one before, after a shorter time.
     package var isFurtherStage: Bool
+    /// Of `hold_release`: how late its `hold` was told. Where the `hold` was acted on, so is its end, however late that is.
+    package var hold: Lateness?
+    /// Of `hold_release`: the `up` was not told, or not in time, because the link was lost. The hold ended after the link did.
+    package var isLinkLost: Bool
     /// Of movements: as in `ButtonMovement`.
     package var position: Int
     package var slot: Int
@@ -43,7 +58,8 @@ package struct Recognised: Hashable, Sendable {
     package init(
         button: ButtonID, part: ButtonPart? = nil, what: What, presses: ClosedRange<UInt64>? = nil,
         wasQueued: Bool = false, wasQueuedLast: Bool = false, age: Duration = .zero, at: Instant,
-        heldFor: Duration = .zero, isFurtherStage: Bool = false, position: Int = 0, slot: Int = 0
+        heldFor: Duration = .zero, isFurtherStage: Bool = false, hold: Lateness? = nil, isLinkLost: Bool = false,
+        position: Int = 0, slot: Int = 0
     ) {
         self.button = button
         self.part = part
@@ -55,6 +71,8 @@ package struct Recognised: Hashable, Sendable {
         self.at = at
         self.heldFor = heldFor
         self.isFurtherStage = isFurtherStage
+        self.hold = hold
+        self.isLinkLost = isLinkLost
         self.position = position
         self.slot = slot
     }

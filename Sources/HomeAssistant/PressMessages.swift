@@ -15,7 +15,12 @@ package struct PressReport: Hashable, Sendable {
     package var age: Duration
     /// `nil` for a button with only one part.
     package var part: ButtonPart?
+    /// Whether a `hold_release` is reported because the link was lost before the `up` arrived.
+    package var isLinkLost: Bool
     package var turn: Turn?
+
+    /// The `reason` of a `hold_release` that is reported because the link was lost.
+    package static let linkLost = "link_lost"
 
     /// What messages report of a turn besides its word.
     package struct Turn: Hashable, Sendable {
@@ -35,7 +40,7 @@ package struct PressReport: Hashable, Sendable {
 
     package init(
         button: ButtonID, name: String, sequence: Int64, pressCount: Int64, at: UTCTime, wasQueued: Bool, age: Duration,
-        part: ButtonPart? = nil, turn: Turn? = nil
+        part: ButtonPart? = nil, isLinkLost: Bool = false, turn: Turn? = nil
     ) {
         self.button = button
         self.name = name
@@ -45,6 +50,7 @@ package struct PressReport: Hashable, Sendable {
         self.wasQueued = wasQueued
         self.age = age
         self.part = part
+        self.isLinkLost = isLinkLost
         self.turn = turn
     }
 
@@ -76,6 +82,11 @@ package struct PressReport: Hashable, Sendable {
         output.append(json: age.milliseconds)
         output.append(contentsOf: #","press_count":"#.utf8)
         output.append(json: pressCount)
+        if isLinkLost {
+            output.append(contentsOf: #","reason":""#.utf8)
+            output.append(contentsOf: PressReport.linkLost.utf8)
+            output.append(UInt8(ascii: "\""))
+        }
         if let part {
             output.append(contentsOf: #","part":""#.utf8)
             output.append(contentsOf: part.rawValue.utf8)

@@ -30,8 +30,12 @@ struct ButtonRecord: Hashable, Sendable {
     /// The press train that was undecided when the program stopped.
     let restoredTrain: String
     var state = ButtonState.disconnected
-    /// A clock that is set later says when that was.
-    var lastSeen: Instant?
+    /// In this process. A clock that is set later says when that was.
+    private(set) var lastSeen: Instant?
+    /// By the process before.
+    let seenBefore: UTCTime?
+    /// `lastSeen` is not on file.
+    var hasUnrecordedSighting = false
     /// As the adapter last heard it, in dBm; it stays when the link ends.
     var rssi: Int?
     /// 0…100 while firmware is on its way.
@@ -55,7 +59,13 @@ struct ButtonRecord: Hashable, Sendable {
         settings = stored.settings
         dials = stored.dials
         batteryAlarm = BatteryAlarm(isLow: stored.isBatteryLow)
+        seenBefore = stored.lastSeen
         restoredTrain = stored.recogniser
+    }
+
+    mutating func wasSeen(at now: Instant) {
+        lastSeen = now
+        hasUnrecordedSighting = true
     }
 
     /// What `Buttons` needs of it; `nil`: it comes from elsewhere.

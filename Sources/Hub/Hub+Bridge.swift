@@ -139,6 +139,7 @@ extension Hub {
     mutating func publishLogged(_ level: LogLevel, _ message: String) {
         guard isBrokerConnected, isLogged(level), latestLogged != message else { return }
         latestLogged = message
+        guard outbox.takePlaceForLine() else { return }
         let payload: JSONValue = ["level": .string(level.rawValue), "message": .string(message)]
         effects.append(
             .publish(Self.nobody, MQTTMessage(topicName: topics.bridgeLogging, payload: payload.encoded()), expiry: nil)

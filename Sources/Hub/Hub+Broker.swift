@@ -17,10 +17,10 @@ extension Hub {
             .subscribe(filters + leftoverFilters.map { Subscription($0, qos: 0, isWithoutOurs: true) }))
         isLookingForLeftovers = true
         sayAll()
-        advanceRules(.brokerChanged(isConnected: true), at: now)
         expireMessages(at: now)
-        for entry in outbox.takeAll() { send(entry, at: now) }
-        deadlines.cancel(.outbox)
+        sendWaiting(at: now)
+        // Last: what runs send because the broker is back comes after what waited for it.
+        advanceRules(.brokerChanged(isConnected: true), at: now)
     }
 
     /// What is listened to besides the states of rules.
@@ -34,8 +34,9 @@ extension Hub {
 
     mutating func brokerDisconnected(_ reason: String, at now: Instant) {
         guard broker != .disconnected(reason) else { return }
-        if case .connected = broker { advanceRules(.brokerChanged(isConnected: false), at: now) }
+        let wasConnected = isBrokerConnected
         broker = .disconnected(reason)
+        if wasConnected { advanceRules(.brokerChanged(isConnected: false), at: now) }
         isLookingForLeftovers = false
         for topic in retained.takeAll() { retained.add(topic) }
         deadlines.cancel(.announce)
@@ -45,30 +46,42 @@ extension Hub {
 
     /// Publishes now, or as soon as the broker is back if that is within `patience`.
     ///
-    /// - Parameter mayRepeat: whether it does no harm to say it twice.
+    /// - Parameters:
+    ///   - mayRepeat: whether it does no harm to say it twice.
+    ///   - place: among which messages it has its place.
     mutating func publish(
-        _ message: MQTTMessage, patience: Duration, mayRepeat: Bool = false, for job: Job? = nil, at now: Instant
+        _ message: MQTTMessage, patience: Duration, mayRepeat: Bool = false, as place: Outbox.Class = .press,
+        for job: Job? = nil, at now: Instant
     ) {
         let id = takeToken()
         if let job { jobs[id] = job }
         guard configuration.hasBroker else {
             return publishEnded(id, .failed(code: "R824", message: "there is no broker (mqtt.broker: none)"), at: now)
         }
-        post(Outbox.Entry(id: id, message: message, deadline: now + patience, mayRepeat: mayRepeat), at: now)
+        post(
+            Outbox.Entry(id: id, message: message, deadline: now + patience, mayRepeat: mayRepeat, place: place),
+            at: now)
     }
 
     private mutating func post(_ entry: Outbox.Entry, at now: Instant) {
-        if case .connected = broker { return send(entry, at: now) }
-        if let dropped = outbox.add(entry) {
+        if isBrokerConnected, outbox.maySend(entry) { return send(entry, at: now) }
+        for dropped in outbox.add(entry) {
             publishEnded(dropped.id, .failed(code: "R824", message: "too many messages wait for the broker"), at: now)
         }
         if let deadline = outbox.earliestDeadline { deadlines.set(.outbox, at: deadline) }
     }
 
-    /// A message about the bridge itself.
+    /// A message about the bridge itself, for those who listen now.
     mutating func publish(_ message: MQTTMessage) {
-        guard case .connected = broker else { return }
-        effects.append(.publish(takeToken(), message, expiry: nil))
+        guard isBrokerConnected else { return }
+        publish(message, patience: Hub.bridgePatience, as: .other, at: handledAt)
+    }
+
+    /// What has a place on the way, in its order: presses and what rules say first.
+    private mutating func sendWaiting(at now: Instant) {
+        guard isBrokerConnected, !isFinished, outbox.waitingCount > 0 else { return }
+        while let entry = outbox.takeNext() { send(entry, at: now) }
+        if outbox.waitingCount == 0 { deadlines.cancel(.outbox) }
     }
 
     private mutating func send(_ entry: Outbox.Entry, at now: Instant) {
@@ -77,8 +90,10 @@ extension Hub {
         // A retained message is the last word on its topic and must not go away by itself.
         effects.append(
             .publish(entry.id, message, expiry: message.retain ? nil : max(.seconds(1), entry.deadline - now)))
-        // With QoS 0 that is the end of it, and comes as `published`.
-        if message.qos > 0, let step = jobs[entry.id]?.step { advanceRules(.handedOver(step), at: now) }
+        // The engine waits for a message with QoS 0 only where it believed the broker to be away.
+        if let step = jobs[entry.id]?.step, engine.awaits(step) {
+            advanceRules(message.qos > 0 ? .handedOver(step) : .stepFinished(step, .completed()), at: now)
+        }
         guard isWatched else { return }
         tell([
             "kind": "publish", "topic": .string(message.topicName),
@@ -99,26 +114,42 @@ extension Hub {
             metrics.published += 1
             return stopLookingForLeftovers()
         }
+        guard id != Hub.nobody else { return outbox.lineEnded() }
         outbox.acknowledged(id)
         publishEnded(id, .completed(), at: now)
+        sendWaiting(at: now)
     }
 
     mutating func publishFailed(_ id: UInt64, _ reason: String, at now: Instant) {
         guard !retainedFailed(id, reason, at: now) else { return }
-        if let entry = outbox.failed(id, at: now) { return post(entry, at: now) }
-        publishEnded(id, .failed(code: "R824", message: reason), at: now)
+        guard id != Hub.nobody else { return outbox.lineEnded() }
+        if let entry = outbox.failed(id, at: now) {
+            post(entry, at: now)
+        } else {
+            publishEnded(id, .failed(code: "R824", message: reason), at: now)
+        }
+        sendWaiting(at: now)
     }
 
     mutating func publishEnded(_ id: UInt64, _ outcome: StepOutcome, at now: Instant) {
         // One that was retained is said anew when the broker is back.
-        if id != Hub.nobody, id < RetainedTopics.firstID {
+        if id < RetainedTopics.firstID {
             if case .completed = outcome { metrics.published += 1 } else { metrics.failed += 1 }
         }
         let job = jobs.removeValue(forKey: id)
         if let run = job?.interrupted { record([.runEnded(run)]) }
         if let message = job?.numbered { numberedMessageEnded(message, outcome, at: now) }
-        guard let step = job?.step else { return }
-        advanceRules(.stepFinished(step, outcome), at: now)
+        guard let job, let step = job.step else { return }
+        // What we break off ourselves when we end stays on file: the next process tells of it.
+        if case .failed = outcome, isFinished { return }
+        messageEnded(of: step.run)
+        if engine.awaits(step) {
+            advanceRules(.stepFinished(step, outcome), at: now)
+        } else if case .failed(let code, let reason, _) = outcome, case .publish(let message) = job.action {
+            log(
+                .warning,
+                "rule \(job.rule): \(code) the message on \(message.topicName) may not have been sent: \(reason)")
+        }
     }
 
     mutating func messageReceived(_ topicName: String, _ payload: [UInt8], retained: Bool, at now: Instant) {

@@ -149,7 +149,9 @@ extension Hub {
         let answer: JSONValue = [
             "id": .string(button.description), "from": .string(before), "to": .string(after), "name": .string(after),
         ]
-        publish(topics.bridgeMessage("button_renamed", answer), patience: Hub.bridgePatience, mayRepeat: true, at: now)
+        publish(
+            topics.bridgeMessage("button_renamed", answer), patience: Hub.bridgePatience, mayRepeat: true,
+            as: .other, at: now)
         say(.status(button))
         say(.bridgeDevices)
         sayDevices(at: now)

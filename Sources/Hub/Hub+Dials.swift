@@ -11,7 +11,7 @@ extension Hub {
 
     mutating func moved(_ button: ButtonID, _ movements: [ButtonMovement], at now: Instant) {
         guard buttons[button] != nil else { return }
-        buttons[button]?.lastSeen = now
+        buttons[button]?.wasSeen(at: now)
         for movement in movements {
             if let dial = movement.dial { dialMoved(dial, of: button, to: movement.units, at: now) }
             advanceRules(.moved(movement), at: now)

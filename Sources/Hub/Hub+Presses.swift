@@ -18,7 +18,7 @@ extension Hub {
         _ button: ButtonID, _ events: [ButtonEvent], _ cursor: EventCursor, needsAcknowledgement: Bool, at now: Instant
     ) {
         guard buttons[button] != nil else { return }
-        buttons[button]?.lastSeen = now
+        buttons[button]?.wasSeen(at: now)
         let ruleEffects = engine.handle(.pressed(events), at: now)
         let reports = reports(of: ruleEffects, at: now)
         buttons[button]?.cursor = cursor
@@ -70,7 +70,22 @@ extension Hub {
         buttons[button]?.hearing.recorded = heard
         return .progress(
             button, record.cursor, recogniser: engine.savedTrain(of: button), pressCount: record.pressCount,
-            sequence: record.sequence, heard: heard)
+            sequence: record.sequence, heard: heard, seen: takeSighting(of: button))
+    }
+
+    /// When the button was last heard of, unless that is on file, or the clock cannot be believed.
+    private mutating func takeSighting(of button: ButtonID) -> UTCTime? {
+        guard let record = buttons[button], record.hasUnrecordedSighting, let seen = record.lastSeen else { return nil }
+        let time = wallClock(at: seen)
+        guard clock != nil, time >= configuration.builtAt else { return nil }
+        buttons[button]?.hasUnrecordedSighting = false
+        return time
+    }
+
+    /// Writes down when buttons were last heard of that were only connected: when their links end, and at the end.
+    mutating func recordSightings(of seen: [ButtonID]) {
+        let changes = seen.compactMap { button in takeSighting(of: button).map { StoreChange.seen(button, $0) } }
+        if !changes.isEmpty { record(changes) }
     }
 
     // MARK: What others hear of it
@@ -139,7 +154,7 @@ extension Hub {
         if recognised.what == .down { buttons[button]?.pressCount += 1 }
         if isWatched { reports.lines.append(eventLine(word, recognised, at: at)) }
         let policy = engine.queuedPolicy(of: button)
-        let isFresh = policy.admits(queued: recognised.wasQueued, age: recognised.age)
+        let isFresh = policy.admits(recognised)
         let isRaw = recognised.what == .down || recognised.what == .up
         guard isFresh || !isRaw else { return }
         let kind: Reports.Message.Kind = isRaw ? .raw : isFresh ? .gesture : .stale
@@ -150,11 +165,13 @@ extension Hub {
         let report = PressReport(
             button: button, name: record.displayName, sequence: record.sequence,
             pressCount: record.pressCount, at: at, wasQueued: recognised.wasQueued, age: recognised.age,
-            part: recognised.part, turn: recognised.turn)
+            part: recognised.part, isLinkLost: recognised.isLinkLost, turn: recognised.turn)
+        // What a hold began must end: its end is worth waiting for.
+        let isPress = recognised.what != .holdRelease && (isRaw || isFresh)
         reports.messages.append(
             Reports.Message(
                 kind: kind, word: word, report: report,
-                patience: isRaw || isFresh ? policy.patience(at: recognised.age) : .seconds(60)))
+                patience: isPress ? policy.patience(at: recognised.age) : .seconds(60)))
     }
 
     private func eventLine(_ word: String, _ recognised: Recognised, at: UTCTime) -> JSONValue {
@@ -164,6 +181,7 @@ extension Hub {
             .init("queued", .bool(recognised.wasQueued)), .init("age_ms", .integer(recognised.age.milliseconds)),
             .init("at", .string(at.description)),
         ]
+        if recognised.isLinkLost { line.append(.init("reason", .string(PressReport.linkLost))) }
         if let part = recognised.part { line.append(.init("part", .string(part.rawValue))) }
         if let turn = recognised.turn {
             line.append(.init("steps", .integer(Int64(turn.steps))))

@@ -16,6 +16,21 @@ extension Hub {
             next += 1
         }
         buttonInputs.removeAll(keepingCapacity: true)
+        if !timedOutLinks.isEmpty { reportTimedOutLinks(at: now) }
+    }
+
+    /// Buttons that were silent for the supervision timeout. The links of an adapter that is gone, and those that a new link
+    /// of the same button replaced, end with the same reason: these buttons may have been heard of a moment ago.
+    private mutating func reportTimedOutLinks(at now: Instant) {
+        let links = timedOutLinks
+        timedOutLinks = []
+        guard case .ready = adapter else { return }
+        for button in links {
+            switch buttons[button]?.state {
+            case .disconnected, .connecting: advanceRules(.linkTimedOut(button), at: now)
+            case .connected, .ready, .disconnecting, nil: break
+            }
+        }
     }
 
     private mutating func carryOut(_ effect: ButtonManager.Effect, at now: Instant) {
@@ -38,6 +53,7 @@ extension Hub {
             buttons[button]?.rssi = Int(rssi)
             saySoon(.status(button), at: now)
         case .rebooted(let button, let cursor):
+            advanceRules(.rebooted(button), at: now)
             buttons[button]?.cursor = cursor
             buttons[button]?.isAdvertisingConfigured = false
             if let progress = progress(of: button) { record([progress]) }
@@ -72,6 +88,7 @@ extension Hub {
         case .advertised(let heard): tellFlicd(.advertised(FlicdAdvertisement(heard)), at: now)
         case .allDisconnected: finish(at: now)
         case .disconnected(let button, let reason):
+            if reason == ButtonManager.timeoutReason { timedOutLinks.append(button) }
             tellFlicd(.linkFailed(button, word: reason), at: now)
             tell([
                 "kind": "disconnected", "button": .string(label(of: button)), "id": .string(button.description),
@@ -127,7 +144,8 @@ extension Hub {
         saySoon(.status(button), at: now)
         tellFlicdState(of: button, state, at: now)
         if (before == .ready) != (state == .ready) { say(.availability(button)) }
-        if state == .ready { buttons[button]?.lastSeen = now }
+        if (before == .ready) != (state == .ready) { buttons[button]?.wasSeen(at: now) }
+        if before == .ready, state != .ready { recordSightings(of: [button]) }
         tell([
             "kind": "button", "button": .string(label(of: button)), "id": .string(button.description),
             "state": .string(state.rawValue),
@@ -227,7 +245,7 @@ extension Hub {
         ]
         publish(
             topics.bridgeMessage("button_paired", data), patience: Hub.bridgePatience, mayRepeat: true,
-            at: now)
+            as: .other, at: now)
     }
 
     /// Why a button is not known any more. The raw value is the word for those who watch.
@@ -262,7 +280,7 @@ extension Hub {
         ]
         publish(
             topics.bridgeMessage("button_\(departure.rawValue)", data), patience: Hub.bridgePatience, mayRepeat: true,
-            at: now)
+            as: .other, at: now)
         buttonsChanged(at: now)
     }
 

@@ -4,7 +4,7 @@ import HomeAssistant
 import JSON
 import Rules
 
-/// Something under way for a step of a run, or for nobody.
+/// Something that was begun and has not ended, for a step of a run or without one.
 struct Job: Hashable, Sendable {
     var step: StepID?
     var rule = ""
@@ -65,7 +65,7 @@ extension Hub {
     ) {
         var begun = changes
         var ended: [StoreChange] = []
-        for effect in ruleEffects {
+        for (place, effect) in ruleEffects.enumerated() {
             switch effect {
             case .started(let run, let rule, let occurrence):
                 begun.append(
@@ -74,6 +74,8 @@ extension Hub {
                             id: run.rawValue, rule: rule, button: occurrence.button,
                             event: occurrence.button.flatMap { buttons[$0]?.cursor } ?? EventCursor(),
                             startedAt: wallClock(at: now))))
+            case .keep(.waiting(let run, .some)) where !hasWritten(run, ruleEffects[..<place]):
+                begun.append(.rules(.waiting(run, nil)))
             case .keep(let change): begun.append(.rules(change))
             default: break
             }
@@ -87,7 +89,9 @@ extension Hub {
 
     private mutating func carryOut(_ effect: RuleEngine.Effect, ended: inout [StoreChange], at now: Instant) {
         switch effect {
-        case .recognised, .keep: break
+        case .recognised: break
+        case .keep(.waiting(let run, let waiting)): unwritten[run]?.wait = waiting.map { .rules(.waiting(run, $0)) }
+        case .keep: break
         case .started(let run, let rule, let occurrence):
             statisticsChanged(of: rule, at: now)
             if isWatched { tell(ruleLine(rule, occurrence, outcome: "started", run: run)) }
@@ -110,7 +114,8 @@ extension Hub {
             ruleTopics.failures[rule] = RuleTopicsState.Failure(
                 step: step, code: code, message: message, exitStatus: code == "R822" ? ruleTopics.exitStatus : nil)
         case .finished(let run, let rule, let result):
-            ended.append(.runEnded(run.rawValue))
+            // Until its messages are written, a crash may still take them: the next process then tells of the run.
+            if unwritten[run] == nil { ended.append(.runEnded(run.rawValue)) } else { unwritten[run]?.isOver = true }
             runEnded(run, rule: rule, result, at: now)
         case .interrupted(let run, let rule, let occurrence):
             reportInterrupted(
@@ -138,6 +143,7 @@ extension Hub {
         case .publish(let publish):
             let message = MQTTMessage(
                 topicName: publish.topicName, payload: publish.payload, qos: publish.qos, retain: publish.retain)
+            unwritten[step.run, default: UnwrittenMessages()].count += 1
             self.publish(
                 message, patience: publish.maximumAge, mayRepeat: publish.retain,
                 for: Job(step: step, rule: rule, action: action), at: now)
@@ -155,6 +161,33 @@ extension Hub {
         }
     }
 
+    /// Messages of one run that are not written to the network yet, or not acknowledged.
+    struct UnwrittenMessages: Hashable, Sendable {
+        var count = 0
+        /// The run has ended, which goes on file with the last of them.
+        var isOver = false
+        /// The run waits, which goes on file likewise: a run that is resumed has sent what it did.
+        var wait: StoreChange?
+    }
+
+    /// Whether all messages of a run are written, those of these effects included.
+    private func hasWritten(_ run: RunID, _ effects: ArraySlice<RuleEngine.Effect>) -> Bool {
+        unwritten[run] == nil
+            && !effects.contains {
+                if case .perform(let step, .publish, _, _) = $0 { step.run == run } else { false }
+            }
+    }
+
+    /// A message of a run is written, or given up.
+    mutating func messageEnded(of run: RunID) {
+        guard var messages = unwritten[run] else { return }
+        messages.count -= 1
+        unwritten[run] = messages.count > 0 ? messages : nil
+        guard messages.count <= 0 else { return }
+        let changes = [messages.wait, messages.isOver ? .runEnded(run.rawValue) : nil].compactMap(\.self)
+        if !changes.isEmpty { record(changes) }
+    }
+
     private mutating func cancel(_ step: StepID) {
         for (id, job) in jobs where job.step == step {
             switch job.action {
@@ -165,6 +198,7 @@ extension Hub {
             case .publish, .log, nil:
                 outbox.remove(id)
                 jobs[id] = nil
+                messageEnded(of: step.run)
             }
             jobs[id]?.step = nil
         }

@@ -82,7 +82,9 @@ extension Hub {
         ]
     }
 
-    func lastSeen(_ record: ButtonRecord) -> UTCTime? { record.lastSeen.map { wallClock(at: $0) } }
+    func lastSeen(_ record: ButtonRecord) -> UTCTime? {
+        record.lastSeen.map { wallClock(at: $0) } ?? record.seenBefore
+    }
 
     /// Of the rules that are loaded, since the daemon was started.
     private func runs(_ outcome: Outcome) -> Int64 {

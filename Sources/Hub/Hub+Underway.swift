@@ -25,7 +25,7 @@ extension Hub {
         var underway = Underway()
         underway.jobs = jobs.count
         underway.unsyncedNotifications = awaitingSync.count
-        underway.waitingMessages = outbox.waiting.count
+        underway.waitingMessages = outbox.waitingCount
         underway.unacknowledgedMessages = outbox.unacknowledgedCount
         underway.retainedTopics = retained.isIdle ? 0 : max(1, retained.count)
         underway.runs = engine.runCount

@@ -158,6 +158,8 @@ package struct Hub: Sendable {
     var clock: (utc: UTCTime, at: Instant)? { didSet { metrics.isOutdated = true } }
     var adapter = AdapterState.closed { didSet { metrics.isOutdated = true } }
     var adapterHistory = AdapterHistory() { didSet { metrics.isOutdated = true } }
+    /// Buttons whose links ended with a timeout while the input is handled.
+    var timedOutLinks: [ButtonID] = []
     /// Buttons that the adapter has no room for now.
     var waitingForSpace: Set<ButtonID> = []
     /// In the order of the configuration.
@@ -184,6 +186,7 @@ package struct Hub: Sendable {
     /// Buttons whose images are being read.
     var firmwareReads: [UInt64: ButtonID] = [:]
     var jobs: [UInt64: Job] = [:]
+    var unwritten: [RunID: UnwrittenMessages] = [:]
     var awaitingSync: [UInt64: Acknowledgement] = [:]
     var nextToken: UInt64 = 1
     /// Why the store cannot be written, when it cannot.
@@ -200,7 +203,7 @@ package struct Hub: Sendable {
     private(set) var trouble = RecentTrouble()
     private var repeatedLines = RepeatedLines<OutsideLine>()
     /// When the input came that is being handled.
-    private var handledAt = Instant(nanoseconds: 0)
+    private(set) var handledAt = Instant(nanoseconds: 0)
     var watchers: Set<ClientID> = []
     /// `nil`: flicd's clients are not served.
     var flicd: FlicdState?
@@ -365,6 +368,7 @@ package struct Hub: Sendable {
         deadlines.cancel(.flicdListener)
         recordHeard()
         recordDials()
+        recordSightings(of: buttons.keys.sorted())
         retained.addSettled()
         sendRetained(at: now)
         if isBrokerConnected {

@@ -61,6 +61,8 @@ package struct StoredButton: Hashable, Sendable {
     package var dials: [Dial: Int]
     /// As `BatteryAlarm` has it.
     package var isBatteryLow: Bool
+    /// When it was last heard of, as far as that was written down.
+    package var lastSeen: UTCTime?
     /// The press train that is still undecided, in the recogniser's own notation; empty when there is none.
     package var recogniser: String
 
@@ -73,7 +75,7 @@ package struct StoredButton: Hashable, Sendable {
         batteryMillivolts: Int? = nil, batteryPercentage: Int? = nil, batteryMeasuredAt: UTCTime? = nil,
         pressCount: Int64 = 0, sequence: Int64 = 0,
         heard: Int64? = nil, triggerMode: TriggerMode? = nil, settings: ButtonSettings = ButtonSettings(),
-        dials: [Dial: Int] = [:], isBatteryLow: Bool = false, recogniser: String = ""
+        dials: [Dial: Int] = [:], isBatteryLow: Bool = false, lastSeen: UTCTime? = nil, recogniser: String = ""
     ) {
         self.identity = identity
         self.name = name
@@ -92,6 +94,7 @@ package struct StoredButton: Hashable, Sendable {
         self.settings = settings
         self.dials = dials
         self.isBatteryLow = isBatteryLow
+        self.lastSeen = lastSeen
         self.recogniser = recogniser
     }
 }
@@ -126,8 +129,12 @@ package enum StoreChange: Hashable, Sendable {
     /// The button's runs stay until they end.
     case removeButton(ButtonID)
     /// The record of an event: what was counted, and the press train it left undecided. A new boot id also
-    /// takes back `isAdvertisingConfigured`, which lasts for one boot.
-    case progress(ButtonID, EventCursor, recogniser: String, pressCount: Int64, sequence: Int64, heard: Int64)
+    /// takes back `isAdvertisingConfigured`, which lasts for one boot. Without `seen` the time that is on file stays.
+    case progress(
+        ButtonID, EventCursor, recogniser: String, pressCount: Int64, sequence: Int64, heard: Int64,
+        seen: UTCTime? = nil)
+    /// When the button was last heard of, where no event says so.
+    case seen(ButtonID, UTCTime)
     case heard(ButtonID, Int64)
     /// `nextRun` is beyond this run from here on.
     case runStarted(StoredRun)

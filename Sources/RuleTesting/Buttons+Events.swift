@@ -7,8 +7,12 @@ extension Buttons {
     /// through it, which sums turns.
     ///
     /// - Parameter stages: the durations of holds that rules wait for.
-    func inputs(for event: SimulatedEvent, stages: [Duration], at now: Instant) -> [RuleEngine.Input] {
+    mutating func inputs(for event: SimulatedEvent, stages: [Duration], at now: Instant) -> [RuleEngine.Input] {
         guard let id = id(of: event.button) else { return [] }
+        if case .hold = event.event {
+            holds[id] = Recognised.Lateness(wasQueued: event.wasQueued, age: event.age)
+        }
+        defer { if event.event == .holdRelease || event.event == .up { holds[id] = nil } }
         switch event.event {
         case .hold(after: nil):
             guard let held = event.heldFor, let whole = recognised(event, at: now) else { fallthrough }
@@ -52,7 +56,8 @@ extension Buttons {
         return Recognised(
             button: id, part: turn?.part ?? event.part ?? button.model.pressedPart, what: what,
             wasQueued: event.wasQueued, wasQueuedLast: event.wasQueuedLast, age: event.age, at: now - event.age,
-            heldFor: heldFor, position: turn?.position ?? 0, slot: turn?.slot ?? 0)
+            heldFor: heldFor, hold: what == .holdRelease ? holds[id] : nil, position: turn?.position ?? 0,
+            slot: turn?.slot ?? 0)
     }
 
     private func moved(_ id: ButtonID, _ event: SimulatedEvent, _ kind: ButtonMovement.Kind) -> RuleEngine.Input {

@@ -1,4 +1,5 @@
 import ButtonModel
+import Gestures
 import Rules
 
 /// The declared buttons of a test. They report `down` and `up` without a gesture, so that the recogniser decides which
@@ -8,6 +9,8 @@ struct Buttons {
     private(set) var identities: [ButtonIdentity] = []
     private var counters: [ButtonID: UInt32] = [:]
     private var down: Set<ButtonID> = []
+    /// How late the latest hold of a button was told, until its end.
+    var holds: [ButtonID: Recognised.Lateness] = [:]
 
     init(_ buttons: [DeclaredButton]) { declare(buttons) }
 

@@ -14,6 +14,7 @@ struct Outside {
     /// A message that waits for the broker to come online.
     private struct WaitingMessage {
         var step: StepID
+        var message: PublishAction
         var deadline: Instant
     }
 
@@ -38,6 +39,12 @@ struct Outside {
 
     var nextMoment: Instant? { (pending.map(\.at) + waiting.map(\.deadline)).min() }
 
+    /// Whether the action is carried out now. A message is carried out when it is handed over: without the broker that is
+    /// later, or never.
+    func takesAtOnce(_ action: Action) -> Bool {
+        if case .publish = action { brokerIsOnline } else { true }
+    }
+
     /// Performs an action and returns the inputs that follow at once.
     mutating func perform(
         _ action: Action, for step: StepID, _ results: [RuleTest.OutsideResult], at now: Instant
@@ -46,7 +53,7 @@ struct Outside {
         case .log: return []
         case .publish where brokerIsOnline: return Outside.delivered(step)
         case .publish(let publish):
-            waiting.append(WaitingMessage(step: step, deadline: now + publish.maximumAge))
+            waiting.append(WaitingMessage(step: step, message: publish, deadline: now + publish.maximumAge))
             guard waiting.count > Outside.maximumWaiting else { return takeExpired(at: now) }
             return [Outside.undelivered(waiting.removeFirst().step, "too many messages wait for the broker")]
         case .process, .http:
@@ -81,10 +88,11 @@ struct Outside {
         return expired.map { Outside.undelivered($0.step, "the broker was away for too long") }
     }
 
-    /// The inputs for the messages that have waited, when the broker comes back.
-    mutating func takeWaiting() -> [RuleEngine.Input] {
-        defer { waiting = [] }
-        return waiting.flatMap { Outside.delivered($0.step) }
+    /// Hands over the message that has waited longest, when the broker comes back.
+    mutating func takeWaiting() -> (message: PublishAction, answers: [RuleEngine.Input])? {
+        guard !waiting.isEmpty else { return nil }
+        let first = waiting.removeFirst()
+        return (first.message, Outside.delivered(first.step))
     }
 
     private static func delivered(_ step: StepID) -> [RuleEngine.Input] {

@@ -171,7 +171,7 @@ extension Stage {
         case .stepFailed(_, let rule, let step, _, let code, let message, _):
             why.append("\(rule) › \(step): \(code) \(message)")
         case .perform(let step, let action, _, _):
-            happened.append(Happened(action: action, after: (latest - lastExpect).inMilliseconds))
+            if outside.takesAtOnce(action) { note(action) }
             inputs += outside.perform(action, for: step, given.results, at: latest)
         case .cancel(let step): outside.cancel(step)
         case .keep(let change): state.apply(change)
@@ -180,6 +180,10 @@ extension Stage {
         case .setTimer(let deadline): timer = deadline
         case .cancelTimer: timer = nil
         }
+    }
+
+    private mutating func note(_ action: Action) {
+        happened.append(Happened(action: action, after: (latest - lastExpect).inMilliseconds))
     }
 
     private mutating func became(_ outcome: Outcome?, _ rule: String) {
@@ -250,9 +254,12 @@ extension Stage {
     private mutating func setBroker(_ isOnline: Bool) {
         guard isOnline != outside.brokerIsOnline else { return }
         outside.brokerIsOnline = isOnline
+        latest = max(latest, now)
+        while isOnline, let (message, answers) = outside.takeWaiting() {
+            note(.publish(message))
+            for answer in answers { feed(answer) }
+        }
         feed(.brokerChanged(isConnected: isOnline))
-        guard isOnline else { return }
-        for input in outside.takeWaiting() { feed(input) }
     }
 
     private mutating func reload(_ reloaded: ReloadedSet?) {

@@ -105,6 +105,12 @@ struct StoreEdgeTests {
                 $0.sequence = 10
                 $0.heard = 9
             }
+            let seen = UTCTime(milliseconds: 1_700_000_000_456)
+            try expect(
+                .progress(id, newBoot, recogniser: "", pressCount: 6, sequence: 10, heard: 9, seen: seen)
+            ) { $0.lastSeen = seen }
+            try expect(.progress(id, newBoot, recogniser: "", pressCount: 6, sequence: 10, heard: 9)) { _ in }
+            try expect(.seen(id, seen + .seconds(1))) { $0.lastSeen = seen + .seconds(1) }
             try expect(.heard(id, 10)) { $0.heard = 10 }
             try expect(.advertisingConfigured(id, true)) { $0.isAdvertisingConfigured = true }
             let time = UTCTime(milliseconds: 1_700_000_000_123)

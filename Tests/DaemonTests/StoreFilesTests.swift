@@ -139,11 +139,11 @@ struct StoreFilesTests {
         try await withReactor {
             let store = try openStore(directory)
             try store.apply([.putButton(.example(1))])
-            try store.database.run("PRAGMA user_version = 7")
+            try store.database.run("PRAGMA user_version = 8")
         }
-        let failure = StoreFailure.newerSchema(path: file, found: 7, known: StoreSchema.version)
+        let failure = StoreFailure.newerSchema(path: file, found: 8, known: StoreSchema.version)
         try await withReactor { #expect(throws: failure) { try openStore(directory) } }
-        #expect(failure.description.contains("written by a newer version (schema 7, this version knows 6)"))
+        #expect(failure.description.contains("written by a newer version (schema 8, this version knows 7)"))
         try await withReactor {
             let database = try Database(path: file, busyTimeout: .zero)
             #expect(try database.rows("SELECT count(*) FROM buttons") { $0.integer(0) } == [1])

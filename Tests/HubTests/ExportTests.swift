@@ -264,7 +264,7 @@ extension ExportedState {
                     latencyMode: LatencyMode.allCases.randomElement(using: &generator) ?? .normal,
                     autoDisconnectTime: perhaps(number()), nicknameChosenAt: perhaps(number() >> 1 as UInt64),
                     isConnectionWanted: perhaps(false) ?? true),
-                isBatteryLow: perhaps(true) ?? false)
+                isBatteryLow: perhaps(true) ?? false, lastSeen: perhaps(UTCTime(milliseconds: 7)))
         }
         return state
     }

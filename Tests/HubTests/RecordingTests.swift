@@ -251,7 +251,7 @@ struct RecordingTests {
                     cursor: cursor, isAdvertisingConfigured: true, batteryMillivolts: 2900,
                     batteryMeasuredAt: UTCTime(milliseconds: 6), pressCount: 4, sequence: 8, heard: 6,
                     triggerMode: .click,
-                    settings: known.settings, isBatteryLow: true, recogniser: "d"),
+                    settings: known.settings, isBatteryLow: true, lastSeen: UTCTime(milliseconds: 7), recogniser: "d"),
                 StoredButton(identity: identity, pairing: .notRecorded, pairedAt: UTCTime(milliseconds: 0)),
             ],
             runs: [
@@ -329,7 +329,7 @@ struct RecordingTests {
                 "identity", "name", "pairing", "source", "pairedAt", "cursor", "isAdvertisingConfigured",
                 "batteryMillivolts", "batteryPercentage", "batteryMeasuredAt", "pressCount", "sequence", "heard",
                 "triggerMode", "settings", "dials",
-                "isBatteryLow", "recogniser",
+                "isBatteryLow", "lastSeen", "recogniser",
             ])
         #expect(names(stored.runs[0]) == ["id", "rule", "button", "event", "startedAt"])
         #expect(

@@ -261,15 +261,52 @@ struct StepTests {
                 - event: {button: a, event: click}
                 - advance: 2s
                 - event: {button: a, event: click}
-                - expect: [{publish: {payload: "false"}}, {publish: {payload: "false"}}]
+                - expect: []
                 - advance: 1s
                 - expect: [{log: R824 the broker was away for too long}]
                 - broker: online
-                - expect: [{log: sent}]
+                - expect: [{publish: {payload: "false"}}, {log: sent}]
                 - broker: offline
                 - event: {button: b, event: click}
-                - expect: [{publish: {topic: out}}]
+                - expect: []
                 - expect_rules: {one: completed, at_once: failed}
+                """)
+    }
+
+    @Test("a late end of a hold counts where the hold did")
+    func holdEnd() throws {
+        try Tested.passes(
+            """
+            rules: [{id: one, triggers: {button: a, event: [hold, hold_release]}, queued: drop, actions: {log: "{{ trigger.event }}"}}]
+            """,
+            steps: """
+                - event: {button: a, event: hold}
+                - event: {button: a, event: hold_release, queued: true, age: 20s}
+                - expect: [{log: hold}, {log: hold_release}]
+                - event: {button: a, event: hold, queued: true, age: 20s}
+                - event: {button: a, event: hold_release, queued: true, age: 20s}
+                - expect: []
+                """)
+    }
+
+    @Test("a message happens when it is handed over, and one that never is does not happen")
+    func handedOver() throws {
+        try Tested.passes(
+            """
+            rules:
+              - {id: one, triggers: {button: a, event: click}, actions: [{publish: {topic: first, max_age: 10s}}, {publish: {topic: second, qos: 1}}]}
+              - {id: two, triggers: {button: b, event: click}, actions: {publish: {topic: never, max_age: 3s}}}
+            """,
+            given: "{broker: offline}",
+            steps: """
+                - event: {button: a, event: click}
+                - event: {button: b, event: click}
+                - advance: 5s
+                - broker: online
+                - expect:
+                    - {publish: {topic: first}, at: 5s}
+                    - {publish: {topic: second}, at: 5s}
+                - expect_rules: {one: completed, two: failed}
                 """)
     }
 

@@ -48,6 +48,40 @@ struct LateEventTests {
         #expect(talk.click().first == "started 1 rule")
     }
 
+    @Test("the end of a hold is acted on where the hold was, however late it is and whatever is stored after it")
+    func holdEnd() {
+        for (policy, isKept) in [(QueuedPolicy.drop, false), (.limited(maximumAge: .seconds(1), keepLast: true), true)]
+        {
+            for hold in [Recognised.Lateness(wasQueued: false, age: .zero), .init(wasQueued: true, age: .seconds(20))] {
+                var talk = House.talk(.on(.holdRelease, queued: policy, do: .say("stop")))
+                let end = Recognised(
+                    button: House.kitchen, what: .holdRelease, wasQueued: true, age: .seconds(20), at: talk.now,
+                    hold: hold)
+                let told = talk.tell(.given(.recognised(end)))
+                if hold.wasQueued {
+                    #expect(told.first?.hasPrefix("stopped rule, dropped_queued") == true, "\(isKept)")
+                } else {
+                    #expect(told == ["started 1 rule", "1 says stop", "completed 1"], "\(isKept)")
+                }
+            }
+        }
+    }
+
+    @Test("a hold ends with its link, its button and its boot, when nothing tells that it was let go")
+    func lostHold() {
+        for loss in [
+            RuleEngine.Input.linkTimedOut(House.kitchen), .rebooted(House.kitchen), .buttonsChanged([]),
+        ] {
+            var button = FakeButton(House.kitchen)
+            var talk = House.talk(.on(.hold(after: nil), .holdRelease, queued: .drop, do: .say("hello")))
+            talk.given(button.down(at: talk.now))
+            talk.wait(.seconds(1))
+            #expect(talk.tell(button.hold(at: talk.now)).contains("1 says hello"))
+            #expect(talk.tell(loss).contains("2 says hello"), "\(loss)")
+            #expect(!talk.tell(loss).contains("3 says hello"), "\(loss)")
+        }
+    }
+
     @Test("conditions and trigger.at are of the time of the press, states are those of now")
     func time() throws {
         var talk = House.talk(

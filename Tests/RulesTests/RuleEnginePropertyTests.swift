@@ -116,7 +116,12 @@ struct RuleEnginePropertyTests {
         case 12:
             return .handedOver(
                 ledger.unanswered.randomElement(using: &random) ?? StepID(run: RunID(rawValue: 1), index: 0))
-        case 13: return .linkChanged(button, isConnected: Bool.random(using: &random))
+        case 13:
+            let inputs: [RuleEngine.Input] = [
+                .linkTimedOut(button), .rebooted(button), .linkChanged(button, isConnected: true),
+                .linkChanged(button, isConnected: false),
+            ]
+            return inputs[Int.random(in: 0..<inputs.count, using: &random)]
         case 14: return .given(.linkChanged(button, isConnected: Bool.random(using: &random)))
         case 15: return .batteryLow(button)
         case 16:

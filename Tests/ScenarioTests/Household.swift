@@ -46,6 +46,8 @@ struct Household {
     var brokerIsUp = true
     /// The broker takes messages and acknowledges none.
     var brokerIsSilent = false
+    /// Messages stay in the client's queue: nothing is known to be sent, with QoS 0 either.
+    var writesAreSlow = false
     var diskIsFull = false
     /// A program that was started ends at once.
     var programsEnd = true
@@ -468,7 +470,8 @@ struct Household {
                 let payload = String(decoding: message.payload, as: UTF8.self)
                 retained[message.topicName] = payload.isEmpty ? nil : payload
             }
-            if brokerIsSilent, message.qos > 0 { unacknowledged.append(id) } else { give(.published(id)) }
+            let isUnanswered = writesAreSlow || brokerIsSilent && message.qos > 0
+            if isUnanswered { unacknowledged.append(id) } else { give(.published(id)) }
         case .startProcess(let id, let request):
             journal.append("start \(request.arguments.joined(separator: " "))")
             started.append(request)

@@ -15,7 +15,7 @@ struct Store {
                 state.buttons.removeAll { $0.id == button.id }
                 state.buttons.append(button)
             case .removeButton(let id): state.buttons.removeAll { $0.id == id }
-            case .progress(let id, let cursor, let recogniser, let pressCount, let sequence, let heard):
+            case .progress(let id, let cursor, let recogniser, let pressCount, let sequence, let heard, let seen):
                 update(id) {
                     if $0.cursor.bootID != cursor.bootID { $0.isAdvertisingConfigured = false }
                     $0.cursor = cursor
@@ -23,7 +23,9 @@ struct Store {
                     $0.pressCount = pressCount
                     $0.sequence = sequence
                     $0.heard = heard
+                    $0.lastSeen = seen ?? $0.lastSeen
                 }
+            case .seen(let id, let time): update(id) { $0.lastSeen = time }
             case .heard(let id, let heard): update(id) { $0.heard = heard }
             case .runStarted(let run):
                 state.runs.append(run)

@@ -67,7 +67,7 @@ extension Hub {
             case .brokerUp: if configuration.hasBroker { text.add(metric, isBrokerConnected) }
             case .messagesPublished: text.add(metric, metrics.published)
             case .messagesFailed: text.add(metric, metrics.failed)
-            case .messagesWaiting: text.add(metric, outbox.waiting.count)
+            case .messagesWaiting: text.add(metric, outbox.waitingCount)
             case .flicdUp: if let flicd { text.add(metric, flicd.address != nil) }
             case .flicdClients: if let flicd { text.add(metric, flicd.server.clientCount) }
             case .flicdChannels: if let flicd { text.add(metric, flicd.server.channelCount) }

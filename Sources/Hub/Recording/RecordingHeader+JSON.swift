@@ -151,6 +151,7 @@ extension StoredButton {
         return members.adding("source", .string(source ?? ""), if: source != nil)
             .adding("battery_percent", JSONValue(batteryPercentage ?? 0), if: batteryPercentage != nil)
             .adding("dials", dials.json, if: !dials.isEmpty)
+            .adding("last_seen_ms", JSONValue(lastSeen?.milliseconds ?? 0), if: lastSeen != nil)
     }
 
     init(recorded button: JSONValue) throws(RecordingFailure) {
@@ -170,7 +171,9 @@ extension StoredButton {
             triggerMode: try button.optional("trigger_mode") { $0.stringValue.flatMap(TriggerMode.init(rawValue:)) },
             settings: try ButtonSettings(recorded: try button.member("settings") { $0 }),
             dials: try button.optional("dials", \.dialsValue) ?? [:],
-            isBatteryLow: try button.bool("battery_low"), recogniser: try button.string("recogniser"))
+            isBatteryLow: try button.bool("battery_low"),
+            lastSeen: try button.optional("last_seen_ms", \.integerValue).map(UTCTime.init(milliseconds:)),
+            recogniser: try button.string("recogniser"))
     }
 }
 

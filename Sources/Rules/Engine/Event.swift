@@ -16,6 +16,8 @@ struct Event: Sendable {
     var isRotation = false
     /// `down` and `up` come before the gestures they complete.
     var isRawPress = false
+    /// Of the end of a hold: how late the hold itself was told.
+    var hold: Recognised.Lateness?
 
     /// As the rule sees that has this trigger.
     func occurrence(for trigger: Trigger?) -> Occurrence {
@@ -73,7 +75,8 @@ extension RuleEngine {
         facts.age = recognised.age
         var event = Event(
             occurrence: Occurrence(button: recognised.button, facts: facts, at: time), at: recognised.at,
-            part: recognised.part, presses: recognised.presses, wasQueuedLast: recognised.wasQueuedLast)
+            part: recognised.part, presses: recognised.presses, wasQueuedLast: recognised.wasQueuedLast,
+            hold: recognised.hold)
         switch recognised.what {
         case .down, .up: event.isRawPress = true
         case .rotation: event.isRotation = true

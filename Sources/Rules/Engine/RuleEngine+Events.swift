@@ -69,7 +69,7 @@ extension RuleEngine {
             let trigger = triggers.indices.contains(match.trigger) ? triggers[match.trigger] : nil
             let occurrence = event.occurrence(for: trigger)
             let judgement = self.judge(
-                match.rule, occurrence, gates, in: &snapshot, isExplaining: isExplaining, at: now)
+                match.rule, occurrence, gates, endOf: event.hold, in: &snapshot, isExplaining: isExplaining, at: now)
             verdicts.append(Verdict(match: match, occurrence: occurrence, judgement: judgement))
         }
         for match in matches where !set.rules[match.rule].isFallback { judge(match) }

@@ -1,6 +1,6 @@
 import ButtonModel
 import Expressions
-import Gestures
+package import Gestures
 
 /// Whether a rule may run, and why not: asked the same way when it is to run and when it is to be explained.
 struct Judgement: Sendable {
@@ -46,10 +46,12 @@ extension RuleEngine {
 
     /// Asks the gates of one rule in their order, up to the first that says no. Changes nothing.
     ///
-    /// - Parameter isExplaining: with the reasons of gates that let it pass, which nobody wants on the way of a press.
+    /// - Parameters:
+    ///   - hold: the occurrence is the end of this hold. Where the hold was admitted, the end is, too.
+    ///   - isExplaining: with the reasons of gates that let it pass. On the way of a press they are not made.
     func judge(
-        _ rule: Int, _ occurrence: Occurrence, _ gates: GatesToAsk, in snapshot: inout Environment,
-        isExplaining: Bool, at now: Instant
+        _ rule: Int, _ occurrence: Occurrence, _ gates: GatesToAsk, endOf hold: Recognised.Lateness? = nil,
+        in snapshot: inout Environment, isExplaining: Bool, at now: Instant
     ) -> Judgement {
         var judgement = Judgement()
         func pass(_ gate: Gate, _ holds: Bool, _ text: @autoclosure () -> String) -> Bool {
@@ -67,9 +69,15 @@ extension RuleEngine {
         if gates.contains(.queued) {
             let policy = policy(of: declared, occurrence.button)
             let facts = occurrence.facts
-            let admits = policy.admits(queued: facts.wasQueued, age: facts.age)
-            guard pass(.queued, admits, policy.text(admits: admits, facts)) else { return judgement }
-            if facts.wasQueued, case .limited(_, keepLast: true) = policy {
+            let isOwed = policy.admits(hold)
+            let admits = isOwed || policy.admits(queued: facts.wasQueued, age: facts.age)
+            guard
+                pass(
+                    .queued, admits,
+                    isOwed && facts.wasQueued ? "the end of a hold that was told" : policy.text(admits: admits, facts))
+            else { return judgement }
+            // The end of a live hold gives way to no later event. A hold that was stored may itself still be kept.
+            if facts.wasQueued, hold?.wasQueued ?? true, case .limited(_, keepLast: true) = policy {
                 judgement.isKept = true
                 return judgement
             }
@@ -131,6 +139,15 @@ extension RuleEngine {
 }
 
 extension QueuedPolicy {
+    /// Whether something that a button did is acted on. The end of a hold that was told is, however late it comes.
+    package func admits(_ recognised: Recognised) -> Bool {
+        admits(queued: recognised.wasQueued, age: recognised.age) || admits(recognised.hold)
+    }
+
+    fileprivate func admits(_ hold: Recognised.Lateness?) -> Bool {
+        hold.map { admits(queued: $0.wasQueued, age: $0.age) } ?? false
+    }
+
     fileprivate func text(admits: Bool, _ facts: TriggerFacts) -> String {
         guard facts.wasQueued else { return "not stored by the button" }
         switch self {

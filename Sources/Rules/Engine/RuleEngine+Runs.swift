@@ -4,6 +4,12 @@ import Gestures
 
 // Runs from the moment a rule may have one to its end.
 extension RuleEngine {
+    /// Whether a run waits for the end of this step.
+    package func awaits(_ step: StepID) -> Bool {
+        guard case .answer(let attempt, _) = runs[step.run]?.waiting else { return false }
+        return attempt.step == step
+    }
+
     /// Going on and waiting for their turn.
     package var runCount: Int { runs.count + queue.count + waitingCount }
 

@@ -42,8 +42,10 @@ extension RuleEngine {
         let device = devices[button] ?? Device()
         guard isAlwaysTold || device.isConnected != isConnected else { return }
         devices[button, default: Device()].isConnected = isConnected
-        if isConnected { devices[button, default: Device()].wasConnected = true }
-        if !isConnected {
+        if isConnected {
+            devices[button, default: Device()].wasConnected = true
+            recognised(recogniser.handle(.linkReturned(button), at: now), at: now, &effects)
+        } else {
             recognised(recogniser.handle(.linkLost(button), at: now), at: now, &effects)
             world.held = world.held.filter { $0.button != button }
         }
@@ -53,6 +55,13 @@ extension RuleEngine {
         let (event, word): (TriggerEvent, String) =
             isConnected ? (.connected, "connected") : (.disconnected, "disconnected")
         occurred(event, word, of: button, at: now, &effects)
+    }
+
+    /// What a hold began must end, though nothing tells when the button was let go.
+    mutating func loseHold(
+        _ button: ButtonID, unheardFor duration: Duration, at now: Instant, _ effects: inout [Effect]
+    ) {
+        recognised(recogniser.handle(.holdLost(button, unheardFor: duration), at: now), at: now, &effects)
     }
 
     mutating func received(_ payload: [UInt8], on topicName: String, at now: Instant) {

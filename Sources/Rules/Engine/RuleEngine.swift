@@ -54,6 +54,10 @@ package struct RuleEngine: Sendable {
         case moved(ButtonMovement)
         /// Its link came or went. Only what changes is an event, and the first `true` of each button after the start is none.
         case linkChanged(ButtonID, isConnected: Bool)
+        /// Its link was silent for the supervision timeout. It comes after the `linkChanged`.
+        case linkTimedOut(ButtonID)
+        /// The button has started anew: what was done before, it does not tell any more.
+        case rebooted(ButtonID)
         /// Percent.
         case battery(ButtonID, Int64)
         case batteryLow(ButtonID)
@@ -98,7 +102,8 @@ package struct RuleEngine: Sendable {
         /// The run has begun, or with `mode: queued` waits its turn.
         case started(RunID, rule: String, Occurrence)
         case stopped(rule: String, Gate, Occurrence, reason: String)
-        /// Carry this out and answer with `stepFinished` (a `log` needs no answer).
+        /// Carry this out and answer with `stepFinished`. Where `awaits` says no, as of a `log` and of a message with QoS 0
+        /// while the broker is connected, there is nothing to answer.
         case perform(StepID, Action, rule: String, Occurrence)
         /// Give it up; its answer, if one still comes, is ignored.
         case cancel(StepID)
@@ -216,6 +221,9 @@ package struct RuleEngine: Sendable {
         case .moved(let movement): recognised(recogniser.handle(.moved(movement), at: now), at: now, &effects)
         case .linkChanged(let button, let isConnected):
             linkChanged(button, isConnected: isConnected, isAlwaysTold: false, at: now, &effects)
+        case .linkTimedOut(let button):
+            loseHold(button, unheardFor: GestureRecogniser.supervisionTimeout, at: now, &effects)
+        case .rebooted(let button): loseHold(button, unheardFor: .zero, at: now, &effects)
         case .battery(let button, let percent):
             devices[button, default: Device()].battery = percent
             showDevice(button)
@@ -256,8 +264,11 @@ package struct RuleEngine: Sendable {
     private mutating func buttonsChanged(
         _ identities: [ButtonIdentity], at now: Instant, _ effects: inout [Effect]
     ) {
-        self.identities = identities
         let existing = Set(identities.map(\.id))
+        for button in self.identities.map(\.id) where !existing.contains(button) {
+            loseHold(button, unheardFor: .zero, at: now, &effects)
+        }
+        self.identities = identities
         devices = devices.filter { existing.contains($0.key) }
         taken = taken.filter { existing.contains($0.key.button) }
         modes = modes.filter { existing.contains($0.key) }

@@ -25,9 +25,23 @@ extension Run {
         let attempt = Attempt(step: takeStepID(), action: action, failures: failures, startedAt: now)
         effects.append(.perform(attempt.step, action, rule: trace.rule, occurrence))
         var deadline: Instant?
-        // A message may have to wait for the broker first, for as long as it may.
-        if case .publish = action {} else { deadline = currentStep(in: world).map { now + timeout(of: $0) } }
+        switch action {
+        case .publish(let message) where message.qos == 0 && world.brokerIsConnected && handsOver():
+            waiting = nil
+            return answered(attempt, .completed(), in: world, at: now, &effects)
+        case .publish:
+            // The timeout of a message begins when it is handed over: until then its `max_age` counts.
+            break
+        case .process, .http, .log:
+            deadline = currentStep(in: world).map { now + timeout(of: $0) }
+        }
         waiting = .answer(attempt, deadline: deadline)
+    }
+
+    /// Whether one more message may be handed over without waiting for the network to take it.
+    private mutating func handsOver() -> Bool {
+        handedOverCount += 1
+        return handedOverCount <= Run.maximumHandedOverAtOnce
     }
 
     mutating func answered(

@@ -5,6 +5,7 @@ extension Run {
     /// Does step after step until the run waits or has ended.
     mutating func proceed(in world: inout World, at now: Instant, _ effects: inout [Effect]) {
         var stepsLeft = Run.maximumStepsAtOnce
+        handedOverCount = 0
         while result == nil, waiting == nil {
             guard let frame = frames.last else { return end(endOfSteps, at: now) }
             let steps = world.set.steps(in: rule, at: frames)

@@ -21,6 +21,8 @@ import Expressions
 /// | the tick of a repeat   | released, if it is while held   | go on behind it                                       |
 /// | anything               | cancel                          | cancel what was performed; it ends as cancelled       |
 ///
+/// A message with QoS 0 is done as soon as it is handed over: while the broker is connected the run goes straight on.
+///
 /// Every other pair is ignored. A step that fails ends the innermost step around it that continues on errors, itself
 /// included; without one `on_error` follows, once, and the run ends as failed. After its end nothing happens any more.
 ///
@@ -33,6 +35,9 @@ struct Run: Sendable {
     static let maximumDepth = 64
     /// Steps without waiting in between: scripts that call one another twice each get far with few lines.
     static let maximumStepsAtOnce = 10_000
+    /// Messages that a run hands over without waiting in between. For the next one it waits until the network has taken it:
+    /// the places for messages on their way are for all rules together.
+    static let maximumHandedOverAtOnce = 100
 
     let id: RunID
     /// A place in `RuleSet.rules`; a reload moves it.
@@ -54,6 +59,8 @@ struct Run: Sendable {
     var nextStep = 0
     /// How long it was told to wait so far.
     var delayed = Duration.zero
+    /// Messages that were handed over since the run last waited.
+    var handedOverCount = 0
     /// What `on_error` answers.
     var error: ErrorFacts?
 

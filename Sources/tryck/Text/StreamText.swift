@@ -1,3 +1,4 @@
+import HomeAssistant
 import JSON
 
 /// Formats the lines of the daemon's live stream: kind, name, and what happened.
@@ -69,7 +70,11 @@ enum StreamText {
             if let slot = line["slot"] { text.append(", slot \(slot)", .press) }
         }
         if line["queued"]?.boolValue == true, let age = line["age_ms"]?.integerValue {
-            text.append("  stored by the button, \(Quantity.seconds(milliseconds: age)) old", .doubtful)
+            let age = Quantity.seconds(milliseconds: age)
+            let isLinkLost = line["reason"]?.stringValue == PressReport.linkLost
+            text.append(
+                isLinkLost ? "  the link was lost, \(age) ago at least" : "  stored by the button, \(age) old",
+                .doubtful)
         }
         return text
     }

@@ -95,7 +95,12 @@ private struct EngineStory {
             let minutes = Duration.seconds(60 * (Int64(script.octet()) - 128))
             try give(.wallClock(EngineStory.clock + minutes, isBelievable: script.octet() & 3 != 0))
         case 29: try give(.buttonsChanged(Array(EngineStory.identities.prefix(Int(script.octet() % 4)))))
-        case 30: try give(.given(.linkChanged(button, isConnected: script.octet() & 1 == 1)))
+        case 30:
+            switch script.octet() & 3 {
+            case 2: try give(.linkTimedOut(button))
+            case 3: try give(.rebooted(button))
+            case let octet: try give(.given(.linkChanged(button, isConnected: octet == 1)))
+            }
         default: try pass(.seconds(Int64(script.octet()) * 60))
         }
         let saved = engine.savedTrain(of: button)

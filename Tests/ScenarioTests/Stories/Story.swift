@@ -47,8 +47,32 @@ struct Story: Hashable, Sendable {
             now = now + Self.pause(&random)
             let isPress = kinds.isEmpty || Int.random(in: 0..<5, using: &random) < 2
             let kind = isPress ? .press : kinds[Int.random(in: 0..<kinds.count, using: &random)]
-            happenings.append(Happening(at: now, misfortune: Misfortune(kind, &random)))
+            if kind == .press, Int.random(in: 0..<6, using: &random) == 0 {
+                happenings += Self.longHold(from: now, &random)
+            } else {
+                happenings.append(Happening(at: now, misfortune: Misfortune(kind, &random)))
+            }
         }
+        // What is part of a long hold goes on amid what comes later.
+        happenings.sort { $0.at < $1.at }
+    }
+
+    /// A button is held while something becomes of its link, and let go before or after that is mended.
+    private static func longHold(from start: Duration, _ random: inout SeededGenerator) -> [Happening] {
+        func after(_ range: ClosedRange<Int64>) -> Duration {
+            start + .milliseconds(Int64.random(in: range, using: &random))
+        }
+        let button = buttons[Int.random(in: 0..<buttons.count, using: &random)].name
+        var happenings = [Happening(at: start, misfortune: .press(button, .down))]
+        let lost = after(900...4000)
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: happenings.append(Happening(at: lost, misfortune: .button(button, .dropLink)))
+        case 1: happenings.append(Happening(at: lost, misfortune: .crash(for: .zero)))
+        default: happenings.append(Happening(at: lost, misfortune: .reach(button, false)))
+        }
+        happenings.append(Happening(at: after(1000...25_000), misfortune: .press(button, .up)))
+        happenings.append(Happening(at: after(4000...30_000), misfortune: .reach(button, true)))
+        return happenings
     }
 
     /// Mostly within the time of a gesture, sometimes longer than everything that waits.

@@ -23,10 +23,11 @@ enum StoryRules: String, CaseIterable, Hashable, Sendable {
     /// How old a press may be that this rule acts on; `nil`: any age.
     static func lateness(of rule: String) -> Duration? {
         switch rule {
-        case "hall_down", "hall_repeat": nil
-        case "porch_hold", "porch_release": .seconds(20)
-        // It drops what is late.
-        case "porch_click": .zero
+        // The end of a hold may be of any age.
+        case "hall_down", "hall_repeat", "porch_release", "kitchen_undim": nil
+        case "porch_hold": .seconds(20)
+        // These drop what is late.
+        case "porch_click", "kitchen_dim": .zero
         default: .seconds(3)
         }
     }
@@ -46,7 +47,8 @@ enum StoryRules: String, CaseIterable, Hashable, Sendable {
         switch rule {
         case "hall_down", "hall_repeat", "arrived": nil
         case "porch_hold": ("porch", .seconds(20 + 4 + 5 + 2))
-        case "porch_release": ("porch", .seconds(20 + 5 + 2))
+        // A button may be held for long before its link is lost.
+        case "porch_release", "kitchen_undim": nil
         // A program before it has half a minute.
         case "kitchen_double": ("kitchen", .seconds(3 + 30 + 5 + 5 + 2))
         case "sofa_click", "sofa_swipe", "sofa_turn": ("sofa", .seconds(3 + 5 + 2))
@@ -105,6 +107,18 @@ enum StoryRules: String, CaseIterable, Hashable, Sendable {
             actions:
               - publish: {topic: did/kitchen_vault, payload: !secret pin}
               - http: {url: "http://gate.example/open?who={{ trigger.nickname }}", method: POST, headers: {Authorization: !secret token}}
+          - id: kitchen_dim
+            triggers: {button: kitchen, event: hold}
+            queued: drop
+            mode: parallel
+            actions:
+              - publish: {topic: did/kitchen_dim}
+          - id: kitchen_undim
+            triggers: {button: kitchen, event: hold_release}
+            queued: drop
+            mode: parallel
+            actions:
+              - publish: {topic: did/kitchen_undim}
           - id: hall_down
             triggers: {button: hall, event: down}
             mode: queued

@@ -67,6 +67,14 @@ struct Witness {
     private var lateness: [String: Duration] = [:]
     private var readyTimes: [ButtonID: [Instant]] = [:]
     private var interruptedRules: [String] = []
+    /// Holds that were told, and whose ends were not.
+    private var openHolds: Set<Part> = []
+    /// The same as the latest records of trains have it.
+    private var recordedHolds: [ButtonID: Set<Part>] = [:]
+    /// Holds that were published as gestures, and whose ends were not told.
+    private var publishedHolds: Set<Part> = []
+    /// `kitchen_dim` ran and `kitchen_undim` did not; `nil`: a process died meanwhile.
+    private var isDimming: Bool? = false
     /// Something recorded may have been lost, so that it comes back.
     private var mayReturn = false
     private var isLossKnown = false
@@ -157,6 +165,14 @@ struct Witness {
             }
             handled[button.id] = button.cursor
             pressCounts[button.id] = button.pressCount
+            let holds = Self.holds(of: button.id, in: button.recogniser)
+            if !mayReturn, let recorded = recordedHolds[button.id], recorded != holds {
+                report("P2", "what was recorded of holds of \(button.id) is not on file: \(button.recogniser)")
+            }
+            recordedHolds[button.id] = holds
+            for part in Part.all(of: button.id) {
+                if holds.contains(part) { openHolds.insert(part) } else { openHolds.remove(part) }
+            }
         }
         if mayReturn { returns += 1 }
         mayReturn = false
@@ -177,6 +193,18 @@ struct Witness {
         }
         untold = [:]
         interruptedRules = []
+        publishedHolds = []
+        isDimming = nil
+    }
+
+    /// The parts of a button that are held, and that was told, as its train says.
+    private static func holds(of button: ButtonID, in train: String) -> Set<Part> {
+        Set(
+            train.split(separator: ";").compactMap { text in
+                let fields = text.split(separator: " ")
+                guard fields.count > 3, fields[3].hasPrefix("h"), !fields[3].hasPrefix("h-") else { return nil }
+                return Part(button: button, isSmall: fields[0] == "small")
+            })
     }
 
     // MARK: What the hub does
@@ -185,8 +213,9 @@ struct Witness {
         secrecy.see(effect)
         switch effect {
         case .record(_, let changes):
-            for case .progress(let button, let cursor, _, let count, _, _) in changes {
+            for case .progress(let button, let cursor, let train, let count, _, _, _) in changes {
                 progressed(button, cursor, pressCount: count)
+                recordedHolds[button] = Self.holds(of: button, in: train)
             }
         case .tell(_, let line): told(line)
         case .publish(_, let message, _): published(message)
@@ -275,6 +304,12 @@ struct Witness {
             toldPresses[part, default: 0] += 1
         case "up", "battery_low": break
         default:
+            if event == "hold", !openHolds.insert(part).inserted {
+                report("P2", "a hold of \(part.name) was told before the end of the one before")
+            }
+            if event == "hold_release", openHolds.remove(part) == nil {
+                report("P2", "a second end of a hold of \(part.name)")
+            }
             let count = event == "double_click" ? 2 : event == "hold_release" ? 0 : Int(event.dropFirst(7)) ?? 1
             gestures[part, default: (0, 0, 0)].lines += 1
             gestures[part, default: (0, 0, 0)].presses += count
@@ -284,6 +319,8 @@ struct Witness {
             if gestures[part, default: (0, 0, 0)].presses > most {
                 report("P2", "\(part.name) has gestures of more than the \(most) presses there were")
             }
+            // Between the lost link and the end that is told for it nothing was seen of the button.
+            guard line["reason"] != "link_lost" else { return }
             guard let moved = moved[part] else { return report("P2", "\(event) of \(part.name), which nobody touched") }
             // A press whose beginning was stored may go on live, on the link that it has made.
             let silence = isLate ? max(age, Self.longestSilence) : Self.longestSilence
@@ -314,6 +351,7 @@ struct Witness {
     // MARK: What the house hears
 
     private mutating func runTold(_ line: JSONValue) {
+        dimmed(line["rule"]?.stringValue)
         guard let rule = line["rule"]?.stringValue, let name = line["button"]?.stringValue,
             let event = line["event"]?.stringValue, let button = Self.names[name]
         else { return report("P3", "a rule ran for nothing: \(line)") }
@@ -328,6 +366,18 @@ struct Witness {
             report("P3", "\(rule) ran for \(event) of \(name), \(age) old")
         }
         expectMoved(name, within: patience + Self.gestureTime, "\(rule) ran")
+    }
+
+    private mutating func dimmed(_ rule: String?) {
+        switch rule {
+        case "kitchen_dim":
+            if isDimming == true { report("P1", "the rule for the end of a hold of kitchen did not run") }
+            isDimming = true
+        case "kitchen_undim":
+            if isDimming == false { report("P2", "the rule for the end of a hold of kitchen ran for none") }
+            isDimming = false
+        default: break
+        }
     }
 
     private mutating func expectMoved(_ name: String, within patience: Duration, _ sentence: String) {
@@ -349,8 +399,10 @@ struct Witness {
         }
         switch levels.first {
         case "did": ruleSaid(levels, message)
-        case "tryck" where levels.count == 3 && levels[2] == "action": gestureSaid(levels[1], isSmall: false)
-        case "tryck" where levels.suffix(2) == ["small", "action"]: gestureSaid(levels[1], isSmall: true)
+        case "tryck" where levels.count == 3 && levels[2] == "action":
+            gestureSaid(levels[1], message, isSmall: false)
+        case "tryck" where levels.suffix(2) == ["small", "action"]: gestureSaid(levels[1], message, isSmall: true)
+        case "tryck" where levels == ["tryck", "bridge", "event"]: bridgeSaid(message)
         case "tryck": break
         default: report("P7", "published on \(message.topicName.debugDescription)")
         }
@@ -364,13 +416,29 @@ struct Witness {
         expectMoved(name, within: patience, "\(message.topicName) was published")
     }
 
-    private mutating func gestureSaid(_ id: String, isSmall: Bool) {
+    private mutating func bridgeSaid(_ message: MQTTMessage) {
+        guard let event = try? JSONValue(parsing: message.payload), event["type"] == "stale_event",
+            let data = event["data"], data["event_type"] == "hold_release",
+            let button = data["id"]?.stringValue.flatMap({ ButtonID($0) }),
+            publishedHolds.contains(Part(button: button, isSmall: data["part"] == "small"))
+        else { return }
+        report("P1", "the end of a hold that was published is stale: \(data)")
+    }
+
+    private mutating func gestureSaid(_ id: String, _ message: MQTTMessage, isSmall: Bool) {
         guard let button = ButtonID(id), let name = Self.names.first(where: { $0.value == button })?.key else { return }
         let part = Part(button: button, isSmall: isSmall)
         gestures[part, default: (0, 0, 0)].messages += 1
         let counts = gestures[part, default: (0, 0, 0)]
         if counts.messages > counts.lines {
             report("P2", "\(name) had \(counts.lines) gestures, and there are \(counts.messages) messages")
+        }
+        switch String(decoding: message.payload, as: UTF8.self) {
+        case "hold": publishedHolds.insert(part)
+        case "hold_release":
+            publishedHolds.remove(part)
+            return
+        default: break
         }
         guard let patience = StoryRules.lateness(ofButton: name) else { return }
         expectMoved(name, within: patience + Self.gestureTime + Self.tolerance, "a gesture of \(name) was published")
@@ -397,6 +465,8 @@ struct Witness {
                 report("P1", "press \(press.counter) of \(name) is still in the button")
             }
         }
+        for part in openHolds { report("P1", "a hold of \(part.name) has no end") }
+        if isDimming == true { report("P1", "the rule for the end of a hold of kitchen never ran") }
         let underway = house.hub.underway
         if underway != Hub.Underway() { report("P6", "not over: \(underway)") }
         let state = house.store.state

@@ -1,0 +1,136 @@
+import ButtonModel
+import Gestures
+import Testing
+
+@Suite("Ends of holds")
+struct HoldEndTests {
+    /// By our clock, and by the verdicts of the button.
+    private static let vocabularies = [
+        Vocabulary(holdStages: [.seconds(1)], usesHoldRelease: true, holdAfter: .milliseconds(900)),
+        Vocabulary(patterns: [.click], holdStages: [.seconds(1)]),
+    ]
+
+    private static let events = Button().events(of: Room.presses("0-4000"))
+
+    /// `down`, and `hold` after a second.
+    private static func held(_ room: Room) -> Room {
+        var room = room
+        room.hear(events[0])
+        room.wait(until: .start + .seconds(1))
+        room.hear(events[1])
+        room.wait(until: .start + .milliseconds(1500))
+        return room
+    }
+
+    private static func late(_ event: ButtonEvent, age: Duration) -> ButtonEvent {
+        var event = event
+        event.wasQueued = true
+        event.wasQueuedLast = true
+        event.age = age
+        return event
+    }
+
+    @Test(
+        "eight seconds after the link was lost, once, as old as the loss; the late up tells no other",
+        arguments: vocabularies)
+    func lost(vocabulary: Vocabulary) {
+        var room = Self.held(Room(vocabulary))
+        room.handle(.linkLost(.kitchen))
+        room.wait(until: .start + .milliseconds(9499), isInclusive: true)
+        #expect(room.gestures.map(\.word) == ["hold"])
+        room.rest()
+        let end = room.gestures.last
+        #expect(room.timed == ["hold@1000", "hold_release@9500"])
+        #expect(end?.isLinkLost == true && end?.wasQueued == true && end?.age == .seconds(8))
+        #expect(end?.heldFor == .milliseconds(1500))
+        #expect(end?.hold == Recognised.Lateness(wasQueued: false, age: .zero))
+        room.now = .start + .seconds(20)
+        room.handle(.linkReturned(.kitchen))
+        room.hear(Self.late(Self.events[2], age: .seconds(16)))
+        room.rest()
+        #expect(room.told.map(\.word) == ["down", "hold", "hold_release", "up"])
+        #expect(room.told.last?.presses == 1...1)
+    }
+
+    @Test("the late up, when it comes before that", arguments: vocabularies)
+    func lateUp(vocabulary: Vocabulary) {
+        var room = Self.held(Room(vocabulary))
+        room.handle(.linkLost(.kitchen))
+        room.wait(until: .start + .seconds(9))
+        room.hear(Self.late(Self.events[2], age: .seconds(5)))
+        room.rest()
+        let end = room.gestures.last
+        #expect(room.gestures.map(\.word) == ["hold", "hold_release"])
+        #expect(end?.isLinkLost == false && end?.wasQueued == true && end?.age == .seconds(5))
+        #expect(end?.heldFor == .seconds(4))
+    }
+
+    @Test("not while the link is back and the button is held on", arguments: vocabularies)
+    func returned(vocabulary: Vocabulary) {
+        var room = Self.held(Room(vocabulary))
+        room.handle(.linkLost(.kitchen))
+        room.wait(until: .start + .seconds(3))
+        room.handle(.linkReturned(.kitchen))
+        room.rest()
+        #expect(room.gestures.map(\.word) == ["hold"])
+    }
+
+    @Test(
+        "at once when the button was silent for the supervision timeout, or has started anew", arguments: vocabularies)
+    func silent(vocabulary: Vocabulary) {
+        for (unheard, age) in [(Duration.seconds(8), Duration.milliseconds(500)), (.zero, .zero)] {
+            var room = Self.held(Room(vocabulary))
+            if unheard > .zero { room.handle(.linkLost(.kitchen)) }
+            room.handle(.holdLost(.kitchen, unheardFor: unheard))
+            #expect(room.gestures.map(\.word) == ["hold", "hold_release"])
+            // It was held until its hold was told.
+            #expect(room.gestures.last?.age == age)
+            room.handle(.holdLost(.kitchen, unheardFor: unheard))
+            room.rest()
+            #expect(room.gestures.count == 2)
+        }
+    }
+
+    @Test("before the next press, when the up was never told", arguments: vocabularies)
+    func unseenUp(vocabulary: Vocabulary) {
+        var room = Self.held(Room(vocabulary))
+        room.wait(until: .start + .seconds(6))
+        room.press([FingerPress(down: 6 * 32_768, up: 6 * 32_768 + 3000)])
+        room.rest()
+        #expect(room.told.map(\.word).prefix(4) == ["down", "hold", "hold_release", "down"])
+        #expect(room.gestures.dropFirst().first?.isLinkLost == true)
+    }
+
+    @Test("after a restart, and of a hold that was told late, too", arguments: vocabularies)
+    func restored(vocabulary: Vocabulary) {
+        for isLate in [false, true] {
+            var before = Self.held(Room(vocabulary))
+            if isLate {
+                before = Room(vocabulary)
+                before.now = .start + .seconds(3)
+                before.hear(Self.late(Self.events[0], age: .seconds(3)))
+                before.hear(Self.late(Self.events[1], age: .seconds(2)))
+            }
+            let saved = before.recogniser.saved(.kitchen)
+            var after = Room(vocabulary)
+            after.now = .start + .seconds(100)
+            after.recogniser.restore(.kitchen, saved, at: after.now)
+            #expect(after.recogniser.saved(.kitchen).split(separator: " ")[3] == saved.split(separator: " ")[3])
+            after.rest()
+            #expect(after.timed == ["hold_release@110000"])
+            let hold = after.gestures.first?.hold
+            #expect(hold == Recognised.Lateness(wasQueued: isLate, age: isLate ? .seconds(3) : .zero))
+            after.recogniser.restore(.kitchen, saved, at: after.now)
+        }
+    }
+
+    @Test("a press that was not told as a hold has no end", arguments: vocabularies)
+    func noHold(vocabulary: Vocabulary) {
+        var room = Room(vocabulary)
+        room.hear(Self.events[0])
+        room.handle(.linkLost(.kitchen))
+        room.handle(.holdLost(.kitchen, unheardFor: .zero))
+        room.rest()
+        #expect(room.gestures.isEmpty)
+    }
+}

@@ -1,0 +1,160 @@
+import ButtonModel
+import Hub
+import JSON
+import Simulator
+import Testing
+
+/// Each hold that was told has one end, whatever becomes of the link, the button and the process.
+@Suite("Ends of holds")
+struct HoldEndScenarioTests {
+    private static let dim: HouseRules = """
+        version: 1
+        buttons: {kitchen: {address: "80:E4:DA:00:00:01", queued: drop}}
+        rules:
+          - {id: dim, triggers: {button: kitchen, event: hold}, actions: {publish: {topic: lamp, payload: dim}}}
+          - id: stop
+            triggers: {button: kitchen, event: hold_release}
+            queued: drop
+            actions: {publish: {topic: lamp, payload: "stop {{ trigger.queued }}"}}
+        """
+
+    /// The kitchen's button is held, and that was told.
+    private static func held(_ rules: HouseRules = dim) -> Household {
+        var house = Household([Household.kitchen], rules: rules)
+        house.pairAll()
+        house.ask(#"{"request":"watch"}"#)
+        house.forgetWhatHappened()
+        house.press("kitchen", .down)
+        house.wait(.milliseconds(1500))
+        #expect(house.payloads(on: "tryck/80e4da000001/action") == ["hold"])
+        return house
+    }
+
+    private static func ends(_ house: Household) -> [JSONValue] {
+        house.payloads(on: "tryck/80e4da000001/event").compactMap { try? JSONValue(parsing: $0) }
+            .filter { $0["event_type"] == "hold_release" }
+    }
+
+    private static func expectOneEnd(
+        _ house: Household, reason: JSONValue?, ages: ClosedRange<Int64>,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let ends = ends(house)
+        #expect(ends.count == 1, "\(ends)", sourceLocation: sourceLocation)
+        #expect(ends.first?["queued"] == true, sourceLocation: sourceLocation)
+        #expect(ends.first?["reason"] == reason, sourceLocation: sourceLocation)
+        let age = ends.first?["age_ms"]?.integerValue ?? -1
+        #expect(ages.contains(age), "\(age)", sourceLocation: sourceLocation)
+        #expect(house.payloads(on: "lamp").suffix(1) == ["stop true"], sourceLocation: sourceLocation)
+        #expect(house.payloads(on: "lamp").count { $0 == "stop true" } == 1, sourceLocation: sourceLocation)
+        #expect(
+            house.payloads(on: "tryck/80e4da000001/action").count { $0 == "hold_release" } == 1,
+            sourceLocation: sourceLocation)
+        #expect(
+            !house.payloads(on: "tryck/bridge/event").contains { $0.contains("stale_event") && $0.contains("hold") },
+            sourceLocation: sourceLocation)
+    }
+
+    @Test("when the link is silent for the supervision timeout, the end is told, and the late release tells no other")
+    func linkLost() {
+        var house = Self.held()
+        house.reach("kitchen", false)
+        house.wait(.seconds(5))
+        #expect(Self.ends(house).isEmpty)
+        house.wait(.seconds(5))
+        Self.expectOneEnd(house, reason: "link_lost", ages: 8000...8000)
+        #expect(house.told.contains { $0["event"] == "hold_release" && $0["reason"] == "link_lost" })
+        house.press("kitchen", .up)
+        house.wait(.seconds(3))
+        house.reach("kitchen", true)
+        house.wait(.seconds(20))
+        Self.expectOneEnd(house, reason: "link_lost", ages: 8000...8000)
+    }
+
+    @Test("a link that is back soon brings the release itself, late, without a reason")
+    func lateRelease() {
+        var house = Self.held()
+        house.breakButton("kitchen", .dropLink)
+        house.reach("kitchen", false)
+        house.wait(.seconds(2))
+        house.press("kitchen", .up)
+        house.wait(.seconds(3))
+        house.reach("kitchen", true)
+        house.wait(.seconds(20))
+        Self.expectOneEnd(house, reason: nil, ages: 3000...7000)
+    }
+
+    @Test("a button that is still held when its link is back is let go when it is let go")
+    func heldOn() {
+        var house = Self.held()
+        house.breakButton("kitchen", .dropLink)
+        house.wait(.seconds(20))
+        #expect(Self.ends(house).isEmpty)
+        house.press("kitchen", .up)
+        house.wait(.seconds(1))
+        #expect(Self.ends(house).map { $0["queued"] } == [false])
+    }
+
+    @Test("a button that starts again while it is held is not held any more")
+    func reboot() {
+        var house = Self.held()
+        house.breakButton("kitchen", .reboot)
+        house.wait(.seconds(30))
+        house.press("kitchen", .click)
+        house.wait(.seconds(3))
+        #expect(Self.ends(house).count == 1)
+    }
+
+    @Test("a process that is killed while a button is held tells the end once, when the button can or without it")
+    func killed() {
+        for comesBack in [false, true] {
+            var house = Self.held()
+            house.reach("kitchen", false)
+            house.press("kitchen", .up)
+            house.crash()
+            if comesBack { house.reach("kitchen", true) }
+            house.wait(.seconds(30))
+            Self.expectOneEnd(house, reason: comesBack ? nil : "link_lost", ages: 10...12_000)
+            house.reach("kitchen", true)
+            house.crash()
+            house.wait(.seconds(30))
+            Self.expectOneEnd(house, reason: comesBack ? nil : "link_lost", ages: 10...12_000)
+        }
+    }
+
+    @Test("a hold whose rules are read anew has its end, too")
+    func reload() {
+        var house = Self.held()
+        house.rulesOnDisk = HouseRules(Self.dim.text + "\nvariables: {new: 1}\n")
+        house.tell(.reloadRules)
+        house.reach("kitchen", false)
+        house.wait(.seconds(20))
+        Self.expectOneEnd(house, reason: "link_lost", ages: 8000...8000)
+    }
+
+    @Test("a hold that was too late to be told has an end that is too late")
+    func stale() {
+        var house = Household([Household.kitchen], rules: Self.dim)
+        house.pairAll()
+        house.reach("kitchen", false)
+        house.wait(.seconds(20))
+        house.forgetWhatHappened()
+        house.press("kitchen", .hold)
+        house.wait(.seconds(10))
+        house.reach("kitchen", true)
+        house.wait(.seconds(20))
+        #expect(house.payloads(on: "lamp").isEmpty && Self.ends(house).isEmpty)
+        #expect(house.payloads(on: "tryck/bridge/event").count { $0.contains("stale_event") } == 2)
+    }
+
+    @Test("a broker that is away when a hold ends hears of it within a minute")
+    func brokerAway() {
+        var house = Self.held()
+        house.loseBroker()
+        house.press("kitchen", .up)
+        house.wait(.seconds(30))
+        house.bringBrokerBack()
+        house.wait(.seconds(1))
+        #expect(Self.ends(house).count == 1)
+    }
+}

@@ -1,0 +1,79 @@
+import ButtonModel
+import Hub
+import JSON
+import Simulator
+import Testing
+
+@Suite("When a button was last seen")
+struct LastSeenScenarioTests {
+    private static func house() -> Household {
+        var house = Household([Household.kitchen])
+        house.pairAll()
+        return house
+    }
+
+    private static func lastSeen(_ house: Household) -> String? {
+        let status = house.retained["tryck/80e4da000001"].flatMap { try? JSONValue(parsing: $0) }
+        return status?["last_seen"]?.stringValue
+    }
+
+    @Test("a button that is lost was last seen when it was, after restarts, too")
+    func restarts() throws {
+        var house = Self.house()
+        house.press("kitchen", .click)
+        house.wait(.seconds(3))
+        house.reach("kitchen", false)
+        house.wait(.seconds(20))
+        let before = try #require(Self.lastSeen(house))
+        for isPowerCut in [false, true] {
+            if isPowerCut { house.cutPower(for: .seconds(60)) } else { house.crash(for: .seconds(60)) }
+            house.wait(.seconds(10))
+            let after = try #require(Self.lastSeen(house))
+            // Nothing waits for the record of a link's end to be on the disk: a power cut leaves the last press.
+            #expect(isPowerCut ? after < before : after == before)
+        }
+    }
+
+    @Test("a press says so on file without a record of its own")
+    func press() {
+        var house = Self.house()
+        house.forgetWhatHappened()
+        house.press("kitchen", .down)
+        house.wait(.milliseconds(300))
+        #expect(house.journal.count { $0 == "record" } == 1)
+        house.crash()
+        #expect(Self.lastSeen(house) != nil)
+    }
+
+    @Test("a button that was only connected was seen until its link ended")
+    func connectedOnly() throws {
+        var house = Self.house()
+        house.wait(.seconds(600))
+        house.forgetWhatHappened()
+        house.wait(.seconds(3000))
+        #expect(!house.journal.contains("record"))
+        let atPairing = try #require(Self.lastSeen(house))
+        house.reach("kitchen", false)
+        house.wait(.seconds(20))
+        let atEnd = try #require(Self.lastSeen(house))
+        #expect(atEnd > atPairing)
+        house.crash(for: .seconds(60))
+        house.wait(.seconds(5))
+        #expect(Self.lastSeen(house) == atEnd)
+    }
+
+    @Test("a clean end writes down who is there")
+    func cleanEnd() throws {
+        var house = Self.house()
+        house.wait(.seconds(100))
+        house.tell(.stop)
+        house.wait(.seconds(10))
+        #expect(house.isFinished)
+        house.reach("kitchen", false)
+        house.crash(for: .seconds(5))
+        house.wait(.seconds(5))
+        let seen = try #require(Self.lastSeen(house))
+        // Paired within some seconds of the beginning, ended after a hundred more.
+        #expect(seen > "2026-11-18T11:08:00")
+    }
+}

@@ -1,0 +1,63 @@
+import ButtonModel
+import HomeAssistant
+import Hub
+import JSON
+import Simulator
+import Testing
+
+/// Presses and what rules say have places of their own among the messages.
+@Suite("Messages of presses among others")
+struct MessageClassScenarioTests {
+    private static let rules: HouseRules = """
+        version: 1
+        rules: [{id: lamp, triggers: {button: any, event: down}, actions: {publish: {topic: lamp, max_age: 1m}}}]
+        """
+
+    private static func house() -> Household {
+        var house = Household([Household.kitchen], rules: rules)
+        house.pairAll()
+        house.forgetWhatHappened()
+        return house
+    }
+
+    @Test("what the bridge says while the broker is away takes no place from a rule, and comes after it")
+    func away() {
+        var house = Self.house()
+        house.loseBroker()
+        house.press("kitchen", .click)
+        house.wait(.seconds(1))
+        for number in 0..<1100 {
+            house.ask(#"{"request":"button/rename","data":{"id":"80e4da000001","to":"name \#(number)"}}"#)
+        }
+        house.bringBrokerBack()
+        house.wait(.seconds(1))
+        #expect(house.payloads(on: "lamp").count == 1)
+        let topics = house.published.map(\.topicName).filter { ["lamp", "tryck/bridge/event"].contains($0) }
+        #expect(topics.first == "lamp")
+        let renamed = house.payloads(on: "tryck/bridge/event").filter { $0.contains("button_renamed") }
+        #expect(renamed.count == 1000)
+        #expect(renamed.first?.contains("name 100\"") == true && renamed.last?.contains("name 1099\"") == true)
+    }
+
+    @Test("answers that a broker does not acknowledge leave the places on the way to presses, and keep their order")
+    func onTheWay() {
+        var house = Self.house()
+        house.brokerIsSilent = true
+        for number in 0..<900 {
+            house.say(#"{"transaction":\#(number)}"#, on: "tryck/bridge/request/health_check")
+        }
+        #expect(house.unacknowledged.count < 200)
+        house.press("kitchen", .click)
+        house.wait(.seconds(1))
+        #expect(house.payloads(on: "lamp").count == 1)
+        #expect(!house.payloads(on: "tryck/80e4da000001/event").isEmpty)
+        house.brokerIsSilent = false
+        for _ in 0..<20 { house.acknowledge() }
+        house.wait(.seconds(1))
+        let transactions = house.payloads(on: "tryck/bridge/response/health_check").compactMap {
+            (try? JSONValue(parsing: $0))?["transaction"]?.integerValue
+        }
+        #expect(transactions == Array(0..<900).map(Int64.init))
+        #expect(house.hub.underway == Hub.Underway())
+    }
+}
