@@ -152,20 +152,37 @@ extension Hub {
         }
     }
 
+    /// The maximum length of a request over MQTT in octets. Requests that people write have some dozens.
+    static let maximumRequestLength = 16 * 1024
+
+    /// Refuses a request without parsing it, because a flood of long requests would delay presses.
+    private mutating func refuseLongRequest(_ topicName: String, _ count: Int, at now: Instant) {
+        let sentence = "a request has at most \(Hub.maximumRequestLength >> 10) KiB, and this one has \(count) octets"
+        if let name = topics.request(of: topicName) {
+            respond(.error(sentence), to: .mqtt(name, transaction: nil))
+        } else {
+            log(.longRequest, .warning, "\(topicName): \(sentence)", at: now)
+        }
+    }
+
     mutating func messageReceived(_ topicName: String, _ payload: [UInt8], retained: Bool, at now: Instant) {
         if retained { retainedSeen(topicName, payload) }
         if stateTopics.contains(topicName) {
             advanceRules(.message(topicName: topicName, payload: payload), at: now)
         }
         guard !homeAssistantSaid(topicName, payload, retained: retained, at: now) else { return }
+        let isTooLong = payload.count > Hub.maximumRequestLength
         if configuration.control != .none, let request = topics.buttonRequest(of: topicName) {
+            guard !isTooLong else { return refuseLongRequest(topicName, payload.count, at: now) }
             return buttonMessageReceived(request, topicName, payload, retained: retained, at: now)
         }
         if configuration.control == .all, let request = topics.ruleRequest(of: topicName) {
+            guard !isTooLong else { return refuseLongRequest(topicName, payload.count, at: now) }
             return ruleMessageReceived(request, topicName, payload, retained: retained, at: now)
         }
         guard configuration.control != .none, let name = topics.request(of: topicName) else { return }
         guard !retained else { return ignoreRetained(topicName, at: now) }
+        guard !isTooLong else { return refuseLongRequest(topicName, payload.count, at: now) }
         let answer: RequestAnswer
         var transaction: JSONValue?
         do {

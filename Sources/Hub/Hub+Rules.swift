@@ -131,6 +131,11 @@ extension Hub {
             if case .connected = broker { effects.append(.subscribe(topicNames.map { Subscription($0) })) }
         case .unsubscribe(let topicNames): if case .connected = broker { effects.append(.unsubscribe(topicNames)) }
         case .log(let level, let message): log(level, message)
+        case .oversizedState(let topicName, let count):
+            let limit = "JSON for a state has at most \(RuleEngine.maximumStateLength >> 10) KiB"
+            log(
+                .longState, .warning,
+                "\(topicName): a message of \(count) octets is not read, so its states are unknown; \(limit)", at: now)
         case .setTimer(let deadline): deadlines.set(.rules, at: deadline)
         case .cancelTimer: deadlines.cancel(.rules)
         }

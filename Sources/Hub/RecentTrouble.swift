@@ -4,8 +4,8 @@ import Rules
 
 /// Lines of the log that a client, a broker or whatever else is outside can cause as often as it likes.
 enum OutsideLine: CaseIterable, Hashable, Sendable {
-    case badRuleRequest, badSettings, droppedMessage, flicdClient, retainedRequest, searchBegan, searchEnded
-    case unchangedRules, unknownButton
+    case badRuleRequest, badSettings, droppedMessage, flicdClient, longRequest, longState, retainedRequest
+    case searchBegan, searchEnded, unchangedRules, unknownButton
 }
 
 /// The last warnings and errors of the log, for those who ask later: `status` shows them.

@@ -216,6 +216,7 @@ extension RuleEngine.Effect {
         case .subscribe(let topics): "subscribe " + topics.joined(separator: " ")
         case .unsubscribe(let topics): "unsubscribe " + topics.joined(separator: " ")
         case .log(let level, let text): "\(level.rawValue): \(text)"
+        case .oversizedState(let topicName, let count): "oversized \(topicName) \(count)"
         }
     }
 }

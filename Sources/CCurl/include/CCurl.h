@@ -21,7 +21,11 @@ CURLcode ccurl_set_pointer(CURL *easy, CURLoption option, const void *value);
 // Sets the body of the request. The octets are copied.
 CURLcode ccurl_set_body(CURL *easy, const void *octets, curl_off_t count);
 CURLcode ccurl_set_writer(CURL *easy, curl_write_callback writer, void *context);
-// The status of the response; 0 when there was none.
+// Sets the callback for each line of the headers, of the trailers, and of responses before the last.
+CURLcode ccurl_set_header_writer(CURL *easy, curl_write_callback writer, void *context);
+// Continues a transfer whose writer returned CURL_WRITEFUNC_PAUSE: the writer may be called before this returns.
+CURLcode ccurl_unpause(CURL *easy);
+// Returns the status of the response; 0 when there was none.
 long ccurl_status(CURL *easy);
 // The absolute URL that the response redirects to; NULL if it does not. Valid as long as the handle.
 const char *ccurl_redirect(CURL *easy);

@@ -57,14 +57,17 @@ extension RuleEngine {
         occurred(event, word, of: button, at: now, &effects)
     }
 
-    /// What a hold began must end, though nothing tells when the button was let go.
+    /// Ends the told hold of a button whose link is lost, because no event tells when the button was released.
     mutating func loseHold(
         _ button: ButtonID, unheardFor duration: Duration, at now: Instant, _ effects: inout [Effect]
     ) {
         recognised(recogniser.handle(.holdLost(button, unheardFor: duration), at: now), at: now, &effects)
     }
 
-    mutating func received(_ payload: [UInt8], on topicName: String, at now: Instant) {
+    mutating func received(_ payload: [UInt8], on topicName: String, at now: Instant, _ effects: inout [Effect]) {
+        if states.refusesFirst(payload, on: topicName) {
+            effects.append(.oversizedState(topicName: topicName, count: payload.count))
+        }
         show(states.receive(payload, on: topicName, at: now))
     }
 

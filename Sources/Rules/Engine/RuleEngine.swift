@@ -122,12 +122,16 @@ package struct RuleEngine: Sendable {
         case unsubscribe([String])
         /// For the log; not what a `log` step says.
         case log(LogLevel, String)
+        /// A message on the topic of a state is too long to be read as JSON, so the states of the topic are unknown.
+        case oversizedState(topicName: String, count: Int)
         case setTimer(Instant)
         case cancelTimer
     }
 
     /// Runs of all rules together, at most; a match beyond that is dropped as busy.
     package static let maximumRuns = 1000
+    /// The maximum length in octets of a message that is read as JSON for a state.
+    package static let maximumStateLength = StateTable.maximumLength
 
     /// The set that runs now.
     package var set: RuleSet { world.set }
@@ -231,7 +235,7 @@ package struct RuleEngine: Sendable {
         case .brokerChanged(let isConnected):
             worldMoved = worldMoved || world.brokerIsConnected != isConnected
             world.brokerIsConnected = isConnected
-        case .message(let topicName, let payload): received(payload, on: topicName, at: now)
+        case .message(let topicName, let payload): received(payload, on: topicName, at: now, &effects)
         case .handedOver(let step):
             drive(step.run, at: now, &effects) { $0.handedOver(step, in: &$1, at: now, &$2) }
         case .stepFinished(let step, let outcome):
