@@ -170,6 +170,8 @@ extension Stage {
             became(.interrupted, rule)
         case .stepFailed(_, let rule, let step, _, let code, let message, _):
             why.append("\(rule) › \(step): \(code) \(message)")
+        case .oversizedState(let topicName, let count):
+            why.append("\(topicName): a message of \(count) octets is not read as JSON")
         case .perform(let step, let action, _, _):
             if outside.takesAtOnce(action) { note(action) }
             inputs += outside.perform(action, for: step, given.results, at: latest)

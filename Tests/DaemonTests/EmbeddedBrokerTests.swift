@@ -100,8 +100,10 @@ struct EmbeddedBrokerTests {
             var sockets: Set<String> = []
             for descriptor in 0..<64 {
                 var target = [CChar](repeating: 0, count: 64)
-                guard readlink("/proc/\(mosquitto)/fd/\(descriptor)", &target, 63) > 0 else { continue }
-                let words = String(cString: target).split(separator: "[")
+                let count = readlink("/proc/\(mosquitto)/fd/\(descriptor)", &target, target.count)
+                guard count > 0 else { continue }
+                let octets = target.prefix(count).map { UInt8(bitPattern: $0) }
+                let words = String(decoding: octets, as: UTF8.self).split(separator: "[")
                 if words.first == "socket:" { sockets.insert(String(words[1].dropLast())) }
             }
             var listening: Set<String> = []

@@ -44,7 +44,7 @@ struct RuleEnginePropertyTests {
                 #expect(timer != nil)
                 timer = nil
             case .recognised, .stopped, .interrupted, .keep, .variableChanged, .enabledChanged, .triggerModeDropped,
-                .subscribe, .unsubscribe, .log:
+                .subscribe, .unsubscribe, .log, .oversizedState:
                 break
             }
         }
