@@ -52,7 +52,7 @@ struct SavedTrain: Hashable, Sendable {
     }
 
     /// Milliseconds: a hundred years.
-    private static let maximumAge: Int64 = 3_155_760_000_000
+    fileprivate static let maximumAge: Int64 = 3_155_760_000_000
 
     init?(_ text: some StringProtocol) {
         var fields = text.split(separator: " ", maxSplits: Vocabulary.maximumPresses + 6)
@@ -143,7 +143,9 @@ extension PressMachine {
         case .undecided, .long: state = "d"
         case .holding(let press, let fired):
             state = "h\(fired)"
-            if let hold = press.hold, hold.wasQueued { state += "q\(max(0, hold.age.milliseconds))" }
+            if let hold = press.hold, hold.wasQueued {
+                state += "q\(min(max(0, hold.age.milliseconds), SavedTrain.maximumAge))"
+            }
             presses = [press]
         case .spent(let press):
             state = "s"
