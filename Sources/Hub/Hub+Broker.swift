@@ -71,10 +71,13 @@ extension Hub {
         if let deadline = outbox.earliestDeadline { deadlines.set(.outbox, at: deadline) }
     }
 
-    /// A message about the bridge itself, for those who listen now.
+    /// An answer, or a message about the bridge itself, for those who listen now. Watchers have lines of their own about it.
     mutating func publish(_ message: MQTTMessage) {
         guard isBrokerConnected else { return }
-        publish(message, patience: Hub.bridgePatience, as: .other, at: handledAt)
+        post(
+            Outbox.Entry(
+                id: takeToken(), message: message, deadline: handledAt + Hub.bridgePatience, place: .other,
+                isShown: false), at: handledAt)
     }
 
     /// What has a place on the way, in its order: presses and what rules say first.
@@ -94,7 +97,7 @@ extension Hub {
         if let step = jobs[entry.id]?.step, engine.awaits(step) {
             advanceRules(message.qos > 0 ? .handedOver(step) : .stepFinished(step, .completed()), at: now)
         }
-        guard isWatched else { return }
+        guard isWatched, entry.isShown else { return }
         tell([
             "kind": "publish", "topic": .string(message.topicName),
             "payload": .string(String(decoding: message.payload, as: UTF8.self)), "qos": .integer(Int64(message.qos)),

@@ -26,6 +26,8 @@ struct Outbox: Hashable, Sendable {
         /// Twice is as good as once: it tells what is so, and nothing acts on it.
         var mayRepeat = false
         var place = Class.press
+        /// It is shown to those who watch.
+        var isShown = true
         /// How often it was handed over.
         var attempts = 0
 
