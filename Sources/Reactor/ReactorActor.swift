@@ -99,3 +99,20 @@ final class LoopExecutor: SerialExecutor {
 
     func isIsolatingCurrentContext() -> Bool? { isOwner }
 }
+
+/// Runs on the loop's thread what a task does that is isolated to no actor: tests prefer it for their tasks.
+///
+/// In Swift 6.3 the body of `withCheckedContinuation` is such a thing, and so is the resumption that follows. A task without
+/// this preference waits there for a thread of the cooperative pool. What was enqueued in a run that has ended is not run.
+package final class LoopTaskExecutor: TaskExecutor {
+    package init() {}
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let executor = ReactorActor.shared.executor
+        executor.post(
+            .call(run: executor.run.load(ordering: .relaxed)) {
+                job.runSynchronously(on: self.asUnownedTaskExecutor())
+            })
+    }
+}

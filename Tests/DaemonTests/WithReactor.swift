@@ -33,7 +33,10 @@ final class Happenings<Event: Sendable> {
 
     func next() async -> Event {
         if !events.isEmpty { return events.removeFirst() }
-        return await withCheckedContinuation { waiter = $0 }
+        return await withCheckedContinuation { continuation in
+            // With an executor that the task prefers, this is a later turn of the loop than the line above.
+            if events.isEmpty { waiter = continuation } else { continuation.resume(returning: events.removeFirst()) }
+        }
     }
 
     /// The next event of which `choose` makes something; those before it are dropped.

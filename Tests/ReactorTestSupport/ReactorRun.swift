@@ -23,13 +23,12 @@ public final class ReactorRun<Outcome: Sendable> {
         loop.stop(status: status)
     }
 
-    /// Runs `body` on the reactor as a task.
+    /// Runs `body` on the reactor as a task that never leaves the loop's thread.
     ///
-    /// With Swift 6.3 a continuation that the task waits for resumes it on the executor that the task prefers, and only
-    /// then does it come back to the reactor. Without a preference that is the cooperative pool, where it queues behind all
-    /// tests that compute.
+    /// A task without the preference goes to the cooperative pool whenever it waits for a continuation, and queues there
+    /// behind all tests that compute.
     public func task(_ body: @escaping @ReactorActor @Sendable () async -> Void) {
-        Task.detached(executorPreference: ThreadExecutor()) { await body() }
+        Task.detached(executorPreference: LoopTaskExecutor()) { await body() }
     }
 
     /// Calls `body` once, after the given time on the loop's clock.
@@ -76,21 +75,11 @@ public func onReactor<Outcome: Sendable>(
 
 /// Runs each job of a task on a thread made for it, so that the task waits for no thread of the cooperative pool.
 public final class ThreadExecutor: TaskExecutor {
-    private static let threads = Mutex<Set<UInt>>([])
-
-    /// Whether the calling thread was made for a job.
-    public static var isHere: Bool { threads.withLock { $0.contains(UInt(pthread_self())) } }
-
     public init() {}
 
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        onThread {
-            let thread = UInt(pthread_self())
-            _ = Self.threads.withLock { $0.insert(thread) }
-            job.runSynchronously(on: self.asUnownedTaskExecutor())
-            _ = Self.threads.withLock { $0.remove(thread) }
-        }
+        onThread { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }
 

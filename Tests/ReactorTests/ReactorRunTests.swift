@@ -5,17 +5,20 @@ import Testing
 
 @Suite("A test's turn on the loop")
 struct ReactorRunTests {
-    @Test("what leaves the loop in it has a thread made for it, and none of the cooperative pool")
+    @Test("its tasks stay on the loop's thread, also where they are isolated to nothing and where they wait")
     func threads() async {
-        let places: [String]? = await onReactor { run in
+        let isOnLoop: [Bool]? = await onReactor { run in
             let loop = UInt(pthread_self())
             run.task {
-                let beginning = place(loop)
-                let beside = await placeBeside(loop)
-                run.finish([beginning, beside, place(loop)])
+                let beside = await threadBeside() == loop
+                let whileWaiting: Bool = await withCheckedContinuation { continuation in
+                    let isOnLoop = UInt(pthread_self()) == loop
+                    run.after(milliseconds: 0) { continuation.resume(returning: isOnLoop) }
+                }
+                run.finish([beside, whileWaiting, UInt(pthread_self()) == loop])
             }
         }
-        #expect(places == ["the loop", "a thread of its own", "the loop"])
+        #expect(isOnLoop == [true, true, true])
     }
 
     @Test("a task that finishes after the limit does not end the turn of the next test")
@@ -49,9 +52,4 @@ struct ReactorRunTests {
     }
 }
 
-private func placeBeside(_ loop: UInt) async -> String { place(loop) }
-
-private func place(_ loop: UInt) -> String {
-    if UInt(pthread_self()) == loop { return "the loop" }
-    return ThreadExecutor.isHere ? "a thread of its own" : "a thread of the pool"
-}
+private func threadBeside() async -> UInt { UInt(pthread_self()) }
