@@ -88,11 +88,11 @@ struct EmbeddedBrokerTests {
         let directory = TemporaryDirectory()
         mkdir(directory.path + "/broker", 0o777)
         chmod(directory.path + "/broker", 0o777)
-        writeFile(directory.path + "/broker/mosquitto.sock", "what lies there is replaced".utf8)
+        writeFile(directory.path + "/broker/mqtt.sock", "what lies there is replaced".utf8)
         try await withReactor {
             let broker = RunningBroker(directory)
             let path = try await broker.ready()
-            #expect(path == directory.path + "/broker/mosquitto.sock")
+            #expect(path == directory.path + "/broker/mqtt.sock")
             #expect(mode(of: directory.path + "/broker") == 0o700)
             let shell = try #require(broker.edge.process)
             let mosquitto = try #require(children(of: shell).first { name(of: $0) == "mosquitto" })
@@ -100,8 +100,10 @@ struct EmbeddedBrokerTests {
             var sockets: Set<String> = []
             for descriptor in 0..<64 {
                 var target = [CChar](repeating: 0, count: 64)
-                guard readlink("/proc/\(mosquitto)/fd/\(descriptor)", &target, 63) > 0 else { continue }
-                let words = String(cString: target).split(separator: "[")
+                let count = readlink("/proc/\(mosquitto)/fd/\(descriptor)", &target, target.count)
+                guard count > 0 else { continue }
+                let octets = target.prefix(count).map { UInt8(bitPattern: $0) }
+                let words = String(decoding: octets, as: UTF8.self).split(separator: "[")
                 if words.first == "socket:" { sockets.insert(String(words[1].dropLast())) }
             }
             var listening: Set<String> = []
