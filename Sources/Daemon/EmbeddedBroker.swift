@@ -183,7 +183,7 @@ package final class EmbeddedBroker {
         return (failure, process)
     }
 
-    private var socketPath: String { directory + "/mosquitto.sock" }
+    private var socketPath: String { directory + "/mqtt.sock" }
 
     private func writeConfiguration() throws(StartFailure) -> String {
         let path = directory + "/mosquitto.conf"

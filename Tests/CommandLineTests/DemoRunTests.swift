@@ -28,7 +28,7 @@ struct DemoRunTests {
     static func status(adapter: JSONValue = "powered_on", broker: JSONValue = "connected") -> JSONValue {
         [
             "adapter": ["state": adapter],
-            "broker": ["state": broker, "url": "unix:/tmp/tryck-demo.abcdef/state/broker/mosquitto.sock"],
+            "broker": ["state": broker, "url": "unix:/tmp/tryck-demo.abcdef/state/broker/mqtt.sock"],
             "simulated_buttons": ["kitchen", "hall"],
         ]
     }
@@ -42,7 +42,7 @@ struct DemoRunTests {
         talk.when(.received(["status": "ok", "data": .object([])]))
         talk.when(
             answer("status", status()),
-            expect: .subscribe(broker: "unix:/tmp/tryck-demo.abcdef/state/broker/mosquitto.sock"))
+            expect: .subscribe(broker: "unix:/tmp/tryck-demo.abcdef/state/broker/mqtt.sock"))
         talk.when(.subscribed, expect: request("permit_join", ["time": 30]), .setTimer(talk.now + .seconds(30)))
         talk.when(answer("permit_join"))
         let first = line("button", ("id", "1"), ("state", "ready"))
@@ -54,7 +54,7 @@ struct DemoRunTests {
     }
 
     static let ready = DemoRun.Effect.ready(
-        ["kitchen", "hall"], broker: "unix:/tmp/tryck-demo.abcdef/state/broker/mosquitto.sock")
+        ["kitchen", "hall"], broker: "unix:/tmp/tryck-demo.abcdef/state/broker/mqtt.sock")
 
     static func press(_ button: JSONValue, _ press: JSONValue) -> DemoRun.Effect {
         request("simulator/press", ["button": button, "press": press])
@@ -125,7 +125,7 @@ struct DemoRunTests {
         talk.when(.received(Self.line("broker", ("state", "connected"))), expect: Self.request("status"))
         talk.when(
             Self.answer("status", Self.status()),
-            expect: .subscribe(broker: "unix:/tmp/tryck-demo.abcdef/state/broker/mosquitto.sock"))
+            expect: .subscribe(broker: "unix:/tmp/tryck-demo.abcdef/state/broker/mqtt.sock"))
         talk.when(Self.answer("status", Self.status()))
     }
 

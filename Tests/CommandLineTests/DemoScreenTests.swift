@@ -46,7 +46,7 @@ struct DemoScreenTests {
             DemoScreen.header(rules: "/usr/share/tryck/rules/home.yaml")
             + DemoScreen.help(DemoKeyMap(buttons: ["kitchen", "hall"]))
             + DemoScreen.hints(
-                broker: "unix:/tmp/tryck-demo.abcdef/state/broker/mosquitto.sock",
+                broker: "unix:/tmp/tryck-demo.abcdef/state/broker/mqtt.sock",
                 controlSocket: "/tmp/tryck-demo.abcdef/control.sock")
         let text = lines.map { $0.rendered(style) + "\n" }.joined()
         #expect(!text.contains("…"))

@@ -88,11 +88,11 @@ struct EmbeddedBrokerTests {
         let directory = TemporaryDirectory()
         mkdir(directory.path + "/broker", 0o777)
         chmod(directory.path + "/broker", 0o777)
-        writeFile(directory.path + "/broker/mosquitto.sock", "what lies there is replaced".utf8)
+        writeFile(directory.path + "/broker/mqtt.sock", "what lies there is replaced".utf8)
         try await withReactor {
             let broker = RunningBroker(directory)
             let path = try await broker.ready()
-            #expect(path == directory.path + "/broker/mosquitto.sock")
+            #expect(path == directory.path + "/broker/mqtt.sock")
             #expect(mode(of: directory.path + "/broker") == 0o700)
             let shell = try #require(broker.edge.process)
             let mosquitto = try #require(children(of: shell).first { name(of: $0) == "mosquitto" })

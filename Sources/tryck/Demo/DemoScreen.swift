@@ -71,7 +71,7 @@ struct DemoScreen: Hashable, Sendable {
         let path = broker.hasPrefix("unix:") ? String(broker.dropFirst(5)) : broker
         return [
             Line("  From another terminal:", .faint),
-            Line("    mosquitto_sub --unix \(path) -t '#' -v", .faint),
+            Line("    mosquitto_sub --unix \(path) -vt '#'", .faint),
             Line("    tryck watch --control-socket \(controlSocket)", .faint),
         ]
     }
