@@ -164,7 +164,7 @@ struct Witness {
                 for place in lost { presses[part]?[place].isLost = true }
             }
             handled[button.id] = button.cursor
-            pressCounts[button.id] = button.pressCount
+            pressCounts[button.id] = button.pressCount.value
             let holds = Self.holds(of: button.id, in: button.recogniser)
             if !mayReturn, let recorded = recordedHolds[button.id], recorded != holds {
                 report("P2", "what was recorded of holds of \(button.id) is not on file: \(button.recogniser)")
@@ -214,7 +214,7 @@ struct Witness {
         switch effect {
         case .record(_, let changes):
             for case .progress(let button, let cursor, let train, let count, _, _, _) in changes {
-                progressed(button, cursor, pressCount: count)
+                progressed(button, cursor, pressCount: count.value)
                 recordedHolds[button] = Self.holds(of: button, in: train)
             }
         case .tell(_, let line): told(line)
