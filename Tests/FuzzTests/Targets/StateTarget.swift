@@ -40,7 +40,7 @@ extension FuzzTarget {
         var counts: [Tally] = []
         func take(_ effects: [Hub.Effect]) {
             for case .record(_, let changes) in effects {
-                for case .progress(_, _, _, let pressCount, _, _) in changes { counts.append(pressCount) }
+                for case .progress(_, _, _, let pressCount, _, _, _) in changes { counts.append(pressCount) }
             }
         }
         for input in [.wallClock(UTCTime(milliseconds: 1_795_000_000_000)), .start, .brokerConnected] as [Hub.Input] {
