@@ -3,7 +3,7 @@ import Testing
 
 /// Runs each test of a suite on a thread made for it: these tests wait for programs, and would hold the threads of the
 /// cooperative pool, of which there are as many as processors.
-struct OwnThread: SuiteTrait, TestScoping {
+struct OwnThread: SuiteTrait, TestTrait, TestScoping {
     /// How many tests run at once. Each of them has up to five programs, which share the processors and have to keep deadlines.
     private static let places = Places(4)
 
