@@ -25,6 +25,9 @@ package enum ControlServerFailure: Error, Hashable, Sendable, CustomStringConver
 /// Who may connect is decided by the file's mode, 0660, and its directory. A client that breaks a bound is dropped: a
 /// line longer than `maximumLineLength`, or more than `OutgoingBuffer.maximumCount` octets that it does not read. One
 /// client too many is closed at once.
+///
+/// Clients whose lines wait take turns, a line each, as far as the budget of a turn of the loop goes; meanwhile nothing
+/// more is read from them.
 @ReactorActor
 package final class ControlServer {
     /// Octets of a request, without the line feed: room for a firmware image of 256 KiB in hexadecimal.
@@ -39,6 +42,8 @@ package final class ControlServer {
     private struct Client {
         var connection: StreamConnection
         var framer = LineFramer(maximumLength: ControlServer.maximumLineLength)
+        /// Whether it is in `waiting`.
+        var isWaiting = false
     }
 
     private let loop: EventLoop
@@ -49,6 +54,10 @@ package final class ControlServer {
     private var watch: Watch?
     private var resume: Timer?
     private var clients: [Hub.ClientID: Client] = [:]
+    /// Clients that may have sent whole lines which were not handled yet.
+    private var waiting: [Hub.ClientID] = []
+    private let budget: EdgeBudget
+    private lazy var goOn = loop.timer { [unowned self] in handleLines() }
     private var accepted: UInt64 = 0
 
     /// Listens. A socket file that nobody listens on is what a killed daemon leaves, and is replaced.
@@ -61,6 +70,7 @@ package final class ControlServer {
         onDisconnect: @escaping @ReactorActor (Hub.ClientID) -> Void = { _ in }
     ) throws(ControlServerFailure) {
         self.loop = loop
+        budget = EdgeBudget(loop)
         self.path = path
         self.onRequest = onRequest
         self.onDisconnect = onDisconnect
@@ -80,10 +90,12 @@ package final class ControlServer {
         watch.cancel()
         self.watch = nil
         resume?.cancel()
+        goOn.cancel()
         Glibc.close(listener)
         unlink(path)
         for client in clients.values { client.connection.close() }
         clients = [:]
+        waiting = []
     }
 
     // MARK: Clients
@@ -117,12 +129,33 @@ package final class ControlServer {
 
     private func received(_ octets: [UInt8], from id: Hub.ClientID) {
         clients[id]?.framer.append(octets)
-        do throws(LineTooLong) {
-            // A request may end its client, or the server.
-            while let line = try clients[id]?.framer.next() { onRequest(id, line) }
-        } catch {
-            drop(id)
+        if clients[id]?.isWaiting == false {
+            clients[id]?.isWaiting = true
+            waiting.append(id)
         }
+        handleLines()
+    }
+
+    private func handleLines() {
+        while let id = waiting.first, budget.allows {
+            waiting.removeFirst()
+            do throws(LineTooLong) {
+                if let line = try clients[id]?.framer.next() {
+                    waiting.append(id)
+                    budget.spend(line.count)
+                    // A request may end its client, or the server.
+                    onRequest(id, line)
+                } else {
+                    clients[id]?.isWaiting = false
+                    clients[id]?.connection.setPaused(false)
+                }
+            } catch {
+                drop(id)
+            }
+        }
+        guard !waiting.isEmpty else { return }
+        for id in waiting { clients[id]?.connection.setPaused(true) }
+        goOn.set(at: 0)
     }
 
     private func drop(_ id: Hub.ClientID) {

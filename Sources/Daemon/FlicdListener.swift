@@ -26,6 +26,7 @@ package final class FlicdListener {
     private var listeners: [(descriptor: Int32, watch: Watch)] = []
     private var resume: Timer?
     private var connections: [FlicdServer.ClientID: StreamConnection] = [:]
+    private let budget: EdgeBudget
     private var accepted: UInt64 = 0
     private var isStopped = false
 
@@ -33,6 +34,7 @@ package final class FlicdListener {
         loop: EventLoop, host: String, port: UInt16, _ report: @escaping @ReactorActor (FlicdReport) -> Void
     ) {
         self.loop = loop
+        budget = EdgeBudget(loop)
         self.host = host
         self.port = port
         self.report = report
@@ -161,7 +163,7 @@ package final class FlicdListener {
         Self.set(descriptor, tcp, TCP_USER_TIMEOUT, Self.userTimeout)
         accepted += 1
         let id = FlicdServer.ClientID(rawValue: accepted)
-        connections[id] = StreamConnection(loop, descriptor) { [unowned self] event in
+        connections[id] = StreamConnection(loop, descriptor, budget: budget) { [unowned self] event in
             switch event {
             case .received(let octets): report(.received(id, octets))
             case .finished: report(.finished(id))

@@ -88,7 +88,7 @@ package final class H4StreamTransport: HCITransport {
         var enabled: Int32 = 1
         // A unix socket has no Nagle to switch off and refuses.
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &enabled, socklen_t(MemoryLayout<Int32>.size))
-        connection = StreamConnection(loop, descriptor) { [unowned self] event in
+        connection = StreamConnection(loop, descriptor, isRadio: true) { [unowned self] event in
             switch event {
             case .received(let octets): received(octets)
             case .finished, .ended(.written): fail(.closedByPeer(endpoint.description))

@@ -129,7 +129,7 @@ package final class HCISocketTransport: HCITransport {
 
     private func opened(_ descriptor: Int32) {
         self.descriptor = descriptor
-        watch = loop.watch(descriptor, .read) { [unowned self] interest in ready(interest) }
+        watch = loop.watch(descriptor, .read, isFirst: true) { [unowned self] interest in ready(interest) }
         handler?(.opened)
     }
 

@@ -26,10 +26,13 @@ final class StreamConnection {
     }
 
     private static let readSize = 16 * 1024
+    /// Octets that are read at once where a budget has to be kept: the first piece of work may exceed it.
+    private static let portion = 4 * 1024
 
     private let loop: EventLoop
     private let descriptor: Int32
     private let handler: @ReactorActor (Event) -> Void
+    private let budget: EdgeBudget?
     /// Kept: to ask for so much with every packet makes the allocator tidy up each time.
     private var buffer = [UInt8](repeating: 0, count: readSize)
     private var watch: Watch?
@@ -40,12 +43,19 @@ final class StreamConnection {
     /// Nothing is read, and nothing more is sent.
     private var isClosing = false
 
-    /// - Parameter descriptor: non-blocking; belongs to the connection from now on.
-    init(_ loop: EventLoop, _ descriptor: Int32, _ handler: @escaping @ReactorActor (Event) -> Void) {
+    /// - Parameters:
+    ///   - descriptor: non-blocking; belongs to the connection from now on.
+    ///   - isRadio: read before all else in each turn of the loop.
+    ///   - budget: for what is read; shared by the connections of one edge.
+    init(
+        _ loop: EventLoop, _ descriptor: Int32, isRadio: Bool = false, budget: EdgeBudget? = nil,
+        _ handler: @escaping @ReactorActor (Event) -> Void
+    ) {
         self.loop = loop
         self.descriptor = descriptor
+        self.budget = budget
         self.handler = handler
-        watch = loop.watch(descriptor, .read) { [unowned self] interest in ready(interest) }
+        watch = loop.watch(descriptor, .read, isFirst: isRadio) { [unowned self] interest in ready(interest) }
     }
 
     func send(_ octets: some Collection<UInt8>) {
@@ -113,9 +123,11 @@ final class StreamConnection {
     }
 
     private func receive() {
-        guard watch != nil else { return }
-        let result = read(descriptor, &buffer, buffer.count)
+        // The descriptor stays readable, and the loop comes back in the next turn.
+        guard watch != nil, budget?.allows ?? true else { return }
+        let result = read(descriptor, &buffer, budget == nil ? buffer.count : Self.portion)
         if result > 0 {
+            budget?.spend(result)
             handler(.received(Array(buffer.prefix(result))))
         } else if result == 0 {
             hasFinished = true

@@ -7,6 +7,9 @@ import Synchronization
 /// The thread sleeps until a descriptor has something to say. There is no tick: all timers share one timerfd, which
 /// is armed for the earliest, and `epoll_wait` never has a timeout: where a timer is due already it does not wait at all.
 ///
+/// Descriptors that are watched with `isFirst` are served before all others of a turn, and again where the others take
+/// long, so that a press waits for one handler at most. The order of the others rotates with each turn.
+///
 /// An event carries its descriptor's number and a generation that changes with every `watch` and `cancel`. Events
 /// are fetched in batches; one already fetched for a descriptor that an earlier handler of the batch closed is
 /// thereby not taken for the descriptor's next owner.
@@ -19,17 +22,26 @@ public final class EventLoop {
         var interest: Interest = []
         /// Whether epoll knows the descriptor: it reports hangups unasked, so a descriptor without interest is taken out.
         var isRegistered = false
+        var isFirst = false
         var handler: (@ReactorActor (Interest) -> Void)?
     }
 
     /// How many events one `epoll_wait` fetches.
     private static let batchSize = 64
+    /// Nanoseconds after which those that are first are asked again.
+    private static let slice: Int64 = 1_000_000
 
     /// Indexed by descriptor. Generations outlive a run.
     private var slots: [Slot] = []
     private var epoll: Int32 = -1
     private var isStopping = false
     private var status: Int32 = 0
+    /// Counts the returns of `epoll_wait`.
+    public private(set) var turn: UInt64 = 0
+    /// Descriptors that are watched as first.
+    private var first: [Int32] = []
+    /// When they were served last.
+    private var firstServed: Int64 = 0
 
     private let clock: clockid_t
     private var timers = TimerHeap()
@@ -80,9 +92,8 @@ public final class EventLoop {
                 precondition(errno == EINTR, "epoll_wait: \(errno)")
                 continue
             }
-            for event in events.prefix(Int(count)) where !isStopping {
-                deliver(event)
-            }
+            turn &+= 1
+            deliver(events.prefix(Int(count)))
             if isDue || isTimerExpired, !isStopping { fireTimers() }
         }
         return status
@@ -119,6 +130,7 @@ public final class EventLoop {
             slots[index].isRegistered = false
             slots[index].handler = nil
         }
+        first = []
         timers.removeAll()
         armedDeadline = .max
         for descriptor in ownDescriptors { close(descriptor) }
@@ -140,8 +152,11 @@ public final class EventLoop {
     /// A descriptor that cannot be watched (a regular file, one that is watched already, the system's limit of watches)
     /// is reported once as `.hangup`. Where somebody closed a watched descriptor before its watch was cancelled, and the
     /// number came back, the new watch has it.
+    ///
+    /// - Parameter isFirst: served before all others; for the radio.
     public func watch(
-        _ descriptor: Int32, _ interest: Interest, _ handler: @escaping @ReactorActor (Interest) -> Void
+        _ descriptor: Int32, _ interest: Interest, isFirst: Bool = false,
+        _ handler: @escaping @ReactorActor (Interest) -> Void
     ) -> Watch {
         precondition(descriptor >= 0, "not a descriptor")
         let index = Int(descriptor)
@@ -149,7 +164,10 @@ public final class EventLoop {
         slots[index].generation &+= 1
         slots[index].interest = []
         slots[index].isRegistered = false
+        slots[index].isFirst = isFirst
         slots[index].handler = handler
+        first.removeAll { $0 == descriptor }
+        if isFirst { first.append(descriptor) }
         let watch = Watch(loop: self, descriptor: descriptor, generation: slots[index].generation)
         set(interest, of: watch)
         return watch
@@ -180,6 +198,45 @@ public final class EventLoop {
         slots[index].generation &+= 1
         slots[index].isRegistered = false
         slots[index].handler = nil
+        first.removeAll { $0 == watch.descriptor }
+    }
+
+    private func deliver(_ events: Slice<UnsafeMutableBufferPointer<epoll_event>>) {
+        for event in events where !isStopping && isFirst(event) { deliver(event) }
+        // The batch may have been too small for all that is ready.
+        if events.count == Self.batchSize { askFirst() }
+        firstServed = nanosecondsSinceBoot
+        // epoll has the same descriptors at the front each time: one that uses up a budget would leave the rest none.
+        let start = events.isEmpty ? 0 : Int(turn % UInt64(events.count))
+        for offset in 0..<events.count {
+            let event = events[events.startIndex + (start + offset) % events.count]
+            guard !isStopping, !isFirst(event) else { continue }
+            deliver(event)
+            serveFirst()
+        }
+    }
+
+    private func isFirst(_ event: epoll_event) -> Bool { slots[Int(Int32(truncatingIfNeeded: event.data.u64))].isFirst }
+
+    /// To be called between two handlers of others.
+    private func serveFirst() {
+        guard !first.isEmpty else { return }
+        let now = nanosecondsSinceBoot
+        guard now - firstServed >= Self.slice else { return }
+        firstServed = now
+        askFirst()
+    }
+
+    private func askFirst() {
+        for descriptor in first where !isStopping {
+            let slot = slots[Int(descriptor)]
+            // What poll and epoll tell has the same numbers.
+            var state = pollfd(fd: descriptor, events: Int16(truncatingIfNeeded: slot.interest.rawValue), revents: 0)
+            guard !slot.interest.isEmpty, poll(&state, 1, 0) > 0 else { continue }
+            deliver(
+                Interest(rawValue: UInt32(UInt16(bitPattern: state.revents))), to: descriptor,
+                generation: slot.generation)
+        }
     }
 
     private func deliver(_ event: epoll_event) {
@@ -245,6 +302,7 @@ public final class EventLoop {
         for timer in due where timer.isDue && !isStopping {
             timer.isDue = false
             timer.handler()
+            serveFirst()
         }
     }
 

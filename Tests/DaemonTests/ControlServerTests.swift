@@ -50,6 +50,42 @@ import Testing
         #expect(failure == .closed)
     }
 
+    @Test(
+        "a flood of lines is handled in portions: each turn of the loop is short, and another client is heard meanwhile"
+    )
+    func flood() async throws {
+        let before = OutcomeBox<Int>()
+        let count = 5_000
+        let turns = try await withReactor { LinesPerTurn() }
+        try await withServer(
+            { server, client, line in
+                turns.count()
+                // What a request may cost: a fifth of a millisecond.
+                let start = EventLoop.shared.nanosecondsSinceBoot
+                while EventLoop.shared.nanosecondsSinceBoot - start < 200_000 {}
+                if line == [UInt8(ascii: "q")] {
+                    before.value = turns.all
+                    server.send(line, to: client)
+                } else if turns.all > count {
+                    server.send(line, to: client)
+                }
+            }
+        ) { path in
+            let flood = try ControlClient(path: path)
+            let other = try ControlClient(path: path)
+            try flood.send([UInt8](repeatElement([UInt8(ascii: "x"), 10], count: count).joined()))
+            try other.send([UInt8(ascii: "q")])
+            _ = try other.readLine(timeout: .seconds(20))
+            // All of it comes in the end.
+            _ = try flood.readLine(timeout: .seconds(60))
+        }
+        let flooded = try #require(before.value)
+        #expect(flooded < count / 2, "\(flooded) lines came before another client's first one")
+        let most = try await withReactor { turns.most }
+        // 10 ms, and the last line may begin just before they are over.
+        #expect(most <= 51, "\(most) lines in one turn")
+    }
+
     @Test("a client that goes away while it is written to takes nobody with it")
     func goneInTheMiddle() async throws {
         let large = [UInt8](repeating: UInt8(ascii: "x"), count: OutgoingBuffer.maximumCount - 1)
@@ -218,6 +254,22 @@ import Testing
 }
 
 // MARK: Steps
+
+@ReactorActor
+private final class LinesPerTurn {
+    private(set) var all = 0
+    /// In one turn of the loop.
+    private(set) var most = 0
+    private var current = 0
+    private var turn: UInt64 = 0
+
+    func count() {
+        if turn != EventLoop.shared.turn { (turn, current) = (EventLoop.shared.turn, 0) }
+        all += 1
+        current += 1
+        most = max(most, current)
+    }
+}
 
 @ReactorActor
 private func echo(_ server: ControlServer, _ client: Hub.ClientID, _ line: [UInt8]) {

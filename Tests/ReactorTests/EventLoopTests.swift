@@ -44,6 +44,92 @@ import Testing
         #expect(seen == ["write", "read", "end"])
     }
 
+    @Test("what is watched as first is served before the others, and again between two of them that take long")
+    func first() async {
+        let seen: [String]? = await onReactor { run in
+            let others = [socketPair(), socketPair(), socketPair()]
+            let radio = socketPair()
+            var seen: [String] = []
+            func read(_ descriptor: Int32) {
+                var octet: UInt8 = 0
+                _ = Glibc.read(descriptor, &octet, 1)
+            }
+            let watches = Watches()
+            for pair in others {
+                watches.all.append(
+                    run.loop.watch(pair.near, .read) { _ in
+                        read(pair.near)
+                        seen.append("other")
+                        // The first of them takes long, and the radio has something to say meanwhile.
+                        if seen.count(where: { $0 == "other" }) == 1 {
+                            _ = write(radio.far, "x", 1)
+                            let start = run.loop.nanosecondsSinceBoot
+                            while run.loop.nanosecondsSinceBoot - start < 1_500_000 {}
+                        }
+                        if seen.count == 5 {
+                            for watch in watches.all { watch.cancel() }
+                            for pair in others + [radio] {
+                                close(pair.near)
+                                close(pair.far)
+                            }
+                            run.finish(seen)
+                        }
+                    })
+                _ = write(pair.far, "x", 1)
+            }
+            watches.all.append(
+                run.loop.watch(radio.near, .read, isFirst: true) { _ in
+                    read(radio.near)
+                    seen.append("radio")
+                })
+            _ = write(radio.far, "x", 1)
+        }
+        #expect(seen == ["radio", "other", "radio", "other", "other"])
+    }
+
+    @Test("descriptors that are always ready take turns in being the first")
+    func turns() async {
+        let seen: Set<Int>? = await onReactor { run in
+            let pairs = (0..<5).map { _ in socketPair() }
+            var (turn, firsts, count): (UInt64, Set<Int>, Int) = (0, [], 0)
+            let watches = Watches()
+            for (place, pair) in pairs.enumerated() {
+                _ = write(pair.far, "x", 1)
+                watches.all.append(
+                    run.loop.watch(pair.near, .read) { _ in
+                        if run.loop.turn != turn { firsts.insert(place) }
+                        turn = run.loop.turn
+                        count += 1
+                        guard count == 100 else { return }
+                        for watch in watches.all { watch.cancel() }
+                        for pair in pairs {
+                            close(pair.near)
+                            close(pair.far)
+                        }
+                        run.finish(firsts)
+                    })
+            }
+        }
+        #expect(seen == [0, 1, 2, 3, 4])
+    }
+
+    @Test(
+        "a budget is spent by octets or by time, and is full again in the next turn; the first piece is never refused")
+    func budget() {
+        var budget = TurnBudget()
+        func allows(_ turn: UInt64, _ now: Int64, spending octets: Int = 0) -> Bool {
+            budget.spend(octets)
+            return budget.allows(turn: turn, at: now)
+        }
+        #expect(allows(1, 0))
+        #expect(allows(1, TurnBudget.time - 1, spending: TurnBudget.octets - 1))
+        #expect(!allows(1, TurnBudget.time))
+        #expect(!allows(1, 1, spending: 1))
+        #expect(allows(2, TurnBudget.time))
+        #expect(!allows(2, TurnBudget.time, spending: 10 * TurnBudget.octets))
+        #expect(allows(3, TurnBudget.time))
+    }
+
     @Test("an event already fetched is not delivered to the next owner of the descriptor's number")
     func generations() async {
         let seen: [String]? = await onReactor { run in
