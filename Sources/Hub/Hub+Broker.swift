@@ -121,21 +121,38 @@ extension Hub {
         advanceRules(.stepFinished(step, outcome), at: now)
     }
 
+    /// Octets of a request over MQTT. Those that are made by hand have some dozens.
+    static let maximumRequestLength = 16 * 1024
+
+    /// Nothing of it is read: a flood of such requests would hold up the presses.
+    private mutating func refuseLongRequest(_ topicName: String, _ count: Int) {
+        let sentence = "a request has at most \(Hub.maximumRequestLength >> 10) KiB, and this one has \(count) octets"
+        if let name = topics.request(of: topicName) {
+            respond(.error(sentence), to: .mqtt(name, transaction: nil))
+        } else {
+            log(.warning, "\(topicName): \(sentence)")
+        }
+    }
+
     mutating func messageReceived(_ topicName: String, _ payload: [UInt8], retained: Bool, at now: Instant) {
         if retained { retainedSeen(topicName, payload) }
         if stateTopics.contains(topicName) {
             advanceRules(.message(topicName: topicName, payload: payload), at: now)
         }
         guard !homeAssistantSaid(topicName, payload, retained: retained, at: now) else { return }
+        let isTooLong = payload.count > Hub.maximumRequestLength
         if configuration.control != .none, let request = topics.buttonRequest(of: topicName) {
+            guard !isTooLong else { return refuseLongRequest(topicName, payload.count) }
             return buttonMessageReceived(request, topicName, payload, retained: retained, at: now)
         }
         if configuration.control == .all, let request = topics.ruleRequest(of: topicName) {
+            guard !isTooLong else { return refuseLongRequest(topicName, payload.count) }
             return ruleMessageReceived(request, topicName, payload, retained: retained, at: now)
         }
         guard configuration.control != .none, let name = topics.request(of: topicName) else { return }
         // A request that was retained by mistake would be repeated at every connection.
         guard !retained else { return log(.warning, "\(topicName): a retained request is ignored; clear the topic") }
+        guard !isTooLong else { return refuseLongRequest(topicName, payload.count) }
         let answer: RequestAnswer
         var transaction: JSONValue?
         do {

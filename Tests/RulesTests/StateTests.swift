@@ -96,6 +96,29 @@ struct StateTests {
         #expect(talk.machine.value(ofState: "text") == .unknown)
     }
 
+    @Test("JSON of 64 KiB is read; one octet more makes the state unknown, which is said once")
+    func longJSON() {
+        var talk = StateTests.engine(
+            DeclaredState(name: "lamp", topicName: "topic", pointer: "/on", type: .boolean))
+        func json(_ count: Int) -> [UInt8] {
+            let start = Array(#"{"on": true, "x": ""#.utf8)
+            return start + [UInt8](repeating: 0x78, count: count - start.count - 2) + Array(#""}"#.utf8)
+        }
+        func logged(_ count: Int) -> Int {
+            talk.given(.message(topicName: "topic", payload: json(count))).count {
+                if case .log = $0 { true } else { false }
+            }
+        }
+        #expect(logged(65_536) == 0)
+        #expect(talk.machine.value(ofState: "lamp") == .boolean(true))
+        #expect(logged(65_537) == 1)
+        #expect(talk.machine.value(ofState: "lamp") == .unknown)
+        #expect(logged(65_537) == 0)
+        #expect(logged(100) == 0)
+        #expect(talk.machine.value(ofState: "lamp") == .boolean(true))
+        #expect(logged(65_537) == 1)
+    }
+
     @Test("a message starts nothing, but who waits for it goes on")
     func wait() throws {
         var talk = House.talk(

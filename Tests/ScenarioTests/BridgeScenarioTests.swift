@@ -45,6 +45,20 @@ struct BridgeScenarioTests {
         #expect(state["state"] == "ready" && state["trigger_mode"] == "auto" && state["battery_low"] == false)
     }
 
+    @Test("a request of 16 KiB is read; one octet more is refused unread")
+    func longRequest() throws {
+        var house = Self.house()
+        func answer(_ count: Int) -> String? {
+            let padding = String(repeating: " ", count: count - 2)
+            house.forgetWhatHappened()
+            house.say("{}" + padding, on: "tryck/bridge/request/health_check")
+            return house.payloads(on: "tryck/bridge/response/health_check").first
+        }
+        #expect(try Self.parsed(answer(16 * 1024))["status"] == "ok")
+        let refusal = try Self.parsed(answer(16 * 1024 + 1))
+        #expect(refusal["error"] == "a request has at most 16 KiB, and this one has 16385 octets")
+    }
+
     @Test("of one press: the word, the event, and then one message about the state")
     func press() throws {
         var house = Self.house()

@@ -55,7 +55,16 @@ extension RuleEngine {
         occurred(event, word, of: button, at: now, &effects)
     }
 
-    mutating func received(_ payload: [UInt8], on topicName: String, at now: Instant) {
+    mutating func received(_ payload: [UInt8], on topicName: String, at now: Instant, _ effects: inout [Effect]) {
+        if states.refusesFirst(payload, on: topicName) {
+            effects.append(
+                .log(
+                    .warning,
+                    """
+                    \(topicName): a message of \(payload.count) octets is not read, so its states are unknown; \
+                    JSON for a state has at most \(StateTable.maximumLength >> 10) KiB
+                    """))
+        }
         show(states.receive(payload, on: topicName, at: now))
     }
 

@@ -223,7 +223,7 @@ package struct RuleEngine: Sendable {
         case .brokerChanged(let isConnected):
             worldMoved = worldMoved || world.brokerIsConnected != isConnected
             world.brokerIsConnected = isConnected
-        case .message(let topicName, let payload): received(payload, on: topicName, at: now)
+        case .message(let topicName, let payload): received(payload, on: topicName, at: now, &effects)
         case .handedOver(let step):
             drive(step.run, at: now, &effects) { $0.handedOver(step, in: &$1, at: now, &$2) }
         case .stepFinished(let step, let outcome):

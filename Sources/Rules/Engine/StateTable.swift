@@ -4,7 +4,7 @@ import JSON
 
 /// What messages brought for the declared states, and until when it counts.
 struct StateTable: Sendable {
-    /// A longer text is no value.
+    /// A longer text is no value, and a longer message is not read as JSON.
     static let maximumLength = 65_536
 
     private let declared: [DeclaredState]
@@ -14,6 +14,8 @@ struct StateTable: Sendable {
     private var received: [Value?]
     /// When they become unknown, by place.
     private var expiries = DeadlineTable<Int>()
+    /// Topics whose last message was too long to be read.
+    private var oversized: Set<String> = []
 
     init(_ declared: [DeclaredState]) {
         self.declared = declared
@@ -33,10 +35,22 @@ struct StateTable: Sendable {
 
     var nextDeadline: Instant? { expiries.earliest }
 
+    private func hasPointer(_ places: [Int]) -> Bool { places.contains { !declared[$0].pointer.isEmpty } }
+
+    /// Whether the message is too long to be read as JSON, and the one before it on its topic was not.
+    mutating func refusesFirst(_ payload: [UInt8], on topicName: String) -> Bool {
+        guard payload.count > Self.maximumLength, let places = placesOfTopics[topicName], hasPointer(places) else {
+            if !oversized.isEmpty { oversized.remove(topicName) }
+            return false
+        }
+        return oversized.insert(topicName).inserted
+    }
+
     /// - Returns: the places of the states this was for.
     mutating func receive(_ payload: [UInt8], on topicName: String, at now: Instant) -> [Int] {
         guard let places = placesOfTopics[topicName] else { return [] }
-        let json = places.contains { !declared[$0].pointer.isEmpty } ? try? JSONValue(parsing: payload) : nil
+        let isRead = payload.count <= Self.maximumLength
+        let json = isRead && hasPointer(places) ? try? JSONValue(parsing: payload) : nil
         for place in places {
             if declared[place].pointer.isEmpty {
                 set(.string(String(decoding: payload.prefix(StateTable.maximumLength + 4), as: UTF8.self)), place, now)
