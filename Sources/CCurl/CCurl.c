@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #define FUNCTIONS(X) \
-	X(global_init) X(easy_init) X(easy_cleanup) X(easy_setopt) X(easy_getinfo) X(easy_strerror) \
+	X(global_init) X(easy_init) X(easy_pause) X(easy_cleanup) X(easy_setopt) X(easy_getinfo) X(easy_strerror) \
 	X(slist_append) X(slist_free_all) X(multi_init) X(multi_cleanup) X(multi_setopt) X(multi_add_handle) \
 	X(multi_remove_handle) X(multi_socket_action) X(multi_info_read) X(url) X(url_cleanup) X(url_set) X(url_get) X(free)
 
@@ -77,6 +77,15 @@ CURLcode ccurl_set_writer(CURL *easy, curl_write_callback writer, void *context)
 
 	return code != CURLE_OK ? code : curl.easy_setopt(easy, CURLOPT_WRITEDATA, context);
 }
+
+CURLcode ccurl_set_header_writer(CURL *easy, curl_write_callback writer, void *context)
+{
+	CURLcode code = curl.easy_setopt(easy, CURLOPT_HEADERFUNCTION, writer);
+
+	return code != CURLE_OK ? code : curl.easy_setopt(easy, CURLOPT_HEADERDATA, context);
+}
+
+CURLcode ccurl_unpause(CURL *easy) { return curl.easy_pause(easy, CURLPAUSE_CONT); }
 
 long ccurl_status(CURL *easy)
 {

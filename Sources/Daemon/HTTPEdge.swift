@@ -11,6 +11,9 @@ package import Rules
 ///
 /// Certificates are always verified. A proxy is taken from the environment, as other programs do.
 ///
+/// What an answer says is taken in portions: libcurl reads a small buffer each time a socket is ready, a transfer that has
+/// had its share of a turn of the loop pauses until the next, and so does the whole edge.
+///
 /// Nothing is reported from inside a call: `ended` comes on a later turn of the loop, once for each start.
 @ReactorActor
 package final class HTTPEdge {
@@ -20,6 +23,10 @@ package final class HTTPEdge {
     package nonisolated static let maximumWaiting = 1_024
     /// Octets kept of a body; the rest is read and dropped.
     package nonisolated static let maximumBody = 64 * 1024
+    /// Octets of a body; a longer one ends its transfer.
+    package nonisolated static let maximumAnswer = 1024 * 1024
+    /// Octets of headers and trailers together, those of responses before the last among them.
+    package nonisolated static let maximumHeaders = 64 * 1024
     package nonisolated static let maximumRedirects = 5
     /// Until the server has taken the connection, TLS included.
     package nonisolated static let connectTimeout: Duration = .seconds(5)
@@ -56,6 +63,9 @@ package final class HTTPEdge {
     private var allEnded: (@ReactorActor () -> Void)?
 
     private lazy var timer = loop.timer { [weak self] in self?.act(on: CURL_SOCKET_TIMEOUT) }
+    private lazy var budget = EdgeBudget(loop)
+    private var paused: [UnsafeMutableRawPointer] = []
+    private lazy var goOn = loop.timer { [weak self] in self?.goOnWithPaused() }
 
     /// - Parameter authorities: a file of certificates to trust instead of the system's.
     package init(loop: EventLoop, authorities: String? = nil) {
@@ -140,6 +150,8 @@ package final class HTTPEdge {
         guard let transfer = job.transfer else { return [] }
         job.transfer = nil
         running[transfer.easy] = nil
+        paused.removeAll { $0 == transfer.easy }
+        client?.notes.paused.removeAll { $0 == transfer.easy }
         return transfer.close()
     }
 
@@ -174,13 +186,41 @@ package final class HTTPEdge {
 
     private func act(on socket: curl_socket_t) {
         guard let client else { return }
+        guard budget.allows else {
+            // A socket stays ready; the timer does not come again by itself.
+            if socket == CURL_SOCKET_TIMEOUT { timer.set(at: 0) }
+            return
+        }
+        client.notes.turn = loop.turn
         client.act(on: socket)
-        while let (easy, code) = client.nextDone() { transferEnded(easy, code) }
+        endTransfers()
+    }
+
+    private func goOnWithPaused() {
+        guard let client else { return }
+        client.notes.turn = loop.turn
+        while let easy = paused.first, budget.allows {
+            paused.removeFirst()
+            guard running[easy] != nil else { continue }
+            client.goOn(with: easy)
+            budget.spend(client.notes.taken)
+            client.notes.taken = 0
+        }
+        endTransfers()
+    }
+
+    private func endTransfers() {
+        while let (easy, code) = client?.nextDone() { transferEnded(easy, code) }
         takeNotes()
     }
 
     private func takeNotes() {
         guard let notes = client?.notes else { return }
+        budget.spend(notes.taken)
+        notes.taken = 0
+        paused += notes.paused
+        notes.paused = []
+        if !paused.isEmpty { goOn.set(at: 0) }
         for (socket, wants) in notes.sockets {
             if wants == CURL_POLL_REMOVE {
                 watches.removeValue(forKey: socket)?.cancel()

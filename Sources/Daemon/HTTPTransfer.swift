@@ -10,6 +10,12 @@ final class HTTPClient {
         var sockets: [(socket: Int32, wants: Int32)] = []
         /// Milliseconds from the call until the timer; negative: none.
         var timeout: Int?
+        /// Transfers that have had their share of this turn of the loop.
+        var paused: [UnsafeMutableRawPointer] = []
+        /// Octets that transfers took since `HTTPEdge` looked last.
+        var taken = 0
+        /// The turn of the event loop in which libcurl is called.
+        var turn: UInt64 = 0
     }
 
     let notes = Notes()
@@ -36,6 +42,8 @@ final class HTTPClient {
 
     func act(on socket: curl_socket_t) { ccurl_act(multi, socket) }
 
+    func goOn(with easy: UnsafeMutableRawPointer) { ccurl_unpause(easy) }
+
     func nextDone() -> (easy: UnsafeMutableRawPointer, code: CURLcode)? {
         var code = CURLE_OK
         return ccurl_next_done(multi, &code).map { ($0, code) }
@@ -50,17 +58,80 @@ final class HTTPTransfer {
 
     /// What libcurl writes to.
     private final class Received {
+        /// Octets that one transfer takes in one turn of the loop, and for how long.
+        static let portion = 16 * 1024
+        static let time: Duration = .milliseconds(2)
+
         var body: [UInt8] = []
+        /// Why the server's answer is not taken.
+        var refusal: String?
         /// libcurl's own words for what went wrong.
         let words = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+        private let notes: HTTPClient.Notes
+        private let easy: UnsafeMutableRawPointer
+        /// Octets of the body, and of all headers and trailers.
+        private var bodyCount = 0
+        private var headerCount = 0
+        private var turn: UInt64 = 0
+        private var taken = 0
+        private var begin = ContinuousClock.now
 
-        init() { words.pointee = 0 }
+        init(_ notes: HTTPClient.Notes, _ easy: UnsafeMutableRawPointer) {
+            self.notes = notes
+            self.easy = easy
+            words.pointee = 0
+        }
         deinit { words.deallocate() }
+
+        /// - Returns: what libcurl wants of a writer: the count, another number to end the transfer, or
+        ///   `CURL_WRITEFUNC_PAUSE`, after which the same octets are offered again.
+        func takeBody(_ octets: UnsafeRawBufferPointer) -> Int {
+            guard hasTime else {
+                notes.paused.append(easy)
+                return Int(CURL_WRITEFUNC_PAUSE)
+            }
+            took(octets.count)
+            bodyCount += octets.count
+            guard bodyCount <= HTTPEdge.maximumAnswer else {
+                refusal = "the answer has more than \(HTTPEdge.maximumAnswer >> 20) MiB"
+                return 0
+            }
+            body.append(contentsOf: octets.prefix(HTTPEdge.maximumBody - body.count))
+            return octets.count
+        }
+
+        func takeHeader(_ octets: UnsafeRawBufferPointer) -> Int {
+            took(octets.count)
+            headerCount += octets.count
+            guard headerCount <= HTTPEdge.maximumHeaders else {
+                refusal = "the answer has more than \(HTTPEdge.maximumHeaders >> 10) KiB of headers"
+                return 0
+            }
+            // libcurl would decompress it, asked or not.
+            let line = String(decoding: octets, as: UTF8.self).lowercased()
+            let codings = line.dropFirst(18).split { ", \t\r\n".contains($0) }
+            if line.hasPrefix("transfer-encoding:"), !codings.allSatisfy({ $0 == "chunked" || $0 == "identity" }) {
+                refusal = "the answer is compressed, which was not asked for"
+                return 0
+            }
+            return octets.count
+        }
+
+        private func took(_ count: Int) {
+            taken += count
+            notes.taken += count
+        }
+
+        private var hasTime: Bool {
+            let now = ContinuousClock.now
+            if turn != notes.turn { (turn, taken, begin) = (notes.turn, 0, now) }
+            return taken < Self.portion && now - begin < Self.time
+        }
     }
 
     let easy: UnsafeMutableRawPointer
     private let client: HTTPClient
-    private let received = Received()
+    private let received: Received
     private var headers: UnsafeMutablePointer<curl_slist>?
     private var isOpen = true
 
@@ -69,6 +140,7 @@ final class HTTPTransfer {
         guard let easy = ccurl_easy() else { throw Failure(sentence: "there is no memory for a request") }
         self.easy = easy
         self.client = client
+        received = Received(client.notes, easy)
         do throws(Failure) {
             try setUp(request, authorities)
             guard ccurl_add(client.multi, easy) == CURLM_OK else {
@@ -101,6 +173,7 @@ final class HTTPTransfer {
     var redirect: String? { ccurl_redirect(easy).map { String(cString: $0) } }
 
     func sentence(for code: CURLcode) -> String {
+        if let refusal = received.refusal { return refusal }
         let words = String(cString: received.words)
         // Of a response that is none it says something about HTTP/0.9.
         if code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY { return "the answer is not HTTP" }
@@ -126,6 +199,12 @@ final class HTTPTransfer {
         // Else whoever cancels waits for the resolver's thread.
         try set(CURLOPT_QUICK_EXIT, 1)
         try set(CURLOPT_CONNECTTIMEOUT_MS, Int(HTTPEdge.connectTimeout.milliseconds))
+        // HTTP/2 would keep up to 32 MiB of a transfer that is paused.
+        try set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
+        // libcurl takes up to a hundred of these at once where TLS brings them.
+        try set(CURLOPT_BUFFERSIZE, 1024)
+        try set(CURLOPT_UPLOAD_BUFFERSIZE, 16 * 1024)
+        try set(CURLOPT_HTTP_CONTENT_DECODING, 0)
         try check(ccurl_set_pointer(easy, CURLOPT_ERRORBUFFER, received.words))
         try setMethod(of: request)
         try setHeaders(request.headers)
@@ -133,12 +212,17 @@ final class HTTPTransfer {
             ccurl_set_writer(
                 easy,
                 { octets, size, count, context in
-                    guard let octets, let context else { return 0 }
-                    let received = Unmanaged<Received>.fromOpaque(context).takeUnretainedValue()
-                    let wanted = HTTPEdge.maximumBody - received.body.count
-                    received.body.append(
-                        contentsOf: UnsafeRawBufferPointer(start: octets, count: min(size * count, wanted)))
-                    return size * count
+                    guard let context else { return 0 }
+                    return Unmanaged<Received>.fromOpaque(context).takeUnretainedValue()
+                        .takeBody(UnsafeRawBufferPointer(start: octets, count: size * count))
+                }, Unmanaged.passUnretained(received).toOpaque()))
+        try check(
+            ccurl_set_header_writer(
+                easy,
+                { octets, size, count, context in
+                    guard let context else { return 0 }
+                    return Unmanaged<Received>.fromOpaque(context).takeUnretainedValue()
+                        .takeHeader(UnsafeRawBufferPointer(start: octets, count: size * count))
                 }, Unmanaged.passUnretained(received).toOpaque()))
     }
 

@@ -13,6 +13,11 @@ import Synchronization
 /// | `/held`                 | how many of these there are |
 /// | `/huge`, `/endless`     | ten megabytes that begin with "begin"; as many as the client takes |
 /// | `/garbage`, `/nothing`  | what is no HTTP; no octet |
+/// | `/body/N`, `/chunked/N` | so many octets, with their length; in chunks of one octet |
+/// | `/headers/N`            | headers of so many octets together |
+/// | `/trailers`, `/heads`   | trailers without an end; responses 100 without an end |
+/// | `/extensions`           | a chunk whose extension has no end |
+/// | `/gzip`                 | ten megabytes of zeros, compressed as a transfer coding that was not asked for |
 final class TestWebServer: Sendable {
     struct DidNotStart: Error {
         var log: String
@@ -74,6 +79,9 @@ final class TestWebServer: Sendable {
                 if self.command != "HEAD":
                     self.wfile.write(body)
 
+            def begin_chunks(self):
+                self.wfile.write(b"HTTP/1.1 200 OK\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n")
+
             def handle_one(self):
                 global held
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
@@ -102,6 +110,37 @@ final class TestWebServer: Sendable {
                     self.wfile.write(b"HTTP/1.1 200 OK\\r\\n\\r\\n")
                     while True:
                         self.wfile.write(bytes(65536))
+                elif word == "body":
+                    self.answer(200, bytes(int(rest)))
+                elif word == "chunked":
+                    self.begin_chunks()
+                    for _ in range(0, int(rest), 1000):
+                        self.wfile.write(b"1\\r\\nx\\r\\n" * 1000)
+                    self.wfile.write(b"0\\r\\n\\r\\n")
+                elif word == "headers":
+                    line = b"X: " + b"x" * 995 + b"\\r\\n"
+                    head = b"HTTP/1.1 200 OK\\r\\nContent-Length: 0\\r\\n"
+                    left = int(rest) - len(head) - 2
+                    self.wfile.write(head + line * (left // 1000 - 1))
+                    self.wfile.write(b"X: " + b"x" * (left % 1000 + 995) + b"\\r\\n\\r\\n")
+                elif word == "trailers":
+                    self.begin_chunks()
+                    self.wfile.write(b"1\\r\\nx\\r\\n0\\r\\n")
+                    while True:
+                        self.wfile.write(b"X-Trailer: yyyyyyyyyyyyyyyyyyyy\\r\\n" * 1000)
+                elif word == "heads":
+                    while True:
+                        self.wfile.write(b"HTTP/1.1 100 Continue\\r\\nX: y\\r\\n\\r\\n" * 1000)
+                elif word == "extensions":
+                    self.begin_chunks()
+                    self.wfile.write(b"1")
+                    while True:
+                        self.wfile.write(b";x=yyyyyyyyyyyyyyyyyyyyyyyyyyyyy" * 1000)
+                elif word == "gzip":
+                    import gzip
+                    body = gzip.compress(bytes(10_000_000))
+                    self.wfile.write(b"HTTP/1.1 200 OK\\r\\nTransfer-Encoding: gzip, chunked\\r\\n\\r\\n")
+                    self.wfile.write(b"%x\\r\\n" % len(body) + body + b"\\r\\n0\\r\\n\\r\\n")
                 elif word == "garbage":
                     self.wfile.write(b"\\0\\xff\\r\\nSIP/2.0 200 OK\\r\\n\\r\\n")
                     self.close_connection = True

@@ -20,6 +20,10 @@ CURLcode ccurl_set_pointer(CURL *easy, CURLoption option, const void *value);
 // The octets are copied.
 CURLcode ccurl_set_body(CURL *easy, const void *octets, curl_off_t count);
 CURLcode ccurl_set_writer(CURL *easy, curl_write_callback writer, void *context);
+// It is given each line of the headers, of the trailers, and of responses before the last.
+CURLcode ccurl_set_header_writer(CURL *easy, curl_write_callback writer, void *context);
+// Goes on with a transfer whose writer returned CURL_WRITEFUNC_PAUSE: the writer may be called before this returns.
+CURLcode ccurl_unpause(CURL *easy);
 // 0 when there was no response.
 long ccurl_status(CURL *easy);
 // Where the response sends us, as an absolute URL; NULL if it does not. Valid as long as the handle.
