@@ -15,7 +15,7 @@ extension Daemon {
                 loop: loop, directory: setup.stateDirectory + "/broker", seed: Surroundings.randomSeed
             ) { [weak self] event in
                 switch event {
-                case .ready(let port): self?.embeddedBrokerReady(port)
+                case .ready(let path): self?.embeddedBrokerReady(path)
                 case .failed(let reason): self?.deliver(.brokerDisconnected(reason))
                 }
             }
@@ -33,12 +33,12 @@ extension Daemon {
             expiry: expiry)
     }
 
-    /// It may come back on another port after it died.
-    private func embeddedBrokerReady(_ port: UInt16) {
-        deliver(.brokerAddress("mqtt://127.0.0.1:\(port)"))
-        // It lives until it is done with the broker that is no more.
+    /// Also when it has come back after it died: the connection is made at once, not when the next attempt is due.
+    private func embeddedBrokerReady(_ path: String) {
+        deliver(.brokerAddress("unix:\(path)"))
+        // The edge lives until it is done with the broker that is no more.
         if let mqtt { mqtt.disconnect { withExtendedLifetime(mqtt) {} } }
-        connect(to: .tcp(host: "127.0.0.1", port: port))
+        connect(to: .unix(path: path))
     }
 
     private func connect(to endpoint: MQTTOptions.Endpoint) {

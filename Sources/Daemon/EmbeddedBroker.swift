@@ -3,15 +3,16 @@ import CLinux
 import Glibc
 package import Reactor
 
-/// A private `mosquitto`, for those who have no broker: on a free port of the loopback, started and ended with us.
+/// A private `mosquitto`, for those who have no broker, started and ended with us. It listens on a socket file in a
+/// directory that only our user may enter: other users of the machine cannot reach it.
 ///
 /// | state    | on                   | becomes  | and we |
 /// |----------|----------------------|----------|--------|
 /// | stopped  | start                | starting | start the program |
-/// | starting | the port answers     | running  | ready(port) |
+/// | starting | the socket answers   | running  | ready |
 /// | starting | ended, or 10 s       | waiting  | failed, set the retry timer |
 /// | running  | ended                | waiting  | failed, set the retry timer |
-/// | waiting  | retry timer          | starting | start the program, on the same port if it is still free |
+/// | waiting  | retry timer          | starting | start the program |
 /// | any      | stop                 | stopped  | end the program |
 ///
 /// It must not outlive us, however we end. The parent-death signal cannot be asked for through `posix_spawn`,
@@ -22,8 +23,8 @@ package import Reactor
 @ReactorActor
 package final class EmbeddedBroker {
     package enum Event: Hashable, Sendable {
-        /// It answers on this port of 127.0.0.1.
-        case ready(port: UInt16)
+        /// It answers on this socket file.
+        case ready(path: String)
         /// A sentence. The next attempt comes by itself.
         case failed(String)
     }
@@ -52,8 +53,6 @@ package final class EmbeddedBroker {
     private let handler: @ReactorActor (Event) -> Void
     private var isWanted = false
     private var child: Child?
-    private var port: UInt16 = 0
-    private var probe: LoopbackProbe?
     private var backOff: MQTTBackOff
 
     private lazy var timer = loop.timer { [weak self] in self?.timerFired() }
@@ -93,7 +92,6 @@ package final class EmbeddedBroker {
     package func stop() {
         isWanted = false
         timer.cancel()
-        probe = nil
         guard let child else { return }
         dropLeash()
         self.child = nil
@@ -136,10 +134,11 @@ package final class EmbeddedBroker {
             let program = program ?? Self.searchPath.map({ $0 + "/mosquitto" }).first(where: { access($0, X_OK) == 0 }),
             access(program, X_OK) == 0
         else { throw StartFailure(sentence: Self.missing) }
-        guard let free = freeLoopbackPort(preferring: port) else {
-            throw StartFailure(sentence: "there is no free port on the loopback for mosquitto: \(describe(errno))")
+        if case .failure(let unresolved) = SocketAddress.resolve(unixPath: socketPath) {
+            throw StartFailure(
+                sentence:
+                    "mosquitto cannot listen on \(socketPath): \(unresolved.reason); set a shorter state_directory")
         }
-        port = free
         let configuration = try writeConfiguration()
         var ends: [Int32] = [-1, -1]
         guard linux_pipe(&ends) == 0 else {
@@ -184,11 +183,12 @@ package final class EmbeddedBroker {
         return (failure, process)
     }
 
+    private var socketPath: String { directory + "/mqtt.sock" }
+
     private func writeConfiguration() throws(StartFailure) -> String {
         let path = directory + "/mosquitto.conf"
         let lines = [
-            "listener \(port) 127.0.0.1", "allow_anonymous true", "set_tcp_nodelay true", "persistence false",
-            "log_dest none",
+            "listener 0 \(socketPath)", "allow_anonymous true", "persistence false", "log_dest none",
             // It would become "mosquitto" otherwise, and our reader could not end it where we are not root by then.
             geteuid() == 0 ? "user root" : "",
         ]
@@ -196,6 +196,11 @@ package final class EmbeddedBroker {
         if mkdir(directory, 0o700) != 0, errno != EEXIST {
             throw StartFailure(sentence: "cannot create \(directory) for mosquitto: \(describe(errno))")
         }
+        // A directory that was made by hand may be open to other users. A socket file may be left from the last run.
+        guard chmod(directory, 0o700) == 0 else {
+            throw StartFailure(sentence: "cannot keep others out of \(directory): \(describe(errno))")
+        }
+        unlink(socketPath)
         let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw StartFailure(sentence: "cannot write \(path): \(describe(errno))") }
         defer { close(file) }
@@ -207,19 +212,24 @@ package final class EmbeddedBroker {
 
     // MARK: Is it there?
 
-    /// Tries to connect; the port answers or refuses at once.
+    /// Tries to connect: a socket file answers or refuses at once.
     private func ask() {
-        probe = LoopbackProbe(loop: loop, port: port) { [weak self] isThere in
-            guard let self else { return }
-            probe = nil
-            guard isWanted, child != nil else { return }
-            if isThere {
-                child?.isReady = true
-                handler(.ready(port: port))
-            } else {
-                timer.set(at: loop.nanosecondsSinceBoot + Self.probeInterval.nanoseconds)
-            }
+        if isListening {
+            child?.isReady = true
+            handler(.ready(path: socketPath))
+        } else {
+            timer.set(at: loop.nanosecondsSinceBoot + Self.probeInterval.nanoseconds)
         }
+    }
+
+    private var isListening: Bool {
+        guard case .success(let addresses) = SocketAddress.resolve(unixPath: socketPath), let address = addresses.first
+        else { return false }
+        let probe = socket(
+            AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard probe >= 0 else { return false }
+        defer { close(probe) }
+        return address.connect(probe) == 0
     }
 
     private func childEnded() {
@@ -229,7 +239,6 @@ package final class EmbeddedBroker {
         guard linux_reap(child.processDescriptor, &isSignalled, &status) == 1 else { return }
         dropLeash()
         self.child = nil
-        probe = nil
         child.watch.cancel()
         close(child.processDescriptor)
         if loop.nanosecondsSinceBoot - child.started > Self.goodRun.nanoseconds { backOff.reset() }

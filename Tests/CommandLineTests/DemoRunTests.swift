@@ -27,7 +27,8 @@ struct DemoRunTests {
 
     static func status(adapter: JSONValue = "powered_on", broker: JSONValue = "connected") -> JSONValue {
         [
-            "adapter": ["state": adapter], "broker": ["state": broker, "url": "mqtt://127.0.0.1:40001"],
+            "adapter": ["state": adapter],
+            "broker": ["state": broker, "url": "unix:/tmp/tryck-demo.abcdef/state/broker/mqtt.sock"],
             "simulated_buttons": ["kitchen", "hall"],
         ]
     }
@@ -39,7 +40,9 @@ struct DemoRunTests {
         talk.when(
             .connected, expect: .send(["request": "watch"]), request("status"), .setTimer(talk.now + .seconds(10)))
         talk.when(.received(["status": "ok", "data": .object([])]))
-        talk.when(answer("status", status()), expect: .subscribe(broker: "mqtt://127.0.0.1:40001"))
+        talk.when(
+            answer("status", status()),
+            expect: .subscribe(broker: "unix:/tmp/tryck-demo.abcdef/state/broker/mqtt.sock"))
         talk.when(.subscribed, expect: request("permit_join", ["time": 30]), .setTimer(talk.now + .seconds(30)))
         talk.when(answer("permit_join"))
         let first = line("button", ("id", "1"), ("state", "ready"))
@@ -50,7 +53,8 @@ struct DemoRunTests {
         return talk
     }
 
-    static let ready = DemoRun.Effect.ready(["kitchen", "hall"], broker: "mqtt://127.0.0.1:40001")
+    static let ready = DemoRun.Effect.ready(
+        ["kitchen", "hall"], broker: "unix:/tmp/tryck-demo.abcdef/state/broker/mqtt.sock")
 
     static func press(_ button: JSONValue, _ press: JSONValue) -> DemoRun.Effect {
         request("simulator/press", ["button": button, "press": press])
@@ -119,7 +123,9 @@ struct DemoRunTests {
         talk.when(.received(Self.line("adapter", ("state", "powered_on"))), expect: Self.request("status"))
         talk.when(Self.answer("status", Self.status(broker: "disconnected")))
         talk.when(.received(Self.line("broker", ("state", "connected"))), expect: Self.request("status"))
-        talk.when(Self.answer("status", Self.status()), expect: .subscribe(broker: "mqtt://127.0.0.1:40001"))
+        talk.when(
+            Self.answer("status", Self.status()),
+            expect: .subscribe(broker: "unix:/tmp/tryck-demo.abcdef/state/broker/mqtt.sock"))
         talk.when(Self.answer("status", Self.status()))
     }
 

@@ -46,7 +46,8 @@ struct DemoScreenTests {
             DemoScreen.header(rules: "/usr/share/tryck/rules/home.yaml")
             + DemoScreen.help(DemoKeyMap(buttons: ["kitchen", "hall"]))
             + DemoScreen.hints(
-                broker: "mqtt://127.0.0.1:40001", controlSocket: "/tmp/tryck-demo.abcdef/control.sock")
+                broker: "unix:/tmp/tryck-demo.abcdef/state/broker/mqtt.sock",
+                controlSocket: "/tmp/tryck-demo.abcdef/control.sock")
         let text = lines.map { $0.rendered(style) + "\n" }.joined()
         #expect(!text.contains("…"))
         expectGolden(text, "demo-header.txt")

@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 import Testing
 
 /// The daemon and a broker that somebody else wrote.
@@ -97,24 +98,78 @@ struct BrokerTests {
         #expect(status.text.contains("certificate"), "\(status.text)")
     }
 
+    @Test("one that sends a message of 200 MB is hung up on before it takes memory", arguments: ["5", "3.1.1"])
+    func longMessage(version: String) throws {
+        let script = """
+            import socket
+            listener = socket.create_server(("127.0.0.1", 0))
+            print("port", listener.getsockname()[1], flush=True)
+            for attempt in range(4):
+                broker = listener.accept()[0]
+                connect = broker.recv(4096)
+                broker.sendall(bytes.fromhex("2003000000" if connect[8] == 5 else "20020000"))
+                if attempt == 0:
+                    # What comes after a connection is in memory once.
+                    print("first", flush=True)
+                    input()
+                else:
+                    try:
+                        broker.sendall(bytes.fromhex("308084AF5F000166"))
+                        for portion in range(200): broker.sendall(bytes(1000000))
+                        print("took it all", flush=True)
+                    except OSError:
+                        print("hung up", attempt, flush=True)
+                broker.close()
+            listener.accept()
+            print("done", flush=True)
+            """
+        let workshop = try Workshop()
+        let broker = try workshop.start("/usr/bin/python3", ["-c", script])
+        let port = try broker.line(containing: "port ").dropFirst(5)
+        try workshop.write(
+            "tryck.yaml",
+            "bluetooth: {transport: none}\nmqtt: {broker: \"mqtt://127.0.0.1:\(port)\", protocol: \"\(version)\"}\n")
+        let daemon = try workshop.daemon()
+        try broker.line(containing: "first")
+        try daemon.line(containing: "connected to")
+        let before = try Self.peakMemory(of: daemon.processIdentifier)
+        broker.write("")
+        for attempt in 1...3 { try broker.line(containing: "hung up \(attempt)") }
+        try broker.line(containing: "done")
+        let after = try Self.peakMemory(of: daemon.processIdentifier)
+        #expect(after - before < 2048, "\(after - before) KiB more")
+        try daemon.line(containing: "the broker sends a message of 200000000 octets")
+    }
+
+    /// In KiB.
+    private static func peakMemory(of process: Int32) throws -> Int {
+        let text = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
+        return try #require(Int(line.filter(\.isNumber)))
+    }
+
     @Test("a broker of our own that is killed is started again, and everything is said to it")
     func embedded() throws {
         let workshop = try Workshop()
         try simulated(workshop, broker: "embedded")
         let daemon = try workshop.daemon()
-        let first = try daemon.line(containing: "connected to mqtt://127.0.0.1:")
+        try daemon.line(containing: "connected to unix:")
         let shell = try Self.children(of: daemon.processIdentifier)
         let broker = try #require(
             shell.flatMap { try Self.children(of: $0) }.first { Self.name(of: $0) == "mosquitto" })
         kill(broker, SIGKILL)
         try daemon.line(containing: "mosquitto ended")
-        let second = try daemon.line(containing: "connected to mqtt://127.0.0.1:")
-        let port = try #require(second.split(separator: ":").last.flatMap { Int($0) }, "\(first), then \(second)")
-        let subscriber = try workshop.subscriber(port, "home/tryck/bridge/state")
-        try subscriber.line(containing: "home/tryck/bridge/state online")
+        try daemon.line(containing: "connected to unix:")
         let status = try workshop.tryck(["status", "--json"])
         _ = try status.status()
-        #expect(status.text.contains("mqtt://127.0.0.1:\(port)"), "\(status.text)")
+        let url = try #require(try JSONValue(parsing: Array(status.text.utf8))["broker"]?["url"]?.stringValue)
+        let subscriber = try workshop.start(
+            "/usr/bin/stdbuf",
+            [
+                "-oL", "/usr/bin/mosquitto_sub", "--unix", String(url.dropFirst("unix:".count)), "-t",
+                "home/tryck/bridge/state", "-v",
+            ])
+        try subscriber.line(containing: "home/tryck/bridge/state online")
     }
 
     private static func children(of process: Int32) throws -> [Int32] {

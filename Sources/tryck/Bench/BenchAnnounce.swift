@@ -100,7 +100,7 @@ final class BenchAnnounce {
             loop: loop, directory: directory + "/broker\(before.count)", seed: 3
         ) { [weak self] event in
             switch event {
-            case .ready(let port): self?.observe(port)
+            case .ready(let path): self?.observe(path)
             case .failed(let reason): self?.fail(reason)
             }
         }
@@ -108,23 +108,23 @@ final class BenchAnnounce {
         broker.start()
     }
 
-    private func observe(_ port: UInt16) {
+    private func observe(_ path: String) {
         guard observer == nil else { return }
         let options = MQTTOptions(
-            endpoint: .tcp(host: "127.0.0.1", port: port), clientIdentifier: "bench_observer")
-        let observer = MQTTEdge(loop: loop, options: options, seed: 1) { [weak self] in self?.heard($0, port) }
+            endpoint: .unix(path: path), clientIdentifier: "bench_observer")
+        let observer = MQTTEdge(loop: loop, options: options, seed: 1) { [weak self] in self?.heard($0, path) }
         self.observer = observer
         observer.connect()
     }
 
-    private func heard(_ event: MQTTEvent, _ port: UInt16) {
+    private func heard(_ event: MQTTEvent, _ path: String) {
         switch event {
         case .connected:
             guard stage == .connecting else { break }
             stage = .listening
             observer?.subscribe([Subscription("#", qos: 0)])
             (firstAt, isOnline, messages, octets) = (nil, false, 0, 0)
-            startDaemon(broker: "mqtt://127.0.0.1:\(port)")
+            startDaemon(broker: "unix:\(path)")
             timer?.set(at: loop.nanosecondsSinceBoot + Self.patience)
         case .message(let topicName, let payload, _, _): heard(topicName, payload)
         case .disconnected(let failure): fail("\(failure)")

@@ -67,7 +67,7 @@ final class BenchDial {
     func start() {
         broker = EmbeddedBroker(loop: loop, directory: directory + "/broker", seed: 3) { [weak self] event in
             switch event {
-            case .ready(let port): self?.brokerReady(port)
+            case .ready(let path): self?.brokerReady(path)
             case .failed(let reason): self?.fail(reason)
             }
         }
@@ -99,16 +99,16 @@ final class BenchDial {
 
     // MARK: Setting up
 
-    private func brokerReady(_ port: UInt16) {
+    private func brokerReady(_ path: String) {
         subscriber = MQTTEdge(
             loop: loop,
             options: MQTTOptions(
-                endpoint: .tcp(host: "127.0.0.1", port: port), clientIdentifier: "bench_subscriber"), seed: 1
-        ) { [weak self] in self?.heard($0, port) }
+                endpoint: .unix(path: path), clientIdentifier: "bench_subscriber"), seed: 1
+        ) { [weak self] in self?.heard($0, path) }
         subscriber?.connect()
     }
 
-    private func startPrograms(_ port: UInt16) {
+    private func startPrograms(_ path: String) {
         let rules = """
             version: 1
             rules:
@@ -128,7 +128,7 @@ final class BenchDial {
             bluetooth:
               transport: "h4:unix:\(directory)/radio.sock"
               trust_roots: ["\(root)"]
-            mqtt: {broker: "mqtt://127.0.0.1:\(port)"}
+            mqtt: {broker: "unix:\(path)"}
             rules: rules.yaml
 
             """
@@ -148,7 +148,7 @@ final class BenchDial {
                 self?.programEnded("tryckd")
             }
             relay = try DaemonChild(
-                loop, arguments: BenchRelay.arguments(socket: directory + "/relay.sock", port: port),
+                loop, arguments: BenchRelay.arguments(socket: directory + "/relay.sock", broker: path),
                 log: directory + "/relay.log"
             ) { [weak self] _ in
                 self?.relay = nil
@@ -173,11 +173,11 @@ final class BenchDial {
 
     // MARK: Measuring
 
-    private func heard(_ event: MQTTEvent, _ port: UInt16) {
+    private func heard(_ event: MQTTEvent, _ path: String) {
         switch event {
         case .connected:
             subscriber?.subscribe([Subscription("bench/#", qos: 0), Subscription("tryck/bridge/#", qos: 0)])
-            if stage == .starting { startPrograms(port) }
+            if stage == .starting { startPrograms(path) }
         case .message(topicName: "bench/dial", let payload, _, _) where stage == .turning:
             stepsHeard += Int(String(decoding: payload, as: UTF8.self)) ?? 0
             if stepsHeard >= turns * Self.hundredths { dialArrived() }

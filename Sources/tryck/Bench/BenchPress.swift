@@ -79,7 +79,7 @@ final class BenchPress {
     func start() {
         let broker = EmbeddedBroker(loop: loop, directory: directory + "/broker", seed: 3) { [weak self] event in
             switch event {
-            case .ready(let port): self?.brokerReady(port)
+            case .ready(let path): self?.brokerReady(path)
             case .failed(let reason): self?.fail(reason)
             }
         }
@@ -122,11 +122,11 @@ final class BenchPress {
 
     // MARK: Setting up
 
-    private func brokerReady(_ port: UInt16) {
-        let endpoint = MQTTOptions.Endpoint.tcp(host: "127.0.0.1", port: port)
+    private func brokerReady(_ path: String) {
+        let endpoint = MQTTOptions.Endpoint.unix(path: path)
         subscriber = MQTTEdge(
             loop: loop, options: MQTTOptions(endpoint: endpoint, clientIdentifier: "bench_subscriber"), seed: 1
-        ) { [weak self] in self?.heard($0, port) }
+        ) { [weak self] in self?.heard($0, path) }
         publisher = MQTTEdge(
             loop: loop, options: MQTTOptions(endpoint: endpoint, clientIdentifier: "bench_publisher"), seed: 2
         ) { _ in }
@@ -134,7 +134,7 @@ final class BenchPress {
         publisher?.connect()
     }
 
-    private func startDaemon(_ port: UInt16) {
+    private func startDaemon(_ path: String) {
         let socket = directory + "/radio.sock"
         let rules = (0..<BenchPress.buttonCount).map {
             """
@@ -149,7 +149,7 @@ final class BenchPress {
             bluetooth:
               transport: "h4:unix:\(socket)"
               trust_roots: ["\(hexadecimal(SimulatorRoot.publicKey))"]
-            mqtt: {broker: "mqtt://127.0.0.1:\(port)"}
+            mqtt: {broker: "unix:\(path)"}
             rules: rules.yaml
 
             """
@@ -175,7 +175,7 @@ final class BenchPress {
             let relaySocket = directory + "/relay.sock"
             self.relaySocket = H4Server(loop: loop, path: relaySocket) { _ in }
             relay = try DaemonChild(
-                loop, arguments: BenchRelay.arguments(socket: relaySocket, port: port), log: directory + "/relay.log"
+                loop, arguments: BenchRelay.arguments(socket: relaySocket, broker: path), log: directory + "/relay.log"
             ) { [weak self] _ in self?.relayEnded() }
             stage = .pairing
         } catch {
@@ -185,11 +185,11 @@ final class BenchPress {
 
     // MARK: Measuring
 
-    private func heard(_ event: MQTTEvent, _ port: UInt16) {
+    private func heard(_ event: MQTTEvent, _ path: String) {
         switch event {
         case .connected:
             subscriber?.subscribe([Subscription("bench/#", qos: 0), Subscription("tryck/bridge/#", qos: 0)])
-            if stage == .starting { startDaemon(port) }
+            if stage == .starting { startDaemon(path) }
         case .message(topicName: "bench/press", _, _, _):
             guard stage == .pressing, let began else { break }
             pressSamples.append(loop.nanosecondsSinceBoot - began)

@@ -44,7 +44,7 @@ final class BenchPublish {
     func start() {
         let broker = EmbeddedBroker(loop: loop, directory: directory + "/broker", seed: 3) { [weak self] event in
             switch event {
-            case .ready(let port): self?.connect(port)
+            case .ready(let path): self?.connect(path)
             case .failed(let reason): self?.end(.failure(Failure(.unavailable, reason)))
             }
         }
@@ -61,10 +61,10 @@ final class BenchPublish {
         finished(result)
     }
 
-    private func connect(_ port: UInt16) {
-        let endpoint = MQTTOptions.Endpoint.tcp(host: "127.0.0.1", port: port)
+    private func connect(_ path: String) {
+        let endpoint = MQTTOptions.Endpoint.unix(path: path)
         do throws(Failure) {
-            bare = try BareMosquitto(port: port, topicFilter: Self.bareTopicName)
+            bare = try BareMosquitto(broker: path, topicFilter: Self.bareTopicName)
         } catch {
             return end(.failure(error))
         }

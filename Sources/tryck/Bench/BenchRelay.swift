@@ -9,9 +9,9 @@ final class BenchRelay {
     private let transport: H4StreamTransport
 
     /// - Parameter ended: called when either side is gone.
-    init(loop: EventLoop, socket: String, port: UInt16, ended: @escaping @ReactorActor () -> Void) {
+    init(loop: EventLoop, socket: String, broker path: String, ended: @escaping @ReactorActor () -> Void) {
         transport = H4StreamTransport(loop: loop, endpoint: .unix(path: socket))
-        let options = MQTTOptions(endpoint: .tcp(host: "127.0.0.1", port: port), clientIdentifier: "bench_relay")
+        let options = MQTTOptions(endpoint: .unix(path: path), clientIdentifier: "bench_relay")
         mqtt = MQTTEdge(loop: loop, options: options, seed: 4) { [weak self] event in
             switch event {
             case .connected: self?.open(ended)
@@ -31,8 +31,8 @@ final class BenchRelay {
         return program ?? "tryck"
     }
 
-    nonisolated static func arguments(socket: String, port: UInt16) -> [String] {
-        [ownProgram, "bench", "relay", "--socket", socket, "--port", String(port)]
+    nonisolated static func arguments(socket: String, broker path: String) -> [String] {
+        [ownProgram, "bench", "relay", "--socket", socket, "--broker", path]
     }
 
     private func open(_ ended: @escaping @ReactorActor () -> Void) {

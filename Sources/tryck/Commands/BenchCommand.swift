@@ -170,13 +170,13 @@ struct BenchCommand: ParsableCommand {
             commandName: "relay", abstract: "The process between of the measurement.", shouldDisplay: false)
 
         @Option var socket: String
-        @Option var port: UInt16
+        @Option var broker: String
 
         func run() throws {
-            let (socket, port) = (socket, port)
+            let (socket, broker) = (socket, broker)
             _ = EventLoop.run { @ReactorActor in
                 let loop = EventLoop.shared
-                let relay = BenchRelay(loop: loop, socket: socket, port: port) { loop.stop() }
+                let relay = BenchRelay(loop: loop, socket: socket, broker: broker) { loop.stop() }
                 loop.onSignals([SIGTERM]) { [relay] _ in withExtendedLifetime(relay) { loop.stop() } }
             }
         }

@@ -19,15 +19,15 @@ final class DemoListener {
     private var mqtt: MQTTEdge?
     private let handler: @ReactorActor (Event) -> Void
 
-    /// - Parameter broker: `mqtt://HOST:PORT`.
+    /// - Parameter broker: `unix:PATH`.
     init(_ loop: EventLoop, broker: String, _ handler: @escaping @ReactorActor (Event) -> Void) {
         self.handler = handler
-        guard let colon = broker.lastIndex(of: ":"), let port = UInt16(broker[broker.index(after: colon)...]) else {
-            handler(.failed("The daemon's broker is at \"\(broker)\", which has no port. Please report this."))
+        guard broker.hasPrefix("unix:") else {
+            handler(.failed("The daemon's broker is at \"\(broker)\", which is no socket file. Please report this."))
             return
         }
         let options = MQTTOptions(
-            endpoint: .tcp(host: "127.0.0.1", port: port), clientIdentifier: "tryck-demo-\(getpid())")
+            endpoint: .unix(path: String(broker.dropFirst(5))), clientIdentifier: "tryck-demo-\(getpid())")
         let mqtt = MQTTEdge(loop: loop, options: options, seed: UInt64(getpid())) { [weak self] event in
             self?.received(event)
         }

@@ -68,10 +68,10 @@ struct DemoScreen: Hashable, Sendable {
 
     /// How to look at the same things from another terminal.
     static func hints(broker: String, controlSocket: String) -> [Line] {
-        let port = broker.split(separator: ":").last.map(String.init) ?? ""
+        let path = broker.hasPrefix("unix:") ? String(broker.dropFirst(5)) : broker
         return [
             Line("  From another terminal:", .faint),
-            Line("    mosquitto_sub -p \(port) -t '#' -v", .faint),
+            Line("    mosquitto_sub --unix \(path) -vt '#'", .faint),
             Line("    tryck watch --control-socket \(controlSocket)", .faint),
         ]
     }
