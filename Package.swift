@@ -101,8 +101,9 @@ let package = Package(
         .target(name: "CLinux"),
         // Only its headers (Debian: libcurl4-openssl-dev); the library is opened at run time.
         .target(name: "CCurl"),
+        // Debian: libmosquitto-dev, libssl-dev.
+        .target(name: "CMosquitto", linkerSettings: [.linkedLibrary("mosquitto"), .linkedLibrary("ssl")]),
         .systemLibrary(name: "CBluetooth", providers: [.apt(["libbluetooth-dev"])]),
-        .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
@@ -159,7 +160,8 @@ let package = Package(
             "BluetoothHost", "PictureTransfer", "tryck"),
         tests("ReactorTests", "Reactor", "ReactorTestSupport", "CLinux"),
         tests(
-            "DaemonTests", "Daemon", "BluetoothHost", "FlicdProtocol", "Hub", "Rules", "Reactor", "ReactorTestSupport",
+            "DaemonTests", "Daemon", "CMosquitto", "BluetoothHost", "FlicdProtocol", "Hub", "Rules", "Reactor",
+            "ReactorTestSupport",
             "CLinux",
             "CDisk", "Expressions", "Bytes", "JSON",
             "ButtonModel"),

@@ -59,7 +59,9 @@ extension Daemon {
     private func brokerSaid(_ event: MQTTEvent) {
         switch event {
         case .connected: deliver(.brokerConnected)
-        case .disconnected(let failure): deliver(.brokerDisconnected("\(failure)"))
+        case .disconnected(let failure):
+            if failure.isMalformedPacket { deliver(.brokerSentMalformedPacket) }
+            deliver(.brokerDisconnected("\(failure)"))
         case .published(let id): deliver(.published(id))
         case .publishFailed(let id, let reason): deliver(.publishFailed(id, reason))
         case .message(let topicName, let payload, let retained, _):

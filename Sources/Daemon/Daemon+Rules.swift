@@ -8,6 +8,7 @@ import Synchronization
 // Rule files are read and checked beside the loop; the hub is given what came of it.
 extension Daemon {
     func loadRules(_ id: UInt64, withTests: Bool) {
+        mqtt?.configurationRead()
         let source = setup.ruleSource
         let directory = setup.stateDirectory
         loop.offload {

@@ -29,19 +29,26 @@ final class MQTTClient {
 
     /// A message with more is dropped.
     static let maximumPayload = 256 * 1024
-    /// With MQTT 5 the broker is told not to send packets beyond this; the library would buffer them whole.
+    /// A broker that sends a longer packet is hung up on when its length is known; with MQTT 5 it is told so beforehand.
     static let maximumPacketSize: UInt32 = 1024 * 1024
     /// With MQTT 5 the broker is told to wait for our acknowledgements when it has sent this many messages of QoS 1 and 2.
     static let receiveMaximum: UInt16 = 20
-    /// Octets of messages that are kept for one call of the library; what comes beyond is dropped. One call takes as
-    /// many as there are, where TLS brings them.
-    static let maximumNoted = 16 * 1024 * 1024
+    /// Octets that are read in one turn of the loop, and packets: a flood leaves the radio its turn.
+    static let octetsPerTurn = 64 * 1024
+    static let packetsPerTurn: UInt32 = 64
+    /// Octets of a packet that is no PUBLISH; those a broker sends have some dozens.
+    static let maximumOtherPacket: UInt32 = 16 * 1024
+
+    enum Refusal {
+        case tooLong(octets: Int, isMessage: Bool)
+        case tooMuchHeld
+        case malformed(String)
+    }
 
     private final class Notes {
         static let maximumWords = 8
+        /// Bounded by what is read in one turn.
         var notes: [Note] = []
-        /// Octets of the messages among them.
-        var noted = 0
         /// Errors the library logged, the last ones.
         var words: [String] = []
     }
@@ -49,6 +56,10 @@ final class MQTTClient {
     let version: MQTTProtocolVersion
     private let handle: OpaquePointer
     private let notes = Notes()
+    /// Also while the library reads, where it is reached by this address only.
+    private let reader = UnsafeMutablePointer<cmosquitto_reader>.allocate(capacity: 1)
+    /// An assertion of the library has failed: the handle is not used any more.
+    private var isAbandoned = false
 
     private static let isLibraryReady = mosquitto_lib_init() == MOSQ_ERR_SUCCESS.rawValue
 
@@ -60,8 +71,14 @@ final class MQTTClient {
         }
         self.handle = handle
         self.version = version
+        reader.initialize(to: cmosquitto_reader())
+        reader.pointee.maximum_publish = Self.maximumPacketSize
+        reader.pointee.maximum_other = Self.maximumOtherPacket
+        reader.pointee.has_properties = version == .v5 ? 1 : 0
+        reader.pointee.checks_properties = options.checksProperties ? 1 : 0
         mosquitto_user_data_set(handle, Unmanaged.passUnretained(notes).toOpaque())
-        setCallbacks()
+        Self.setCallbacks
+        cmosquitto_use_callbacks(handle)
         mosquitto_int_option(
             handle, MOSQ_OPT_PROTOCOL_VERSION, version == .v5 ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311)
         if let username = options.username {
@@ -87,7 +104,10 @@ final class MQTTClient {
         }
     }
 
-    deinit { mosquitto_destroy(handle) }
+    deinit {
+        if !isAbandoned { mosquitto_destroy(handle) }
+        reader.deallocate()
+    }
 
     // MARK: Connecting
 
@@ -130,18 +150,46 @@ final class MQTTClient {
     /// TLS holds decrypted octets for which the socket will not become readable.
     var hasPendingInput: Bool { socket >= 0 && cmosquitto_pending(handle) > 0 }
 
-    /// These return the library's code; afterwards `socket` may be another, and there may be notes.
-    func read() -> Int32 { mosquitto_loop_read(handle, 1) }
-    func write() -> Int32 { mosquitto_loop_write(handle, 1) }
+    /// To be called at the start of each turn of the loop in which something is read.
+    func beginTurn() {
+        reader.pointee.octets_left = Self.octetsPerTurn
+        reader.pointee.packets_left = Self.packetsPerTurn
+    }
+
+    /// Whether `read` may read more in this turn.
+    var mayRead: Bool { reader.pointee.octets_left > 0 && reader.pointee.packets_left > 0 }
+
+    /// These return the library's code, or `CMOSQUITTO_ASSERTED`, after which only `abandon` may be called; otherwise
+    /// `socket` may be another afterwards, and there may be notes.
+    func read() -> Int32 { cmosquitto_loop_read(handle, reader) }
+    func write() -> Int32 { cmosquitto_loop_write(handle) }
     /// Pings when it is time to.
-    func misc() -> Int32 { mosquitto_loop_misc(handle) }
+    func misc() -> Int32 { cmosquitto_loop_misc(handle) }
+
+    /// Why the connection was ended by us while something was read.
+    var refusal: Refusal? {
+        switch reader.pointee.refusal {
+        case Int32(CMOSQUITTO_NOTHING_REFUSED.rawValue): nil
+        case Int32(CMOSQUITTO_MALFORMED.rawValue): .malformed("a property that MQTT 5 does not have")
+        case Int32(CMOSQUITTO_TOO_MUCH_HELD.rawValue): .tooMuchHeld
+        default: .tooLong(octets: Int(reader.pointee.length), isMessage: reader.pointee.command >> 4 == 3)
+        }
+    }
+
+    /// To be called after a failed assertion. Where it may have failed in the middle of a change, only the socket is
+    /// closed, and the handle's memory is lost.
+    ///
+    /// - Returns: which assertion it was.
+    func abandon(descriptor: Int32) -> String {
+        isAbandoned = true
+        if cmosquitto_may_destroy() != 0 { mosquitto_destroy(handle) } else { close(descriptor) }
+        return String(cString: cmosquitto_assertion())
+    }
+
     func disconnect() -> Int32 { mosquitto_disconnect_v5(handle, 0, nil) }
 
     func takeNotes() -> [Note] {
-        defer {
-            notes.notes = []
-            notes.noted = 0
-        }
+        defer { notes.notes = [] }
         return notes.notes
     }
 
@@ -235,8 +283,9 @@ final class MQTTClient {
         mosquitto_connect_bind_v5(handle, "localhost", -1, 60, nil, properties)
     }
 
-    private func setCallbacks() {
-        mosquitto_connect_v5_callback_set(handle) { _, context, reasonCode, _, properties in
+    private static let setCallbacks: Void = {
+        var callbacks = cmosquitto_callbacks()
+        callbacks.connected = { context, reasonCode, properties in
             var keepAlive: UInt16 = 0
             let hasKeepAlive =
                 mosquitto_property_read_int16(
@@ -244,36 +293,27 @@ final class MQTTClient {
             MQTTClient.note(
                 context, .connectAcknowledged(reasonCode: reasonCode, keepAlive: hasKeepAlive ? keepAlive : nil))
         }
-        mosquitto_disconnect_v5_callback_set(handle) { _, context, code, _ in
-            MQTTClient.note(context, .disconnected(code: code))
-        }
-        mosquitto_publish_v5_callback_set(handle) { _, context, messageID, reasonCode, _ in
+        callbacks.disconnected = { context, code in MQTTClient.note(context, .disconnected(code: code)) }
+        callbacks.published = { context, messageID, reasonCode in
             MQTTClient.note(context, .published(messageID: messageID, reasonCode: reasonCode))
         }
-        mosquitto_subscribe_v5_callback_set(handle) { _, context, messageID, count, granted, _ in
+        callbacks.subscribed = { context, messageID, count, granted in
             let codes = Array(UnsafeBufferPointer(start: granted, count: Int(max(0, count))))
             MQTTClient.note(context, .subscribed(messageID: messageID, reasonCodes: codes))
         }
-        mosquitto_message_v5_callback_set(handle) { _, context, message, _ in
+        callbacks.message = { context, message in
             guard let context, let message else { return }
-            let notes = Unmanaged<Notes>.fromOpaque(context).takeUnretainedValue()
-            guard notes.noted < MQTTClient.maximumNoted else { return }
-            notes.noted += Int(max(0, message.pointee.payloadlen)) + MQTTClient.messageOverhead
-            notes.notes.append(
-                notes.noted < MQTTClient.maximumNoted
-                    ? MQTTClient.note(of: message.pointee)
-                    : .dropped("more messages come at once than can be taken: some are dropped"))
+            Unmanaged<Notes>.fromOpaque(context).takeUnretainedValue().notes.append(
+                MQTTClient.note(of: message.pointee))
         }
-        mosquitto_log_callback_set(handle) { _, context, level, text in
-            guard level & (MOSQ_LOG_ERR | MOSQ_LOG_WARNING) != 0, let context, let text else { return }
+        callbacks.logged = { context, text in
+            guard let context, let text else { return }
             let notes = Unmanaged<Notes>.fromOpaque(context).takeUnretainedValue()
             if notes.words.count == Notes.maximumWords { notes.words.removeFirst() }
             notes.words.append(String(String(cString: text).prefix(200)))
         }
-    }
-
-    /// A topic and what surrounds it, about.
-    private static let messageOverhead = 256
+        cmosquitto_set_callbacks(&callbacks)
+    }()
 
     private static func note(_ context: UnsafeMutableRawPointer?, _ note: Note) {
         guard let context else { return }

@@ -30,6 +30,7 @@ package enum MQTTEvent: Hashable, Sendable {
 /// | handshaking   | CONNACK: no, deadline, lost     | waiting                   | disconnected, set the retry timer |
 /// | connected     | no progress for 60 s            | waiting                   | as when it is lost |
 /// | connected     | lost                            | waiting                   | publishFailed for all in flight, disconnected, set the retry timer |
+/// | any with a socket | malformed packet            | waiting                   | as when it is lost; 3.1.1 from then on |
 /// | waiting       | retry timer                     | dialling                  | dial, with the configured version |
 /// | connected     | disconnect                      | disconnecting             | DISCONNECT once nothing is in flight, at most 2 s later |
 /// | disconnecting | closed, or 2 s                  | idle                      | publishFailed for what is left, done |
@@ -55,9 +56,6 @@ package final class MQTTEdge {
     nonisolated static let disconnectTimeout: Duration = .seconds(2)
     /// A connection that lasted this long was a good one: after it the retries begin again with short waits.
     nonisolated static let goodConnection: Duration = .seconds(10)
-    /// Packets read in one turn of the loop, so that a flood leaves the radio its turn.
-    private static let packetsPerTurn = 64
-
     private enum State {
         case idle
         case dialling(attempt: UInt64)
@@ -105,6 +103,7 @@ package final class MQTTEdge {
     private var state = State.idle
     private var attempts: UInt64 = 0
     private var backOff: MQTTBackOff
+    private var mistrust = MQTTMistrust()
     private struct InFlight {
         var id: UInt64
         var octets: Int
@@ -120,6 +119,8 @@ package final class MQTTEdge {
 
     private var deliveries: [Delivery] = []
     private var isDelivering = false
+    /// For what the deliveries lead to.
+    private lazy var budget = EdgeBudget(loop)
 
     private lazy var deadline = loop.timer { [weak self] in self?.deadlinePassed() }
     private lazy var retry = loop.timer { [weak self] in self?.retryNow() }
@@ -139,8 +140,11 @@ package final class MQTTEdge {
     /// Connects, and from then on connects again whenever the connection is lost, until `disconnect`.
     package func connect() {
         guard case .idle = state else { return }
-        dial(options.protocolVersion)
+        dial(mistrust.version(options.protocolVersion))
     }
+
+    /// The next connection is made with the version that is configured, whatever the broker did before.
+    package func configurationRead() { mistrust.configurationRead() }
 
     /// Only while connected; what the broker refuses is reported, what it grants is not.
     package func subscribe(_ subscriptions: [Subscription]) {
@@ -295,23 +299,25 @@ package final class MQTTEdge {
 
     private func retryNow() {
         guard case .waiting = state else { return }
-        dial(options.protocolVersion)
+        dial(mistrust.version(options.protocolVersion))
     }
 
     // MARK: The socket
 
     private func ready(_ link: Link, _ interest: Interest) {
         var code: Int32 = 0
-        let mayRead = interest.contains(.read) || interest.hasHangup || link.client.hasPendingInput
-        if mayRead, !link.isReadingPaused || interest.hasHangup {
-            for _ in 0..<Self.packetsPerTurn {
+        let isReadable = interest.contains(.read) || interest.hasHangup || link.client.hasPendingInput
+        // What was read in an earlier turn comes first.
+        if isReadable, deliveries.isEmpty, !link.isReadingPaused || interest.hasHangup {
+            link.client.beginTurn()
+            repeat {
                 code = link.client.read()
-                guard code == 0, link.client.socket == link.descriptor, link.client.hasPendingInput else { break }
-            }
+            } while code == 0 && link.client.socket == link.descriptor && link.client.hasPendingInput
+                && link.client.mayRead
         }
-        if interest.contains(.write), link.client.socket == link.descriptor {
+        if interest.contains(.write), code != CMOSQUITTO_ASSERTED, link.client.socket == link.descriptor {
             let written = link.client.write()
-            if code == 0 { code = written }
+            if code == 0 || written == CMOSQUITTO_ASSERTED { code = written }
         }
         settle(link, code)
         deliver()
@@ -346,6 +352,7 @@ package final class MQTTEdge {
     /// than the socket took.
     private func settle(_ link: Link, _ code: Int32) {
         let systemError = errno
+        guard code != CMOSQUITTO_ASSERTED else { return assertionFailed(link) }
         let isOver = link.client.socket != link.descriptor
         if isOver {
             // Before anything else is done: the descriptor's number is free for others.
@@ -368,6 +375,15 @@ package final class MQTTEdge {
         } else if case .disconnecting(let current) = state, current === link {
             sayDisconnect(link)
         }
+    }
+
+    private func assertionFailed(_ link: Link) {
+        link.watch?.cancel()
+        for note in link.client.takeNotes() { take(note, of: link) }
+        let assertion = link.client.abandon(descriptor: link.descriptor)
+        guard self.link === link else { return }
+        if case .disconnecting = state { return becomeIdle() }
+        fail(.malformedPacket(endpoint: options.endpoint.description, cause: assertion))
     }
 
     private func take(_ note: MQTTClient.Note, of link: Link) {
@@ -442,6 +458,7 @@ package final class MQTTEdge {
     private func failure(
         of link: Link, _ code: Int32, _ systemError: Int32, wasConnected: Bool
     ) -> MQTTFailure {
+        if let refusal = link.client.refusal { return MQTTFailure(refusal, options: options) }
         // A reason the broker gave says more than what the call returned.
         let disconnection = link.disconnection ?? 0
         return MQTTFailure(
@@ -452,10 +469,11 @@ package final class MQTTEdge {
     private func fail(_ failure: MQTTFailure) {
         endTimers()
         state = .waiting
+        if failure.isMalformedPacket { mistrust.malformedPacket() }
         // First that it is gone: who sends again what was not acknowledged must not send it here.
         emit(.disconnected(failure))
         abandonInFlight("\(failure)")
-        retry.set(at: loop.nanosecondsSinceBoot + backOff.next().nanoseconds)
+        retry.set(at: loop.nanosecondsSinceBoot + mistrust.pause(backOff.next()).nanoseconds)
     }
 
     private func becomeIdle() {
@@ -489,19 +507,23 @@ package final class MQTTEdge {
         delivery.set(at: loop.nanosecondsSinceBoot)
     }
 
-    /// What a handler adds is delivered after it, in order.
+    /// What a handler adds is delivered after it, in order; what is too much for this turn in the next one.
     private func deliver() {
         guard !isDelivering else { return }
         isDelivering = true
         defer { isDelivering = false }
         var next = 0
-        while next < deliveries.count {
+        while next < deliveries.count, budget.allows {
             switch deliveries[next] {
             case .event(let event): handler(event)
             case .done(let done): done()
             }
             next += 1
         }
-        deliveries.removeAll(keepingCapacity: next <= Self.packetsPerTurn)
+        guard next == deliveries.count else {
+            deliveries.removeFirst(next)
+            return delivery.set(at: 0)
+        }
+        deliveries.removeAll(keepingCapacity: next <= Int(MQTTClient.packetsPerTurn))
     }
 }

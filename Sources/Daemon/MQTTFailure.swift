@@ -19,6 +19,12 @@ package enum MQTTFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case connectionLost(endpoint: String, cause: String)
     /// The broker said DISCONNECT. 0x8E: another client took the session over.
     case disconnectedByBroker(endpoint: String, reasonCode: Int, words: String)
+    /// The broker began a packet with so many octets; it was hung up on before they came.
+    case packetTooLong(endpoint: String, octets: Int, isMessage: Bool)
+    /// The broker does not end its messages with QoS 2, which have to be kept until then.
+    case tooMuchHeld(endpoint: String)
+    /// The broker sent something that MQTT does not have. `cause` is in the words of who found it.
+    case malformedPacket(endpoint: String, cause: String)
     /// Nothing was sent: an option cannot be used.
     case unusableOption(String)
 
@@ -69,9 +75,25 @@ package enum MQTTFailure: Error, Hashable, Sendable, CustomStringConvertible {
                 + "give one of them another mqtt.client_id"
         case .disconnectedByBroker(let endpoint, let reasonCode, let words):
             "the broker at \(endpoint) ended the connection: \(words) (reason code \(reasonCode))"
+        case .packetTooLong(let endpoint, let octets, let isMessage):
+            "the connection to \(endpoint) was ended: the broker sends "
+                + (isMessage
+                    ? "a message of \(octets) octets, and \(MQTTClient.maximumPacketSize) is the most that Tryck takes: "
+                        + "clear the retained message, or subscribe to less"
+                    : "a packet of \(octets) octets that is no message: is it an MQTT broker?")
+        case .tooMuchHeld(let endpoint):
+            "the connection to \(endpoint) was ended: the broker leaves messages with QoS 2 unfinished, and "
+                + "\(MQTTClient.maximumPacketSize) octets of them are the most that Tryck keeps"
+        case .malformedPacket(let endpoint, let cause):
+            "the broker at \(endpoint) sent a packet that breaks the protocol (\(cause)): MQTT 3.1.1 is used until the "
+                + "next reload; update the broker, or set mqtt.protocol to 3.1.1"
         case .unusableOption(let sentence):
             sentence
         }
+    }
+
+    package var isMalformedPacket: Bool {
+        if case .malformedPacket = self { true } else { false }
     }
 }
 
@@ -108,6 +130,16 @@ extension MQTTFailure {
         case (.v311, _):
             self = .refused(
                 endpoint: endpoint, reasonCode: Int(code), words: String(cString: mosquitto_connack_string(code)))
+        }
+    }
+
+    init(_ refusal: MQTTClient.Refusal, options: MQTTOptions) {
+        let endpoint = options.endpoint.description
+        switch refusal {
+        case .tooLong(let octets, let isMessage):
+            self = .packetTooLong(endpoint: endpoint, octets: octets, isMessage: isMessage)
+        case .tooMuchHeld: self = .tooMuchHeld(endpoint: endpoint)
+        case .malformed(let cause): self = .malformedPacket(endpoint: endpoint, cause: cause)
         }
     }
 

@@ -28,6 +28,8 @@ package struct MQTTOptions: Hashable, Sendable {
     package var connectTimeout: Duration
     /// Something is on its way to the broker, and for so long it has taken and acknowledged nothing: it is given up.
     package var progressTimeout: Duration
+    /// Whether what a broker sends is checked before libmosquitto sees it. Tests of the library's assertions turn it off.
+    var checksProperties = true
 
     package init(
         endpoint: Endpoint, username: String? = nil, password: MQTTPassword? = nil, clientIdentifier: String = "",

@@ -46,7 +46,10 @@ extension Hub {
                 "last_fault": adapterHistory.lastFault.map { $0.described(at: now) } ?? .null,
                 "no_space_for": .array(waitingForSpace.sorted().map { .string(label(of: $0)) }),
             ],
-            "broker": ["url": .string(brokerAddress), "state": brokerState],
+            "broker": [
+                "url": .string(brokerAddress), "state": brokerState,
+                "malformed_packets": .integer(metrics.malformedPackets),
+            ],
             "sources": .array(sources.map(\.described)),
             "buttons": [
                 "paired": .integer(Int64(buttons.count)),

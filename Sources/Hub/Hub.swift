@@ -42,6 +42,8 @@ package struct Hub: Sendable {
         case brokerConnected
         /// A sentence for people.
         case brokerDisconnected(String)
+        /// The broker broke the protocol; `brokerDisconnected` follows, and says how.
+        case brokerSentMalformedPacket
         /// Handed over (QoS 0) or acknowledged.
         case published(UInt64)
         case publishFailed(UInt64, String)
@@ -266,6 +268,7 @@ package struct Hub: Sendable {
         case .brokerAddress(let address): brokerAddress = address
         case .brokerConnected: brokerConnected(at: now)
         case .brokerDisconnected(let reason): brokerDisconnected(reason, at: now)
+        case .brokerSentMalformedPacket: metrics.malformedPackets += 1
         case .published(let id): published(id, at: now)
         case .publishFailed(let id, let reason): publishFailed(id, reason, at: now)
         case .messageReceived(let topicName, let payload, let retained):

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CDisk.h"
 
+#include <malloc.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -151,4 +152,11 @@ int mkdir(const char *path, mode_t mode)
 	if (!may((struct disk_call){.operation = DISK_MKDIR, .path = path}, -1))
 		return -1;
 	return (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+}
+
+size_t allocated_octets(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
 }

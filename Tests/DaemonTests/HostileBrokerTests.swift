@@ -173,6 +173,102 @@ struct HostileBrokerTests {
         }
     }
 
+    @Test(
+        "a packet that is too long is hung up on when its length is known",
+        arguments: [
+            // PUBLISH of 200 MB, of 1 MiB and one octet, and of the length that four octets cannot say; SUBACK of 16 KiB + 1.
+            ([0x30, 0x80, 0x84, 0xAF, 0x5F], 200_000_000, true), ([0x30, 0x81, 0x80, 0x40], 1_048_577, true),
+            ([0x30, 0xFF, 0xFF, 0xFF, 0xFF], 268_435_455, true), ([0x90, 0x81, 0x80, 0x01], 16_385, false),
+        ] as [([UInt8], Int, Bool)], [MQTTProtocolVersion.v5, .v311])
+    func tooLong(_ packet: (header: [UInt8], octets: Int, isMessage: Bool), version: MQTTProtocolVersion) async throws {
+        try await withReactor {
+            let broker = ScriptedBroker { broker, _ in
+                let connack = broker.isVersion5 ? ScriptedBroker.connack : [0x20, 0x02, 0x00, 0x00]
+                guard broker.connections == 1 else { return broker.send(connack) }
+                broker.send(connack + packet.header + [UInt8](repeating: 0, count: 4_000_000))
+            }
+            var options = broker.options()
+            options.protocolVersion = version
+            let client = TestClient(options)
+            let failure = await client.next { event -> MQTTFailure? in
+                if case .disconnected(let failure) = event { failure } else { nil }
+            }
+            #expect(
+                failure
+                    == .packetTooLong(
+                        endpoint: "127.0.0.1:\(broker.port)", octets: packet.octets, isMessage: packet.isMessage))
+            #expect(await client.next { if case .connected(let version) = $0 { version } else { nil } } == version)
+            await client.disconnect()
+            broker.close()
+        }
+    }
+
+    @Test("a message of 256 KiB is taken, one octet more is said and dropped, and so is the longest packet")
+    func longest() async throws {
+        try await withReactor {
+            func publish(_ count: Int) -> [UInt8] {
+                let length = count + 4
+                return [
+                    0x30, UInt8(length & 0x7F | 0x80), UInt8(length >> 7 & 0x7F | 0x80), UInt8(length >> 14), 0x00,
+                    0x01,
+                    0x66, 0x00,
+                ] + [UInt8](repeating: 0x2A, count: count)
+            }
+            let most = MQTTClient.maximumPayload
+            let broker = ScriptedBroker { broker, packet in
+                guard packet.first == 0x10 else { return }
+                broker.send(
+                    ScriptedBroker.connack + publish(most) + publish(most + 1)
+                        + publish(Int(MQTTClient.maximumPacketSize) - 4) + publish(1))
+            }
+            let client = TestClient(broker.options())
+            #expect(await client.next() == .connected(.v5))
+            #expect(
+                await client.next()
+                    == .message(
+                        topicName: "f", payload: [UInt8](repeating: 0x2A, count: most), retained: false, qos: 0))
+            for count in [most + 1, Int(MQTTClient.maximumPacketSize) - 4] {
+                #expect(
+                    await client.next()
+                        == .dropped("a message of \(count) octets on f was dropped: \(most) is the most we take"))
+            }
+            #expect(await client.next() == .message(topicName: "f", payload: [0x2A], retained: false, qos: 0))
+            await client.disconnect()
+            broker.close()
+        }
+    }
+
+    @Test("messages with QoS 2 that are never finished are kept up to a megabyte together")
+    func unfinished() async throws {
+        try await withReactor {
+            // 64 KiB each, with the message ids 1, 2, 3 and so on; 3.1.1 has no limit of its own.
+            func publish(_ id: UInt8) -> [UInt8] {
+                [0x34, 0x80, 0x80, 0x04, 0x00, 0x01, 0x66, 0x00, id] + [UInt8](repeating: 0, count: 65_536 - 5)
+            }
+            let broker = ScriptedBroker { broker, packet in
+                guard packet.first == 0x10 else { return }
+                broker.send([0x20, 0x02, 0x00, 0x00])
+                for id in UInt8(1)...(broker.connections == 1 ? 16 : 17) { broker.send(publish(id)) }
+                guard broker.connections == 1 else { return }
+                for id in UInt8(1)...16 { broker.send([0x62, 0x02, 0x00, id]) }
+                broker.send(publish(1) + [0x62, 0x02, 0x00, 1])
+            }
+            var options = broker.options()
+            options.protocolVersion = .v311
+            let client = TestClient(options)
+            #expect(await client.next() == .connected(.v311))
+            for _ in 1...17 { guard case .message = await client.next() else { throw Unexpected() } }
+            broker.hangUp()
+            _ = await client.next { if case .connected = $0 { true } else { nil } }
+            let failure = await client.next { event -> MQTTFailure? in
+                if case .disconnected(let failure) = event { failure } else { nil }
+            }
+            #expect(failure == .tooMuchHeld(endpoint: "127.0.0.1:\(broker.port)"))
+            await client.disconnect()
+            broker.close()
+        }
+    }
+
     @Test("CONNECT says how much we take: the size of a packet, and how many messages without our acknowledgement")
     func limits() async throws {
         try await withReactor {

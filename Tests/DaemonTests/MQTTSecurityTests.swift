@@ -7,6 +7,42 @@ import Testing
 
 @Suite("MQTT over TLS")
 struct MQTTSecurityTests {
+    @Test("over TLS, too, large messages come in portions, and one that is too long is hung up on")
+    func longMessages() async throws {
+        let certificates = try Certificates()
+        let broker = try TestBroker(certificates.listener, in: certificates.directory)
+        defer { broker.stop() }
+        try await withReactor {
+            // 3.1.1 does not tell the broker how much we take.
+            var options = certificates.options(broker)
+            options.protocolVersion = .v311
+            let client = TestClient(options)
+            let publisher = TestClient(certificates.options(broker))
+            _ = [await client.next(), await publisher.next()]
+            client.edge.subscribe([Subscription("big", qos: 0), Subscription("small", qos: 1)])
+            client.publish(1, "small", [1], qos: 1)
+            _ = await client.next { if case .message("small", [1], false, 1) = $0 { true } else { nil } }
+            for id in UInt64(1)...8 {
+                publisher.publish(id, "big", [UInt8](repeating: UInt8(id), count: MQTTClient.maximumPayload), qos: 1)
+            }
+            for id in UInt8(1)...8 {
+                let payload = await client.next { event -> [UInt8]? in
+                    if case .message("big", let payload, _, _) = event { payload } else { nil }
+                }
+                #expect(payload == [UInt8](repeating: id, count: MQTTClient.maximumPayload))
+            }
+            publisher.publish(9, "big", [UInt8](repeating: 9, count: 2_000_000), qos: 1)
+            let failure = await client.next { event -> MQTTFailure? in
+                if case .disconnected(let failure) = event { failure } else { nil }
+            }
+            #expect(
+                failure
+                    == .packetTooLong(endpoint: "localhost:\(broker.port)", octets: 2_000_005, isMessage: true))
+            await client.disconnect()
+            await publisher.disconnect()
+        }
+    }
+
     @Test("the broker's certificate must come from the given authority and be for the given name")
     func certificates() async throws {
         let files = try Certificates()

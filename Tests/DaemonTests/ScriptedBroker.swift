@@ -20,6 +20,9 @@ final class ScriptedBroker {
     private var incoming: [UInt8] = []
     private var outgoing: ArraySlice<UInt8> = []
     private var isReading = true
+    private var isFinishing = false
+    /// Octets that were taken from us, on all connections.
+    private(set) var sent = 0
 
     /// - Parameters:
     ///   - receiveBuffer: of the socket, in octets; the system's own where it is `nil`.
@@ -39,6 +42,12 @@ final class ScriptedBroker {
     func stopReading() {
         isReading = false
         connection?.watch.set(interest)
+    }
+
+    /// Sends nothing more once everything is sent.
+    func finish() {
+        isFinishing = true
+        flush()
     }
 
     func hangUp() {
@@ -66,7 +75,7 @@ final class ScriptedBroker {
         guard descriptor >= 0 else { return }
         hangUp()
         connections += 1
-        (incoming, packets, isReading) = ([], [], true)
+        (incoming, packets, isReading, isFinishing) = ([], [], true, false)
         let watch = EventLoop.shared.watch(descriptor, .read) { [unowned self] interest in
             if interest.contains(.write) { flush() }
             if interest.contains(.read) { receive() } else if interest.hasHangup { hangUp() }
@@ -105,7 +114,11 @@ final class ScriptedBroker {
                 Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
             }
             guard count > 0 else { break }
+            sent += count
             outgoing = outgoing.dropFirst(count)
+        }
+        if isFinishing, outgoing.isEmpty, let descriptor = connection?.descriptor {
+            shutdown(descriptor, Int32(SHUT_WR))
         }
         connection?.watch.set(interest)
     }

@@ -37,6 +37,7 @@ struct RecordingTests {
         case .brokerAddress: [.brokerAddress("mqtt://127.0.0.1:1")]
         case .brokerConnected: [.brokerConnected]
         case .brokerDisconnected: [.brokerDisconnected("\u{0}\n\u{7F}\u{2028}")]
+        case .brokerSentMalformedPacket: [.brokerSentMalformedPacket]
         case .published: [.published(1)]
         case .publishFailed: [.publishFailed(UInt64(Int64.max), "")]
         case .messageReceived:

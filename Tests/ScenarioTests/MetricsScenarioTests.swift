@@ -149,6 +149,9 @@ struct MetricsScenarioTests {
         # HELP tryck_broker_up Whether the broker is connected
         # TYPE tryck_broker_up gauge
         tryck_broker_up 1
+        # HELP tryck_broker_malformed_packets_total Packets of the broker that broke the protocol; MQTT 3.1.1 is used after one
+        # TYPE tryck_broker_malformed_packets_total counter
+        tryck_broker_malformed_packets_total 0
         # HELP tryck_messages_published_total Messages that the broker took, those of bridge/logging not among them
         # TYPE tryck_messages_published_total counter
         tryck_messages_published_total 1

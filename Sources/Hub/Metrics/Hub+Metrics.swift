@@ -5,6 +5,7 @@ import Rules
 
 /// What the file for Prometheus needs besides what the hub knows anyway.
 struct MetricsState: Sendable {
+    var malformedPackets: Int64 = 0 { didSet { isOutdated = true } }
     var published: Int64 = 0 { didSet { isOutdated = true } }
     var failed: Int64 = 0 { didSet { isOutdated = true } }
     var stale: Int64 = 0 { didSet { isOutdated = true } }
@@ -65,6 +66,7 @@ extension Hub {
                 if case .ready = adapter { text.add(metric, true) } else { text.add(metric, false) }
             case .adapterResets: if configuration.hasTransport { text.add(metric, adapterHistory.resets) }
             case .brokerUp: if configuration.hasBroker { text.add(metric, isBrokerConnected) }
+            case .brokerMalformedPackets: if configuration.hasBroker { text.add(metric, metrics.malformedPackets) }
             case .messagesPublished: text.add(metric, metrics.published)
             case .messagesFailed: text.add(metric, metrics.failed)
             case .messagesWaiting: text.add(metric, outbox.waiting.count)

@@ -10,6 +10,7 @@ enum Metric: String, CaseIterable {
     case adapterUp = "adapter_up"
     case adapterResets = "adapter_resets_total"
     case brokerUp = "broker_up"
+    case brokerMalformedPackets = "broker_malformed_packets_total"
     case messagesPublished = "messages_published_total"
     case messagesFailed = "messages_failed_total"
     case messagesWaiting = "messages_waiting"
@@ -62,6 +63,8 @@ enum Metric: String, CaseIterable {
         case .adapterUp: (.gauge, .truth, [], "Whether the Bluetooth adapter is ready")
         case .adapterResets: (.counter, .count, [], "How often the adapter was lost after it had been opened")
         case .brokerUp: (.gauge, .truth, [], "Whether the broker is connected")
+        case .brokerMalformedPackets:
+            (.counter, .count, [], "Packets of the broker that broke the protocol; MQTT 3.1.1 is used after one")
         case .messagesPublished:
             (.counter, .count, [], "Messages that the broker took, those of bridge/logging not among them")
         case .messagesFailed:

@@ -39,6 +39,7 @@ extension RecordedInput {
         case brokerAddress = "broker_address"
         case brokerConnected = "broker_connected"
         case brokerDisconnected = "broker_disconnected"
+        case brokerSentMalformedPacket = "broker_sent_malformed_packet"
         case published
         case publishFailed = "publish_failed"
         case messageReceived = "message_received"
@@ -76,6 +77,7 @@ extension RecordedInput {
         case .brokerAddress(let address): (.brokerAddress, ["address": .string(redaction(address))])
         case .brokerConnected: (.brokerConnected, [:])
         case .brokerDisconnected(let reason): (.brokerDisconnected, ["reason": .string(redaction(reason))])
+        case .brokerSentMalformedPacket: (.brokerSentMalformedPacket, [:])
         case .published(let id): (.published, ["id": JSONValue(id)])
         case .publishFailed(let id, let reason):
             (.publishFailed, ["id": JSONValue(id), "reason": .string(redaction(reason))])
@@ -170,6 +172,7 @@ extension RecordedInput {
         case .brokerAddress: .brokerAddress(try line.string("address"))
         case .brokerConnected: .brokerConnected
         case .brokerDisconnected: .brokerDisconnected(try line.string("reason"))
+        case .brokerSentMalformedPacket: .brokerSentMalformedPacket
         case .published: .published(try line.integer("id"))
         case .publishFailed: .publishFailed(try line.integer("id"), try line.string("reason"))
         case .messageReceived:

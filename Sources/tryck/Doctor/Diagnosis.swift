@@ -182,7 +182,7 @@ struct Diagnosis: Hashable, Sendable {
                 seen.brokerHost.map(Self.isHere) ?? true ? "sudo systemctl restart mosquitto" : edit
             case .security(_, .unusableFile(_, let path)): "ls -l \(path.shellWord)"
             case .hostNotFound, .notAuthorized, .clientIdentifierRejected, .protocolVersionRefused, .refused,
-                .security, .disconnectedByBroker, .unusableOption:
+                .security, .disconnectedByBroker, .packetTooLong, .tooMuchHeld, .malformedPacket, .unusableOption:
                 edit
             }
         return .problem(.broker, "\(failure)", mend: mend)

@@ -56,7 +56,12 @@ enum StatusText {
         lines += [
             row(
                 "broker", .good(where: broker.text("state") != "disconnected"),
-                [broker.text("url"), broker.text("state") == "none" ? nil : broker.text("state")]),
+                [
+                    broker.text("url"), broker.text("state") == "none" ? nil : broker.text("state"),
+                    (broker["malformed_packets"]?.integerValue).flatMap {
+                        $0 > 0 ? "broke the protocol \(Quantity.count($0, "time"))" : nil
+                    },
+                ]),
             row(
                 "rules", rules.text("state") != "ok" ? .bad : contradictions.isEmpty ? .good : .doubtful,
                 [

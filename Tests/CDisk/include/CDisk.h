@@ -38,4 +38,7 @@ typedef int (*disk_watcher)(const struct disk_call *call);
 // One at a time; NULL ends it.
 void disk_watch(disk_watcher watcher);
 
+// How many octets this process holds from malloc.
+size_t allocated_octets(void);
+
 #endif
