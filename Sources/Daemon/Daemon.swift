@@ -121,6 +121,7 @@ final class Daemon {
         loop.onWallClockStep { [weak self] in self?.deliver(.wallClock(Surroundings.wallClock)) }
         deliver(.wallClock(Surroundings.wallClock))
         deliver(.entropy(Surroundings.randomOctets(2048)))
+        if let fault = store.fault { deliver(.recordFailed(Hub.nobody, "\(fault)", store.refuge)) }
         deliver(.start)
         watchRuleFiles(setup.watched)
         firmware.start()
@@ -220,8 +221,9 @@ final class Daemon {
         do {
             try store.apply(changes)
         } catch {
-            failedRecords.insert(token)
-            deliver(.recordFailed(token, "\(error)"))
+            // A sync brings what is in the reserve to the disk; otherwise it would prove nothing.
+            if store.refuge != .disk { failedRecords.insert(token) }
+            deliver(.recordFailed(token, "\(error)", store.refuge))
         }
     }
 

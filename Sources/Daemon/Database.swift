@@ -1,5 +1,7 @@
 import ButtonModel
+import Bytes
 import CSQLite
+import Glibc
 
 /// One connection to one SQLite file, for one thread.
 ///
@@ -18,15 +20,36 @@ package final class Database {
     private let handle: OpaquePointer
     private var statements: [String: Statement] = [:]
 
-    /// Opens the file, and creates it unless it is only to be read.
-    ///
+    /// How a file is opened.
+    package enum Access: Hashable, Sendable {
+        /// Creates what is missing.
+        case write
+        case read
+        /// Reads a file that no other connection has open, with its log, where no file can be made or changed: on a full
+        /// disk, or one that is mounted read-only. SQLite's own locks and its index of the log need files.
+        case readAlone
+    }
+
     /// - Parameter busyTimeout: how long a statement waits for another connection's lock before it fails.
     package init(
-        path: String, busyTimeout: Duration, keepsWALOnClose: Bool = false, isReadOnly: Bool = false
+        path: String, busyTimeout: Duration, keepsWALOnClose: Bool = false, access: Access = .write
     ) throws(DatabaseFailure) {
         var opened: OpaquePointer?
-        let access = isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-        let code = sqlite3_open_v2(path, &opened, access | SQLITE_OPEN_NOMUTEX, nil)
+        let isReadOnly = access != .write
+        let flags = isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        var information = stat()
+        let hasLog = stat(path + "-wal", &information) == 0 && information.st_size > 0
+        let code: Int32
+        switch access {
+        case .write, .read: code = sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX, nil)
+        case .readAlone where hasLog:
+            code = sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX, "unix-none")
+        case .readAlone:
+            // Without its log SQLite would make one.
+            let name = path.utf8.map { "%" + [$0].hex }.joined()
+            code = sqlite3_open_v2(
+                "file:\(name)?immutable=1", &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, nil)
+        }
         guard code == SQLITE_OK, let opened else {
             let failure = DatabaseFailure(operation: "open", path: path, handle: opened, code: code)
             sqlite3_close_v2(opened)
@@ -43,6 +66,8 @@ package final class Database {
         _ = csqlite_keep_wal_on_close(opened, keepsWALOnClose ? 1 : 0)
         sqlite3_extended_result_codes(opened, 1)
         sqlite3_busy_timeout(opened, Int32(clamping: busyTimeout.milliseconds))
+        // The index of the log is in the process then.
+        if access == .readAlone { try run("PRAGMA locking_mode = EXCLUSIVE") }
         // 256 KiB of page cache instead of 2 MiB: the whole database is smaller.
         try run("PRAGMA cache_size = -256")
     }

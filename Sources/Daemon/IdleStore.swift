@@ -48,7 +48,7 @@ package struct IdleStore {
         lock = try StoreFiles.lock(directory: directory)
         let path = directory + "/" + StoreFiles.databaseName
         _ = try StoreFiles.prepareFile(path)
-        database = try StoreEdge.open(path, entropy: entropy, report)
+        database = try StoreEdge.open(StorePlaces(directory: directory), entropy: entropy, report).0
     }
 
     /// Until here the lock is held, whatever else is still of use.

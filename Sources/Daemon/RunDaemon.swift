@@ -54,7 +54,9 @@ private func start(_ setup: Setup, _ logger: Logger, _ output: LogOutput) {
         Surroundings.makeDirectory(ConfigurationFiles.directory(of: setup.controlSocket), mode: 0o750)
         let entropy = Surroundings.randomOctets(2).reduce(0 as UInt16) { $0 << 8 | UInt16($1) }
         let store = try StoreEdge(
-            loop: loop, directory: setup.stateDirectory, entropy: entropy, now: Surroundings.wallClock)
+            loop: loop, directory: setup.stateDirectory,
+            runtimeDirectory: ConfigurationFiles.directory(of: setup.controlSocket), entropy: entropy,
+            now: Surroundings.wallClock)
         let stored = try store.load()
         for notice in store.notices {
             // That one is the hub's to say, and to show until it is mended.

@@ -143,7 +143,7 @@ package struct StateDirectoryReport: Hashable, Sendable {
         guard access(path, R_OK) == 0 else { return .hidden }
         if isInUse(directory) { return .inUse }
         do throws(DatabaseFailure) {
-            let database = try Database(path: path, busyTimeout: .zero, keepsWALOnClose: true, isReadOnly: true)
+            let database = try Database(path: path, busyTimeout: .zero, keepsWALOnClose: true, access: .read)
             let words = try database.rows("PRAGMA quick_check(1)") { $0.text(0) }
             guard words == ["ok"] else {
                 return .failed(.damaged(path: path, cause: words.first ?? "it cannot be checked"))

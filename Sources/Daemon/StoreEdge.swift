@@ -1,9 +1,11 @@
 package import ButtonModel
 import CSQLite
+import Glibc
 package import Hub
 package import Reactor
 
-/// Keeps what the hub says is to be kept: one SQLite file in the state directory.
+/// Keeps what the hub says is to be kept: one SQLite file in the state directory, and a reserve for what that does not
+/// take.
 ///
 /// `apply` puts changes into the file's write-ahead log, together or not at all, and does not wait for the disk: they
 /// survive the end of the process at any instant, not yet a power cut. `sync` waits, on a helper thread. The
@@ -16,6 +18,14 @@ package import Reactor
 /// second sync that succeeds proves nothing; so after a failure, be it of a sync or of a copying, the log is written
 /// once more as it is, before anything counts as synced again. To copy it into the file would not do: after a power cut
 /// SQLite would find the part of the log that did arrive, and take it for newer than the file.
+///
+/// What SQLite refuses goes with the next transaction, and into a `Reserve` until then, as one snapshot of all of it. The
+/// transaction that brings it into the database also says up to which snapshot that has been done (`ReserveMark`), so
+/// that a start applies a snapshot if and only if the database lacks it, whatever survived of either file. There is one
+/// reserve in the state directory, where a sync keeps it over a power cut, and one in the runtime directory, which is in
+/// memory mostly, for a disk that takes nothing at all.
+///
+/// A start on a disk that cannot be written reads what is there; the file is opened when it can be.
 @ReactorActor
 package final class StoreEdge {
     /// 1 MiB of pages of 4 KiB.
@@ -28,14 +38,34 @@ package final class StoreEdge {
 
     /// What a person should hear of; `load` adds to it.
     package private(set) var notices: [StoreNotice]
+    /// Why the database could not be opened for writing; `nil` once it is open.
+    package private(set) var fault: StoreFailure?
+    /// Where the changes are that the database has not taken.
+    package private(set) var refuge = RecordRefuge.nowhere
+
+    /// What is open while the database can be written.
+    private struct Opened {
+        var database: Database
+        /// The write-ahead log.
+        var log: OwnedDescriptor
+    }
 
     private let loop: EventLoop
-    private let path: String
+    private let places: StorePlaces
     private let lock: DirectoryLock
-    /// Of the write-ahead log.
-    var log: OwnedDescriptor
-    let database: Database
+    private let entropy: UInt16
     private let checkpointPageCount: Int
+    private var opened: Opened?
+    var database: Database? { opened?.database }
+    /// What was read at a start at which nothing could be written.
+    private var readAlone: StoredState?
+
+    private var mark: ReserveMark
+    /// In the state directory, and in the runtime directory.
+    private var reserve: Reserve?
+    private var memoryReserve: Reserve?
+    /// The last sync of `reserve` failed, so it says nothing about what was written before.
+    private var isReserveSuspect = false
 
     private var isSyncing = false
     private(set) var isLogSuspect = false
@@ -43,50 +73,72 @@ package final class StoreEdge {
     private var waiting: [@ReactorActor (Bool) -> Void] = []
 
     /// Opens the state directory, making what is missing. A damaged file is set aside and a new one begun;
-    /// `notices` says so.
+    /// `notices` says so. Where the disk takes nothing, what is kept there is read, and `fault` says why.
     ///
     /// - Parameters:
+    ///   - runtimeDirectory: where a reserve is that survives the process and not the machine.
     ///   - entropy: for the id of a new installation.
     ///   - now: for the name of a file that is set aside.
     ///   - checkpointPageCount: a log longer than this is copied into the file after the next sync.
-    /// - Throws: `StoreFailure.inUse` when another daemon has the directory.
+    /// - Throws: `StoreFailure.inUse` when another daemon has the directory; a failure of the disk when nothing was ever
+    ///   kept there.
     package init(
-        loop: EventLoop, directory: String, entropy: UInt16, now: UTCTime,
+        loop: EventLoop, directory: String, runtimeDirectory: String? = nil, entropy: UInt16, now: UTCTime,
         checkpointPageCount: Int = StoreEdge.checkpointPageCount
     ) throws(StoreFailure) {
-        let path = directory + "/" + StoreFiles.databaseName
+        let places = StorePlaces(directory: directory, runtimeDirectory: runtimeDirectory)
         var notices = [try StoreFiles.prepareDirectory(directory)].compactMap(\.self)
         lock = try StoreFiles.lock(directory: directory)
-        do {
-            notices += try StoreFiles.prepareFile(path)
-            database = try Self.open(path, entropy: entropy) { notices.append($0) }
-        } catch .damaged(_, let cause) {
-            let target = try StoreFiles.setAside(path, at: now)
-            notices.append(.setAside(path: path, as: target, cause: cause))
-            _ = try StoreFiles.prepareFile(path)
-            database = try Self.open(path, entropy: entropy) { notices.append($0) }
-        }
-        log = try StoreFiles.openLog(path)
-        try StoreFiles.syncDirectory(directory)
         self.loop = loop
-        self.path = path
+        self.places = places
+        self.entropy = entropy
         self.checkpointPageCount = checkpointPageCount
+        do throws(StoreFailure) {
+            let found: (opened: Opened, mark: ReserveMark)
+            do throws(StoreFailure) {
+                found = try Self.open(places, entropy) { notices.append($0) }
+            } catch .damaged(_, let cause) {
+                let path = places.database
+                let target = try StoreFiles.setAside(path, at: now)
+                notices.append(.setAside(path: path, as: target, cause: cause))
+                found = try Self.open(places, entropy) { notices.append($0) }
+            }
+            (opened, mark) = (found.opened, found.mark)
+        } catch {
+            guard error.isOfTheDisk, let found = Self.readAlone(places, { notices.append($0) }) else { throw error }
+            (mark, fault) = (found.mark, error)
+            var state = found.state
+            for change in found.reserved { unrecorded.add(change) }
+            state.apply(found.reserved)
+            readAlone = state
+        }
         self.notices = notices
+        if mark.database != 0 { openReserves() }
     }
 
     /// Records the changes in one transaction: all of them or, when it throws, none. Those go first with the next ones,
-    /// which may be none: so nothing is forgotten that happened while the disk was full.
+    /// which may be none: so nothing is forgotten that happened while the disk was full. `refuge` says where they are
+    /// until then.
     package func apply(_ changes: [StoreChange]) throws(StoreFailure) {
-        guard !changes.isEmpty || !unrecorded.isEmpty else { return }
-        do {
-            try database.transaction { () throws(DatabaseFailure) in
-                for change in unrecorded.changes { try database.apply(change) }
-                for change in changes { try database.apply(change) }
+        guard !changes.isEmpty || !unrecorded.isEmpty || opened == nil else { return }
+        do throws(StoreFailure) {
+            let database = try openedDatabase()
+            do throws(DatabaseFailure) {
+                try database.transaction { () throws(DatabaseFailure) in
+                    for change in unrecorded.changes { try database.apply(change) }
+                    for change in changes { try database.apply(change) }
+                    if !unrecorded.isEmpty { try database.setReserveMark(mark) }
+                }
+            } catch {
+                throw StoreFailure(error)
             }
+            guard !unrecorded.isEmpty else { return }
             unrecorded = UnrecordedChanges()
+            openReserves()
         } catch {
             for change in changes { unrecorded.add(change) }
-            throw StoreFailure(error)
+            reserveUnrecorded()
+            throw error
         }
     }
 
@@ -99,6 +151,7 @@ package final class StoreEdge {
     }
 
     package func load() throws(StoreFailure) -> StoredState {
+        guard let database else { return readAlone ?? StoredState(installationID: "") }
         do {
             return try database.load { notices.append($0) }
         } catch {
@@ -106,37 +159,78 @@ package final class StoreEdge {
         }
     }
 
+    // MARK: The reserve
+
+    private func openReserves() {
+        do throws(StoreFailure) {
+            if reserve == nil { reserve = try Reserve(places.reserve, of: mark.database) }
+        } catch {
+            if fault == nil { notices.append(.noReserve(error)) }
+        }
+        if memoryReserve == nil, let path = places.memoryReserve(of: mark.database) {
+            memoryReserve = try? Reserve(path, of: mark.database)
+        }
+        refuge = reserve != nil ? .disk : memoryReserve != nil ? .memory : .nowhere
+    }
+
+    /// Puts all that the database did not take where it survives the process.
+    private func reserveUnrecorded() {
+        mark.number += 1
+        let snapshot = ReserveSnapshot(database: mark.database, number: mark.number, changes: unrecorded.changes)
+        guard mark.database != 0, let octets = snapshot.encoded() else { return refuge = .nowhere }
+        if reserve?.write(octets) == true {
+            refuge = .disk
+            isReserveSuspect = false
+        } else if memoryReserve?.write(octets) == true {
+            refuge = .memory
+        } else {
+            refuge = .nowhere
+        }
+    }
+
+    // MARK: The disk
+
     private func beginSync() {
         let batch = waiting
         waiting = []
         isSyncing = true
+        if isReserveSuspect, !unrecorded.isEmpty { reserveUnrecorded() }
+        let reserved = reserve.flatMap { $0.slots.isSynced ? nil : $0.file }
+        if reserved != nil { reserve?.syncBegan() }
         // The helper holds the lock too: nobody else opens the directory while it works.
-        let (log, lock, path, isSuspect) = (log, lock, path, isLogSuspect)
+        let (log, lock, path, isSuspect) = (opened?.log, lock, places.database, isLogSuspect)
         loop.offload {
             withExtendedLifetime(lock) {
-                isSuspect ? Self.writeAgain(log, of: path) : log.syncData()
+                let isReserveSynced = reserved?.syncData() ?? true
+                let isLogSynced = log.map { isSuspect ? Self.writeAgain($0, of: path) : $0.syncData() } ?? true
+                return (isLogSynced, isReserveSynced)
             }
-        } then: { [self] isSynced in
-            isLogSuspect = !isSynced
-            for done in batch { done(isSynced) }
+        } then: { [self] isLogSynced, isReserveSynced in
+            isLogSuspect = !isLogSynced
+            if reserved != nil {
+                reserve?.syncEnded(isReserveSynced)
+                isReserveSuspect = !isReserveSynced
+            }
+            for done in batch { done(isLogSynced && isReserveSynced) }
             finishSync()
         }
     }
 
     private func finishSync() {
-        let isForced = database.walPageCount > Self.forcedCheckpointFactor * checkpointPageCount
-        guard waiting.isEmpty || isForced, database.walPageCount > checkpointPageCount, !isLogSuspect
+        let pageCount = database?.walPageCount ?? 0
+        let isForced = pageCount > Self.forcedCheckpointFactor * checkpointPageCount
+        guard waiting.isEmpty || isForced, pageCount > checkpointPageCount, !isLogSuspect
         else {
             isSyncing = false
             if !waiting.isEmpty { beginSync() }
             return
         }
-        let (lock, path, limit) = (lock, path, checkpointPageCount)
+        let (lock, path, limit) = (lock, places.database, checkpointPageCount)
         loop.offload {
             withExtendedLifetime(lock) { Self.checkpoint(path, isForced ? .truncate : .passive, limit) }
         } then: { [self] outcome in
             switch outcome {
-            case .begunAnew: database.forgetWALPages()
+            case .begunAnew: database?.forgetWALPages()
             case .incomplete: break
             case .failed: isLogSuspect = true
             }
@@ -186,11 +280,53 @@ package final class StoreEdge {
         }
     }
 
+    private func openedDatabase() throws(StoreFailure) -> Database {
+        if let database { return database }
+        var found: [StoreNotice] = []
+        let (opened, mark) = try Self.open(places, entropy) { found.append($0) }
+        notices += found
+        // Its snapshots have been numbered on since.
+        self.mark = ReserveMark(database: mark.database, number: max(mark.number, self.mark.number))
+        (self.opened, fault, readAlone) = (opened, nil, nil)
+        return opened.database
+    }
+
+    /// Opens everything for writing, and applies what is in a reserve and not in the database.
+    private nonisolated static func open(
+        _ places: StorePlaces, _ entropy: UInt16, _ report: (StoreNotice) -> Void
+    ) throws(StoreFailure) -> (opened: Opened, mark: ReserveMark) {
+        for notice in try StoreFiles.prepareFile(places.database) { report(notice) }
+        let (database, mark) = try open(places, entropy: entropy, report)
+        let log = try StoreFiles.openLog(places.database)
+        try StoreFiles.syncDirectory(places.directory)
+        // A kill leaves what was recorded and not synced: from here on it counts as kept.
+        guard log.syncData() else { throw StoreFailure(operation: "sync", path: places.database, code: errno) }
+        return (Opened(database: database, log: log), mark)
+    }
+
+    /// What the files hold where none can be changed; `nil` when nothing was ever kept, or it cannot be read.
+    private nonisolated static func readAlone(
+        _ places: StorePlaces, _ report: (StoreNotice) -> Void
+    ) -> (state: StoredState, mark: ReserveMark, reserved: [StoreChange])? {
+        let path = places.database
+        var information = stat()
+        guard stat(path, &information) == 0, information.st_size > 1,
+            let database = try? Database(path: path, busyTimeout: .zero, keepsWALOnClose: true, access: .readAlone),
+            (try? database.rows("PRAGMA quick_check(1)", read: { $0.text(0) })) == ["ok"],
+            (try? database.rows("PRAGMA user_version", read: { $0.integer(0) })) == [Int64(StoreSchema.version)],
+            let state = try? database.load(report), var mark = try? database.reserveMark() ?? ReserveMark(database: 0)
+        else { return nil }
+        let snapshot = places.newestSnapshot(after: mark)
+        if let snapshot { mark.number = snapshot.number }
+        return (state, mark, snapshot?.changes ?? [])
+    }
+
     /// - Parameter report: called for what is passed over.
     /// - Throws: `.damaged`, and the file is as it was.
     nonisolated static func open(
-        _ path: String, entropy: UInt16, _ report: (StoreNotice) -> Void
-    ) throws(StoreFailure) -> Database {
+        _ places: StorePlaces, entropy: UInt16, _ report: (StoreNotice) -> Void
+    ) throws(StoreFailure) -> (Database, ReserveMark) {
+        let path = places.database
         do {
             // Until it is known to be sound, nothing of it is changed.
             let database = try Database(path: path, busyTimeout: busyTimeout, keepsWALOnClose: true)
@@ -209,8 +345,18 @@ package final class StoreEdge {
                 throw StoreFailure.newerSchema(path: path, found: found, known: StoreSchema.version)
             }
             try database.begin(entropy: entropy, report)
+            var mark = try database.reserveMark() ?? ReserveMark(database: .random(in: 1 ... .max))
+            let snapshot = places.newestSnapshot(after: mark)
+            // Written also where nothing is new: so a disk that takes nothing shows now, and not at the first press.
+            try database.transaction { () throws(DatabaseFailure) in
+                if let snapshot {
+                    for change in snapshot.changes { try database.apply(change) }
+                    mark.number = snapshot.number
+                }
+                try database.setReserveMark(mark)
+            }
             database.keepsWALOnClose = false
-            return database
+            return (database, mark)
         } catch let failure as StoreFailure {
             throw failure
         } catch let failure as DatabaseFailure {
@@ -223,5 +369,26 @@ package final class StoreEdge {
         } catch {
             preconditionFailure("only the two kinds of failure above are thrown in there")
         }
+    }
+}
+
+/// Where the files of a store are.
+struct StorePlaces: Hashable, Sendable {
+    var directory: String
+    var runtimeDirectory: String?
+
+    var database: String { directory + "/" + StoreFiles.databaseName }
+    var reserve: String { directory + "/" + Reserve.name }
+
+    /// Named after its database, for several daemons may have one runtime directory.
+    func memoryReserve(of database: UInt64) -> String? {
+        runtimeDirectory.map { "\($0)/\(Reserve.name)-\(String(database, radix: 16))" }
+    }
+
+    /// What a database with this mark lacks.
+    func newestSnapshot(after mark: ReserveMark) -> ReserveSnapshot? {
+        [reserve, memoryReserve(of: mark.database)].compactMap(\.self)
+            .compactMap { Reserve.newest($0, of: mark.database) }
+            .filter { $0.number > mark.number }.max { $0.number < $1.number }
     }
 }

@@ -45,6 +45,17 @@ package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The disk does not take what is written; what is there may be read all the same.
+    var isOfTheDisk: Bool {
+        switch self {
+        case .diskFull, .readOnly: true
+        case .database(let failure): [SQLITE_IOERR, SQLITE_CANTOPEN].contains(failure.primaryCode)
+        // `file` is an error number that is none of the two above.
+        case .file(let operation, _, _): ["open", "sync"].contains(operation)
+        case .inUse, .nothingKept, .newerSchema, .busy, .damaged: false
+        }
+    }
+
     package var description: String {
         switch self {
         case .inUse(let directory):
@@ -57,7 +68,7 @@ package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
             "\(path) was written by a newer version (schema \(found), this version knows \(known)): "
                 + "install that version again, or move the file away to start with no buttons"
         case .diskFull(let path):
-            "no space left for \(path): free some; nothing is acknowledged to the buttons until then"
+            "no space left for \(path): free some"
         case .readOnly(let path):
             "\(path) cannot be written: check the owner of the directory and whether its file system is mounted read-only"
         case .busy(let path):
@@ -84,6 +95,10 @@ package enum StoreNotice: Hashable, Sendable, CustomStringConvertible {
     case wasEmpty(path: String)
     /// A row that makes no sense was passed over, and is still in the file.
     case unreadable(table: String, row: String)
+    /// A number that cannot be was taken for the nearest that can.
+    case repaired(table: String, row: String)
+    /// There is no room for a reserve, so nothing can be recorded there when the database is refused.
+    case noReserve(StoreFailure)
 
     package var description: String {
         switch self {
@@ -98,6 +113,10 @@ package enum StoreNotice: Hashable, Sendable, CustomStringConvertible {
             "\(path) was empty, and is begun anew: if buttons were paired, they must be paired again or imported"
         case .unreadable(let table, let row):
             "row \(row) of \(table) makes no sense and was passed over"
+        case .repaired(let table, let row):
+            "row \(row) of \(table) has a number that cannot be: the nearest possible one is used instead"
+        case .noReserve(let failure):
+            "\(failure); until then there is no reserve for presses on a full disk"
         }
     }
 }

@@ -52,7 +52,9 @@ enum StoreFiles {
     /// One daemon per state directory.
     static func lock(directory: String) throws(StoreFailure) -> DirectoryLock {
         let path = directory + "/" + lockName
-        let descriptor = OwnedDescriptor(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600))
+        var descriptor = OwnedDescriptor(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600))
+        // A file system that is mounted read-only has the lock of those who could write.
+        if !descriptor.isOpen, errno == EROFS { descriptor = OwnedDescriptor(open(path, O_RDONLY | O_CLOEXEC)) }
         guard descriptor.isOpen else {
             throw StoreFailure(operation: "open", path: path, code: errno)
         }

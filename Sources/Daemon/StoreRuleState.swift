@@ -10,7 +10,27 @@ extension Database {
         case variable, cycle, enabled, cooldown, waiting
     }
 
-    private static let selectRuleState = "SELECT kind, key, value FROM rule_state ORDER BY kind, key"
+    private static let selectRuleState = """
+        SELECT kind, key, value FROM rule_state WHERE kind <> 'reserve' ORDER BY kind, key
+        """
+
+    /// What of a `Reserve` the database has: the id that its snapshots name, and the number of the last one. It stands
+    /// beside what rules keep, so that a version without reserves can use the file.
+    func reserveMark() throws(DatabaseFailure) -> ReserveMark? {
+        try rows("SELECT key, value FROM rule_state WHERE kind = 'reserve'") { row -> ReserveMark? in
+            guard let id = row.text(0).flatMap({ UInt64($0, radix: 16) }),
+                let number = row.text(1).flatMap({ UInt64($0) }), number < UInt64(Int64.max)
+            else { return nil }
+            return ReserveMark(database: id, number: number)
+        }.first
+    }
+
+    func setReserveMark(_ mark: ReserveMark) throws(DatabaseFailure) {
+        try run("DELETE FROM rule_state WHERE kind = 'reserve'")
+        try run(
+            "INSERT INTO rule_state (kind, key, value) VALUES ('reserve', ?, ?)",
+            .text(String(mark.database, radix: 16)), .text(String(mark.number)))
+    }
 
     func checkRuleState() throws(DatabaseFailure) { try check(Self.selectRuleState) }
 

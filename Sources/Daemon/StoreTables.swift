@@ -28,25 +28,26 @@ extension Database {
     func load(_ report: (StoreNotice) -> Void) throws(DatabaseFailure) -> StoredState {
         let installation = try rows("SELECT id, next_run FROM installation") { row -> StoredState? in
             guard let id = row.text(0), let nextRun = row.integer(1) else { return nil }
-            return StoredState(installationID: id, nextRun: UInt64(bitPattern: nextRun))
+            if !Tally.range.contains(nextRun) { report(.repaired(table: "installation", row: "1")) }
+            return StoredState(installationID: id, nextRun: UInt64(max(1, Tally(clamping: nextRun).value)))
         }
         guard var state = installation.first else {
             throw DatabaseFailure(
                 operation: "load", path: path, code: SQLITE_CORRUPT, cause: "the installation has no row")
         }
         state.buttons = try rows(Self.selectButtons) { row in
-            let button = StoredButton(row)
+            let button = StoredButton(row) { report(.repaired(table: "buttons", row: row.text(0) ?? "?")) }
             if button == nil { report(.unreadable(table: "buttons", row: row.text(0) ?? "?")) }
             return button
         }
         state.runs = try rows(Self.selectRuns) { row in
             let run = StoredRun(row)
             if run == nil { report(.unreadable(table: "runs", row: row.integer(0).map(String.init) ?? "?")) }
-            if let id = row.integer(0) { state.nextRun = max(state.nextRun, UInt64(bitPattern: id) &+ 1) }
+            if let run { state.nextRun = max(state.nextRun, run.id + 1) }
             return run
         }
         state.rules = try loadRuleState(report)
-        for waiting in state.rules.waiting { state.nextRun = max(state.nextRun, waiting.run.rawValue &+ 1) }
+        for waiting in state.rules.waiting { state.nextRun = max(state.nextRun, waiting.run.rawValue + 1) }
         return state
     }
 
@@ -62,7 +63,7 @@ extension Database {
                 WHERE id = ?1
                 """,
                 .text(id.description), .integer(Int64(cursor.bootID)), .integer(Int64(cursor.eventCount)),
-                .text(recogniser), .integer(pressCount), .integer(sequence), .integer(heard),
+                .text(recogniser), .integer(pressCount.value), .integer(sequence.value), .integer(heard),
                 .integer(Int64(cursor.smallEventCount)))
 
         case .heard(let id, let heard):
@@ -179,7 +180,7 @@ extension Database {
             .integer(button.isAdvertisingConfigured ? 1 : 0),
             DatabaseValue(button.batteryMillivolts.map(Int64.init)),
             DatabaseValue(button.batteryMeasuredAt?.milliseconds),
-            .integer(button.pressCount), .integer(button.sequence),
+            .integer(button.pressCount.value), .integer(button.sequence.value),
             DatabaseValue(button.triggerMode?.rawValue), .text(button.settings.latencyMode.rawValue),
             .integer(button.settings.isConnectionWanted ? 1 : 0), .text(button.recogniser),
             DatabaseValue(button.settings.autoDisconnectTime.map(Int64.init)),
@@ -205,7 +206,9 @@ extension Database {
 
 extension StoredButton {
     /// From a row of `selectButtons`; `nil` where a value is not one we write.
-    fileprivate init?(_ row: DatabaseRow) {
+    ///
+    /// - Parameter repaired: called when a count is out of its range.
+    fileprivate init?(_ row: DatabaseRow, repaired: () -> Void) {
         guard let id = row.text(0).flatMap({ ButtonID($0) }),
             let kind = row.integer(1).flatMap(UInt8.init(exactly:)).flatMap(BluetoothAddress.Kind.init),
             let uuid = row.text(2), let serial = row.text(3), let nickname = row.text(4),
@@ -236,26 +239,27 @@ extension StoredButton {
             batteryMillivolts: row.integer(13).flatMap(Int.init(exactly:)),
             batteryPercentage: row.integer(30).flatMap(Int.init(exactly:)),
             batteryMeasuredAt: row.integer(14).map(UTCTime.init(milliseconds:)),
-            pressCount: pressCount, sequence: sequence, heard: heard,
-            triggerMode: triggerMode.flatMap(TriggerMode.init),
+            pressCount: Tally(clamping: pressCount), sequence: Tally(clamping: sequence),
+            heard: Tally(clamping: heard).value, triggerMode: triggerMode.flatMap(TriggerMode.init),
             settings: ButtonSettings(
                 latencyMode: latencyMode, autoDisconnectTime: row.integer(21).flatMap(UInt16.init(exactly:)),
                 nicknameChosenAt: row.integer(22).flatMap(UInt64.init(exactly:)),
                 isConnectionWanted: isConnectionWanted != 0, ledMode: ledMode),
             dials: dials, isBatteryLow: isBatteryLow != 0, recogniser: recogniser)
+        if ![pressCount, sequence, heard].allSatisfy(Tally.range.contains) { repaired() }
     }
 }
 
 extension StoredRun {
     fileprivate init?(_ row: DatabaseRow) {
-        guard let id = row.integer(0), let rule = row.text(1), let buttonText = row.text(2),
+        guard let id = row.integer(0), Tally.range.contains(id), let rule = row.text(1), let buttonText = row.text(2),
             let event = EventCursor(row, 3, 4, 6), let startedAt = row.integer(5)
         else { return nil }
         let button = ButtonID(buttonText)
         // A run nobody pressed for has none.
         guard button != nil || buttonText.isEmpty else { return nil }
         self.init(
-            id: UInt64(bitPattern: id), rule: rule, button: button, event: event,
+            id: UInt64(id), rule: rule, button: button, event: event,
             startedAt: UTCTime(milliseconds: startedAt))
     }
 }

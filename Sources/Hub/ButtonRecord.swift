@@ -16,8 +16,8 @@ struct ButtonRecord: Hashable, Sendable {
     /// As a flicd told it.
     var toldBatteryPercentage: Int?
     var batteryMeasuredAt: UTCTime?
-    var pressCount: Int64
-    var sequence: Int64
+    var pressCount: Tally
+    var sequence: Tally
     var hearing: Hearing
     /// What was set at run time; the rules may fix another.
     var triggerMode: TriggerMode?
@@ -50,13 +50,15 @@ struct ButtonRecord: Hashable, Sendable {
         batteryMeasuredAt = stored.batteryMeasuredAt
         pressCount = stored.pressCount
         sequence = stored.sequence
-        hearing = Hearing(recorded: min(max(0, stored.heard), stored.sequence))
+        hearing = Hearing(recorded: min(max(0, stored.heard), stored.sequence.value))
         triggerMode = stored.triggerMode
         settings = stored.settings
         dials = stored.dials
         batteryAlarm = BatteryAlarm(isLow: stored.isBatteryLow)
         restoredTrain = stored.recogniser
     }
+
+    mutating func countPress() { pressCount = pressCount.next }
 
     /// What `Buttons` needs of it; `nil`: it comes from elsewhere.
     var known: KnownButton? {

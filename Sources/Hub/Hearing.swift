@@ -30,11 +30,11 @@ struct Hearing: Hashable, Sendable {
 
 extension ButtonRecord {
     /// Up to here all have been heard.
-    var heard: Int64 { hearing.heard(of: sequence) }
+    var heard: Int64 { hearing.heard(of: sequence.value) }
 
     /// - Parameter messageCount: of those whose end is waited for.
     mutating func giveOutNumber(messageCount: Int) {
-        sequence += 1
-        hearing.opened(sequence, messageCount: messageCount)
+        sequence = sequence.next
+        hearing.opened(sequence.value, messageCount: messageCount)
     }
 }

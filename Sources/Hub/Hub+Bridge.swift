@@ -31,7 +31,7 @@ extension Hub {
             id: record.identity.id, name: record.displayName, state: record.state.rawValue,
             batteryMillivolts: record.batteryMillivolts, batteryPercentage: record.toldBatteryPercentage,
             isBatteryLow: record.batteryAlarm.isLow,
-            pressCount: record.pressCount, lastSeen: lastSeen(record), rssi: record.rssi,
+            pressCount: record.pressCount.value, lastSeen: lastSeen(record), rssi: record.rssi,
             triggerMode: chosenMode(of: record), latencyMode: record.latencyMode,
             nickname: record.identity.nickname, firmwareVersion: record.identity.firmwareVersion,
             offeredVersion: offeredFirmware(for: record)?.version, updatePercentage: record.updatePercentage,
@@ -115,7 +115,7 @@ extension Hub {
     // MARK: The log
 
     /// The id of messages, and of records, whose fate nobody asks for.
-    static let nobody: UInt64 = 0
+    package static let nobody: UInt64 = 0
 
     /// Whether a line of that level is written: on the path of a press none is made for nobody.
     func isLogged(_ level: LogLevel) -> Bool { level.isAtLeast(logLevel) }

@@ -39,12 +39,12 @@ extension Hub {
     /// Messages that a process left behind when it ended are not sent: they may have arrived. They count as heard when the
     /// broker has the report: a process that dies before that leaves it to the next.
     mutating func reportUnheard(of button: ButtonID, at now: Instant) {
-        guard configuration.hasBroker, let record = buttons[button], record.hearing.recorded < record.sequence
+        guard configuration.hasBroker, let record = buttons[button], record.hearing.recorded < record.sequence.value
         else { return }
         let first = record.hearing.recorded + 1
-        let count = record.sequence - record.hearing.recorded
+        let count = record.sequence.value - record.hearing.recorded
         let messages =
-            count == 1 ? "1 message (seq \(first))" : "\(count) messages (seq \(first) to \(record.sequence))"
+            count == 1 ? "1 message (seq \(first))" : "\(count) messages (seq \(first) to \(record.sequence.value))"
         log(
             .warning,
             "\(label(of: button)): \(messages) may not have reached the broker before a crash, a power cut or a restart; "
@@ -52,7 +52,7 @@ extension Hub {
         buttons[button]?.hearing.opened(first)
         let data: JSONValue = [
             "rule": .null, "run": .null, "button": .string(button.description), "first_seq": .integer(first),
-            "last_seq": .integer(record.sequence),
+            "last_seq": .integer(record.sequence.value),
         ]
         publish(
             topics.bridgeMessage("interrupted", data), patience: .seconds(3600), mayRepeat: true,

@@ -33,34 +33,63 @@ extension Hub {
 
     mutating func synced(_ token: UInt64, _ success: Bool, at now: Instant) {
         if success {
-            // One that began before the fault says nothing of it.
-            if let fault = latestStoreFault, token > fault { storeMended() }
+            // A sync requested before the failed record does not prove that the record reached the disk.
+            if let fault = latestStoreFault, token > fault { storeMended(at: now) }
         } else {
-            recordFailed(token, "The disk refuses to take the state directory's data (sync failed).", at: now)
+            recordFailed(
+                token, "The disk refuses to take the state directory's data (sync failed)", .memory, at: now)
         }
         guard let waiting = awaitingSync.removeValue(forKey: token), success else { return }
         advanceButtons(.synced(waiting.button, waiting.cursor), at: now)
     }
 
-    /// The button is not told: it keeps the event, and brings it again at its next connection. What could not be
-    /// recorded goes with the next record, and one is made for it when nothing happens.
-    mutating func recordFailed(_ token: UInt64, _ reason: String, at now: Instant) {
-        awaitingSync[token] = nil
-        if storeFault != reason { log(.error, reason) }
-        storeFault = reason
-        // One without a token is of this moment.
+    /// The database did not take a record, which is tried again with the next one, and by itself with longer and longer
+    /// waits. A button whose event is not on the disk is not told so: it keeps the event until the store is mended.
+    mutating func recordFailed(_ token: UInt64, _ reason: String, _ refuge: RecordRefuge, at now: Instant) {
+        if refuge != .disk, let waiting = awaitingSync.removeValue(forKey: token) {
+            heldBack[waiting.button] = waiting.cursor
+        }
+        let fault = "\(reason); \(refuge.consequence)"
+        if storeFault != fault { log(.error, fault) }
+        storeFault = fault
+        // A record without a token failed just now.
         latestStoreFault = token == Hub.nobody ? nextToken - 1 : token
+        if refuge == .nowhere { stopListening(at: now) } else { listenAgain() }
         guard deadlines.deadline(of: .store) == nil else { return }
         deadlines.set(.store, at: now + storeWait)
         storeWait = min(storeWait * 2, Hub.storeRetry.upperBound)
     }
 
-    private mutating func storeMended() {
+    /// Everything that was recorded is on the disk, so every button may forget what was held back.
+    private mutating func storeMended(at now: Instant) {
         storeFault = nil
         latestStoreFault = nil
         storeWait = Hub.storeRetry.lowerBound
         deadlines.cancel(.store)
         log(.info, "what could not be kept is on the disk now")
+        let safe = heldBack.sorted { $0.key < $1.key }
+        heldBack = [:]
+        for (button, cursor) in safe { advanceButtons(.synced(button, cursor), at: now) }
+        listenAgain()
+    }
+
+    private mutating func listenAgain() {
+        guard isDeaf else { return }
+        isDeaf = false
+        // Before `start` it was not opened yet.
+        if configuration.hasTransport, startedAt != nil, !isFinished { effects.append(.openTransport) }
+    }
+
+    /// Ends all links: a press that is not delivered stays in its button, and is judged by its age when it comes.
+    private mutating func stopListening(at now: Instant) {
+        guard !isDeaf else { return }
+        isDeaf = true
+        switch adapter {
+        case .closed, .down: deadlines.cancel(.transport)
+        case .starting, .ready:
+            effects.append(.closeTransport)
+            transportClosed("The adapter is closed until presses can be recorded.", .absent, at: now)
+        }
     }
 
     /// The record of everything processed so far.
@@ -136,7 +165,7 @@ extension Hub {
         guard let word = recognised.what.word, !recognised.isFurtherStage, buttons[button] != nil else { return }
         // A hold and a release have happened when they were found; their press began before.
         let at = wallClock(at: recognised.at + recognised.heldFor)
-        if recognised.what == .down { buttons[button]?.pressCount += 1 }
+        if recognised.what == .down { buttons[button]?.countPress() }
         if isWatched { reports.lines.append(eventLine(word, recognised, at: at)) }
         let policy = engine.queuedPolicy(of: button)
         let isFresh = policy.admits(queued: recognised.wasQueued, age: recognised.age)
@@ -148,8 +177,8 @@ extension Hub {
         if !isFresh { metrics.stale += 1 }
         guard let record = buttons[button] else { return }
         let report = PressReport(
-            button: button, name: record.displayName, sequence: record.sequence,
-            pressCount: record.pressCount, at: at, wasQueued: recognised.wasQueued, age: recognised.age,
+            button: button, name: record.displayName, sequence: record.sequence.value,
+            pressCount: record.pressCount.value, at: at, wasQueued: recognised.wasQueued, age: recognised.age,
             part: recognised.part, turn: recognised.turn)
         reports.messages.append(
             Reports.Message(

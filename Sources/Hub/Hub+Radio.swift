@@ -112,11 +112,17 @@ extension Hub {
         say(.bridgeInfo)
         advanceButtons(.transportClosed, at: now)
         tellFlicdController(at: now)
-        deadlines.set(.transport, at: now + transportWait)
-        if isNews || transportWait < Hub.transportRetry.upperBound {
-            log(.error, "\(configuration.transport): \(reason) Trying again in \(transportWait.milliseconds / 1000) s.")
+        if isDeaf {
+            // `storeMended` opens it.
+            deadlines.cancel(.transport)
+        } else {
+            deadlines.set(.transport, at: now + transportWait)
+            if isNews || transportWait < Hub.transportRetry.upperBound {
+                let wait = transportWait.milliseconds / 1000
+                log(.error, "\(configuration.transport): \(reason) Trying again in \(wait) s.")
+            }
+            transportWait = min(transportWait * 2, Hub.transportRetry.upperBound)
         }
-        transportWait = min(transportWait * 2, Hub.transportRetry.upperBound)
         tell(["kind": "adapter", "state": .string(adapter.word), "reason": .string(reason)])
         sayStatus()
     }

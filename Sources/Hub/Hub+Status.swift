@@ -51,7 +51,8 @@ extension Hub {
             "buttons": [
                 "paired": .integer(Int64(buttons.count)),
                 "ready": .integer(Int64(buttons.values.count { $0.state == .ready })),
-                "presses": .integer(buttons.values.reduce(0) { $0 + $1.pressCount }),
+                "presses": .integer(
+                    buttons.values.reduce(0 as Tally) { Tally(clamping: $0.value + $1.pressCount.value) }.value),
                 "battery_low": .array(
                     buttons.values.filter(\.batteryAlarm.isLow).map(\.identity.id).sorted().map {
                         .string(label(of: $0))
@@ -119,7 +120,7 @@ extension Hub {
             "rssi": record.rssi.map { .integer(Int64($0)) } ?? .null,
             "source": record.source.map { .string($0) } ?? .null,
             "paired_at": .string(record.pairedAt.description),
-            "press_count": .integer(record.pressCount),
+            "press_count": .integer(record.pressCount.value),
             "last_seen": lastSeen(record).map { .string($0.description) } ?? .null,
         ]
         var members = common.map { JSONValue.Member($0, $1) }

@@ -18,8 +18,14 @@ package import Rules
 /// | `sync`        | begun at once; takes as long as the disk takes, and nothing waits for it but …         |
 /// | `send`        | … the acknowledgement to the button, when `synced` has come in                         |
 ///
-/// A record that could not be written leaves the event unacknowledged: the button keeps it, and the fault shows. It is
-/// tried again with the next record, and by itself until it succeeds.
+/// A record that the database does not take goes with the next one, and is tried again until it succeeds; the fault shows.
+/// What becomes of presses until then depends on where the edge could put the record instead (`RecordRefuge`):
+///
+/// | the record is  | presses are handled | acknowledged               |
+/// |----------------|---------------------|----------------------------|
+/// | `disk`         | yes                 | yes, once that is synced   |
+/// | `memory`       | yes                 | when the database has them |
+/// | `nowhere`      | no: links are ended | when the database has them |
 package struct Hub: Sendable {
     package enum Input: Hashable, Sendable {
         /// Once, before anything else.
@@ -59,8 +65,9 @@ package struct Hub: Sendable {
         case firmwareFiles([FirmwareFile])
         /// The answer to `readFirmware`.
         case firmwareRead(UInt64, FirmwareReading)
-        /// The record could not be written, and waits for the next one; a sentence for people.
-        case recordFailed(UInt64, String)
+        /// The database did not take the record, which goes with the next one; a sentence for people, and where the
+        /// record is until then. Before `start`, with `Hub.nobody`: the database takes none.
+        case recordFailed(UInt64, String, RecordRefuge = .memory)
         /// Everything recorded up to this `sync` is on disk, or could not be brought there.
         case synced(UInt64, Bool)
 
@@ -183,9 +190,13 @@ package struct Hub: Sendable {
     var firmwareReads: [UInt64: ButtonID] = [:]
     var jobs: [UInt64: Job] = [:]
     var awaitingSync: [UInt64: Acknowledgement] = [:]
+    /// Up to where each button is acknowledged when the store is mended.
+    var heldBack: [ButtonID: EventCursor] = [:]
     var nextToken: UInt64 = 1
     /// Why the store cannot be written, when it cannot.
     var storeFault: String? { didSet { metrics.isOutdated = true } }
+    /// The adapter stays closed: what is pressed could not be recorded.
+    var isDeaf = false
     /// The record or the sync that failed last.
     var latestStoreFault: UInt64?
     var storeWait = Hub.storeRetry.lowerBound
@@ -278,7 +289,7 @@ package struct Hub: Sendable {
         case .logLevel(let level): setLogLevel(level)
         case .firmwareFiles(let files): firmwareFilesChanged(files, at: now)
         case .firmwareRead(let id, let reading): firmwareRead(id, reading, at: now)
-        case .recordFailed(let token, let reason): recordFailed(token, reason, at: now)
+        case .recordFailed(let token, let reason, let refuge): recordFailed(token, reason, refuge, at: now)
         case .synced(let token, let success): synced(token, success, at: now)
 
         case .controlLine(let client, let line): controlLine(line, from: client, at: now)
@@ -317,7 +328,7 @@ package struct Hub: Sendable {
         buttonsChanged(at: now)
         for button in buttons.keys.sorted() { reportUnheard(of: button, at: now) }
         startFlicd(at: now)
-        if configuration.hasTransport { effects.append(.openTransport) }
+        if configuration.hasTransport, !isDeaf { effects.append(.openTransport) }
         startSources(at: now)
         writeMetrics(at: now)
     }

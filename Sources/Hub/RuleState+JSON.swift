@@ -93,13 +93,13 @@ extension WaitingRun {
     }
 
     package init?(stored json: JSONValue) {
-        guard let run = json["run"]?.integerValue.flatMap({ UInt64(exactly: $0) }),
+        guard let run = json["run"]?.integerValue.flatMap({ Tally($0) }),
             let rule = json["rule"]?.stringValue, let fingerprint = json["fingerprint"]?.stringValue,
             let occurrence = json["occurrence"].flatMap({ Occurrence(stored: $0) }),
             let endsAt = json["ends_at_ms"]?.integerValue, let saved = json["saved"]?.stringValue
         else { return nil }
         self.init(
-            run: RunID(rawValue: run), rule: rule, fingerprint: fingerprint, occurrence: occurrence,
+            run: RunID(rawValue: UInt64(run.value)), rule: rule, fingerprint: fingerprint, occurrence: occurrence,
             endsAt: UTCTime(milliseconds: endsAt), saved: saved)
     }
 }

@@ -49,9 +49,9 @@ package struct StoredButton: Hashable, Sendable {
     package var batteryPercentage: Int?
     package var batteryMeasuredAt: UTCTime?
     /// How often it went down.
-    package var pressCount: Int64
+    package var pressCount: Tally
     /// The number of the last event that was published.
-    package var sequence: Int64
+    package var sequence: Tally
     /// Up to this number all of them were heard, or given up.
     package var heard: Int64
     /// `nil`: derived from the rules.
@@ -71,7 +71,7 @@ package struct StoredButton: Hashable, Sendable {
         identity: ButtonIdentity, name: String? = nil, pairing: Pairing?, source: String? = nil, pairedAt: UTCTime,
         cursor: EventCursor = EventCursor(), isAdvertisingConfigured: Bool = false,
         batteryMillivolts: Int? = nil, batteryPercentage: Int? = nil, batteryMeasuredAt: UTCTime? = nil,
-        pressCount: Int64 = 0, sequence: Int64 = 0,
+        pressCount: Tally = 0, sequence: Tally = 0,
         heard: Int64? = nil, triggerMode: TriggerMode? = nil, settings: ButtonSettings = ButtonSettings(),
         dials: [Dial: Int] = [:], isBatteryLow: Bool = false, recogniser: String = ""
     ) {
@@ -87,7 +87,7 @@ package struct StoredButton: Hashable, Sendable {
         self.batteryMeasuredAt = batteryMeasuredAt
         self.pressCount = pressCount
         self.sequence = sequence
-        self.heard = heard ?? sequence
+        self.heard = heard ?? sequence.value
         self.triggerMode = triggerMode
         self.settings = settings
         self.dials = dials
@@ -127,7 +127,7 @@ package enum StoreChange: Hashable, Sendable {
     case removeButton(ButtonID)
     /// The record of an event: what was counted, and the press train it left undecided. A new boot id also
     /// takes back `isAdvertisingConfigured`, which lasts for one boot.
-    case progress(ButtonID, EventCursor, recogniser: String, pressCount: Int64, sequence: Int64, heard: Int64)
+    case progress(ButtonID, EventCursor, recogniser: String, pressCount: Tally, sequence: Tally, heard: Int64)
     case heard(ButtonID, Int64)
     /// `nextRun` is beyond this run from here on.
     case runStarted(StoredRun)
@@ -146,4 +146,23 @@ package enum StoreChange: Hashable, Sendable {
     case settings(ButtonID, ButtonSettings)
     /// Of all its dials that ever moved.
     case dials(ButtonID, [Dial: Int])
+}
+
+/// Where a record is that the database would not take, until it does.
+package enum RecordRefuge: String, CaseIterable, Hashable, Sendable {
+    /// In a file that a sync brings to the disk, as it does a record in the database.
+    case disk
+    /// In a file that the end of the process leaves, and a power cut may not.
+    case memory
+    /// Nowhere but in the process: after its end, what the record says would happen again.
+    case nowhere
+
+    /// What becomes of presses meanwhile; the end of a sentence about what is wrong.
+    package var consequence: String {
+        switch self {
+        case .disk: "until then presses are handled and recorded in \"tryck.reserve\""
+        case .memory: "until then presses are handled, and the buttons keep them as well"
+        case .nowhere: "until then no press is handled, and the buttons keep them"
+        }
+    }
 }

@@ -188,7 +188,7 @@ struct DamagedStoreTests {
             try await withReactor {
                 let store = try openStore(directory)
                 try store.apply([.putButton(.example(1))])
-                try store.database.setInstallationID(id)
+                try store.database?.setInstallationID(id)
             }
             let (state, notices) = try await withReactor {
                 let store = try openStore(directory, entropy: 0xBEEF)

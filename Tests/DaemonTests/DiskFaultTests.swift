@@ -80,6 +80,7 @@ struct DiskFaultTests {
         var store: StoreEdge?
         do {
             store = try open(disk)
+            failure = store?.fault?.description
         } catch {
             failure = error.description
             disk.mend()

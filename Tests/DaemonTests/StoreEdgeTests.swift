@@ -139,15 +139,15 @@ struct StoreEdgeTests {
             let button = StoredButton.example(1)
             try store.apply([.putButton(button)])
             // Room for a few more pages and not for this.
-            let pages = try store.database.rows("PRAGMA page_count") { $0.integer(0) }
-            try store.database.run("PRAGMA max_page_count = \(pages[0] + 1)")
+            let pages = try #require(store.database).rows("PRAGMA page_count") { $0.integer(0) }
+            try store.database?.run("PRAGMA max_page_count = \(pages[0] + 1)")
             let long = String(repeating: "x", count: 100_000)
             #expect(throws: StoreFailure.diskFull(path: directory.path + "/tryck.sqlite")) {
                 try store.apply([.name(button.id, "new name"), .runStarted(.example(1, button.id, rule: long))])
             }
             #expect(try store.load() == StoredState(installationID: "05a1", buttons: [button]))
             // And it goes on when there is room again.
-            try store.database.run("PRAGMA max_page_count = 100000")
+            try store.database?.run("PRAGMA max_page_count = 100000")
             try store.apply([.name(button.id, "new name")])
             #expect(try store.load().buttons.map(\.name) == ["new name"])
         }
@@ -158,7 +158,7 @@ struct StoreEdgeTests {
         let directory = TemporaryDirectory()
         try await withReactor {
             let store = try openStore(directory)
-            try store.database.run("PRAGMA query_only = 1")
+            try store.database?.run("PRAGMA query_only = 1")
             #expect(throws: StoreFailure.readOnly(path: directory.path + "/tryck.sqlite")) {
                 try store.apply([.putButton(.example(1))])
             }
@@ -194,7 +194,8 @@ struct StoreEdgeTests {
                 try store.apply([
                     .progress(
                         StoredButton.example(1).id, EventCursor(bootID: 1, eventCount: UInt32(count)),
-                        recogniser: "\(count)", pressCount: Int64(count), sequence: Int64(count),
+                        recogniser: "\(count)", pressCount: Tally(clamping: count),
+                        sequence: Tally(clamping: count),
                         heard: Int64(count)),
                     .runStarted(.example(UInt64(count), StoredButton.example(1).id)),
                 ])
@@ -210,7 +211,7 @@ struct StoreEdgeTests {
                 #expect(cutStore.notices.isEmpty)
                 let count = state.runs.count
                 #expect(state.nextRun == UInt64(count + 1))
-                if count > 0 { #expect(state.buttons.map(\.pressCount) == [Int64(count)]) }
+                if count > 0 { #expect(state.buttons.map(\.pressCount) == [Tally(clamping: count)]) }
             }
         }
     }

@@ -139,7 +139,7 @@ struct StoreFilesTests {
         try await withReactor {
             let store = try openStore(directory)
             try store.apply([.putButton(.example(1))])
-            try store.database.run("PRAGMA user_version = 7")
+            try store.database?.run("PRAGMA user_version = 7")
         }
         let failure = StoreFailure.newerSchema(path: file, found: 7, known: StoreSchema.version)
         try await withReactor { #expect(throws: failure) { try openStore(directory) } }
@@ -174,16 +174,43 @@ struct StoreFilesTests {
             for (number, edit) in edits.enumerated() {
                 let button = StoredButton.example(UInt64(number))
                 try store.apply([.putButton(button)])
-                try store.database.run("UPDATE buttons SET \(edit) WHERE id = ?", .text(button.id.description))
+                try store.database?.run("UPDATE buttons SET \(edit) WHERE id = ?", .text(button.id.description))
             }
             try store.apply([.putButton(.example(99)), .runStarted(.example(1, StoredButton.example(99).id))])
-            try store.database.run("UPDATE runs SET button = 'kitchen'")
+            try store.database?.run("UPDATE runs SET button = 'kitchen'")
             let state = try store.load()
             #expect(state.buttons == [.example(99)])
             #expect(state.runs.isEmpty)
             #expect(store.notices.count == edits.count + 1)
             #expect(store.notices.contains(.unreadable(table: "buttons", row: "80e4da000000")))
             #expect(store.notices.contains(.unreadable(table: "runs", row: "1")))
+        }
+    }
+
+    @Test("a number that cannot be is taken for the nearest that can, and said; the button and the others stay")
+    func repairedNumbers() async throws {
+        let directory = TemporaryDirectory()
+        try await withReactor {
+            let store = try openStore(directory)
+            try store.apply([.putButton(.example(1)), .putButton(.example(2))])
+            let top = Tally.range.upperBound
+            for (value, expected) in [(Int64.max, top), (top + 1, top), (top, top), (-1, 0), (.min, 0)] {
+                try store.database?.run(
+                    "UPDATE buttons SET press_count = ?1, seq = ?1, heard = ?1 WHERE id = '80e4da000001'",
+                    .integer(value))
+                try store.database?.run("UPDATE installation SET next_run = ?", .integer(value))
+                let before = store.notices.count
+                let state = try store.load()
+                let tally = Tally(clamping: expected)
+                #expect(state.buttons.map(\.pressCount) == [tally, 2] && state.buttons.map(\.sequence) == [tally, 4])
+                #expect(state.buttons[0].heard == expected && state.nextRun == UInt64(max(1, expected)))
+                let found: [StoreNotice] = [
+                    .repaired(table: "installation", row: "1"), .repaired(table: "buttons", row: "80e4da000001"),
+                ]
+                #expect(Array(store.notices[before...]) == (value == expected ? [] : found))
+            }
+            try store.database?.run("INSERT INTO runs VALUES (9223372036854775807, 'r', '', 0, 0, 0, 0)")
+            #expect(try store.load().runs == [])
         }
     }
 

@@ -45,7 +45,7 @@ struct UnrecordedChangesTests {
         case 2:
             return .progress(
                 id, EventCursor(bootID: 1, eventCount: UInt32(value)), recogniser: "\(value)",
-                pressCount: Int64(value), sequence: Int64(value), heard: Int64(value) - 1)
+                pressCount: Tally(clamping: value), sequence: Tally(clamping: value), heard: Int64(value) - 1)
         case 3: return .name(id, value.isMultiple(of: 3) ? nil : "\(value)")
         case 4: return .settings(id, ButtonSettings(isConnectionWanted: value.isMultiple(of: 2)))
         case 5: return .battery(id, millivolts: value, measuredAt: UTCTime(milliseconds: Int64(value)), isLow: false)

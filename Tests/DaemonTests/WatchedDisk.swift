@@ -27,6 +27,8 @@ enum DiskFault: Hashable, Sendable {
     case callsFrom(Int, errno: Int32)
     /// The sync of this number alone, counted from 0.
     case sync(Int)
+    /// There is no room: what is there can be written over and nothing more.
+    case full
 }
 
 /// Sees every call that changes a file below one directory, from whatever thread, and lets it pass or not.
@@ -63,6 +65,9 @@ final class WatchedDisk: Sendable {
         WatchedDisk.current.withLock { $0 = nil }
     }
 
+    /// From now on, without forgetting what was seen.
+    func fail(_ fault: DiskFault) { state.withLock { $0.fault = fault } }
+
     func note(_ event: DiskEvent) { state.withLock { $0.events.append(event) } }
 
     /// The disk works again.
@@ -71,6 +76,7 @@ final class WatchedDisk: Sendable {
     var events: [DiskEvent] { state.withLock { $0.events } }
     /// How many calls were counted.
     var callCount: Int { state.withLock { $0.callCount } }
+    var syncCount: Int { state.withLock { $0.syncCount } }
 
     private func refusal(of call: disk_call) -> Int32 {
         guard let name = name(call.path), !Self.passing.contains(name) else { return 0 }
@@ -90,10 +96,23 @@ final class WatchedDisk: Sendable {
                 case .call(let number, let errno): state.callCount == number ? errno : 0
                 case .callsFrom(let number, let errno): state.callCount >= number ? errno : 0
                 case .sync(let number): call.operation == DISK_SYNC && state.syncCount == number ? EIO : 0
+                case .full: Self.needsRoom(call) ? ENOSPC : 0
                 }
             if refusal == 0, let event { state.events.append(event) }
             if refusal != 0, call.operation == DISK_SYNC { state.events.append(.syncFailed(name)) }
             return refusal
+        }
+    }
+
+    private static func needsRoom(_ call: disk_call) -> Bool {
+        var information = stat()
+        let length = call.path.map { stat($0, &information) == 0 ? Int64(information.st_size) : -1 } ?? 0
+        return switch call.operation {
+        case DISK_OPEN: call.flags & O_CREAT != 0 && length < 0
+        case DISK_WRITE: call.offset + Int64(call.count) > length
+        case DISK_TRUNCATE: call.offset > length
+        case DISK_MKDIR: true
+        default: false
         }
     }
 

@@ -112,6 +112,22 @@ struct ExportTests {
         }
     }
 
+    @Test("a count that no button can have reached is refused, and the last that can be is taken")
+    func counts() throws {
+        let state = ExportedState(StoredState(installationID: "05a1", buttons: [.example(1)]))
+        let text = String(decoding: try ExportFile.clear(state).encoded(), as: UTF8.self)
+        for (name, good) in [("press_count", "\"press_count\":2"), ("sequence", "\"sequence\":4")] {
+            for bad in [Int64.max, Tally.range.upperBound + 1, -1, .min] {
+                #expect(text.contains(good))
+                #expect(throws: ExportFailure.badMember(name)) {
+                    try ExportFile(decoding: Array(text.replacing(good, with: "\"\(name)\":\(bad)").utf8))
+                }
+            }
+            let last = text.replacing(good, with: "\"\(name)\":\(Tally.range.upperBound)")
+            #expect(throws: Never.self) { try ExportFile(decoding: Array(last.utf8)) }
+        }
+    }
+
     @Test("what only a Duo or a Twist has goes along")
     func models() throws {
         var state = ExportedState(StoredState(installationID: "05a1", buttons: [.example(1)]))
@@ -258,7 +274,9 @@ extension ExportedState {
                 pairedAt: UTCTime(milliseconds: number()),
                 cursor: EventCursor(bootID: number(), eventCount: number()),
                 isAdvertisingConfigured: perhaps(true) ?? false, batteryMillivolts: perhaps(number()),
-                batteryMeasuredAt: perhaps(UTCTime(milliseconds: number())), pressCount: number(), sequence: number(),
+                batteryMeasuredAt: perhaps(UTCTime(milliseconds: number())),
+                pressCount: Tally(clamping: number() as Int64),
+                sequence: Tally(clamping: number() as Int64),
                 triggerMode: TriggerMode.allCases.randomElement(using: &generator).flatMap(perhaps),
                 settings: ButtonSettings(
                     latencyMode: LatencyMode.allCases.randomElement(using: &generator) ?? .normal,

@@ -68,7 +68,7 @@ struct RecordingTests {
         case .firmwareFiles:
             [.firmwareFiles([]), .firmwareFiles([FirmwareFile(model: "flic2", version: .max)])]
         case .firmwareRead: [.firmwareRead(8, .octets([])), .firmwareRead(9, .failed("it is gone."))]
-        case .recordFailed: [.recordFailed(3, "no space")]
+        case .recordFailed: RecordRefuge.allCases.map { .recordFailed(3, "no space", $0) }
         case .synced: [.synced(4, true), .synced(4, false)]
         case .controlLine: [.controlLine(client, Array("{\"request\" : \"status\"}".utf8)), .controlLine(client, [])]
         case .clientGone: [.clientGone(client)]

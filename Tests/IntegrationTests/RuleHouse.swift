@@ -22,7 +22,7 @@ final class RuleHouse {
     static let kitchen = #"kitchen: {address: "80:E4:DA:00:00:01"}"#
 
     /// Standard input goes to the control socket, and what comes from there to standard output.
-    private static let client = """
+    static let client = """
         import socket, sys, threading
         control = socket.socket(socket.AF_UNIX)
         control.connect(sys.argv[1])

@@ -38,7 +38,7 @@ struct HeardScenarioTests {
 
     /// What was recorded: the number of the last message, and up to which all were heard.
     private static func kept(_ house: Household) -> [Int64] {
-        house.store.state.buttons.first.map { [$0.sequence, $0.heard] } ?? []
+        house.store.state.buttons.first.map { [$0.sequence.value, $0.heard] } ?? []
     }
 
     @Test("killed before the broker has acknowledged them, they are told of once, and not sent again")
@@ -201,7 +201,7 @@ struct HeardScenarioTests {
         Self.click(&house)
         house.diskIsFull = true
         house.wait(.milliseconds(1100))
-        #expect(house.logged.contains("no space left"))
+        #expect(house.logged.contains { $0.hasPrefix("no space left") })
         #expect(Self.kept(house) != [3, 3])
         house.diskIsFull = false
         house.wait(.seconds(2))
@@ -248,7 +248,7 @@ struct HeardScenarioTests {
         let pressed = Self.topics.dropFirst().flatMap { house.payloads(on: $0) }
         #expect(Set(pressed).count == pressed.count)
         let reports = Self.reports(house)
-        let last = house.store.state.buttons.first?.sequence ?? 0
+        let last = house.store.state.buttons.first?.sequence.value ?? 0
         for number in 1...max(1, last) {
             #expect(numbers.contains(number) || reports.contains { $0.contains(number) }, "\(number) of \(last)")
         }

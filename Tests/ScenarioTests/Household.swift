@@ -47,6 +47,8 @@ struct Household {
     /// The broker takes messages and acknowledges none.
     var brokerIsSilent = false
     var diskIsFull = false
+    /// Where records go meanwhile.
+    var refuge = RecordRefuge.disk
     /// A program that was started ends at once.
     var programsEnd = true
     /// Every attempt to open the adapter fails.
@@ -78,7 +80,7 @@ struct Household {
     private var transportIsOpen = false
     private var hubInputs: [Hub.Input] = []
     private var worldInputs: [SimulatedWorld.Input] = []
-    private var slowSyncs: [(token: UInt64, store: Store)] = []
+    private var slowSyncs: [(token: UInt64, store: Store, reserve: [StoreChange])] = []
     private var slowLoads: [UInt64] = []
     private(set) var unacknowledged: [UInt64] = []
     private var running: [UInt64] = []
@@ -87,6 +89,9 @@ struct Household {
     private var failedRecords: Set<UInt64> = []
     /// What goes with the next record.
     private var unrecorded: [StoreChange] = []
+    /// What of that is in the reserve, and what of it a power cut leaves.
+    private var reserve: [StoreChange] = []
+    private var syncedReserve: [StoreChange] = []
 
     static let kitchen = SimulatedButtonDescription(
         name: "kitchen", address: BluetoothAddress("80:E4:DA:00:00:01"), serial: "BA00-K00001", isPublic: true)
@@ -134,6 +139,7 @@ struct Household {
         if isWitnessed { give(.controlLine(.init(rawValue: 9), Array(#"{"request":"watch"}"#.utf8))) }
         give(.wallClock(clock))
         give(.entropy(random.bytes(2048)))
+        if diskIsFull { give(.recordFailed(Hub.nobody, "no space left", refuge)) }
         give(.start)
         if brokerIsUp, configuration.hasBroker { give(.brokerConnected) }
         settle()
@@ -164,12 +170,14 @@ struct Household {
 
     private mutating func die(isPowerCut: Bool) {
         see(.died(isPowerCut: isPowerCut))
-        if isPowerCut { store = synced }
+        if isPowerCut { (store, reserve) = (synced, syncedReserve) }
+        // The start brings it into the database, or reads both where that cannot be written.
+        store.apply(reserve)
+        unrecorded = reserve
         isDead = true
         end = nil
         hubTimer = nil
         hubInputs = []
-        unrecorded = []
         slowSyncs = []
         slowLoads = []
         unacknowledged = []
@@ -302,7 +310,7 @@ struct Household {
 
     mutating func finishSyncs(success: Bool = true) {
         for sync in slowSyncs {
-            if success { synced = sync.store }
+            if success { (synced, syncedReserve) = (sync.store, sync.reserve) }
             give(.synced(sync.token, success))
         }
         slowSyncs = []
@@ -430,18 +438,20 @@ struct Household {
             journal.append("record")
             unrecorded += changes
             if diskIsFull {
-                see(.recordFailed)
-                failedRecords.insert(token)
-                give(.recordFailed(token, "no space left"))
+                if refuge == .nowhere { see(.recordFailed) } else { reserve = unrecorded.filter(\.isReserved) }
+                if refuge != .disk { failedRecords.insert(token) }
+                give(.recordFailed(token, "no space left", refuge))
             } else {
                 store.apply(unrecorded)
-                unrecorded = []
+                (unrecorded, reserve) = ([], [])
             }
         case .sync(let token):
             journal.append("sync")
             guard !failedRecords.contains(token) else { break }
-            guard !syncsAreSlow else { return slowSyncs.append((token, store)) }
-            synced = store
+            // One in memory is gone with the power.
+            let reserve = refuge == .disk ? reserve : syncedReserve
+            guard !syncsAreSlow else { return slowSyncs.append((token, store, reserve)) }
+            (synced, syncedReserve) = (store, reserve)
             give(.synced(token, true))
         case .subscribe(let filters):
             subscriptions.formUnion(filters.map(\.topicFilter))
@@ -499,9 +509,11 @@ struct Household {
             let name = description.name
             guard let memory = world.eventMemory(of: name), memory != memories[name] else { continue }
             let former = memories.updateValue(memory, forKey: name)
+            var disk = synced
+            disk.apply(syncedReserve)
             see(
                 .remembered(
-                    name, from: former, to: memory, onDisk: synced.cursor(of: ButtonID(description.wantedAddress))))
+                    name, from: former, to: memory, onDisk: disk.cursor(of: ButtonID(description.wantedAddress))))
         }
     }
 
@@ -531,5 +543,17 @@ struct Household {
 
     func payloads(on topicName: String) -> [String] {
         published.filter { $0.topicName == topicName }.map { String(decoding: $0.payload, as: UTF8.self) }
+    }
+}
+
+extension StoreChange {
+    /// Whether a reserve holds it: what P1 and P2 rest on.
+    fileprivate var isReserved: Bool {
+        switch self {
+        case .progress, .heard, .runStarted, .runEnded, .rules: true
+        case .putButton, .removeButton, .advertisingConfigured, .battery, .batteryPercentage, .firmware, .model,
+            .nickname, .name, .source, .triggerMode, .settings, .dials:
+            false
+        }
     }
 }

@@ -10,7 +10,7 @@ enum Sight {
     case died(isPowerCut: Bool)
     /// The hub did it, and it was carried out.
     case effect(Hub.Effect)
-    /// The latest effect, a record, could not be written.
+    /// The latest effect, a record, is nowhere but in the process.
     case recordFailed
     /// A hand swiped, or turned something.
     case hand(SimulatedWorld.Input)

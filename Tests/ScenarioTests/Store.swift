@@ -8,55 +8,5 @@ struct Store {
 
     func cursor(of id: ButtonID) -> EventCursor? { state.buttons.first { $0.id == id }?.cursor }
 
-    mutating func apply(_ changes: [StoreChange]) {
-        for change in changes {
-            switch change {
-            case .putButton(let button):
-                state.buttons.removeAll { $0.id == button.id }
-                state.buttons.append(button)
-            case .removeButton(let id): state.buttons.removeAll { $0.id == id }
-            case .progress(let id, let cursor, let recogniser, let pressCount, let sequence, let heard):
-                update(id) {
-                    if $0.cursor.bootID != cursor.bootID { $0.isAdvertisingConfigured = false }
-                    $0.cursor = cursor
-                    $0.recogniser = recogniser
-                    $0.pressCount = pressCount
-                    $0.sequence = sequence
-                    $0.heard = heard
-                }
-            case .heard(let id, let heard): update(id) { $0.heard = heard }
-            case .runStarted(let run):
-                state.runs.append(run)
-                state.nextRun = max(state.nextRun, run.id + 1)
-            case .runEnded(let id): state.runs.removeAll { $0.id == id }
-            case .rules(let change): state.rules.apply(change)
-            case .advertisingConfigured(let id, let value): update(id) { $0.isAdvertisingConfigured = value }
-            case .battery(let id, let millivolts, let at, let isLow):
-                update(id) {
-                    $0.batteryMillivolts = millivolts
-                    $0.batteryMeasuredAt = at
-                    $0.isBatteryLow = isLow
-                }
-            case .batteryPercentage(let id, let percentage, let at, let isLow):
-                update(id) {
-                    $0.batteryPercentage = percentage
-                    $0.batteryMeasuredAt = at
-                    $0.isBatteryLow = isLow
-                }
-            case .firmware(let id, let version): update(id) { $0.identity.firmwareVersion = version }
-            case .model(let id, let model): update(id) { $0.identity.model = model }
-            case .nickname(let id, let nickname): update(id) { $0.identity.nickname = nickname }
-            case .name(let id, let name): update(id) { $0.name = name }
-            case .source(let id, let source): update(id) { $0.source = source }
-            case .triggerMode(let id, let mode): update(id) { $0.triggerMode = mode }
-            case .settings(let id, let settings): update(id) { $0.settings = settings }
-            case .dials(let id, let dials): update(id) { $0.dials = dials }
-            }
-        }
-    }
-
-    private mutating func update(_ id: ButtonID, _ body: (inout StoredButton) -> Void) {
-        guard let index = state.buttons.firstIndex(where: { $0.id == id }) else { return }
-        body(&state.buttons[index])
-    }
+    mutating func apply(_ changes: [StoreChange]) { state.apply(changes) }
 }

@@ -1,5 +1,6 @@
 import ButtonModel
 import Expressions
+import Flic
 import Hub
 import JSON
 import Rules
@@ -17,6 +18,8 @@ struct StoreFaultScenarioTests {
             actions: [{set: {count: "{{ variables.count + 1 }}"}}, {publish: {topic: out, payload: "{{ variables.count }}"}}]
         """
 
+    private static let full = "no space left; \(RecordRefuge.disk.consequence)"
+
     private static func faults(_ house: inout Household) -> [String] {
         house.ask(#"{"request":"status"}"#)
         return (house.data["faults"]?.arrayValue ?? []).compactMap(\.stringValue)
@@ -30,8 +33,8 @@ struct StoreFaultScenarioTests {
         house.press("kitchen", .click)
         house.wait(.seconds(5))
         #expect(house.payloads(on: "out") == ["1"])
-        #expect(Self.faults(&house) == ["no space left"])
-        #expect(house.logged.count { $0 == "no space left" } == 1)
+        #expect(Self.faults(&house) == [Self.full])
+        #expect(house.logged.count { $0 == Self.full } == 1)
         #expect(house.store.state.buttons.isEmpty)
         // Whatever the wait has become by now.
         house.wait(.seconds(1000))
@@ -81,7 +84,7 @@ struct StoreFaultScenarioTests {
         house.press("kitchen", .up)
         house.wait(.milliseconds(500))
         house.finishSyncs()
-        #expect(Self.faults(&house) == ["no space left"])
+        #expect(Self.faults(&house) == [Self.full])
         house.diskIsFull = false
         house.syncsAreSlow = false
         house.wait(.seconds(5))
@@ -96,5 +99,104 @@ struct StoreFaultScenarioTests {
         #expect(Self.faults(&house) == [sentence])
         house.pairAll()
         #expect(Self.faults(&house) == [])
+    }
+
+    /// Everything that happened is acted on once, and the button forgets it.
+    private static let accepting: HouseRules = """
+        version: 1
+        buttons: {kitchen: {address: 80:E4:DA:00:00:01, queued: accept}}
+        rules:
+          - id: count
+            triggers: {button: kitchen, event: click}
+            actions: [{publish: {topic: out}}]
+        """
+
+    private static func unacknowledged(_ house: Household) -> Int {
+        house.world.eventMemory(of: "kitchen")?.stored.count ?? 0
+    }
+
+    @Test(
+        "three presses on a full disk, then the process is killed or the power cut: none is handled a second time",
+        arguments: [false, true])
+    func killed(isPowerCut: Bool) {
+        var house = Household([Household.kitchen], rules: Self.accepting)
+        house.pairAll()
+        house.diskIsFull = true
+        for _ in 0..<3 {
+            house.press("kitchen", .click)
+            house.wait(.seconds(2))
+        }
+        #expect(house.payloads(on: "out").count == 3)
+        // They are on the disk, and the button need not keep them.
+        #expect(Self.unacknowledged(house) == 0)
+        if isPowerCut { house.cutPower() } else { house.crash() }
+        #expect(Self.faults(&house) == [Self.full])
+        house.wait(.seconds(30))
+        house.press("kitchen", .click)
+        house.wait(.seconds(2))
+        #expect(house.payloads(on: "out").count == 4)
+        house.diskIsFull = false
+        house.crash()
+        house.wait(.seconds(60))
+        #expect(Self.faults(&house) == [])
+        #expect(house.payloads(on: "out").count == 4)
+        #expect(house.store.state.buttons.map(\.pressCount) == [4])
+    }
+
+    @Test("with the reserve in memory the button keeps what was handled, and is told as soon as the disk takes it")
+    func memory() {
+        var house = Household([Household.kitchen], rules: Self.accepting)
+        house.pairAll()
+        (house.diskIsFull, house.refuge) = (true, .memory)
+        house.press("kitchen", .click)
+        house.wait(.seconds(2))
+        house.crash()
+        house.wait(.seconds(30))
+        #expect(house.payloads(on: "out").count == 1)
+        house.press("kitchen", .click)
+        house.wait(.seconds(2))
+        #expect(house.payloads(on: "out").count == 2)
+        #expect(Self.unacknowledged(house) > 0)
+        house.diskIsFull = false
+        house.wait(.seconds(61))
+        #expect(Self.faults(&house) == [])
+        #expect(Self.unacknowledged(house) == 0, "without another press")
+    }
+
+    @Test(
+        "with no reserve at all no press is handled: the button keeps them, and they are judged by their age afterwards"
+    )
+    func nowhere() {
+        var house = Household([Household.kitchen], rules: Self.accepting)
+        house.pairAll()
+        (house.diskIsFull, house.refuge) = (true, .nowhere)
+        house.crash()
+        let fault = "no space left; \(RecordRefuge.nowhere.consequence)"
+        house.press("kitchen", .click)
+        house.wait(.seconds(20))
+        #expect(house.payloads(on: "out") == [])
+        #expect(Self.faults(&house).contains(fault))
+        house.diskIsFull = false
+        house.wait(.seconds(120))
+        #expect(Self.faults(&house) == [])
+        #expect(house.payloads(on: "out").count == 1)
+        #expect(Self.unacknowledged(house) == 0)
+    }
+
+    @Test("when the disk and the reserve refuse at once, links are ended after that press, and come back with the disk")
+    func suddenly() {
+        var house = Household([Household.kitchen], rules: Self.accepting)
+        house.pairAll()
+        (house.diskIsFull, house.refuge) = (true, .nowhere)
+        for _ in 0..<2 {
+            house.press("kitchen", .click)
+            house.wait(.seconds(5))
+        }
+        #expect(house.payloads(on: "out").count == 1)
+        house.diskIsFull = false
+        house.wait(.seconds(120))
+        #expect(Self.faults(&house) == [])
+        #expect(house.payloads(on: "out").count == 2)
+        #expect(house.store.state.buttons.map(\.pressCount) == [2])
     }
 }

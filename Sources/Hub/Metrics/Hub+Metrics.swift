@@ -81,7 +81,7 @@ extension Hub {
             case .buttons: text.add(metric, buttons.count)
             case .buttonsReady: text.add(metric, buttons.count { $0.record.state == .ready })
             case .buttonConnected: for (record, labels) in buttons { text.add(metric, record.state == .ready, labels) }
-            case .buttonPresses: for (record, labels) in buttons { text.add(metric, record.pressCount, labels) }
+            case .buttonPresses: for (record, labels) in buttons { text.add(metric, record.pressCount.value, labels) }
             case .buttonLastSeen:
                 for (record, labels) in buttons {
                     if let time = lastSeen(record) { text.add(metric, thousandths: time.milliseconds, labels) }

@@ -64,6 +64,10 @@ extension JSONValue {
         try member(name) { $0.integerValue.flatMap(Number.init(exactly:)) }
     }
 
+    func tally(_ name: String) throws(RecordingFailure) -> Tally {
+        try member(name) { $0.integerValue.flatMap { Tally($0) } }
+    }
+
     func button(_ name: String) throws(RecordingFailure) -> ButtonID {
         try member(name) { $0.stringValue.flatMap { ButtonID($0) } }
     }

@@ -130,8 +130,13 @@ extension RecordedInput {
             case .octets: (.firmwareRead, ["id": JSONValue(id)])
             case .failed(let reason): (.firmwareRead, ["id": JSONValue(id), "reason": .string(redaction(reason))])
             }
-        case .recordFailed(let token, let reason):
-            (.recordFailed, ["id": JSONValue(token), "reason": .string(redaction(reason))])
+        case .recordFailed(let token, let reason, let refuge):
+            (
+                .recordFailed,
+                [
+                    "id": JSONValue(token), "reason": .string(redaction(reason)), "refuge": .string(refuge.rawValue),
+                ]
+            )
         case .synced(let token, let success): (.synced, ["id": JSONValue(token), "success": .bool(success)])
         case .controlLine(let client, let line):
             // A request that is cut is none; whoever took the line from its client has bounded it.
@@ -212,7 +217,10 @@ extension RecordedInput {
             .firmwareRead(
                 try line.integer("id"),
                 try line.optional("reason", \.stringValue).map { .failed($0) } ?? .octets([]))
-        case .recordFailed: .recordFailed(try line.integer("id"), try line.string("reason"))
+        case .recordFailed:
+            .recordFailed(
+                try line.integer("id"), try line.string("reason"),
+                try line.optional("refuge") { $0.stringValue.flatMap(RecordRefuge.init(rawValue:)) } ?? .memory)
         case .synced: .synced(try line.integer("id"), try line.bool("success"))
         case .controlLine:
             .controlLine(Hub.ClientID(rawValue: try line.integer("client")), try line.octets("line"))

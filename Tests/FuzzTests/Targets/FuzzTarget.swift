@@ -11,7 +11,7 @@ struct FuzzTarget: Sendable {
         hci, advertising, l2cap, att, host,
         flicFrames, flicPackets, duoEvents, session, twist, peripheral, twoEnds,
         json, rules, configuration, simulator,
-        control, mqtt, flicdServer, flicdSource, h4, lines, recording, export, expressions, engine,
+        control, mqtt, flicdServer, flicdSource, h4, lines, recording, export, state, expressions, engine,
     ]
 }
 

@@ -26,6 +26,8 @@ enum Misfortune: Hashable, Sendable {
     case retain(String, on: String)
 
     case diskIsFull(Bool)
+    /// Where records go while it is.
+    case refuge(RecordRefuge)
     case syncsAreSlow(Bool)
     case finishSyncs(Bool)
 
@@ -68,6 +70,7 @@ extension Misfortune {
         case .say(let payload, let topicName): house.say(payload, on: topicName)
         case .retain(let payload, let topicName): house.retain(payload, on: topicName)
         case .diskIsFull(let isFull): house.diskIsFull = isFull
+        case .refuge(let refuge): house.refuge = refuge
         case .syncsAreSlow(let areSlow):
             house.syncsAreSlow = areSlow
             if !areSlow { house.finishSyncs() }

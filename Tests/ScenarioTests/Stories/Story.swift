@@ -1,5 +1,6 @@
 import BluetoothHost
 import ButtonModel
+import Hub
 import JSON
 import Simulator
 import TestSupport
@@ -148,7 +149,8 @@ extension Misfortune {
                     .say(#"{"trigger_mode":"auto"}"#, on: "tryck/80e4da000001/set"),
                     .say("{}", on: "tryck/80e4da000003/get"), .say(text, on: "tryck/bridge/request/\(text)"),
                 ])
-            case .disk: .diskIsFull(odds(2))
+            case .disk:
+                odds(4) ? .refuge(any(RecordRefuge.allCases)) : .diskIsFull(odds(2))
             case .sync: any([.syncsAreSlow(true), .syncsAreSlow(false), .finishSyncs(true), .finishSyncs(false)])
             case .end:
                 any([

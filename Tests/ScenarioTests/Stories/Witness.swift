@@ -156,7 +156,7 @@ struct Witness {
                 for place in lost { presses[part]?[place].isLost = true }
             }
             handled[button.id] = button.cursor
-            pressCounts[button.id] = button.pressCount
+            pressCounts[button.id] = button.pressCount.value
         }
         if mayReturn { returns += 1 }
         mayReturn = false
@@ -186,7 +186,7 @@ struct Witness {
         switch effect {
         case .record(_, let changes):
             for case .progress(let button, let cursor, _, let count, _, _) in changes {
-                progressed(button, cursor, pressCount: count)
+                progressed(button, cursor, pressCount: count.value)
             }
         case .tell(_, let line): told(line)
         case .publish(_, let message, _): published(message)

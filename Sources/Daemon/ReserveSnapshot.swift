@@ -1,0 +1,84 @@
+import Bytes
+import Hub
+import JSON
+
+/// What one slot of a `Reserve` holds: the changes that the database has not taken, all of them, in order.
+///
+/// | octets | what                                                                  |
+/// |--------|-----------------------------------------------------------------------|
+/// | 8      | `magic`, the last of them the version                                  |
+/// | 8      | the id of the database that the changes belong to                      |
+/// | 8      | the number of the snapshot, larger than that of every one before       |
+/// | 4      | the length of the payload                                              |
+/// | 8      | FNV-1a over all other octets; a slot that was written in part fails it |
+/// | …      | the payload, a JSON array of changes                                   |
+///
+/// Integers are little-endian. Only changes are in it that P1 and P2 rest on (see `StoreChange.reserved`), and no keys.
+struct ReserveSnapshot: Hashable, Sendable {
+    static let slotLength = 32_768
+    private static let magic = Array("TryckR".utf8) + [0, 1]
+    private static let headerLength = 36
+
+    var database: UInt64
+    var number: UInt64
+    var changes: [StoreChange]
+
+    /// The octets of a slot, without what pads it; `nil` when the changes do not fit.
+    ///
+    /// What does not fit whole is tried without the state of rules: a run that waits is then reported as interrupted, and
+    /// no press is handled twice.
+    func encoded() -> [UInt8]? {
+        let reserved = changes.compactMap { change in change.reserved.map { (change, $0) } }
+        let short = reserved.filter { if case .rules = $0.0 { false } else { true } }
+        return encoded(reserved.map(\.1)) ?? encoded(short.map(\.1))
+    }
+
+    private func encoded(_ values: [JSONValue]) -> [UInt8]? {
+        let payload = JSONValue.array(values).encoded()
+        guard Self.headerLength + payload.count <= Self.slotLength else { return nil }
+        let header = Self.header(database, number, payload.count)
+        var writer = ByteWriter(capacity: Self.headerLength + payload.count)
+        writer.bytes(header)
+        writer.uint64(Self.checksum(header, payload))
+        writer.bytes(payload)
+        return writer.bytes
+    }
+
+    /// - Parameter slot: octets from a file, whatever they are.
+    /// - Returns: `nil` for what `encoded` did not write whole: nothing, a part, another version, something else.
+    init?(decoding slot: [UInt8]) {
+        var reader = ByteReader(slot)
+        guard let magic = try? reader.bytes(8), magic == Self.magic, let database = try? reader.uint64(),
+            let number = try? reader.uint64(), number > 0, number < UInt64(Int64.max),
+            let length = try? reader.uint32(), length <= Self.slotLength, let checksum = try? reader.uint64(),
+            let payload = try? reader.bytes(Int(length)),
+            checksum == Self.checksum(Self.header(database, number, payload.count), payload),
+            let values = try? JSONValue(parsing: payload).arrayValue
+        else { return nil }
+        self.init(database: database, number: number, changes: values.compactMap { StoreChange(reserved: $0) })
+        guard changes.count == values.count else { return nil }
+    }
+
+    init(database: UInt64, number: UInt64, changes: [StoreChange]) {
+        self.database = database
+        self.number = number
+        self.changes = changes
+    }
+
+    private static func header(_ database: UInt64, _ number: UInt64, _ length: Int) -> [UInt8] {
+        var writer = ByteWriter(capacity: 28)
+        writer.bytes(magic)
+        writer.uint64(database)
+        writer.uint64(number)
+        writer.uint32(UInt32(length))
+        return writer.bytes
+    }
+
+    private static func checksum(_ header: [UInt8], _ payload: [UInt8]) -> UInt64 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for octets in [header, payload] {
+            for octet in octets { hash = (hash ^ UInt64(octet)) &* 0x0000_0100_0000_01B3 }
+        }
+        return hash
+    }
+}

@@ -1,0 +1,124 @@
+import ButtonModel
+import Expressions
+import Hub
+import JSON
+import Rules
+
+// How the changes that a reserve holds stand in it: arrays that begin with a word.
+extension StoreChange {
+    private enum Word: String {
+        case progress, heard, started, ended, variable, cycle, enabled, cooldown, waiting
+
+        /// How many values there are, the word included.
+        var count: Int {
+            switch self {
+            case .progress: 7
+            case .started: 6
+            case .heard, .variable, .cycle, .enabled, .waiting: 3
+            case .ended, .cooldown: 2
+            }
+        }
+    }
+
+    /// `nil` for what is not worth a place in the reserve: settings that can be made again, what a button tells again, and
+    /// pairings, for keys are kept in the database alone.
+    var reserved: JSONValue? {
+        switch self {
+        case .progress(let id, let cursor, let recogniser, let pressCount, let sequence, let heard):
+            Self.line(
+                .progress, .string(id.description), .init(cursor), .string(recogniser), .integer(pressCount.value),
+                .integer(sequence.value), .integer(heard))
+        case .heard(let id, let heard): Self.line(.heard, .string(id.description), .integer(heard))
+        case .runStarted(let run):
+            Self.line(
+                .started, .integer(Int64(clamping: run.id)), .string(run.rule),
+                run.button.map { .string($0.description) } ?? .null, .init(run.event),
+                .integer(run.startedAt.milliseconds))
+        case .runEnded(let id): Self.line(.ended, .integer(Int64(clamping: id)))
+        case .rules(.variable(let name, let value)): Self.line(.variable, .string(name), value?.stored ?? .null)
+        case .rules(.cycle(let key, let position)): Self.line(.cycle, .string(key), position?.stored ?? .null)
+        case .rules(.enabled(let rule, let override)): Self.line(.enabled, .string(rule), override?.stored ?? .null)
+        case .rules(.cooldown(let cooldown)): Self.line(.cooldown, cooldown.stored)
+        case .rules(.waiting(let run, let waiting)):
+            Self.line(.waiting, .integer(Int64(clamping: run.rawValue)), waiting?.stored ?? .null)
+        case .putButton, .removeButton, .advertisingConfigured, .battery, .batteryPercentage, .firmware, .model,
+            .nickname, .name, .source, .triggerMode, .settings, .dials:
+            nil
+        }
+    }
+
+    private static func line(_ word: Word, _ values: JSONValue...) -> JSONValue {
+        .array([.string(word.rawValue)] + values)
+    }
+
+    /// - Returns: `nil` for what `reserved` does not write.
+    init?(reserved json: JSONValue) {
+        guard let values = json.arrayValue, let word = values.first?.stringValue.flatMap({ Word(rawValue: $0) }),
+            values.count == word.count
+        else { return nil }
+        func value<T>(_ place: Int, _ read: (JSONValue) -> T?) -> T?? {
+            values[place] == .null ? .some(nil) : read(values[place]).map { .some($0) }
+        }
+        switch word {
+        case .progress:
+            guard let id = values[1].buttonID, let cursor = EventCursor(values[2]),
+                let recogniser = values[3].stringValue, let pressCount = values[4].integerValue.flatMap({ Tally($0) }),
+                let sequence = values[5].integerValue.flatMap({ Tally($0) }), let heard = values[6].integerValue
+            else { return nil }
+            self = .progress(
+                id, cursor, recogniser: recogniser, pressCount: pressCount, sequence: sequence, heard: heard)
+        case .heard:
+            guard let id = values[1].buttonID, let heard = values[2].integerValue else { return nil }
+            self = .heard(id, heard)
+        case .started:
+            guard let id = values[1].runNumber, let rule = values[2].stringValue,
+                let button = value(3, \.buttonID), let event = EventCursor(values[4]),
+                let startedAt = values[5].integerValue
+            else { return nil }
+            self = .runStarted(
+                StoredRun(
+                    id: id, rule: rule, button: button, event: event, startedAt: UTCTime(milliseconds: startedAt)))
+        case .ended:
+            guard let id = values[1].runNumber else { return nil }
+            self = .runEnded(id)
+        case .variable:
+            guard let name = values[1].stringValue, let value = value(2, { Value(stored: $0) }) else { return nil }
+            self = .rules(.variable(name, value))
+        case .cycle:
+            guard let key = values[1].stringValue, let position = value(2, { CyclePosition(stored: $0) })
+            else { return nil }
+            self = .rules(.cycle(key, position))
+        case .enabled:
+            guard let rule = values[1].stringValue, let override = value(2, { EnabledOverride(stored: $0) })
+            else { return nil }
+            self = .rules(.enabled(rule: rule, override))
+        case .cooldown:
+            guard let cooldown = Cooldown(stored: values[1]) else { return nil }
+            self = .rules(.cooldown(cooldown))
+        case .waiting:
+            guard let run = values[1].runNumber, let waiting = value(2, { WaitingRun(stored: $0) }) else { return nil }
+            self = .rules(.waiting(RunID(rawValue: run), waiting))
+        }
+    }
+}
+
+extension JSONValue {
+    fileprivate init(_ cursor: EventCursor) {
+        self = .array(
+            [cursor.bootID, cursor.eventCount, cursor.smallEventCount].map { .integer(Int64($0)) })
+    }
+
+    fileprivate var buttonID: ButtonID? { stringValue.flatMap { ButtonID($0) } }
+    /// A number that leaves room for the one after it.
+    fileprivate var runNumber: UInt64? {
+        integerValue.flatMap { (0..<Int64.max).contains($0) ? UInt64($0) : nil }
+    }
+}
+
+extension EventCursor {
+    fileprivate init?(_ json: JSONValue) {
+        let counts = (json.arrayValue ?? []).compactMap { $0.integerValue.flatMap(UInt32.init(exactly:)) }
+        guard counts.count == 3, json.arrayValue?.count == 3 else { return nil }
+        self.init(bootID: counts[0], eventCount: counts[1], smallEventCount: counts[2])
+    }
+}

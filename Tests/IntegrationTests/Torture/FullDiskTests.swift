@@ -1,0 +1,141 @@
+import Foundation
+import JSON
+import Testing
+
+/// tryckd with its state directory on a small file system of its own, in memory, that really is full.
+@Suite("A real full disk", .serialized)
+struct FullDiskTests {
+    /// A file system that lives in a mount namespace of its own, and goes with it.
+    private struct Disk {
+        let workshop: Workshop
+        private let holder: Program
+
+        init(_ workshop: Workshop) throws {
+            self.workshop = workshop
+            try FileManager.default.createDirectory(atPath: workshop.path("disk"), withIntermediateDirectories: true)
+            let script = "mount -t tmpfs -o size=2m,mode=700 disk \"$0\" && echo mounted && exec sleep 3600"
+            // An ordinary user is root in a user namespace of their own.
+            holder = try workshop.start(
+                "/usr/bin/unshare",
+                ["--user", "--map-root-user", "--mount", "/bin/sh", "-c", script, workshop.path("disk")])
+            try holder.line(containing: "mounted")
+        }
+
+        func run(_ arguments: [String]) throws -> Program {
+            try workshop.start(
+                "/usr/bin/nsenter",
+                ["--target", "\(holder.processIdentifier)", "--user", "--mount", "--preserve-credentials"] + arguments)
+        }
+
+        func daemon() throws -> Program {
+            let daemon = try run([
+                Workshop.built("tryckd"), "--config", workshop.path("tryck.yaml"), "--state-directory",
+                workshop.path("disk/state"), "--control-socket", workshop.path("control.sock"),
+            ])
+            try daemon.line(containing: "commands reach it")
+            return daemon
+        }
+
+        func fill() throws {
+            let fill = try run(["/bin/sh", "-c", "cat /dev/zero >\"$0\"", workshop.path("disk/fill")])
+            #expect(try fill.status() != 0)
+        }
+
+        func makeRoom() throws { #expect(try run(["/bin/rm", workshop.path("disk/fill")]).status() == 0) }
+
+        func remount(_ mode: String) throws {
+            let mount = try run(["/bin/mount", "-o", "remount,\(mode)", workshop.path("disk")])
+            #expect(try mount.status() == 0, "\(mount.text)")
+        }
+    }
+
+    private static func house() throws -> (workshop: Workshop, disk: Disk) {
+        let workshop = try Workshop()
+        try workshop.write("simulator.yaml", "buttons:\n  kitchen: {public: true}\n")
+        try workshop.write(
+            "rules.yaml",
+            """
+            version: 1
+            variables: {count: 0}
+            rules:
+              - id: count
+                triggers: {button: any, event: click}
+                actions: [{set: {count: "{{ variables.count + 1 }}"}}, {log: "pressed {{ variables.count }}"}]
+
+            """)
+        try workshop.write(
+            "tryck.yaml",
+            """
+            bluetooth: {transport: "simulated:simulator.yaml"}
+            mqtt: {broker: none}
+            rules: rules.yaml
+
+            """)
+        return (workshop, try Disk(workshop))
+    }
+
+    private static func press(_ workshop: Workshop, _ daemon: Program, expecting count: Int) throws {
+        let request = #"{"request":"simulator/press","data":{"button":"kitchen","press":"click"}}"#
+        let client = try workshop.start("/usr/bin/python3", ["-c", RuleHouse.client, workshop.path("control.sock")])
+        client.write(request)
+        try client.line(containing: #""status":"ok""#)
+        client.stop()
+        try daemon.line(containing: "pressed \(count)")
+    }
+
+    private static func kill(_ daemon: Program) throws {
+        daemon.signal(SIGKILL)
+        _ = try daemon.status()
+    }
+
+    @Test("presses on a full disk are handled, survive kill -9, and are in the database when there is room")
+    func full() throws {
+        let (workshop, disk) = try Self.house()
+        var daemon = try disk.daemon()
+        #expect(try workshop.tryck(["pair", "--time", "60"]).status() == 0)
+        try Self.press(workshop, daemon, expecting: 1)
+        try disk.fill()
+        // Until SQLite has used up what its files have, and beyond.
+        for count in 2...30 { try Self.press(workshop, daemon, expecting: count) }
+        try workshop.wait { try workshop.tryck(["status", "--json"]).failing("no space left") }
+        try Self.kill(daemon)
+        // The button is one of the simulator, which forgets with the process: what counts is what the daemon has kept.
+        daemon = try disk.daemon()
+        #expect(try workshop.tryck(["status", "--json"]).failing("no space left"))
+        #expect(try Self.count(workshop) == 30)
+        try Self.kill(daemon)
+        try disk.makeRoom()
+        daemon = try disk.daemon()
+        #expect(try Self.count(workshop) == 30)
+        #expect(try workshop.tryck(["status"]).status() == 0)
+        daemon.stop()
+    }
+
+    @Test("a start on a disk that is mounted read-only runs, and heals by itself")
+    func readOnly() throws {
+        let (workshop, disk) = try Self.house()
+        var daemon = try disk.daemon()
+        #expect(try workshop.tryck(["pair", "--time", "60"]).status() == 0)
+        try Self.press(workshop, daemon, expecting: 1)
+        try Self.kill(daemon)
+        try disk.remount("ro")
+        daemon = try disk.daemon()
+        #expect(try workshop.tryck(["status", "--json"]).failing("cannot be written"))
+        #expect(try Self.count(workshop) == 1)
+        try disk.remount("rw")
+        try daemon.line(containing: "what could not be kept is on the disk now")
+        #expect(try workshop.tryck(["status"]).status() == 0)
+        daemon.stop()
+    }
+
+    private static func count(_ workshop: Workshop) throws -> Int64? {
+        let buttons = try workshop.tryck(["buttons", "--json"])
+        #expect(try buttons.status() == 0)
+        return try JSONValue(parsing: buttons.text).arrayValue?.first?["press_count"]?.integerValue
+    }
+}
+
+extension Program {
+    /// `status` says that something is wrong, in these words.
+    fileprivate func failing(_ words: String) throws -> Bool { try status() == 1 && text.contains(words) }
+}
