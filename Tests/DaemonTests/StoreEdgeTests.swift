@@ -43,7 +43,7 @@ struct StoreEdgeTests {
         try await withReactor {
             let killed = try openStore(directory)
             try killed.apply([.putButton(.example(1))])
-            killed.database.keepsWALOnClose = true
+            killed.database?.keepsWALOnClose = true
         }
         try await withReactor {
             disk.begin()
