@@ -66,6 +66,8 @@ package final class StoreEdge {
     private var memoryReserve: Reserve?
     /// The last sync of `reserve` failed, so it says nothing about what was written before.
     private var isReserveSuspect = false
+    /// The log is on the disk up to where the changes in the reserve begin.
+    private var isLogBelowReserve = false
 
     private var isSyncing = false
     private(set) var isLogSuspect = false
@@ -104,9 +106,11 @@ package final class StoreEdge {
                 found = try Self.open(places, entropy) { notices.append($0) }
             }
             (opened, mark) = (found.opened, found.mark)
+            // A kill leaves what was recorded and not synced: from here on it counts as kept.
+            isLogSuspect = !found.opened.log.syncData()
         } catch {
             guard error.isOfTheDisk, let found = Self.readAlone(places, { notices.append($0) }) else { throw error }
-            (mark, fault) = (found.mark, error)
+            (mark, fault, isLogSuspect) = (found.mark, error, !found.isSynced)
             var state = found.state
             for change in found.reserved { unrecorded.add(change) }
             state.apply(found.reserved)
@@ -134,6 +138,7 @@ package final class StoreEdge {
             }
             guard !unrecorded.isEmpty else { return }
             unrecorded = UnrecordedChanges()
+            isLogBelowReserve = false
             openReserves()
         } catch {
             for change in changes { unrecorded.add(change) }
@@ -175,11 +180,17 @@ package final class StoreEdge {
 
     /// Puts all that the database did not take where it survives the process.
     private func reserveUnrecorded() {
+        // A snapshot continues what the log has: after a power cut both have to be there. Waits for the disk, once for
+        // each time that the database begins to refuse.
+        if !isLogBelowReserve {
+            isLogBelowReserve = !isLogSuspect && opened?.log.syncData() ?? true
+            if !isLogBelowReserve { isLogSuspect = true }
+        }
         mark.number += 1
         let snapshot = ReserveSnapshot(database: mark.database, number: mark.number, changes: unrecorded.changes)
         guard mark.database != 0, let octets = snapshot.encoded() else { return refuge = .nowhere }
         if reserve?.write(octets) == true {
-            refuge = .disk
+            refuge = isLogBelowReserve ? .disk : .memory
             isReserveSuspect = false
         } else if memoryReserve?.write(octets) == true {
             refuge = .memory
@@ -202,7 +213,8 @@ package final class StoreEdge {
         loop.offload {
             withExtendedLifetime(lock) {
                 let isReserveSynced = reserved?.syncData() ?? true
-                let isLogSynced = log.map { isSuspect ? Self.writeAgain($0, of: path) : $0.syncData() } ?? true
+                let isLogSynced =
+                    log.map { isSuspect ? Self.writeAgain($0, of: path) : $0.syncData() } ?? !isSuspect
                 return (isLogSynced, isReserveSynced)
             }
         } then: { [self] isLogSynced, isReserveSynced in
@@ -288,6 +300,7 @@ package final class StoreEdge {
         // Its snapshots have been numbered on since.
         self.mark = ReserveMark(database: mark.database, number: max(mark.number, self.mark.number))
         (self.opened, fault, readAlone) = (opened, nil, nil)
+        if !opened.log.syncData() { isLogSuspect = true }
         return opened.database
     }
 
@@ -299,15 +312,16 @@ package final class StoreEdge {
         let (database, mark) = try open(places, entropy: entropy, report)
         let log = try StoreFiles.openLog(places.database)
         try StoreFiles.syncDirectory(places.directory)
-        // A kill leaves what was recorded and not synced: from here on it counts as kept.
-        guard log.syncData() else { throw StoreFailure(operation: "sync", path: places.database, code: errno) }
+        // Only now: when one of the calls above fails, closing would copy the log, and a sync that fails there is not
+        // reported.
+        database.keepsWALOnClose = false
         return (Opened(database: database, log: log), mark)
     }
 
     /// What the files hold where none can be changed; `nil` when nothing was ever kept, or it cannot be read.
     private nonisolated static func readAlone(
         _ places: StorePlaces, _ report: (StoreNotice) -> Void
-    ) -> (state: StoredState, mark: ReserveMark, reserved: [StoreChange])? {
+    ) -> (state: StoredState, mark: ReserveMark, reserved: [StoreChange], isSynced: Bool)? {
         let path = places.database
         var information = stat()
         guard stat(path, &information) == 0, information.st_size > 1,
@@ -318,10 +332,13 @@ package final class StoreEdge {
         else { return nil }
         let snapshot = places.newestSnapshot(after: mark)
         if let snapshot { mark.number = snapshot.number }
-        return (state, mark, snapshot?.changes ?? [])
+        // What the process before did not sync is the beginning of what the reserve will hold.
+        let log = OwnedDescriptor(Glibc.open(path + "-wal", O_RDONLY | O_CLOEXEC))
+        return (state, mark, snapshot?.changes ?? [], !log.isOpen || log.syncData())
     }
 
     /// - Parameter report: called for what is passed over.
+    /// - Returns: the database, which leaves its log behind when it is closed, until `keepsWALOnClose` is taken back.
     /// - Throws: `.damaged`, and the file is as it was.
     nonisolated static func open(
         _ places: StorePlaces, entropy: UInt16, _ report: (StoreNotice) -> Void
@@ -355,7 +372,6 @@ package final class StoreEdge {
                 }
                 try database.setReserveMark(mark)
             }
-            database.keepsWALOnClose = false
             return (database, mark)
         } catch let failure as StoreFailure {
             throw failure

@@ -89,8 +89,9 @@ struct Household {
     private var failedRecords: Set<UInt64> = []
     /// What goes with the next record.
     private var unrecorded: [StoreChange] = []
-    /// What of that is in the reserve, and what of it a power cut leaves.
+    /// What of that is in a reserve, in the one on the disk, and what of it a power cut leaves.
     private var reserve: [StoreChange] = []
+    private var diskReserve: [StoreChange] = []
     private var syncedReserve: [StoreChange] = []
 
     static let kitchen = SimulatedButtonDescription(
@@ -170,7 +171,7 @@ struct Household {
 
     private mutating func die(isPowerCut: Bool) {
         see(.died(isPowerCut: isPowerCut))
-        if isPowerCut { (store, reserve) = (synced, syncedReserve) }
+        if isPowerCut { (store, reserve, diskReserve) = (synced, syncedReserve, syncedReserve) }
         // The start brings it into the database, or reads both where that cannot be written.
         store.apply(reserve)
         unrecorded = reserve
@@ -439,19 +440,18 @@ struct Household {
             unrecorded += changes
             if diskIsFull {
                 if refuge == .nowhere { see(.recordFailed) } else { reserve = unrecorded.filter(\.isReserved) }
+                if refuge == .disk { diskReserve = reserve }
                 if refuge != .disk { failedRecords.insert(token) }
                 give(.recordFailed(token, "no space left", refuge))
             } else {
                 store.apply(unrecorded)
-                (unrecorded, reserve) = ([], [])
+                (unrecorded, reserve, diskReserve) = ([], [], [])
             }
         case .sync(let token):
             journal.append("sync")
             guard !failedRecords.contains(token) else { break }
-            // One in memory is gone with the power.
-            let reserve = refuge == .disk ? reserve : syncedReserve
-            guard !syncsAreSlow else { return slowSyncs.append((token, store, reserve)) }
-            (synced, syncedReserve) = (store, reserve)
+            guard !syncsAreSlow else { return slowSyncs.append((token, store, diskReserve)) }
+            (synced, syncedReserve) = (store, diskReserve)
             give(.synced(token, true))
         case .subscribe(let filters):
             subscriptions.formUnion(filters.map(\.topicFilter))
