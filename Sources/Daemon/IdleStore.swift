@@ -49,6 +49,7 @@ package struct IdleStore {
         let path = directory + "/" + StoreFiles.databaseName
         _ = try StoreFiles.prepareFile(path)
         database = try StoreEdge.open(StorePlaces(directory: directory), entropy: entropy, report).0
+        database.keepsWALOnClose = false
     }
 
     /// Until here the lock is held, whatever else is still of use.

@@ -214,7 +214,8 @@ package final class StoreEdge {
         loop.offload {
             withExtendedLifetime(lock) {
                 let isReserveSynced = reserved?.syncData() ?? true
-                let isLogSynced = log.map { isSuspect ? Self.writeAgain($0, of: path) : $0.syncData() } ?? true
+                let isLogSynced =
+                    log.map { isSuspect ? Self.writeAgain($0, of: path) : $0.syncData() } ?? !isSuspect
                 return (isLogSynced, isReserveSynced)
             }
         } then: { [self] isLogSynced, isReserveSynced in
@@ -312,6 +313,9 @@ package final class StoreEdge {
         let (database, mark) = try open(places, entropy: entropy, report)
         let log = try StoreFiles.openLog(places.database)
         try StoreFiles.syncDirectory(places.directory)
+        // Only now: when one of the calls above fails, closing would copy the log, and a sync that fails there is not
+        // reported.
+        database.keepsWALOnClose = false
         return (Opened(database: database, log: log), mark)
     }
 
@@ -335,6 +339,7 @@ package final class StoreEdge {
     }
 
     /// - Parameter report: called for what is passed over.
+    /// - Returns: the database, which leaves its log behind when it is closed, until `keepsWALOnClose` is taken back.
     /// - Throws: `.damaged`, and the file is as it was.
     nonisolated static func open(
         _ places: StorePlaces, entropy: UInt16, _ report: (StoreNotice) -> Void
@@ -368,7 +373,6 @@ package final class StoreEdge {
                 }
                 try database.setReserveMark(mark)
             }
-            database.keepsWALOnClose = false
             return (database, mark)
         } catch let failure as StoreFailure {
             throw failure

@@ -216,7 +216,7 @@ struct BridgeScenarioTests {
             house.tell(.messageDropped("a message of \(length) octets on x was dropped: 262144 is the most we take"))
         }
         #expect(house.logged.count == 4, "\(house.logged)")
-        #expect(status(&house).contains("the disk is full"))
+        #expect(status(&house).contains { $0.hasPrefix("the disk is full") })
         house.wait(.seconds(60))
         house.say("{\"tune\":1}", on: Self.status + "/set")
         #expect(
@@ -225,7 +225,7 @@ struct BridgeScenarioTests {
             house.wait(.seconds(61))
             house.say("{\"tune\":1}", on: Self.status + "/set")
         }
-        #expect(status(&house).contains("the disk is full"))
+        #expect(status(&house).contains { $0.hasPrefix("the disk is full") })
     }
 
     @Test("a restart over MQTT needs control.mqtt: all, and is taken a minute after the start")

@@ -57,7 +57,8 @@ struct DeliveryScenarioTests {
     func fullDisk(button: SimulatedButtonDescription) {
         var house = Self.house(button)
         let before = house.synced.state.buttons.map(\.pressCount)
-        house.diskIsFull = true
+        // With the reserve in memory presses are handled, and not acknowledged.
+        (house.diskIsFull, house.refuge) = (true, .memory)
         Self.press(button, in: &house)
         #expect(house.payloads(on: "out").count == Self.presses(button))
         let kept = Self.kept(button, in: house)

@@ -211,7 +211,7 @@ struct RuleTopicScenarioTests {
             ("rules/up/enabled/set", "maybe", "true or false"), ("variables/level/set", "much", "level takes"),
             ("variables/level/set", "1.5", "level takes"), ("variables/scene/set", "moon", "scene is one of"),
             ("variables/leve/set", "1", "did you mean"), ("rules/upp/run", "", "did you mean \"up\"?"),
-            ("variables/level/set", String(repeating: "1", count: 65 << 10), "at most 64 KiB"),
+            ("variables/level/set", String(repeating: "1", count: 65 << 10), "at most 16 KiB"),
             ("rules/nobody/enabled/set", "true", "there is no rule"),
         ] {
             // Such a line is written once a minute.
