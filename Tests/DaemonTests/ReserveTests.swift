@@ -313,10 +313,12 @@ struct ReserveTests {
         "a start on a disk that takes nothing shows what is there, and is well again with the first record that works")
     func start() async throws {
         let directory = TemporaryDirectory(in: "/dev/shm")
-        let runs = try await withReactor {
+        try await withReactor {
             try openStore(directory).apply([.putButton(.example(1)), .runStarted(.example(1, Self.id))])
-            let disk = WatchedDisk(directory.path)
-            for code in [ENOSPC, EROFS] {
+        }
+        for code in [ENOSPC, EROFS] {
+            try await withReactor {
+                let disk = WatchedDisk(directory.path)
                 disk.begin(.callsFrom(0, errno: code))
                 let store = try openStore(directory)
                 #expect(store.fault != nil && store.refuge == .nowhere)
@@ -328,8 +330,8 @@ struct ReserveTests {
                 #expect(await store.synced())
                 disk.end()
             }
-            return try openStore(directory).load().runs.map(\.id)
         }
+        let runs = try await withReactor { try openStore(directory).load().runs.map(\.id) }
         #expect(runs == [1, UInt64(ENOSPC), UInt64(EROFS)].sorted())
     }
 
