@@ -173,6 +173,7 @@ package struct ButtonManager: Sendable {
         case .restored(let buttons):
             for button in buttons {
                 known[button.id] = button
+                if let cursor = button.delivered { delivered[button.id] = cursor }
                 states[button.id] = .disconnected
             }
             updateAcceptList(at: now)

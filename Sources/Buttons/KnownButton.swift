@@ -6,6 +6,8 @@ package struct KnownButton: Hashable, Sendable {
     package var pairing: Pairing
     /// What is on the disk, at the start or because `.synced` said so. A new session asks for everything after it.
     package var cursor: EventCursor
+    /// What was delivered before this run, if that is more than `cursor`.
+    package var delivered: EventCursor?
     /// The button took our advertising settings since it booted last.
     package var advertisingConfigured: Bool
     package var settings: ButtonSettings
@@ -15,13 +17,14 @@ package struct KnownButton: Hashable, Sendable {
     package var id: ButtonID { identity.id }
 
     package init(
-        identity: ButtonIdentity, pairing: Pairing, cursor: EventCursor = EventCursor(),
+        identity: ButtonIdentity, pairing: Pairing, cursor: EventCursor = EventCursor(), delivered: EventCursor? = nil,
         advertisingConfigured: Bool = false, settings: ButtonSettings = ButtonSettings(),
         dials: [Dial: Int] = [:]
     ) {
         self.identity = identity
         self.pairing = pairing
         self.cursor = cursor
+        self.delivered = delivered
         self.advertisingConfigured = advertisingConfigured
         self.settings = settings
         self.dials = dials

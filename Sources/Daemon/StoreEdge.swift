@@ -113,8 +113,11 @@ package final class StoreEdge {
             guard error.isOfTheDisk, let found = Self.readAlone(places, { notices.append($0) }) else { throw error }
             (mark, fault, isLogSuspect) = (found.mark, error, !found.isSynced)
             var state = found.state
+            let onDisk = state.buttons.map { ($0.id, $0.cursor) }
             for change in found.reserved { unrecorded.add(change) }
             state.apply(found.reserved)
+            // A reserve may be in memory alone, so the buttons keep what only a reserve has.
+            state.markAsSynced(onDisk)
             readAlone = state
         }
         self.notices = notices

@@ -11,6 +11,8 @@ struct ButtonRecord: Hashable, Sendable {
     var source: String?
     var pairedAt: UTCTime
     var cursor: EventCursor
+    /// `StoredButton.syncedCursor`, as it was at the start.
+    let startedBehind: EventCursor?
     var isAdvertisingConfigured: Bool
     var batteryMillivolts: Int?
     /// As a flicd told it.
@@ -48,6 +50,7 @@ struct ButtonRecord: Hashable, Sendable {
         source = stored.source
         pairedAt = stored.pairedAt
         cursor = stored.cursor
+        startedBehind = stored.syncedCursor
         isAdvertisingConfigured = stored.isAdvertisingConfigured
         batteryMillivolts = stored.batteryMillivolts
         toldBatteryPercentage = stored.batteryPercentage
@@ -73,8 +76,10 @@ struct ButtonRecord: Hashable, Sendable {
     var known: KnownButton? {
         guard let pairing else { return nil }
         return KnownButton(
-            identity: identity, pairing: pairing, cursor: cursor, advertisingConfigured: isAdvertisingConfigured,
-            settings: settings, dials: dials)
+            identity: identity, pairing: pairing, cursor: startedBehind ?? cursor,
+            delivered: startedBehind == nil ? nil : cursor, advertisingConfigured: isAdvertisingConfigured,
+            settings: settings,
+            dials: dials)
     }
 
     /// What `rename` set, else the nickname, else the serial. A flicd may know neither: then its id.

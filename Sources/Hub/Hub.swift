@@ -264,7 +264,10 @@ package struct Hub: Sendable {
         reload.fault = configuration.ruleFault
         reload.problems = configuration.ruleProblems
         stateTopics = Set(rules.states.map(\.topicName))
-        for button in stored.buttons { buttons[button.id] = ButtonRecord(button) }
+        for button in stored.buttons {
+            buttons[button.id] = ButtonRecord(button)
+            if button.syncedCursor != nil { heldBack[button.id] = button.cursor }
+        }
     }
 
     package mutating func handle(_ input: Input, at now: Instant) -> [Effect] {

@@ -41,6 +41,9 @@ package struct StoredButton: Hashable, Sendable {
     package var pairedAt: UTCTime
     /// Up to where its events were recorded.
     package var cursor: EventCursor
+    /// Up to where they are on the disk, if that is less: a start that could not write the database took the rest from a
+    /// reserve. `nil`: as far as `cursor`. The button must keep what lies between the two.
+    package var syncedCursor: EventCursor?
     /// The button took our advertising settings since the boot that `cursor` names.
     package var isAdvertisingConfigured: Bool
     /// As last measured, and when.

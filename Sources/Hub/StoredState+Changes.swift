@@ -1,10 +1,15 @@
-import ButtonModel
+package import ButtonModel
 import Rules
 
 extension StoredState {
     /// What a store would have after the changes.
     package mutating func apply(_ changes: [StoreChange]) {
         for change in changes { apply(change) }
+    }
+
+    /// Says of each button how far its events are on the disk, where that is less than its cursor.
+    package mutating func markAsSynced(_ cursors: [(ButtonID, EventCursor)]) {
+        for (id, cursor) in cursors { update(id) { $0.syncedCursor = $0.cursor == cursor ? nil : cursor } }
     }
 
     private mutating func apply(_ change: StoreChange) {

@@ -129,7 +129,8 @@ struct HTTPEdgeTests {
             }
             for _ in 0..<30 { _ = await results.next() }
             turns.end()
-            #expect(turns.longest < 30_000_000, "\(turns.longest / 1000) µs in one turn")
+            // Without the pauses a turn takes more than a second; the bound leaves room for slow and busy machines.
+            #expect(turns.longest < 300_000_000, "\(turns.longest / 1000) µs in one turn")
         }
     }
 

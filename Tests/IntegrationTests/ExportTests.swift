@@ -58,7 +58,7 @@ struct ExportTests {
         try workshop.write("wrong", "incorrect horse\n", mode: 0o600)
         let refused = try Self.tryck(workshop, ["import", sealed, "--passphrase-file", workshop.path("wrong")])
         #expect(try refused.status() == 1)
-        #expect(refused.text.contains("buttons.tryck does not open: the passphrase is another one"), "\(refused.text)")
+        #expect(refused.text.contains("buttons.tryck does not open: the passphrase is wrong"), "\(refused.text)")
         #expect(!FileManager.default.fileExists(atPath: workshop.path("state")))
 
         let imported = try Self.tryck(workshop, ["import", sealed, "--json"] + secret)

@@ -95,6 +95,8 @@ struct Household {
     private var reserve: [StoreChange] = []
     private var diskReserve: [StoreChange] = []
     private var syncedReserve: [StoreChange] = []
+    /// What the database had when the process ended, without the reserve.
+    private var database = Store()
 
     static let kitchen = SimulatedButtonDescription(
         name: "kitchen", address: BluetoothAddress("80:E4:DA:00:00:01"), serial: "BA00-K00001", isPublic: true)
@@ -175,6 +177,7 @@ struct Household {
         see(.died(isPowerCut: isPowerCut))
         if isPowerCut { (store, reserve, diskReserve) = (synced, syncedReserve, syncedReserve) }
         // The start brings it into the database, or reads both where that cannot be written.
+        database = store
         store.apply(reserve)
         unrecorded = reserve
         isDead = true
@@ -191,9 +194,11 @@ struct Household {
 
     private mutating func rise() {
         isDead = false
-        // The store syncs what it finds before anybody acts on it.
-        synced = store
-        hub = Hub(configuration, stored: store.state, rules: (rulesOnDisk ?? rules).set)
+        // The store syncs what it finds in the database before anything acts on it.
+        synced = diskIsFull ? database : store
+        var stored = store.state
+        stored.markAsSynced(synced.state.buttons.map { ($0.id, $0.cursor) })
+        hub = Hub(configuration, stored: stored, rules: (rulesOnDisk ?? rules).set)
         begin()
     }
 

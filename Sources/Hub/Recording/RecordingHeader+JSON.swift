@@ -152,6 +152,7 @@ extension StoredButton {
             .adding("battery_percent", JSONValue(batteryPercentage ?? 0), if: batteryPercentage != nil)
             .adding("dials", dials.json, if: !dials.isEmpty)
             .adding("last_seen_ms", JSONValue(lastSeen?.milliseconds ?? 0), if: lastSeen != nil)
+            .adding("synced_cursor", syncedCursor?.json ?? .null, if: syncedCursor != nil)
     }
 
     init(recorded button: JSONValue) throws(RecordingFailure) {
@@ -174,6 +175,7 @@ extension StoredButton {
             isBatteryLow: try button.bool("battery_low"),
             lastSeen: try button.optional("last_seen_ms", \.integerValue).map(UTCTime.init(milliseconds:)),
             recogniser: try button.string("recogniser"))
+        if let cursor = button["synced_cursor"] { syncedCursor = try EventCursor(recorded: cursor) }
     }
 }
 
