@@ -327,7 +327,8 @@ struct RecordingTests {
         #expect(names(stored) == ["installationID", "nextRun", "buttons", "runs", "rules"])
         #expect(
             names(stored.buttons[0]) == [
-                "identity", "name", "pairing", "source", "pairedAt", "cursor", "isAdvertisingConfigured",
+                "identity", "name", "pairing", "source", "pairedAt", "cursor", "syncedCursor",
+                "isAdvertisingConfigured",
                 "batteryMillivolts", "batteryPercentage", "batteryMeasuredAt", "pressCount", "sequence", "heard",
                 "triggerMode", "settings", "dials",
                 "isBatteryLow", "lastSeen", "recogniser",
@@ -335,7 +336,7 @@ struct RecordingTests {
         #expect(names(stored.runs[0]) == ["id", "rule", "button", "event", "startedAt"])
         #expect(
             names(KnownButton(identity: RecordingTests.identity, pairing: .notRecorded)) == [
-                "identity", "pairing", "cursor", "advertisingConfigured", "settings", "dials",
+                "identity", "pairing", "cursor", "delivered", "advertisingConfigured", "settings", "dials",
             ])
         #expect(
             names(RecordingTests.known.settings) == [

@@ -130,15 +130,15 @@ struct Household {
             } else {
                 SimulatedWorld(buttons, seed: seed, at: now)
             }
-        begin()
+        begin(store.state)
     }
 
-    private mutating func begin() {
-        see(.began(store.state))
+    private mutating func begin(_ stored: StoredState) {
+        see(.began(stored))
         if let seam {
             recordingStart = now
             let header = RecordingHeader(
-                startedAt: clock, configuration: configuration, rules: rules.recorded, stored: store.state)
+                startedAt: clock, configuration: configuration, rules: rules.recorded, stored: stored)
             recording.append(seam.header(hub.beginRecording(header, at: now), header))
         }
         if isWitnessed { give(.controlLine(.init(rawValue: 9), Array(#"{"request":"watch"}"#.utf8))) }
@@ -198,8 +198,9 @@ struct Household {
         synced = diskIsFull ? database : store
         var stored = store.state
         stored.markAsSynced(synced.state.buttons.map { ($0.id, $0.cursor) })
+        if diskIsFull { store = database }
         hub = Hub(configuration, stored: stored, rules: (rulesOnDisk ?? rules).set)
-        begin()
+        begin(stored)
     }
 
     /// Somebody sets the wall clock.
