@@ -74,7 +74,11 @@ struct PowerCutTests {
             store = nil
             store = try await reopen(disk, ledger)
             #expect(store?.fault != nil)
-            #expect(try store?.load() == ledger.states.last)
+            var loaded = try #require(try store?.load())
+            // The database alone is behind: buttons keep what only the reserve has.
+            #expect(loaded.buttons.contains { $0.syncedCursor != nil })
+            loaded.markAsSynced(loaded.buttons.map { ($0.id, $0.cursor) })
+            #expect(loaded == ledger.states.last)
             try await pressSome(6, ledger, store)
             disk.mend()
             try await pressSome(6, ledger, store)
