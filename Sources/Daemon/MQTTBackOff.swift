@@ -1,21 +1,16 @@
-/// The delays between attempts to connect to the broker: 0.25 s, doubled up to 30 s, each reduced at random by up to
-/// half, so that the clients of a restarted broker do not reconnect at the same time.
-struct MQTTBackOff {
-    static let shortest: Duration = .milliseconds(250)
-    static let longest: Duration = .seconds(30)
+import ButtonModel
 
-    private var delay = shortest
+/// The delays between attempts to connect to the broker, with jitter from a seed of this client's own.
+struct MQTTBackOff {
+    private var backOff = BackOff(.milliseconds(250)...(.seconds(30)))
     private var state: UInt64
 
     init(seed: UInt64) { state = seed }
 
-    mutating func next() -> Duration {
-        defer { delay = min(delay * 2, Self.longest) }
-        return delay - delay / 2 * Double(random() >> 11) / 0x1p53
-    }
+    mutating func next() -> Duration { backOff.next(jitter: random()) }
 
     /// Restarts with the shortest delay. Called after a connection that lasted.
-    mutating func reset() { delay = Self.shortest }
+    mutating func reset() { backOff.reset() }
 
     /// The next output of SplitMix64.
     ///

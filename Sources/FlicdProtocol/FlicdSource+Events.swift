@@ -20,7 +20,7 @@ extension FlicdSource {
         case .createConnectionChannelResponse(let id, .noError, let status):
             guard let address = channels[id] else { return noteAnomaly("unknown channel id") }
             effects.append(.state(address, status))
-            if status == .ready { buttons[address]?.channelWait = Self.channelWaits.lowerBound }
+            if status == .ready { buttons[address]?.channelBackOff.reset() }
         case .createConnectionChannelResponse(let id, .maxPendingConnectionsReached, _):
             guard let address = channels.removeValue(forKey: id) else { return noteAnomaly("unknown channel id") }
             noteAnomaly("\(address) has to wait: there are as many buttons as it can wait for")
@@ -28,7 +28,7 @@ extension FlicdSource {
         case .connectionStatusChanged(let id, let status, _):
             guard let address = channels[id] else { return }
             if status == .disconnected { flushPress(of: address) }
-            if status == .ready { buttons[address]?.channelWait = Self.channelWaits.lowerBound }
+            if status == .ready { buttons[address]?.channelBackOff.reset() }
             effects.append(.state(address, status))
         case .connectionChannelRemoved(let id, let reason): channelRemoved(id, reason, at: now)
         case .button(let id, let family, let clickType, let wasQueued, let timeDifference):
@@ -171,11 +171,10 @@ extension FlicdSource {
     }
 
     private mutating func restChannel(_ address: BluetoothAddress, at now: Instant) {
-        guard let button = buttons[address] else { return }
+        guard buttons[address] != nil else { return }
         endPress(of: address, at: now)
         buttons[address]?.channel = nil
-        buttons[address]?.channelWait = min(button.channelWait * 2, Self.channelWaits.upperBound)
-        deadlines.set(.channel(address), at: now + button.channelWait)
+        if let wait = buttons[address]?.channelBackOff.next() { deadlines.set(.channel(address), at: now + wait) }
         effects.append(.state(address, nil))
     }
 

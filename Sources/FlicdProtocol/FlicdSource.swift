@@ -104,7 +104,7 @@ package struct FlicdSource: Sendable {
     struct Button: Hashable, Sendable {
         /// The id of the button's channel; `nil` when it has none.
         var channel: UInt32?
-        var channelWait = FlicdSource.channelWaits.lowerBound
+        var channelBackOff = BackOff(FlicdSource.channelWaits)
         var presses: FlicdPresses
         var identity: ButtonIdentity?
     }
@@ -134,7 +134,7 @@ package struct FlicdSource: Sendable {
     var nextID: UInt32 = 1
     var connectedAt = Instant(nanoseconds: 0)
     private var framer = FlicdFramer(maximumLength: FlicdFramer.maximumEventLength)
-    private var retryWait = FlicdSource.retryWaits.lowerBound
+    private var retryBackOff = BackOff(FlicdSource.retryWaits)
     private var anomalyCount = 0
     private var changeCount = 0
     var deadlines = Deadlines<TimerKey>()
@@ -258,14 +258,14 @@ package struct FlicdSource: Sendable {
         awaited = []
         wizard = nil
         state = .waiting
-        effects.append(.lost(reason, retryAfter: retryWait))
-        deadlines.set(.retry, at: now + retryWait)
-        retryWait = min(retryWait * 2, Self.retryWaits.upperBound)
+        let wait = retryBackOff.next()
+        effects.append(.lost(reason, retryAfter: wait))
+        deadlines.set(.retry, at: now + wait)
     }
 
     /// Resets the back-off: a connection that answers a ping works.
     mutating func pingAnswered() {
-        retryWait = Self.retryWaits.lowerBound
+        retryBackOff.reset()
         changeCount = 0
     }
 

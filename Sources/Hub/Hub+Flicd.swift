@@ -11,7 +11,7 @@ struct FlicdState: Sendable {
     var address: String?
     /// Why it does not.
     var fault: String?
-    var wait = Hub.flicdRetry.lowerBound
+    var backOff = BackOff(Hub.flicdRetry)
     /// What it is told while it is being told something.
     var inputs: [FlicdServer.Input] = []
 }
@@ -50,17 +50,16 @@ extension Hub {
     private mutating func flicdListens(_ address: String, _ warning: String?) {
         flicd?.address = address
         flicd?.fault = nil
-        flicd?.wait = Hub.flicdRetry.lowerBound
+        flicd?.backOff.reset()
         log(.info, "clients of flicd are served at \(address)")
         if let warning { log(.warning, warning) }
     }
 
     private mutating func flicdFailed(_ reason: String, at now: Instant) {
-        guard let wait = flicd?.wait, !isFinished else { return }
+        guard !isFinished, let wait = flicd?.backOff.next() else { return }
         if flicd?.fault != reason { log(.error, "\(reason) Trying again in \(wait.milliseconds / 1000) s.") }
         flicd?.address = nil
         flicd?.fault = reason
-        flicd?.wait = min(wait * 2, Hub.flicdRetry.upperBound)
         deadlines.set(.flicdListener, at: now + wait)
     }
 

@@ -56,15 +56,14 @@ extension Hub {
         latestStoreFault = token == Hub.nobody ? nextToken - 1 : token
         if refuge == .nowhere { stopListening(at: now) } else { listenAgain() }
         guard deadlines.deadline(of: .store) == nil else { return }
-        deadlines.set(.store, at: now + storeWait)
-        storeWait = min(storeWait * 2, Hub.storeRetry.upperBound)
+        deadlines.set(.store, at: now + storeBackOff.next())
     }
 
     /// Everything that was recorded is on the disk, so every button may forget what was held back.
     private mutating func storeMended(at now: Instant) {
         storeFault = nil
         latestStoreFault = nil
-        storeWait = Hub.storeRetry.lowerBound
+        storeBackOff.reset()
         deadlines.cancel(.store)
         log(.info, "what could not be kept is on the disk now")
         let safe = heldBack.sorted { $0.key < $1.key }

@@ -122,7 +122,7 @@ extension Hub {
         case .starting, .ready: wasOpen = true
         }
         if let since = adapterHistory.readySince, now - since >= Hub.transportGood {
-            transportWait = Hub.transportRetry.lowerBound
+            transportBackOff.reset()
         }
         let isNews = adapterHistory.lost(reason, wasOpen: wasOpen, time: wallClock(at: now), at: now)
         adapter = .down(fault, reason)
@@ -133,12 +133,12 @@ extension Hub {
             // `storeMended` opens it.
             deadlines.cancel(.transport)
         } else {
-            deadlines.set(.transport, at: now + transportWait)
-            if isNews || transportWait < Hub.transportRetry.upperBound {
-                let wait = transportWait.milliseconds / 1000
-                log(.error, "\(configuration.transport): \(reason) Trying again in \(wait) s.")
+            let isLogged = isNews || !transportBackOff.isAtLongest
+            let wait = transportBackOff.next()
+            deadlines.set(.transport, at: now + wait)
+            if isLogged {
+                log(.error, "\(configuration.transport): \(reason) Trying again in \(wait.milliseconds / 1000) s.")
             }
-            transportWait = min(transportWait * 2, Hub.transportRetry.upperBound)
         }
         tell(["kind": "adapter", "state": .string(adapter.word), "reason": .string(reason)])
         sayStatus()

@@ -176,7 +176,7 @@ package struct Hub: Sendable {
     var sourceDeadlines = Deadlines<Int>()
     /// Since the search for new buttons began.
     var hasPairedOne = false
-    var transportWait = Hub.transportRetry.lowerBound
+    var transportBackOff = BackOff(Hub.transportRetry)
     var broker = BrokerState.disconnected("the broker has not answered yet; if it stays so, check mqtt.broker") {
         didSet { metrics.isOutdated = true }
     }
@@ -206,7 +206,7 @@ package struct Hub: Sendable {
     var isDeaf = false
     /// The record or the sync that failed last.
     var latestStoreFault: UInt64?
-    var storeWait = Hub.storeRetry.lowerBound
+    var storeBackOff = BackOff(Hub.storeRetry)
     let interrupted: [StoredRun]
     var reload = ReloadState() { didSet { metrics.isOutdated = true } }
     /// The topics of all states.

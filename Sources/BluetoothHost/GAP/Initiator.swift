@@ -46,9 +46,8 @@ struct Initiator: Hashable, Sendable {
     /// How long to wait for the end of a cancellation: some controllers answer the command and never send Connection
     /// Complete.
     static let cancelTimeout: Duration = .seconds(2)
-    /// The pause after a connection that failed at once; it doubles up to `longestPause`.
-    static let shortestPause: Duration = .milliseconds(250)
-    static let longestPause: Duration = .seconds(4)
+    /// The pause after a connection that failed at once; it doubles.
+    static let pauses: ClosedRange<Duration> = .milliseconds(250)...(.seconds(4))
     /// How long a controller's report that it has no room for another link is respected, unless a link ends before.
     static let limitPause: Duration = .seconds(60)
     /// 60 ms in units of 0.625 ms; the window is equal, so that the first advertisement of a press is received.
@@ -88,7 +87,7 @@ struct Initiator: Hashable, Sendable {
     private var toldLimit: Int?
     /// Whether the controller refused to change its list.
     private var isListLocked = false
-    private var pause = Self.shortestPause
+    private var pause = BackOff(Self.pauses)
     private var pauseEnd: Instant?
     private var createdAt = Instant(nanoseconds: 0)
 
@@ -187,7 +186,7 @@ struct Initiator: Hashable, Sendable {
             if block(on: status, at: now) { return settle(at: now) }
             return failed(status, at: now) + settle(at: now)
         }
-        pause = Self.shortestPause
+        pause.reset()
         pauseEnd = nil
         return settle(at: now)
     }
@@ -362,11 +361,10 @@ struct Initiator: Hashable, Sendable {
     /// Reports a failure. The next attempt follows a pause, unless the connection was pending for long: then the peer
     /// is in range now.
     private mutating func failed(_ status: HCIStatus, at now: Instant) -> [Effect] {
-        if now - createdAt >= Self.longestPause {
-            pause = Self.shortestPause
+        if now - createdAt >= Self.pauses.upperBound {
+            pause.reset()
         } else {
-            pauseEnd = now + pause
-            pause = min(pause * 2, Self.longestPause)
+            pauseEnd = now + pause.next()
         }
         return [.failed(status)]
     }
