@@ -67,7 +67,7 @@ struct FirmwareFiles: Hashable, Sendable {
             if FirmwareFile(name: name) == nil {
                 "its name is not MODEL-VERSION.bin, as in flic2-11.bin"
             } else if status.st_mode & S_IFMT != S_IFREG {
-                "it is no regular file; put the image itself there"
+                "it is not a regular file; put the image itself there"
             } else {
                 "an image has at most \(FirmwareFiles.maximumLength) octets"
             }

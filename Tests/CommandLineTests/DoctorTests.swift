@@ -159,7 +159,7 @@ extension DoctorTests {
                 },
                 Fault(name: "daemon whose port for clients of flicd somebody else has") {
                     let fault: JSONValue =
-                        "flicd.listen: nobody can be served at 127.0.0.1:5551: the address is already in use."
+                        "flicd.listen: clients cannot be served at 127.0.0.1:5551: the address is already in use."
                     $0.daemon = .status(status(flicd: fault, faults: [fault]))
                 },
                 Fault(name: "daemon without a broker, which is there now") {

@@ -54,8 +54,8 @@ struct HelpTests {
             (["pair", "--time", "0"], "--time takes 1 to 3600 seconds."),
             (["demo", "--json"], "--json needs --press"),
             (["fly"], "Unexpected argument 'fly'"),
-            (["export", "-"], "Keys go into a file: name one."),
-            (["export", "a", "--clear", "--passphrase-file", "b"], "What is written with --clear has no passphrase"),
+            (["export", "-"], "Name a file: keys are not written to standard output."),
+            (["export", "a", "--clear", "--passphrase-file", "b"], "--clear and --passphrase-file"),
             (["button"], "Missing expected argument '<name>'"),
             (["button", "kitchen", "fly"], "Unexpected argument 'fly'"),
         ])

@@ -251,10 +251,10 @@ struct FlicdTests {
             "tryck.yaml",
             "bluetooth: {transport: none}\nmqtt: {broker: none}\nflicd: {listen: \"127.0.0.1:\(port)\"}\n")
         let daemon = try workshop.daemon()
-        try daemon.line(containing: "flicd.listen: nobody can be served at 127.0.0.1:\(port)")
+        try daemon.line(containing: "flicd.listen: clients cannot be served at 127.0.0.1:\(port)")
         let status = try workshop.tryck(["status"])
         #expect(try status.status() == 1)
-        #expect(status.text.contains("nobody can be served at 127.0.0.1:\(port)"))
+        #expect(status.text.contains("clients cannot be served at 127.0.0.1:\(port)"))
         squatter.write("go")
         try daemon.line(containing: "clients of flicd are served at 127.0.0.1:\(port)")
         #expect(try workshop.tryck(["status"]).status() == 0)
