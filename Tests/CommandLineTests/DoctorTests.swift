@@ -79,7 +79,7 @@ struct DoctorTests {
 }
 
 extension DoctorTests {
-    /// One thing that is wrong.
+    /// A single fault.
     struct Fault {
         var name: String
         var isWithoutDaemon = false
@@ -251,7 +251,7 @@ extension DoctorTests {
         FindingText.lines(findings, style: .plain).map { $0.rendered(.plain) + "\n" }.joined()
     }
 
-    /// Where a check stands in what is printed.
+    /// The position of a check in the output.
     private static func place(_ check: Finding.Check) -> Int {
         switch check {
         case .clock: 0

@@ -15,7 +15,7 @@ struct HelpTests {
 
         var isGroup: Bool { !type.configuration.subcommands.isEmpty }
 
-        /// Whether a line of the text is this command, with whatever it needs between its words.
+        /// Whether a line of the text is an example of this command, with any arguments between its words.
         func hasExample(in help: String) -> Bool {
             help.split(separator: "\n").contains { line in
                 guard line.hasPrefix("  tryck ") else { return false }

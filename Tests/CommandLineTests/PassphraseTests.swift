@@ -140,7 +140,7 @@ private final class Terminal {
             }
             try #require(write(person, text, text.utf8.count) == text.utf8.count)
         }
-        // What it ends the last line with.
+        // The end of the last line.
         while !shown.hasSuffix("\r\n") { shown += try read() }
         return (try #require(asking.answer()), shown)
     }

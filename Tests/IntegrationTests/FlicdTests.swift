@@ -124,7 +124,7 @@ struct FlicdTests {
         try client.line(containing: "status: Connected")
         try client.line(containing: "status: Ready")
         try client.line(containing: "press: 4 ButtonDown queued")
-        // That no second press follows the button finds out when it is connected again, perhaps.
+        // The button may know only after the next connection that no second press follows.
         try client.line(containing: "press: 5 ButtonClick queued")
 
         client.write("force \(house.address)")
