@@ -242,7 +242,7 @@ struct HeardScenarioTests {
         let numbers = (Self.topics.dropFirst() + ["tryck/bridge/event"]).flatMap { house.payloads(on: $0) }
             .compactMap { payload -> Int64? in
                 guard let message = try? JSONValue(parsing: payload) else { return nil }
-                // One that came too late has it inside.
+                // A `stale_event` has its number inside `data`.
                 return (message["seq"] ?? message["data"]?["seq"])?.integerValue
             }
         let pressed = Self.topics.dropFirst().flatMap { house.payloads(on: $0) }

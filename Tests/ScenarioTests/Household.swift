@@ -433,7 +433,7 @@ struct Household {
             give(.transportClosed("hci0 went away."))
         case .openTransport:
             transportIsOpen = true
-            // As the kernel does when a user channel is closed and opened.
+            // The kernel resets the controller when a user channel is closed and opened.
             worldInputs.append(.powerCycled)
             give(.transportOpened)
         case .closeTransport: transportIsOpen = false
@@ -513,7 +513,7 @@ struct Household {
         if isWitnessed { sights.append((now, sight)) }
     }
 
-    /// What the buttons did, and what became of what they keep.
+    /// Records the events of the buttons, and the fate of their stored events.
     private mutating func lookAtButtons() {
         guard isWitnessed else { return }
         for description in descriptions {
@@ -542,7 +542,7 @@ struct Household {
         logged = []
     }
 
-    /// Of the latest answer.
+    /// The data of the latest answer.
     var data: JSONValue { responses.last?["data"] ?? .null }
 
     /// The reports of runs that were cut off; messages that were are reported, too.
@@ -558,7 +558,7 @@ struct Household {
 }
 
 extension StoreChange {
-    /// Whether a reserve holds it: what P1 and P2 rest on.
+    /// Whether a reserve keeps the change, as promises P1 and P2 require.
     fileprivate var isReserved: Bool {
         switch self {
         case .progress, .heard, .runStarted, .runEnded, .rules: true

@@ -151,7 +151,8 @@ final class AirButton {
         }
         guard hasLostLink else { return }
         hasLostLink = false
-        // The virtual controllers tell of it as if somebody had wanted it. Nobody has: the button looks for its host.
+        // The virtual controllers report this as a requested disconnection. It is not one, so the button advertises
+        // again.
         button.plan.disconnected(lookingFor: nil, advertisesAgain: true, at: now)
         try advance(.timerFired, at: now)
     }
