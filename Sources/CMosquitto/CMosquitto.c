@@ -10,21 +10,21 @@
 #include <string.h>
 #include <sys/types.h>
 
-// Without a visible symbol the library's calls would not come here.
+// The symbols must be visible, so that the dynamic linker resolves the library's calls to them.
 #define EXPORTED __attribute__((visibility("default"), used))
 
-// libssl's own header would put all of OpenSSL into this module.
+// Declared here, because libssl's header would add all of OpenSSL to this module.
 struct ssl_st;
 int SSL_pending(const struct ssl_st *connection);
 int SSL_read(struct ssl_st *connection, void *octets, int count);
 int SSL_get_error(const struct ssl_st *connection, int result);
 enum { SSL_ERROR_WANT_READ = 2, SSL_ERROR_ZERO_RETURN = 6 };
 
-// Of the thread that is inside one of the library's loop functions, and not inside a callback.
+// The reader of this thread while it is inside a loop function of the library, and not inside a callback.
 static __thread sigjmp_buf *way_out;
 static __thread struct cmosquitto_reader *current;
 
-// The definition that would be called without ours. A lock is not needed: each thread finds the same.
+// The definition that this file's definition replaces. It needs no lock, because each thread finds the same.
 #define NEXT(name) \
 	({ \
 		static __typeof__(&name) next; \
@@ -49,7 +49,7 @@ EXPORTED void __assert_fail(const char *expression, const char *file, unsigned l
 		way_out = NULL;
 		current = NULL;
 		snprintf(assertion, sizeof assertion, "%s: %s", function ? function : "?", expression ? expression : "?");
-		/* Where properties are read, log__printf is called without the handle that it wants. */
+		/* While the library reads properties, it calls log__printf without the handle that log__printf needs. */
 		may_destroy = function && strcmp(function, "log__printf") == 0;
 		siglongjmp(*jump, 1);
 	}
@@ -61,7 +61,7 @@ const char *cmosquitto_assertion(void) { return assertion; }
 
 int cmosquitto_may_destroy(void) { return may_destroy; }
 
-/* The signal mask is not kept: that would be a system call, and the library does not change it. */
+/* The signal mask is not saved, because that needs a system call, and the library does not change the mask. */
 #define PROTECTED(call) \
 	({ \
 		sigjmp_buf jump; \
@@ -90,11 +90,11 @@ int cmosquitto_loop_write(struct mosquitto *client) { return PROTECTED(mosquitto
 
 int cmosquitto_loop_misc(struct mosquitto *client) { return PROTECTED(mosquitto_loop_misc(client)); }
 
-// MARK: What is read
+// MARK: Reading
 
 enum part { COMMAND, LENGTH, BODY };
 
-/* The library compares each property with each other one: with these many that takes a tenth of a millisecond. */
+/* The library compares each property with all others, which takes a tenth of a millisecond for this number. */
 enum { MAXIMUM_PROPERTIES = 256, MAXIMUM_LENGTH_SHIFT = 21 };
 
 static int read_varint(const uint8_t **next, const uint8_t *end, uint32_t *value)
@@ -114,7 +114,7 @@ static int read_varint(const uint8_t **next, const uint8_t *end, uint32_t *value
 	return -1;
 }
 
-/* How the value of a property is written. Source: MQTT 5.0, 2.2.2.2. */
+/* The encoding of the value of a property. Source: MQTT 5.0, 2.2.2.2. */
 static int width_of(uint8_t property)
 {
 	enum { TEXT = 10, PAIR = 20, VARINT = 30 };
@@ -136,7 +136,7 @@ static int width_of(uint8_t property)
 	return 0;
 }
 
-/* Where the properties begin; -1 where there are none, or the library finds the mistake itself before it reads them. */
+/* The offset of the properties; -1 if there are none, or if the library rejects the packet before it reads them. */
 static int64_t start_of_properties(uint8_t command, const uint8_t *packet, uint32_t length)
 {
 	switch (command >> 4) {
@@ -170,7 +170,7 @@ int cmosquitto_is_malformed(uint8_t command, const uint8_t *packet, uint32_t len
 	next += start;
 	if (read_varint(&next, end, &left) < 0)
 		return 0;
-	/* As the library does it: where a value goes beyond the end of all properties, it goes on behind that. */
+	/* Like the library, this continues after a value that exceeds the length of all properties. */
 	while (left != 0) {
 		int width, texts;
 		if (next == end)
@@ -206,7 +206,7 @@ int cmosquitto_is_malformed(uint8_t command, const uint8_t *packet, uint32_t len
 	return 0;
 }
 
-/* The fixed header is there: whether the rest may come. */
+/* Whether the rest of the packet may be read, after its fixed header is complete. */
 static int begin_body(struct cmosquitto_reader *reader)
 {
 	int kind = reader->command >> 4;
@@ -214,7 +214,7 @@ static int begin_body(struct cmosquitto_reader *reader)
 	if (reader->length > (kind == 3 ? reader->maximum_publish : reader->maximum_other))
 		return CMOSQUITTO_TOO_LONG;
 	if (kind == 3 && (reader->command & 0x06) == 0x04) {
-		/* With QoS 2 the library keeps a message until PUBREL. */
+		/* The library keeps a message with QoS 2 until PUBREL. */
 		reader->holding++;
 		reader->held += reader->length;
 		if (reader->held > reader->maximum_publish)
@@ -235,7 +235,7 @@ static int end_packet(struct cmosquitto_reader *reader)
 	return CMOSQUITTO_NOTHING_REFUSED;
 }
 
-/* Follows the packets in what the library has read. */
+/* Follows the packet boundaries in the octets that the library has read. */
 static int follow(struct cmosquitto_reader *reader, const uint8_t *octets, size_t count)
 {
 	size_t i = 0;
@@ -261,7 +261,7 @@ static int follow(struct cmosquitto_reader *reader, const uint8_t *octets, size_
 			size_t part = reader->length - reader->received;
 			if (part > count - i)
 				part = count - i;
-			/* The library reads a packet into one place, piece by piece. */
+			/* The library reads a packet piece by piece into one buffer. */
 			if (reader->received == 0)
 				reader->packet = octets + i;
 			else if (reader->packet && reader->packet + reader->received != octets + i)
@@ -350,7 +350,7 @@ int cmosquitto_pending(struct mosquitto *client)
 
 static struct cmosquitto_callbacks callbacks;
 
-/* What is ours must neither be jumped over nor have its reading counted. */
+/* During a callback, longjmp must not skip our code, and its reads must not be counted. */
 #define UNPROTECTED(call) \
 	do { \
 		sigjmp_buf *jump = way_out; \

@@ -23,7 +23,7 @@ extension Daemon {
             switch result {
             case .success(let found): take(found)
             case .failure(let failure):
-                logger.error("the configuration has errors, and nothing of it is taken over: \(failure.text)")
+                logger.error("the configuration has errors and is not applied: \(failure.text)")
             }
             deliver(.reloadRules)
         }
@@ -38,7 +38,7 @@ extension Daemon {
         // A level that was set at run time stays in effect until `log.level` changes in the file.
         if changed.contains("log.level") {
             if setup.isLogLevelFixed {
-                logger.warning("log.level changed, and --log-level has the last word")
+                logger.warning("log.level changed, but --log-level has priority")
             } else {
                 deliver(.logLevel(LogLevel(configuration.logLevel)))
             }

@@ -21,7 +21,7 @@ extension Daemon {
     private func rulesLoaded(_ id: UInt64, _ loaded: LoadedSet) {
         watchRuleFiles(loaded.watched)
         if !loaded.isKept {
-            logger.warning("the rules could not be kept in \(setup.stateDirectory) for a start with bad ones")
+            logger.warning("the rules could not be saved in \(setup.stateDirectory) as the last good rules")
         }
         deliver(.rulesLoaded(id, loaded.result))
     }

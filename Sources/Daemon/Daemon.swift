@@ -97,7 +97,7 @@ final class Daemon {
         let secrets = Set([setup.configuration.mqttPassword?.value].compactMap(\.self))
         recorder.write(
             hub.beginRecording(header, hiding: secrets, at: Instant(nanoseconds: loop.nanosecondsSinceBoot)))
-        logger.info("what happens is recorded in \(setup.recordingPath ?? "a file")")
+        logger.info("the input of the daemon is recorded in \(setup.recordingPath ?? "a file")")
     }
 
     /// The file takes no more; a sentence for people.
@@ -270,9 +270,9 @@ final class Daemon {
         control.close()
         flicd?.stop()
         guard isRestart, !isEndWanted else { return loop.stop() }
-        logger.info("tryckd executes itself anew")
+        logger.info("tryckd restarts")
         let failure = executeAnew()
-        logger.critical("tryckd could not execute itself anew: \(failure)")
+        logger.critical("tryckd could not restart: \(failure)")
         loop.stop(status: ExitStatus.ourBug.rawValue)
     }
 }

@@ -67,7 +67,7 @@ struct FirmwareFiles: Hashable, Sendable {
             if FirmwareFile(name: name) == nil {
                 "its name is not MODEL-VERSION.bin, as in flic2-11.bin"
             } else if status.st_mode & S_IFMT != S_IFREG {
-                "it is no regular file; put the image itself there"
+                "it is not a regular file; put the image itself there"
             } else {
                 "an image has at most \(FirmwareFiles.maximumLength) octets"
             }
@@ -85,7 +85,7 @@ struct FirmwareFiles: Hashable, Sendable {
             case .system(ENOENT): return .failed("\(path) is gone; put it there again.")
             case .system(ELOOP): return .failed("\(path) is a link; put the image itself there.")
             case .system(let number): return .failed("\(path) cannot be read: \(describe(number)).")
-            case .notRegular: return .failed("\(path) is no regular file; put the image itself there.")
+            case .notRegular: return .failed("\(path) is not a regular file; put the image itself there.")
             case .tooLong:
                 return .failed("\(path) is no image: one has at most \(maximumLength) octets. Get the file again.")
             }

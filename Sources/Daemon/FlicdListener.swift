@@ -111,14 +111,14 @@ package final class FlicdListener {
             .listening(
                 endpoint,
                 warning: isOpen
-                    ? "flicd.listen: whoever reaches \(endpoint) can pair, delete and listen to buttons; nobody is asked for a password"
+                    ? "flicd.listen: every program that can reach \(endpoint) can pair, delete and listen to buttons without a password"
                     : nil))
     }
 
     private var endpoint: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
     private func sentence(_ reason: String) -> String {
-        "flicd.listen: nobody can be served at \(endpoint): \(reason)."
+        "flicd.listen: clients cannot be served at \(endpoint): \(reason)."
     }
 
     private struct SystemFailure: Error {

@@ -55,21 +55,23 @@ package struct DaemonOptions: Hashable, Sendable {
         USAGE: tryckd [--config FILE] [--state-directory DIRECTORY] [--control-socket PATH] [--log-level LEVEL]
                       [--capture FILE] [--record FILE]
 
-        Switches things when Flic buttons are pressed. Runs in the foreground until SIGTERM or SIGINT.
+        Runs rules when Flic buttons are pressed. Runs in the foreground until SIGTERM or SIGINT.
 
           --config FILE             the configuration (default: $TRYCK_CONFIG, ./tryck.yaml, /etc/tryck/tryck.yaml;
-                                    with none of them the defaults are used)
-          --state-directory DIR     where pairings are kept (default: /var/lib/tryck, or below $XDG_STATE_HOME)
-          --control-socket PATH     how commands reach it (default: /run/tryck/control.sock, or below $XDG_RUNTIME_DIR)
+                                    without any of them, the defaults are used)
+          --state-directory DIR     the directory for pairings (default: /var/lib/tryck, or below $XDG_STATE_HOME)
+          --control-socket PATH     the socket for commands (default: /run/tryck/control.sock, or below
+                                    $XDG_RUNTIME_DIR)
           --log-level LEVEL         error, warning, info or debug
-          --capture FILE            write all Bluetooth traffic there, for Wireshark or btmon -r; at most 64 MiB. FILE is
-                                    a new file: without that nothing is captured, and the daemon runs all the same
-          --record FILE             write down what happens, for tryck replay: the text of the rules, names and addresses
-                                    of buttons, presses, messages received, requests, what programs said. No keys, no
-                                    values of !secret and !env_var, no password of the broker. Look at it before you
-                                    send it. A recording in FILE is continued, up to 256 MiB
+          --capture FILE            write all Bluetooth traffic to a new file, for Wireshark or btmon -r; at most
+                                    64 MiB. If FILE exists, nothing is captured, and the daemon runs without it
+          --record FILE             record the input of the daemon, for tryck replay: the text of the rules, names and
+                                    addresses of buttons, presses, received messages, requests, the output of
+                                    programs. It contains no keys, no values of !secret and !env_var, and no password
+                                    of the broker. Read it before you send it. A recording in FILE is continued, up to
+                                    256 MiB
           --version                 print the version
-          --help                    print this
+          --help                    print this text
 
         Example: tryckd --config ~/tryck/tryck.yaml
 

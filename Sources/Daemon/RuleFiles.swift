@@ -100,7 +100,7 @@ package enum RuleFiles {
             switch error {
             case .system(let code) where code == ENOENT: return .noSuchFile
             case .system(let code): return .cannotBeRead(describe(code))
-            case .notRegular: return .cannotBeRead("it is no regular file")
+            case .notRegular: return .cannotBeRead("it is not a regular file")
             case .tooLong: return .cannotBeRead("it is longer than 16 MiB")
             }
         }

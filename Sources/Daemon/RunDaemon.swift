@@ -78,7 +78,7 @@ private func start(_ setup: Setup, _ logger: Logger, _ output: LogOutput) {
             if case .setAside = notice { setup.hub.lostState = "\(notice)" } else { logger.warning("\(notice)") }
         }
         if let good = setup.goodRules, !good.write(in: setup.stateDirectory) {
-            logger.warning("the rules could not be kept in \(setup.stateDirectory) for a start with bad ones")
+            logger.warning("the rules could not be saved in \(setup.stateDirectory) as the last good rules")
         }
         let control = try ControlServer(loop: loop, path: setup.controlSocket) { client, line in
             daemon?.deliver(.controlLine(client, line))

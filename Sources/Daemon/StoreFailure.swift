@@ -112,9 +112,9 @@ package enum StoreNotice: Hashable, Sendable, CustomStringConvertible {
         case .wasEmpty(let path):
             "\(path) was empty, and is begun anew: if buttons were paired, they must be paired again or imported"
         case .unreadable(let table, let row):
-            "row \(row) of \(table) makes no sense and was passed over"
+            "row \(row) of \(table) is invalid and was ignored"
         case .repaired(let table, let row):
-            "row \(row) of \(table) has a number that cannot be: the nearest possible one is used instead"
+            "row \(row) of \(table) has an impossible number: the nearest possible one is used instead"
         case .noReserve(let failure):
             "\(failure); until then there is no reserve for presses on a full disk"
         }

@@ -25,22 +25,23 @@ package enum TriggerField: String, NamedField, Sendable {
     var row: (type: ExpressionType, summary: String) {
         switch self {
         case .id: (.string, "the id of the trigger that matched")
-        case .button: (.string, "the button's declared name, else its uuid; of a chord, the one that came last")
+        case .button:
+            (.string, "the button's declared name, else its uuid; for a chord, the button that was pressed last")
         case .uuid: (.string, "the button's uuid")
         case .serial: (.string, "the button's serial number")
         case .address: (.string, "the button's Bluetooth address")
         case .nickname: (.string, "the name stored on the button")
         case .event: (.string, "click, double_click, clicks_3, hold, pattern, chord …")
-        case .part: (.string, "which part of a Duo or Twist")
-        case .clicks: (.integer, "how many clicks")
-        case .steps: (.integer, "how far a dial was turned, positive clockwise")
-        case .position: (.integer, "where a dial stands, 0 to 100")
-        case .slot: (.integer, "1 to 12 on a Twist, else 0")
+        case .part: (.string, "the part of a Duo or Twist")
+        case .clicks: (.integer, "the number of clicks")
+        case .steps: (.integer, "the steps that a dial was turned, positive clockwise")
+        case .position: (.integer, "the position of a dial, 0 to 100")
+        case .slot: (.integer, "the slot of a Twist, 1 to 12, else 0")
         case .heldFor: (.duration, "how long the button was held")
-        case .queued: (.boolean, "the button stored the press while it was out of reach")
-        case .age: (.duration, "how old the press is")
+        case .queued: (.boolean, "whether the press is late")
+        case .age: (.duration, "the age of the press")
         case .at: (.string, "when the button was pressed, such as 2026-03-29T01:30:00+01:00")
-        case .manual: (.boolean, "the rule was run by hand")
+        case .manual: (.boolean, "whether the rule was run by hand")
         }
     }
 }
@@ -52,11 +53,11 @@ package enum ButtonField: String, NamedField, Sendable {
 
     var row: (type: ExpressionType, summary: String) {
         switch self {
-        case .connected: (.boolean, "the button is connected")
-        case .held: (.boolean, "the button is down")
-        case .battery: (.integer.optional, "percent")
+        case .connected: (.boolean, "whether the button is connected")
+        case .held: (.boolean, "whether the button is down")
+        case .battery: (.integer.optional, "battery level in percent")
         case .lastEvent: (.string, "the last event of the button")
-        case .lastEventAge: (.duration.optional, "how long ago that was")
+        case .lastEventAge: (.duration.optional, "the time since the last event")
         }
     }
 }
@@ -68,10 +69,10 @@ package enum RuleField: String, NamedField, Sendable {
 
     var row: (type: ExpressionType, summary: String) {
         switch self {
-        case .enabled: (.boolean, "the rule is enabled")
-        case .running: (.integer, "how many runs are going on")
-        case .lastRunAge: (.duration.optional, "how long ago the last run began")
-        case .lastResult: (.string, "completed, failed, cancelled, interrupted, or empty")
+        case .enabled: (.boolean, "whether the rule is enabled")
+        case .running: (.integer, "the number of unfinished runs")
+        case .lastRunAge: (.duration.optional, "the time since the last run began")
+        case .lastResult: (.string, "the last outcome: completed, failed, cancelled, interrupted, or empty")
         }
     }
 }
@@ -81,12 +82,12 @@ package enum ResultField: String, NamedField, Sendable {
 
     var row: (type: ExpressionType, summary: String) {
         switch self {
-        case .ok: (.boolean, "the step succeeded")
-        case .status: (.integer, "exit status or HTTP status")
-        case .stdout: (.string, "what the program wrote")
-        case .stderr: (.string, "what the program complained about")
+        case .ok: (.boolean, "whether the step succeeded")
+        case .status: (.integer, "the exit status or HTTP status")
+        case .stdout: (.string, "the standard output of the program")
+        case .stderr: (.string, "the standard error output of the program")
         case .body: (.string, "the body of the HTTP response")
-        case .duration: (.duration, "how long the step took")
+        case .duration: (.duration, "the duration of the step")
         }
     }
 }
@@ -96,8 +97,8 @@ package enum ErrorField: String, NamedField, Sendable {
 
     var row: (type: ExpressionType, summary: String) {
         switch self {
-        case .code: (.string, "such as R822")
-        case .message: (.string, "one line")
+        case .code: (.string, "the code of the failure, such as R822")
+        case .message: (.string, "the message of the failure, one line")
         case .step: (.string, "the step's alias, else its path, such as actions[2].publish")
         }
     }
@@ -125,7 +126,7 @@ package enum SunField: String, NamedField, Sendable {
 
     var row: (type: ExpressionType, summary: String) {
         switch self {
-        case .isUp: (.boolean, "the sun is above the horizon")
+        case .isUp: (.boolean, "whether the sun is above the horizon")
         case .elevation: (.number, "degrees above the horizon")
         }
     }
@@ -134,7 +135,7 @@ package enum SunField: String, NamedField, Sendable {
 package enum BrokerField: String, NamedField, Sendable {
     case connected
 
-    var row: (type: ExpressionType, summary: String) { (.boolean, "the broker is connected") }
+    var row: (type: ExpressionType, summary: String) { (.boolean, "whether the broker is connected") }
 }
 
 package enum RepeatField: String, NamedField, Sendable {
@@ -142,8 +143,8 @@ package enum RepeatField: String, NamedField, Sendable {
 
     var row: (type: ExpressionType, summary: String) {
         switch self {
-        case .index: (.integer, "0 the first time")
-        case .elapsed: (.duration, "how long the repeat has been going")
+        case .index: (.integer, "the number of the iteration, from 0")
+        case .elapsed: (.duration, "the time since the repeat began")
         }
     }
 }

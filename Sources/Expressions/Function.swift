@@ -74,60 +74,65 @@ extension Function {
         case .default: row([("x", .anything), ("d", .anything)], .likeArgumentsWithFallback, "x, or d if x is unknown")
         case .integer:
             row(
-                [("x", .textOrNumber)], .always(.integer), "x as an integer; d, or a failure, if it is none",
+                [("x", .textOrNumber)], .always(.integer), "x as an integer; if x is not one, d, or else a failure",
                 optional: ("d", .integer))
         case .number:
             row(
-                [("x", .textOrNumber)], .always(.number), "x as a number; d, or a failure, if it is none",
+                [("x", .textOrNumber)], .always(.number), "x as a number; if x is not one, d, or else a failure",
                 optional: ("d", .number))
         case .string: row([("x", .anything)], .always(.string), "x as text")
         case .round:
             row(
                 [("x", .number)], .integerUnlessPlaces, "x rounded half away from zero, to n digits after the point",
                 optional: ("n", .integer))
-        case .floor: row([("x", .number)], .always(.integer), "the next integer below")
-        case .ceil: row([("x", .number)], .always(.integer), "the next integer above")
-        case .abs: row([("x", .number)], .likeArguments, "x without its sign")
+        case .floor: row([("x", .number)], .always(.integer), "x rounded down")
+        case .ceil: row([("x", .number)], .always(.integer), "x rounded up")
+        case .abs: row([("x", .number)], .likeArguments, "the absolute value of x")
         case .min:
-            row([("a", .numberOrDuration), ("b", .numberOrDuration)], .likeArguments, "the least", isVariadic: true)
+            row(
+                [("a", .numberOrDuration), ("b", .numberOrDuration)], .likeArguments, "the smallest argument",
+                isVariadic: true)
         case .max:
-            row([("a", .numberOrDuration), ("b", .numberOrDuration)], .likeArguments, "the greatest", isVariadic: true)
+            row(
+                [("a", .numberOrDuration), ("b", .numberOrDuration)], .likeArguments, "the largest argument",
+                isVariadic: true)
         case .clamp:
             row(
                 [("x", .numberOrDuration), ("low", .numberOrDuration), ("high", .numberOrDuration)], .likeArguments,
-                "x, but not below low and not above high")
-        case .lower: row([("s", .text)], .always(.string), "in lower case")
-        case .upper: row([("s", .text)], .always(.string), "in upper case")
-        case .trim: row([("s", .text)], .always(.string), "without white space at both ends")
+                "x limited to the range from low to high")
+        case .lower: row([("s", .text)], .always(.string), "s in lower case")
+        case .upper: row([("s", .text)], .always(.string), "s in upper case")
+        case .trim: row([("s", .text)], .always(.string), "s without white space at both ends")
         case .replace:
             row([("s", .text), ("a", .text), ("b", .text)], .always(.string), "s with b in place of every a")
         case .slice:
             row(
                 [("s", .text), ("from", .integer), ("length", .integer)], .always(.string),
-                "that many characters from there; the first is 0")
-        case .length: row([("s", .text)], .always(.integer), "how many characters")
+                "length characters of s, beginning at index from; the first index is 0")
+        case .length: row([("s", .text)], .always(.integer), "the number of characters of s")
         case .contains: row([("s", .text), ("t", .text)], .always(.boolean), "whether t occurs in s")
         case .startsWith: row([("s", .text), ("t", .text)], .always(.boolean), "whether s begins with t")
         case .endsWith: row([("s", .text), ("t", .text)], .always(.boolean), "whether s ends with t")
         case .like:
             row(
-                [("s", .text), ("p", .text)], .always(.boolean), "whether s is p, where * is any text, ? any character")
+                [("s", .text), ("p", .text)], .always(.boolean),
+                "whether s matches p; * matches any text, ? any character")
         case .next:
             row(
                 [("list", .list), ("x", .value)], .entry,
-                "the entry after x, after the last the first; next(variables.x) takes its values")
+                "the entry after x; after the last entry the first; next(variables.x) uses the values of x")
         case .seconds: row([("d", .duration)], .always(.number), "d in seconds")
         case .milliseconds: row([("d", .duration)], .always(.integer), "d in milliseconds")
         case .json: row([("x", .value)], .always(.string), "x as JSON")
         case .jsonGet:
             row(
                 [("s", .text), ("pointer", .text)], .always(.string.optional),
-                "what is there in the JSON text s, as text")
-        case .url: row([("s", .text)], .always(.string), "percent-encoded, / too")
+                "the value at the JSON Pointer in the JSON text s, as text")
+        case .url: row([("s", .text)], .always(.string), "s percent-encoded, including /")
         case .inTime:
             row(
                 [("after", .clock), ("before", .clock)], .always(.boolean),
-                "whether it is that time of day, such as in_time('22:00', '06:00')")
+                "whether the time is in the window, such as in_time('22:00', '06:00')")
         }
     }
 

@@ -4,16 +4,16 @@ extension MappingTable {
         name: "the configuration",
         keys: [
             Key("bluetooth", .anything, "the radio"),
-            Key("mqtt", .anything, "the broker"),
+            Key("mqtt", .anything, "the connection to the broker"),
             Key("homeassistant", .anything, "discovery by Home Assistant"),
             Key("rules", .text(.areText), "the rules file"),
             Key("state_directory", .text(.areText), "where pairings are kept"),
             Key("control_socket", .text(.areText), "how commands reach the daemon"),
             Key("flicd", .anything, "a flicd-compatible server"),
-            Key("sources", .anything, "flicds whose buttons are taken in"),
+            Key("sources", .anything, "flicds whose buttons are added"),
             Key("actions", .anything, "which kinds of action rules may use"),
-            Key("control", .anything, "what requests may do"),
-            Key("log", .anything, "how much is logged, and how"),
+            Key("control", .anything, "which requests are answered"),
+            Key("log", .anything, "log level and format"),
             Key("metrics", .anything, "counters for Prometheus"),
         ],
         foreign: [
@@ -26,9 +26,9 @@ extension MappingTable {
     static let bluetooth = MappingTable(
         name: "\"bluetooth\"",
         keys: [
-            Key("transport", .text(.areText), "where the controller is"),
-            Key("trust_roots", .anything, "further Ed25519 keys, 64 hexadecimal digits each"),
-            Key("max_connections", .integer(1...255), "the most links at once"),
+            Key("transport", .text(.areText), "the Bluetooth controller"),
+            Key("trust_roots", .anything, "additional Ed25519 root keys, 64 hexadecimal digits each"),
+            Key("max_connections", .integer(1...255), "the maximum number of simultaneous connections"),
         ],
         foreign: ["adapter": "use transport: hci:0", "device": "use transport: hci:0"])
 
@@ -37,12 +37,12 @@ extension MappingTable {
         keys: [
             Key("broker", .text(.areText), "`mqtt://HOST:PORT`, `mqtts://…`, `unix:PATH`, `embedded` or `none`"),
             Key("username", .text(.areText), ""),
-            Key("password", .text(.areText), "best as `!secret name`"),
+            Key("password", .text(.areText), "preferably `!secret name`"),
             Key("client_id", .text(.areText), ""),
             Key(
                 "keep_alive", .duration(.seconds(5) ... .seconds(65_535)),
-                "how often the broker is asked whether it lives"),
-            Key("protocol", .word(["5", "3.1.1"]), "the MQTT version tried first"),
+                "the longest time without a packet to the broker"),
+            Key("protocol", .word(["5", "3.1.1"]), "the MQTT version that is tried first"),
             Key("tls", .anything, "certificates"),
             Key("base_topic", .text(.areText), "the first level of every topic"),
         ],
@@ -54,22 +54,22 @@ extension MappingTable {
     static let tls = MappingTable(
         name: "\"tls\"",
         keys: [
-            Key("ca", .text(.areText), "a file with the authorities to trust"),
-            Key("certificate", .text(.areText), "our own certificate"),
-            Key("key", .text(.areText), "its private key"),
-            Key("insecure", .boolean, "certificates are not checked"),
+            Key("ca", .text(.areText), "a file with trusted certificate authorities"),
+            Key("certificate", .text(.areText), "a file with the client certificate"),
+            Key("key", .text(.areText), "a file with the private key of the certificate"),
+            Key("insecure", .boolean, "whether the broker's certificate is accepted without a check"),
         ])
 
     static let homeAssistant = MappingTable(
         name: "\"homeassistant\"",
         keys: [
-            Key("discovery", .boolean, "whether buttons announce themselves"),
+            Key("discovery", .boolean, "whether buttons are announced to Home Assistant"),
             Key("prefix", .text(.areText), "the first level of discovery topics"),
-            Key("status_topic", .text(.areText), "where Home Assistant says that it started"),
+            Key("status_topic", .text(.areText), "the topic on which Home Assistant announces its start"),
         ])
 
     static let flicd = MappingTable(
-        name: "\"flicd\"", keys: [Key("listen", .text(.areText), "`HOST:PORT` to listen at")])
+        name: "\"flicd\"", keys: [Key("listen", .text(.areText), "the `HOST:PORT` on which to listen")])
 
     static let actions = MappingTable(
         name: "\"actions\"",
@@ -81,7 +81,9 @@ extension MappingTable {
 
     static let control = MappingTable(
         name: "\"control\"",
-        keys: [Key("mqtt", .word(Configuration.Control.allCases.map(\.rawValue)), "what requests over MQTT may do")])
+        keys: [
+            Key("mqtt", .word(Configuration.Control.allCases.map(\.rawValue)), "which requests over MQTT are answered")
+        ])
 
     static let logging = MappingTable(
         name: "\"log\"",

@@ -6,32 +6,32 @@ extension MappingTable {
     static let step = MappingTable(
         name: "a step",
         keys: [
-            Key("publish", .anything, "an MQTT message"),
-            Key("run", .anything, "a program, without a shell"),
-            Key("shell", .anything, "a fixed script for `/bin/sh`"),
-            Key("http", .anything, "a web hook"),
-            Key("delay", .template, "wait so long"),
-            Key("wait", .anything, "wait for states or variables"),
-            Key("set", .anything, "give variables new values"),
-            Key("cycle", .anything, "each run does the next entry"),
-            Key("repeat", .anything, "while the button is held, or a fixed number of times"),
+            Key("publish", .anything, "publish an MQTT message"),
+            Key("run", .anything, "run a program without a shell"),
+            Key("shell", .anything, "run a literal script with `/bin/sh`"),
+            Key("http", .anything, "call a web hook"),
+            Key("delay", .template, "wait for this time"),
+            Key("wait", .anything, "wait until an expression is true"),
+            Key("set", .anything, "assign values to variables"),
+            Key("cycle", .anything, "run the next entry of a list in each run"),
+            Key("repeat", .anything, "repeat steps while the button is held, or a fixed number of times"),
             Key("if", .anything, "conditions; with `then` and `else` beside it"),
-            Key("then", .anything, "the steps if they hold"),
-            Key("else", .anything, "the steps if they do not"),
-            Key("choose", .anything, "the first branch that holds; with `default` beside it"),
-            Key("default", .anything, "the steps if no branch holds"),
-            Key("script", .anything, "the steps of a script; with `with` beside it"),
-            Key("with", .anything, "what its inputs are"),
-            Key("enable", .anything, "switch rules on"),
-            Key("disable", .anything, "switch rules off"),
-            Key("log", .anything, "a line in the log"),
-            Key("stop", .template, "end the run, successfully"),
-            Key("alias", .text(.areForbidden), "its name in traces"),
-            Key("enabled", .boolean, "`false`: skip the step"),
-            Key("timeout", .duration(.zero ... .longest), "then the step fails"),
-            Key("retry", .anything, "further attempts"),
-            Key("continue_on_error", .boolean, "a failure does not end the run"),
-            Key("save_as", .name, "`results.<name>` for later steps"),
+            Key("then", .anything, "the steps if all conditions are true"),
+            Key("else", .anything, "the steps otherwise"),
+            Key("choose", .anything, "run the first branch whose conditions are true; with `default` beside it"),
+            Key("default", .anything, "the steps if no branch runs"),
+            Key("script", .anything, "run a script; with `with` beside it"),
+            Key("with", .anything, "the inputs of the script"),
+            Key("enable", .anything, "enable rules"),
+            Key("disable", .anything, "disable rules"),
+            Key("log", .anything, "write a line into the log"),
+            Key("stop", .template, "end the run as completed"),
+            Key("alias", .text(.areForbidden), "the name of the step in traces"),
+            Key("enabled", .boolean, "`false` skips the step"),
+            Key("timeout", .duration(.zero ... .longest), "the time after which the step fails"),
+            Key("retry", .anything, "further attempts after a failure"),
+            Key("continue_on_error", .boolean, "continue the run after a failure"),
+            Key("save_as", .name, "the name under which later steps read the result, as `results.NAME`"),
         ],
         planned: ["parallel", "wait_for"],
         foreign: [
@@ -60,12 +60,12 @@ extension MappingTable {
     static let publish = MappingTable(
         name: "\"publish\"",
         keys: [
-            Key("topic", .template, required: true, "without wildcards"),
-            Key("payload", .template, "the text to send"),
-            Key("json", .anything, "any YAML, sent as JSON"),
-            Key("qos", .integer(0...2), "quality of service"),
-            Key("retain", .boolean, "the broker keeps it for later subscribers"),
-            Key("max_age", .duration(.zero ... .longest), "how long it may wait while the broker is away"),
+            Key("topic", .template, required: true, "the topic, without wildcards"),
+            Key("payload", .template, "the payload as text"),
+            Key("json", .anything, "the payload as YAML, sent as JSON"),
+            Key("qos", .integer(0...2), "the quality of service"),
+            Key("retain", .boolean, "whether the broker keeps the message for later subscribers"),
+            Key("max_age", .duration(.zero ... .longest), "the longest time that the message waits for the broker"),
         ],
         foreign: ["payload_template": "use payload:", "message": "use payload:", "data": "use json:"])
 
@@ -82,9 +82,9 @@ extension MappingTable {
         foreign: processHints)
 
     private static let processKeys = [
-        Key("env", .anything, "added to the environment"),
-        Key("cwd", .text(.areForbidden), "where it runs"),
-        Key("stdin", .template, "what it reads"),
+        Key("env", .anything, "variables that are added to the environment"),
+        Key("cwd", .text(.areForbidden), "the working directory"),
+        Key("stdin", .template, "the standard input"),
     ]
 
     private static let processHints = [
@@ -95,12 +95,12 @@ extension MappingTable {
     static let http = MappingTable(
         name: "\"http\"",
         keys: [
-            Key("url", .template, required: true, "scheme and host are literal"),
-            Key("method", .word(httpMethods), "of the request"),
-            Key("headers", .anything, "by name"),
-            Key("body", .template, "the text to send"),
-            Key("json", .anything, "any YAML, sent as JSON"),
-            Key("expect", .anything, "the statuses that are a success"),
+            Key("url", .template, required: true, "the URL; scheme and host must be literal"),
+            Key("method", .word(httpMethods), "the request method"),
+            Key("headers", .anything, "the request headers"),
+            Key("body", .template, "the body as text"),
+            Key("json", .anything, "the body as YAML, sent as JSON"),
+            Key("expect", .anything, "the statuses that count as success"),
         ],
         foreign: [
             "payload": "use body:", "data": "use json:", "header": "use headers:", "content_type": "use headers:",
@@ -111,8 +111,8 @@ extension MappingTable {
     static let wait = MappingTable(
         name: "\"wait\"",
         keys: [
-            Key("until", .anything, required: true, "what is waited for"),
-            Key("timeout", .duration(.zero ... .longest), required: true, "then the step fails"),
+            Key("until", .anything, required: true, "the expression to wait for"),
+            Key("timeout", .duration(.zero ... .longest), required: true, "the time after which the step fails"),
         ],
         foreign: [
             "seconds": "for a time write delay: 10s; a wait has until: and timeout:",
@@ -124,19 +124,23 @@ extension MappingTable {
     static let cycle = MappingTable(
         name: "\"cycle\"",
         keys: [
-            Key("steps", .anything, required: true, "the entries, each a step or a list of steps"),
-            Key("reset_after", .duration(.zero ... .longest), "begin with the first again after so long"),
+            Key("steps", .anything, required: true, "the entries; each is a step or a list of steps"),
+            Key(
+                "reset_after", .duration(.zero ... .longest),
+                "the time after which the cycle starts again with the first entry"),
         ],
         foreign: ["actions": "use steps:"])
 
     static let `repeat` = MappingTable(
         name: "\"repeat\"",
         keys: [
-            Key("while", .word(["held"]), "as long as the button is held"),
-            Key("count", .integer(1...1000), "so many times"),
-            Key("every", .duration(.milliseconds(20) ... .longest), required: true, "from start to start"),
-            Key("limit", .duration(.zero ... .seconds(600)), "at most so long"),
-            Key("actions", .anything, required: true, "the steps"),
+            Key("while", .word(["held"]), "repeat as long as the button is held"),
+            Key("count", .integer(1...1000), "repeat this number of times"),
+            Key(
+                "every", .duration(.milliseconds(20) ... .longest), required: true,
+                "the time from the start of one iteration to the start of the next"),
+            Key("limit", .duration(.zero ... .seconds(600)), "the longest time for all iterations"),
+            Key("actions", .anything, required: true, "the steps of each iteration"),
         ],
         foreign: [
             "until": "use while: held or count:; to wait for something, use a wait step", "steps": "use actions:",
@@ -147,8 +151,8 @@ extension MappingTable {
     static let branch = MappingTable(
         name: "a branch",
         keys: [
-            Key("if", .anything, required: true, "conditions"),
-            Key("then", .anything, required: true, "the steps if they hold"),
+            Key("if", .anything, required: true, "the conditions"),
+            Key("then", .anything, required: true, "the steps if all conditions are true"),
         ],
         foreign: [
             "else": "use default: beside choose", "elif": "write another branch with if: and then:",
@@ -159,16 +163,16 @@ extension MappingTable {
     static let log = MappingTable(
         name: "\"log\"",
         keys: [
-            Key("message", .template, required: true, "the line"),
-            Key("level", .word(LogLevel.allCases.map(\.rawValue)), "how much it matters"),
+            Key("message", .template, required: true, "the text of the line"),
+            Key("level", .word(LogLevel.allCases.map(\.rawValue)), "the log level"),
         ])
 
     static let retry = MappingTable(
         name: "\"retry\"",
         keys: [
-            Key("count", .integer(1...10), required: true, "further attempts"),
-            Key("delay", .duration(.zero ... .longest), "before the first of them"),
-            Key("backoff", .number(1...10), "each wait is so many times the one before"),
+            Key("count", .integer(1...10), required: true, "the number of further attempts"),
+            Key("delay", .duration(.zero ... .longest), "the wait before the first further attempt"),
+            Key("backoff", .number(1...10), "the factor by which the wait grows with each attempt"),
         ],
         foreign: ["times": "use count:", "attempts": "use count:", "max": "use count:", "interval": "use delay:"])
 
@@ -192,8 +196,8 @@ extension MappingTable {
     static let script = MappingTable(
         name: "a script",
         keys: [
-            Key("description", .text(.areText), "for people"),
-            Key("inputs", .anything, "what a caller gives, by name"),
+            Key("description", .text(.areText), "a comment"),
+            Key("inputs", .anything, "the inputs"),
             Key("actions", .anything, required: true, "the steps, run in order"),
         ],
         foreign: [
@@ -204,8 +208,8 @@ extension MappingTable {
     static let scriptInput = MappingTable(
         name: "an input",
         keys: [
-            Key("type", .word(ExpressionType.Scalar.declarable), required: true, "what kind of value it is"),
-            Key("default", .anything, "taken when the caller gives none"),
+            Key("type", .word(ExpressionType.Scalar.declarable), required: true, "the type of the input"),
+            Key("default", .anything, "the value if the caller gives none"),
         ])
 }
 

@@ -5,9 +5,9 @@ extension MappingTable {
     static let test = MappingTable(
         name: "a test",
         keys: [
-            Key("name", .text(.areText), required: true, "what it shows"),
-            Key("given", .anything, "how things are when it begins"),
-            Key("steps", .anything, required: true, "what happens and what is expected, in order"),
+            Key("name", .text(.areText), required: true, "the name of the test"),
+            Key("given", .anything, "the situation at the start"),
+            Key("steps", .anything, required: true, "inputs and expectations, in order"),
         ],
         foreign: [
             "id": "use name:", "alias": "use name:", "description": "use name:", "setup": "use given:",
@@ -18,13 +18,15 @@ extension MappingTable {
     static let given = MappingTable(
         name: "\"given\"",
         keys: [
-            Key("now", .anything, "local time"),
-            Key("fold", .integer(0...1), "`1`: the second pass of an hour that is repeated"),
-            Key("states", .anything, "by name"),
-            Key("variables", .anything, "by name"),
-            Key("broker", .word(["online", "offline"]), "the connection to the broker"),
-            Key("disabled", .anything, "ids of rules"),
-            Key("results", .anything, "what programs and web servers answer"),
+            Key("now", .anything, "the local time at the start"),
+            Key(
+                "fold", .integer(0...1),
+                "`1` means the second pass of an hour that is repeated when the clocks are put back"),
+            Key("states", .anything, "values of states"),
+            Key("variables", .anything, "values of variables"),
+            Key("broker", .word(["online", "offline"]), "the connection to the broker at the start"),
+            Key("disabled", .anything, "the ids of disabled rules"),
+            Key("results", .anything, "the results of programs and web hooks"),
         ],
         foreign: ["time": "use now:", "state": "use states:", "variable": "use variables:", "rules": "use disabled:"])
 
@@ -34,31 +36,31 @@ extension MappingTable {
             Key("run", .text(.areText), "the beginning of the arguments, joined with spaces"),
             Key("shell", .text(.areText), "the beginning of the script"),
             Key("http", .text(.areText), "the beginning of the URL"),
-            Key("exit", .integer(0...255), "exit status"),
-            Key("stdout", .text(.areText), "what a program writes"),
-            Key("stderr", .text(.areText), "what a program complains"),
-            Key("status", .integer(100...599), "of `http`"),
-            Key("body", .text(.areText), "of `http`"),
-            Key("takes", .duration(.zero ... .longest), "how long it takes"),
+            Key("exit", .integer(0...255), "the exit status"),
+            Key("stdout", .text(.areText), "the standard output"),
+            Key("stderr", .text(.areText), "the standard error output"),
+            Key("status", .integer(100...599), "for `http`: the status"),
+            Key("body", .text(.areText), "for `http`: the body"),
+            Key("takes", .duration(.zero ... .longest), "the duration"),
         ])
 
     static let testStep = MappingTable(
         name: "a step of a test",
         keys: [
-            Key("event", .anything, "a gesture or an event, as if it had been recognised"),
+            Key("event", .anything, "a recognised gesture or another event"),
             Key("down", .anything, "a button goes down"),
-            Key("up", .anything, "a button is let go"),
+            Key("up", .anything, "a button is released"),
             Key("press", .anything, "down and up, once or several times"),
-            Key("chord", .anything, "several buttons at once"),
-            Key("advance", .duration(.zero ... .longest), "time goes by"),
-            Key("state", .anything, "messages arrive: states by name"),
-            Key("broker", .word(["online", "offline"]), "the connection to the broker"),
+            Key("chord", .anything, "several buttons are pressed together"),
+            Key("advance", .duration(.zero ... .longest), "time passes"),
+            Key("state", .anything, "states receive messages"),
+            Key("broker", .word(["online", "offline"]), "the connection to the broker changes"),
             Key("run", .anything, "a rule is run by hand"),
-            Key("reload", .anything, "the files are read again, or another entry file"),
-            Key("restart", .duration(.zero ... .longest), "the program is stopped, so long"),
-            Key("expect", .anything, "all that happened since the last `expect`"),
-            Key("expect_variables", .anything, "by name"),
-            Key("expect_rules", .anything, "the latest outcome, by id"),
+            Key("reload", .anything, "the files, or another entry file, are loaded again"),
+            Key("restart", .duration(.zero ... .longest), "the program is stopped for this time and started again"),
+            Key("expect", .anything, "all effects since the last `expect`"),
+            Key("expect_variables", .anything, "expected values of variables"),
+            Key("expect_rules", .anything, "expected latest outcomes of rules"),
         ],
         foreign: [
             "delay": "use advance:", "wait": "use advance:", "sleep": "use advance:", "click": "use event: or press:",
@@ -70,27 +72,29 @@ extension MappingTable {
     static let simulatedEvent = MappingTable(
         name: "\"event\"",
         keys: [
-            Key("button", .anything, required: true, "its name"),
-            Key("event", .anything, "what it does"),
-            Key("clicks", .integer(1...8), "so many short presses"),
-            Key("pattern", .anything, "a train of short and long presses"),
-            Key("part", .word(["big", "small", "dial", "push"]), "of a Duo or a Twist"),
-            Key("steps", .integer(-1000...1000), "of a rotation"),
-            Key("position", .integer(0...100), "of a rotation: where the dial stands then"),
-            Key("slot", .integer(1...12), "of a rotation of a Twist"),
-            Key("held_for", .duration(.zero ... .longest), "of `hold` and `hold_release`"),
-            Key("queued", .boolean, "it comes late"),
-            Key("age", .duration(.zero ... .longest), "how late"),
-            Key("last", .boolean, "of several late ones, the last"),
+            Key("button", .anything, required: true, "the name of the button"),
+            Key("event", .anything, "the event"),
+            Key("clicks", .integer(1...8), "this number of short presses"),
+            Key("pattern", .anything, "a sequence of short and long presses"),
+            Key("part", .word(["big", "small", "dial", "push"]), "the part of a Duo or a Twist"),
+            Key("steps", .integer(-1000...1000), "for a rotation: the steps"),
+            Key("position", .integer(0...100), "for a rotation: the position afterwards"),
+            Key("slot", .integer(1...12), "for a rotation of a Twist: the slot"),
+            Key(
+                "held_for", .duration(.zero ... .longest), "for `hold` and `hold_release`: how long the button was held"
+            ),
+            Key("queued", .boolean, "whether the event is late"),
+            Key("age", .duration(.zero ... .longest), "the age of the event"),
+            Key("last", .boolean, "whether it is the last of several late events"),
         ])
 
     static let press = MappingTable(
         name: "\"press\"",
         keys: [
-            Key("button", .anything, required: true, "its name"),
-            Key("times", .integer(1...100), "how often"),
-            Key("gap", .duration(.zero ... .longest), "from up to down"),
-            Key("for", .duration(.zero ... .longest), "from down to up"),
+            Key("button", .anything, required: true, "the name of the button"),
+            Key("times", .integer(1...100), "the number of presses"),
+            Key("gap", .duration(.zero ... .longest), "the time from release to the next press"),
+            Key("for", .duration(.zero ... .longest), "the duration of each press"),
         ],
         foreign: ["clicks": "use times:", "count": "use times:", "held_for": "use for:", "duration": "use for:"])
 
@@ -102,16 +106,17 @@ extension MappingTable {
             Key("publish", .anything, "a message"), Key("run", .anything, "a program"),
             Key("shell", .anything, "a script"), Key("http", .anything, "a request"),
             Key("log", .anything, "a line in the log"),
-            Key("at", .duration(.zero ... .longest), "when, counted from the last `expect`"),
+            Key("at", .duration(.zero ... .longest), "the time since the last `expect`"),
         ],
         foreign: ["set": "use expect_variables:", "enable": "use expect_rules:", "disable": "use expect_rules:"])
 
     static let expectedPublish = MappingTable(
         name: "an expected \"publish\"",
         keys: [
-            Key("topic", .text(.areForbidden), "the whole topic"), Key("payload", .text(.areForbidden), "as text"),
-            Key("json", .anything, "as values"), Key("qos", .integer(0...2), "quality of service"),
-            Key("retain", .boolean, "kept by the broker"),
+            Key("topic", .text(.areForbidden), "the whole topic"),
+            Key("payload", .text(.areForbidden), "the payload as text"),
+            Key("json", .anything, "the payload as JSON values"), Key("qos", .integer(0...2), "the quality of service"),
+            Key("retain", .boolean, "whether the broker keeps the message"),
         ])
 
     static let expectedRun = MappingTable(
@@ -123,22 +128,23 @@ extension MappingTable {
             + expectedProcessKeys)
 
     private static let expectedProcessKeys = [
-        Key("env", .anything, "any variable of the program"), Key("cwd", .text(.areForbidden), "where it runs"),
-        Key("stdin", .text(.areForbidden), "what it reads"),
+        Key("env", .anything, "some of the environment variables"),
+        Key("cwd", .text(.areForbidden), "the working directory"),
+        Key("stdin", .text(.areForbidden), "the standard input"),
     ]
 
     static let expectedHTTP = MappingTable(
         name: "an expected \"http\"",
         keys: [
-            Key("url", .text(.areForbidden), "the whole URL"), Key("method", .word(httpMethods), "of the request"),
-            Key("headers", .anything, "by name"), Key("body", .text(.areForbidden), "as text"),
-            Key("json", .anything, "as values"),
+            Key("url", .text(.areForbidden), "the whole URL"), Key("method", .word(httpMethods), "the request method"),
+            Key("headers", .anything, "some of the headers"), Key("body", .text(.areForbidden), "the body as text"),
+            Key("json", .anything, "the body as JSON values"),
         ])
 
     static let expectedLog = MappingTable(
         name: "an expected \"log\"",
         keys: [
-            Key("message", .text(.areForbidden), "the line"),
-            Key("level", .word(LogLevel.allCases.map(\.rawValue)), "how loud"),
+            Key("message", .text(.areForbidden), "the text of the line"),
+            Key("level", .word(LogLevel.allCases.map(\.rawValue)), "the log level"),
         ])
 }

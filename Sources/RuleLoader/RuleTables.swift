@@ -16,17 +16,19 @@ extension MappingTable {
     static let rulesFile = MappingTable(
         name: "the file",
         keys: [
-            Key("version", .integer(0...Int.max), "the language's version; required in the entry file, and only there"),
-            Key("include", .anything, "further files, paths or globs"),
-            Key("location", .anything, "where the house stands, for the sun and the clocks"),
-            Key("defaults", .anything, "what rules and steps have that say nothing"),
-            Key("buttons", .anything, "the hardware, named once"),
-            Key("groups", .anything, "sets of buttons"),
-            Key("states", .anything, "MQTT topics whose last value rules may read"),
-            Key("variables", .anything, "values rules may read and write"),
-            Key("scripts", .anything, "steps with a name, and with inputs"),
-            Key("rules", .anything, "what happens"),
-            Key("tests", .anything, "what the rules are expected to do"),
+            Key(
+                "version", .integer(0...Int.max),
+                "the version of the language; required in the entry file, not allowed in others"),
+            Key("include", .anything, "files to include: paths or glob patterns"),
+            Key("location", .anything, "the position and time zone of the house, for the sun and times of day"),
+            Key("defaults", .anything, "defaults for keys that rules and steps do not have"),
+            Key("buttons", .anything, "names of the buttons"),
+            Key("groups", .anything, "names for sets of buttons"),
+            Key("states", .anything, "MQTT topics whose last value rules can read"),
+            Key("variables", .anything, "values that rules can read and write"),
+            Key("scripts", .anything, "named lists of steps, with inputs"),
+            Key("rules", .anything, "the rules"),
+            Key("tests", .anything, "tests of the rules"),
         ],
         foreign: [
             "automation": "use rules:", "automations": "use rules:", "rule": "use rules:", "button": "use buttons:",
@@ -43,7 +45,7 @@ extension MappingTable {
         keys: [
             Key("latitude", .number(-90...90), "degrees, north positive"),
             Key("longitude", .number(-180...180), "degrees, east positive"),
-            Key("timezone", .text(.areForbidden), "the time zone"),
+            Key("timezone", .text(.areForbidden), "the time zone of all times of day"),
         ],
         foreign: [
             "lat": "use latitude:", "lon": "use longitude:", "lng": "use longitude:", "time_zone": "use timezone:",
@@ -53,10 +55,10 @@ extension MappingTable {
         name: "\"defaults\"",
         keys: [
             queuedKey, modeKey, cooldownKey, rateLimitKey,
-            Key("qos", .integer(0...2), "of a `publish`"),
-            Key("retain", .boolean, "of a `publish`"),
-            Key("max_age", .duration(.zero ... .longest), "of a `publish`"),
-            Key("timeout", .duration(.zero ... .longest), "of every step that can wait"),
+            Key("qos", .integer(0...2), "the `qos` of `publish`"),
+            Key("retain", .boolean, "the `retain` of `publish`"),
+            Key("max_age", .duration(.zero ... .longest), "the `max_age` of `publish`"),
+            Key("timeout", .duration(.zero ... .longest), "the timeout of every step that can have one"),
         ])
 
     static let button = MappingTable(
@@ -64,17 +66,17 @@ extension MappingTable {
         keys: hardwareKeys + [
             Key(
                 "model", .word(DeclaredButton.Model.allCases.map(\.rawValue)),
-                "which events and parts it has"),
+                "the model, which determines the events and parts"),
             Key(
                 "trigger_mode",
                 .word(["auto", "click", "click_and_hold", "click_and_double_click", "click_and_double_click_and_hold"]),
-                "`auto` derives it from the rules"),
-            Key("hold_after", .duration(.milliseconds(200) ... .seconds(10)), "a press this long is long"),
+                "the gestures that the button reports; `auto` derives them from the rules"),
+            Key("hold_after", .duration(.milliseconds(200) ... .seconds(10)), "the shortest duration of a long press"),
             Key(
                 "click_gap", .duration(.milliseconds(100) ... .seconds(2)),
-                "the longest time between two presses that belong together"),
+                "the longest time between two presses of one gesture"),
             queuedKey,
-            Key("description", .text(.areText), "for people"),
+            Key("description", .text(.areText), "a comment"),
         ],
         foreign: [
             "name": "the name is the key: kitchen: {serial: …}", "mac": "use address:", "bdaddr": "use address:",
@@ -84,7 +86,7 @@ extension MappingTable {
     static let hardware = MappingTable(name: "a button", keys: hardwareKeys)
 
     private static let hardwareKeys = [
-        Key("uuid", .text(.areForbidden), "its 32 hexadecimal digits"),
+        Key("uuid", .text(.areForbidden), "the uuid, 32 hexadecimal digits"),
         Key("serial", .text(.areForbidden), "the serial number on the back, `BF12-C34567`"),
         Key("address", .text(.areForbidden), "the Bluetooth address, `80:E4:DA:01:02:03`"),
         Key("nickname", .text(.areForbidden), "the name stored on the button"),
@@ -93,11 +95,12 @@ extension MappingTable {
     static let state = MappingTable(
         name: "a state",
         keys: [
-            Key("topic", .text(.areForbidden), required: true, "without wildcards"),
-            Key("value", .text(.areForbidden), "where it is in a JSON payload: a JSON Pointer"),
-            Key("type", .word(ExpressionType.Scalar.declarable), "what is made of it"),
-            Key("default", .anything, "in place of what is not known"),
-            Key("max_age", .duration(.zero ... .longest), "after this long without a message it is not known"),
+            Key("topic", .text(.areForbidden), required: true, "the topic, without wildcards"),
+            Key("value", .text(.areForbidden), "a JSON Pointer to the value in a JSON payload"),
+            Key("type", .word(ExpressionType.Scalar.declarable), "the type of the value"),
+            Key("default", .anything, "the value while the state is unknown"),
+            Key(
+                "max_age", .duration(.zero ... .longest), "the state becomes unknown after this time without a message"),
         ],
         foreign: [
             "state_topic": "use topic:", "value_template": "use value: with a JSON Pointer such as /state",
@@ -108,12 +111,12 @@ extension MappingTable {
     static let variable = MappingTable(
         name: "a variable",
         keys: [
-            Key("type", .word(ExpressionType.Scalar.declarable), "fixed for good"),
-            Key("initial", .anything, required: true, "its value at the first start"),
-            Key("values", .anything, "what it may hold, in order"),
-            Key("min", .number(.anyNumber), "`set` gives no less"),
-            Key("max", .number(.anyNumber), "`set` gives no more"),
-            Key("persist", .boolean, "survives a restart"),
+            Key("type", .word(ExpressionType.Scalar.declarable), "the type; it cannot change"),
+            Key("initial", .anything, required: true, "the value at the first start"),
+            Key("values", .anything, "the permitted values, in order"),
+            Key("min", .number(.anyNumber), "the lower limit for `set`"),
+            Key("max", .number(.anyNumber), "the upper limit for `set`"),
+            Key("persist", .boolean, "whether the value is kept over a restart"),
         ],
         foreign: [
             "default": "use initial:", "value": "use initial:", "options": "use values:", "minimum": "use min:",
@@ -124,24 +127,29 @@ extension MappingTable {
         name: "a rule",
         keys: [
             Key("id", .name, required: true, "the rule's name in logs and topics"),
-            Key("alias", .text(.areForbidden), "for people"),
-            Key("description", .text(.areText), "for people"),
-            Key("enabled", .boolean, "what people set while it runs wins, until this changes"),
-            Key("triggers", .anything, required: true, "any of them starts the rule"),
-            Key("conditions", .anything, "all must hold"),
+            Key("alias", .text(.areForbidden), "a name for display"),
+            Key("description", .text(.areText), "a comment"),
+            Key(
+                "enabled", .boolean,
+                "whether the rule is enabled; a change at run time has priority until this key is changed"),
+            Key("triggers", .anything, required: true, "the triggers; any of them starts the rule"),
+            Key("conditions", .anything, "the conditions; all must be true"),
             Key("actions", .anything, required: true, "the steps, run in order"),
             modeKey,
-            Key("max", .integer(1...100), "of `queued` and `parallel`: running and waiting together"),
             Key(
-                "scope", .word(Rule.Scope.allCases.map(\.rawValue)), "what `mode`, `cooldown` and `rate_limit` count by"
+                "max", .integer(1...100), "for `queued` and `parallel`: the limit for running and waiting runs together"
+            ),
+            Key(
+                "scope", .word(Rule.Scope.allCases.map(\.rawValue)),
+                "whether `mode`, `cooldown` and `rate_limit` apply to the rule or to each button"
             ),
             queuedKey, cooldownKey, rateLimitKey,
-            Key("fallback", .boolean, "only if no ordinary rule took the press"),
-            Key("on_error", .anything, "steps for when a step fails"),
+            Key("fallback", .boolean, "run only if no ordinary rule takes the press"),
+            Key("on_error", .anything, "the steps to run after a failure"),
             Key(
                 "on_restart", .word(Rule.AfterRestart.allCases.map(\.rawValue)),
-                "what becomes of a run that waits when the program stops"),
-            Key("dry_run", .boolean, "everything is decided and nothing done"),
+                "whether a run that waits is dropped or resumed when the program restarts"),
+            Key("dry_run", .boolean, "decide and trace everything, but perform no action"),
         ],
         foreign: [
             "on": "use triggers:", "when": "use triggers:", "trigger": "use triggers:",
@@ -150,28 +158,28 @@ extension MappingTable {
             "throttle": "use cooldown:", "debounce": "use cooldown:", "max_exceeded": "what is dropped is counted",
         ])
 
-    private static let queuedKey = Key("queued", .anything, "what happens to late events")
+    private static let queuedKey = Key("queued", .anything, "which late events count")
     private static let modeKey = Key(
-        "mode", .word(Rule.Mode.allCases.map(\.rawValue)), "what a match does while a run goes on")
+        "mode", .word(Rule.Mode.allCases.map(\.rawValue)), "what happens if the rule matches during a run")
     private static let cooldownKey = Key(
-        "cooldown", .duration(.zero ... .longest), "how long after a run began matches are ignored")
-    private static let rateLimitKey = Key("rate_limit", .anything, "at most so many runs in a time")
+        "cooldown", .duration(.zero ... .longest), "matches are ignored for this time after the start of a run")
+    private static let rateLimitKey = Key("rate_limit", .anything, "the maximum number of runs in a period")
 
     static let trigger = MappingTable(
         name: "a trigger",
         keys: [
-            Key("button", .anything, "which buttons"),
-            Key("event", .anything, "what they do"),
-            Key("clicks", .integer(1...8), "exactly that many short presses"),
-            Key("pattern", .anything, "a train of short and long presses"),
-            Key("for", .duration(.milliseconds(1) ... .seconds(30)), "of `hold`: fires after so long"),
-            Key("part", .anything, "of a Duo `big`, `small`; of a Twist `dial`, `push`"),
-            Key("collect", .duration(.zero ... .seconds(2)), "of a rotation: summed for so long"),
-            Key("chord", .anything, "two to four buttons, pressed together"),
+            Key("button", .anything, "the buttons"),
+            Key("event", .anything, "the events"),
+            Key("clicks", .integer(1...8), "this number of short presses"),
+            Key("pattern", .anything, "a sequence of short and long presses"),
+            Key("for", .duration(.milliseconds(1) ... .seconds(30)), "for `hold`: the time after which it fires"),
+            Key("part", .anything, "the part of the button: `big` or `small` of a Duo, `dial` or `push` of a Twist"),
+            Key("collect", .duration(.zero ... .seconds(2)), "for rotations: the time over which steps are summed"),
+            Key("chord", .anything, "two to four buttons that are pressed together"),
             Key(
                 "within", .duration(.milliseconds(50) ... .seconds(1)),
-                "of a chord: from the first press to the last"),
-            Key("id", .name, "tells several triggers apart"),
+                "for a chord: the longest time from the first press to the last"),
+            Key("id", .name, "a name for the trigger, read as `trigger.id`"),
         ],
         planned: ["mqtt", "time", "state", "sequence"],
         standIns: ["mqtt": "button", "time": "button", "state": "button", "sequence": "button"],
@@ -185,16 +193,16 @@ extension MappingTable {
     static let queued = MappingTable(
         name: "\"queued\"",
         keys: [
-            Key("max_age", .duration(.zero ... .longest), required: true, "older events are ignored"),
-            Key("keep", .word(["all", "last"]), "of several late events, all or only the last"),
+            Key("max_age", .duration(.zero ... .longest), required: true, "the age up to which events count"),
+            Key("keep", .word(["all", "last"]), "whether all late events count, or only the last"),
         ])
 
     static let time = MappingTable(
         name: "\"time\"",
         keys: [
-            Key("after", .anything, "from then on"),
-            Key("before", .anything, "until then"),
-            Key("weekday", .anything, "the days on which the time begins"),
+            Key("after", .anything, "the start of the window"),
+            Key("before", .anything, "the end of the window"),
+            Key("weekday", .anything, "the days on which the window starts"),
         ],
         foreign: [
             "from": "use after:", "to": "use before:", "until": "use before:", "start": "use after:",

@@ -6,9 +6,9 @@ import Glibc
 struct Tryck: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tryck",
-        abstract: "Flic buttons: a press, a rule, an MQTT message or a program.",
+        abstract: "Run rules when Flic buttons are pressed.",
         discussion: """
-            Without a button at hand, begin with:
+            To try it without a button:
 
               tryck demo
             """,

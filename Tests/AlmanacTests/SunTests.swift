@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Sun times")
 struct SunTests {
-    /// One line of the reference table.
+    /// A line of the reference table.
     struct Day {
         var place, date: String
         var location: Location

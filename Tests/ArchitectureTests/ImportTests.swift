@@ -4,7 +4,7 @@ import Testing
 /// Who may import whom: said here, in ARCHITECTURE.md and in Package.swift, and the three must agree.
 @Suite("Imports")
 struct ImportTests {
-    /// What each module may import besides the standard library.
+    /// The modules that each module may import, besides the standard library.
     static let table: [String: Set<String>] = [
         "ButtonModel": [],
         "Bytes": [],
@@ -44,7 +44,7 @@ struct ImportTests {
     static let ofToolchain: Set<String> = [
         "Glibc", "Dispatch", "Foundation", "FoundationEssentials", "Synchronization",
     ]
-    /// Those that touch the world. Everything else is pure.
+    /// The modules that touch the world. All other modules are pure.
     static let edges: Set<String> = ["Reactor", "Daemon", "tryckd", "tryck"]
 
     @Test("every import line is in the table")

@@ -36,7 +36,7 @@ struct InvariantTests {
     func leftToDo() throws {
         let words = /\b(TODO|FIXME|XXX)\b/
         for folder in ["Sources", "Tests", "rules", "deploy"] {
-            // What a fuzzer wrote means nothing.
+            // Files that a fuzzer wrote are not checked.
             let written = Repository.paths(under: folder).filter {
                 !$0.hasPrefix("Tests/ArchitectureTests/") && !$0.hasPrefix("Tests/FuzzTests/Corpus/")
             }

@@ -1,4 +1,4 @@
-/// What `Package.swift` says each Swift module depends on, read from its text: asking SwiftPM would wait for the
+/// The dependencies of each Swift module in `Package.swift`, read from its text, because SwiftPM would wait for the
 /// build that runs this test.
 struct Manifest {
     /// Modules under `Sources/` and the targets and products each one names.

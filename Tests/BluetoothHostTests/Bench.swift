@@ -18,7 +18,7 @@ extension Host.Input {
         .event(.commandStatus(opcode, allowance: 1, status))
     }
 
-    /// One L2CAP frame in one ACL data packet.
+    /// An L2CAP frame in a single ACL data packet.
     static func frame(_ handle: ConnectionHandle, channel: UInt16, _ payload: [UInt8]) -> Host.Input {
         .received(
             ACLDataPacket(handle: handle, boundary: .firstFromController, data: l2cap(channel, payload)).packet)

@@ -92,7 +92,7 @@ struct CodecTests {
     }
 }
 
-/// One sample of each kind.
+/// A sample of each kind of packet.
 enum Samples {
     static let parameters = ConnectionParameters(
         intervalMinimum: 80, intervalMaximum: 90, peripheralLatency: 17, supervisionTimeout: 800)

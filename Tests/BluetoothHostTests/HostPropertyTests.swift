@@ -164,7 +164,7 @@ struct HostPropertyTests {
         var bench = Bench()
         bench.connect()
         let parameters = Host.Configuration().connectionParameters
-        // One of them is under way at the controller.
+        // The controller handles one of these commands at the moment.
         for _ in 0..<1025 { bench.given(.perform(.updateConnection(link, parameters))) }
         #expect(
             bench.given(.perform(.updateConnection(link, parameters))) == [

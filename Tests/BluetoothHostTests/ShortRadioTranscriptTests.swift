@@ -113,7 +113,7 @@ struct ShortRadioTranscriptTests {
         bench.wait(.milliseconds(59_999))
         bench.wait(.milliseconds(1), expect: .command(Self.create()))
         bench.when(.status(.leCreateConnection, status))
-        // Another peer is wanted: the host tries at once, is refused, and reports nothing.
+        // When another peer is added, the host tries at once, is refused, and reports nothing.
         bench.when(
             .perform(.setAcceptList([kitchen, Self.attic])),
             expect: .command(.leAddDeviceToFilterAcceptList(Self.attic)))

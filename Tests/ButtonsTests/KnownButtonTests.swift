@@ -179,7 +179,7 @@ struct KnownButtonTests {
             room.wait(.seconds(6))
             #expect(room.manager.state(of: KnownButtonTests.id) == state)
         }
-        // It has been left alone for one second of twenty.
+        // The button has been ignored for one second of twenty.
         room.press("hall", .click)
         room.wait(.milliseconds(18_500))
         #expect(room.manager.state(of: KnownButtonTests.id) == .disconnected)

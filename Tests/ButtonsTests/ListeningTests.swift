@@ -10,7 +10,7 @@ struct ListeningTests {
     static let hallID = ButtonID(hall.wantedAddress)
     static let kitchen = SimulatedButtonDescription(name: "kitchen", address: BluetoothAddress("80:E4:DA:00:00:04"))
     static let kitchenID = ButtonID(kitchen.wantedAddress)
-    /// Of 600 ms it listens for 60.
+    /// A scan interval of 600 ms, of which the radio listens for 60.
     static let background: UInt16 = 0x03C0
     static let active: UInt16 = 0x0060
 

@@ -16,7 +16,8 @@ struct Room {
     private var random: SeededGenerator
     /// Events are acknowledged at once, as a store would that never fails.
     var storesAtOnce = true
-    /// Somebody on the air changes the pairing that a quick verify names, so that the button says it knows of none.
+    /// Changes the pairing identifier in quick verify requests on the air, so that the button does not know the
+    /// pairing.
     var spoilsQuickVerify = false
     /// So many responses to a quick verify arrive with another opcode, which means nothing there.
     var spoiltQuickVerifyResponses = 0
@@ -126,7 +127,7 @@ struct Room {
         linkIntervals = []
     }
 
-    /// What was said of pairing, in order.
+    /// The progress of pairing, in order.
     var progress: [PairingProgress] {
         said.compactMap { if case .pairing(let progress) = $0 { progress } else { nil } }
     }

@@ -12,7 +12,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-// glibc's headers give some of these other names when files may be large; here each is what it is called.
+// glibc's headers rename some of these functions for large files; this file needs the plain names.
 #undef open
 #undef pwrite
 #undef ftruncate
@@ -24,7 +24,7 @@ void disk_watch(disk_watcher next)
 	atomic_store(&watcher, next);
 }
 
-// The name of an open file; NULL when it was removed.
+// Returns the path of an open file; NULL if it has been removed.
 static const char *name_of(int descriptor, char name[PATH_MAX])
 {
 	static const char removed[] = " (deleted)";
@@ -47,7 +47,7 @@ static const char *name_of(int descriptor, char name[PATH_MAX])
 	return name;
 }
 
-// Whether the call goes on; with an errno set when it does not.
+// Returns whether the call may be made; sets errno if not.
 static int may(struct disk_call call, int descriptor)
 {
 	disk_watcher current = atomic_load_explicit(&watcher, memory_order_acquire);

@@ -158,7 +158,7 @@ struct DemoRunTests {
             expect: .fail(
                 Failure(
                     .ourBug,
-                    "Nothing more happened for 30 s; still waiting for the button to move. Please report this.")))
+                    "Nothing happened for 30 s; still waiting for the button to move. Please report this.")))
     }
 
     @Test("a broker that does not come up is named with the daemon's reason")

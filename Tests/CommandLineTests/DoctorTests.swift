@@ -79,7 +79,7 @@ struct DoctorTests {
 }
 
 extension DoctorTests {
-    /// One thing that is wrong.
+    /// A single fault.
     struct Fault {
         var name: String
         var isWithoutDaemon = false
@@ -159,7 +159,7 @@ extension DoctorTests {
                 },
                 Fault(name: "daemon whose port for clients of flicd somebody else has") {
                     let fault: JSONValue =
-                        "flicd.listen: nobody can be served at 127.0.0.1:5551: the address is already in use."
+                        "flicd.listen: clients cannot be served at 127.0.0.1:5551: the address is already in use."
                     $0.daemon = .status(status(flicd: fault, faults: [fault]))
                 },
                 Fault(name: "daemon without a broker, which is there now") {
@@ -251,7 +251,7 @@ extension DoctorTests {
         FindingText.lines(findings, style: .plain).map { $0.rendered(.plain) + "\n" }.joined()
     }
 
-    /// Where a check stands in what is printed.
+    /// The position of a check in the output.
     private static func place(_ check: Finding.Check) -> Int {
         switch check {
         case .clock: 0

@@ -41,7 +41,7 @@ struct ExportTests {
             into: StoredState(installationID: "ffff", buttons: [Self.button(1, "Küche")]), isReplacing: false)
         #expect(
             ImportText.lines(again).last?.rendered(.plain)
-                == "Nothing was changed. To have the buttons as they are in the file: --replace")
+                == "Nothing was changed. To replace the known buttons: --replace")
     }
 
     @Test("the same as JSON, without keys")

@@ -15,7 +15,7 @@ struct HelpTests {
 
         var isGroup: Bool { !type.configuration.subcommands.isEmpty }
 
-        /// Whether a line of the text is this command, with whatever it needs between its words.
+        /// Whether a line of the text is an example of this command, with any arguments between its words.
         func hasExample(in help: String) -> Bool {
             help.split(separator: "\n").contains { line in
                 guard line.hasPrefix("  tryck ") else { return false }
@@ -54,8 +54,8 @@ struct HelpTests {
             (["pair", "--time", "0"], "--time takes 1 to 3600 seconds."),
             (["demo", "--json"], "--json needs --press"),
             (["fly"], "Unexpected argument 'fly'"),
-            (["export", "-"], "Keys go into a file: name one."),
-            (["export", "a", "--clear", "--passphrase-file", "b"], "What is written with --clear has no passphrase"),
+            (["export", "-"], "Name a file: keys are not written to standard output."),
+            (["export", "a", "--clear", "--passphrase-file", "b"], "--clear and --passphrase-file"),
             (["button"], "Missing expected argument '<name>'"),
             (["button", "kitchen", "fly"], "Unexpected argument 'fly'"),
         ])

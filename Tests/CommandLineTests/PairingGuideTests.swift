@@ -98,7 +98,10 @@ struct PairingGuideTests {
                 #"{"step":"searching"}"#,
                 "Looking for new buttons. Hold the button down for 7 seconds, until its light changes."
             ),
-            (#"{"step":"found_private","address":"A"}"#, "A is near, but keeps to itself. Hold it down for 7 seconds."),
+            (
+                #"{"step":"found_private","address":"A"}"#,
+                "A is in range, but not in pairing mode. Hold it down for 7 seconds."
+            ),
             (#"{"step":"already_paired","address":"A"}"#, "A is paired already. Still looking for others."),
             (
                 #"{"step":"paired","button":"hall","serial":"BA00-A00001","battery_mv":2950,"firmware":11}"#,

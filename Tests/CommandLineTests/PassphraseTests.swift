@@ -72,7 +72,7 @@ struct PassphraseTests {
         ) { try Passphrase(file: file, isNew: false) }
         try write("correct horse", to: file, mode: mode)
         #expect(
-            throws: Failure(.usage, "Others may read \(file), and so the passphrase: chmod 600 \(file)")
+            throws: Failure(.usage, "Other users can read the passphrase in \(file). Run: chmod 600 \(file)")
         ) { try Passphrase(file: file, isNew: false) }
     }
 
@@ -91,7 +91,7 @@ struct PassphraseTests {
     func refusals() throws {
         let terminal = try Terminal()
         let differing = try terminal.asking(isNew: true, typing: ["correct horse\r", "correct hoarse\r"])
-        #expect(differing.0 == .failure(Failure(.no, "The two are not the same. Nothing was written.")))
+        #expect(differing.0 == .failure(Failure(.no, "The passphrases differ. Nothing was written.")))
         #expect(try terminal.asking(isNew: true, typing: ["half\u{3}"]).0 == .failure(.silent(.no)))
     }
 
@@ -140,7 +140,7 @@ private final class Terminal {
             }
             try #require(write(person, text, text.utf8.count) == text.utf8.count)
         }
-        // What it ends the last line with.
+        // The end of the last line.
         while !shown.hasSuffix("\r\n") { shown += try read() }
         return (try #require(asking.answer()), shown)
     }

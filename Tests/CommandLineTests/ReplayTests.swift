@@ -10,8 +10,8 @@ import Testing
 
 @Suite("Replaying a recording")
 struct ReplayTests {
-    /// Of a real daemon: pairing, a rule that publishes a secret and fails, a hold; then it was killed and started
-    /// again, and a press came in that a button had stored.
+    /// A recording of a real daemon: pairing, a rule that publishes a secret and fails, a hold; then the daemon was
+    /// killed and started again, and received a press that a button had stored.
     static let path =
         #filePath.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/Golden/replay-session.jsonl"
 
@@ -22,7 +22,7 @@ struct ReplayTests {
         return octets
     }
 
-    /// As the command does it, with the text in place of a file.
+    /// Replays octets in the same way as the command replays a file.
     static func replay(_ octets: [UInt8], json: Bool = false) throws -> (text: String, summary: ReplayRun.Summary) {
         let file = TemporaryFile(octets)
         var reader = try RecordingReader(file.path)

@@ -25,7 +25,7 @@ struct StreamTextTests {
             ),
             (
                 #"{"kind":"rule","rule":"evening","button":"hall","event":"hold","outcome":"dropped_busy"}"#,
-                "rule     evening  did not run: still busy with the last press (dropped_busy)"
+                "rule     evening  did not run: another run is not finished (dropped_busy)"
             ),
             (
                 #"{"kind":"rule","rule":"evening","outcome":"dropped_someday"}"#,
@@ -38,7 +38,7 @@ struct StreamTextTests {
             (#"{"kind":"button","button":"hall","state":"removed"}"#, "button   hall  removed"),
             (
                 #"{"kind":"button","button":"hall","state":"unpaired"}"#,
-                "button   hall  unpaired: it was reset or has forgotten us; pair it again"
+                "button   hall  unpaired: the button was reset or has deleted the pairing; pair it again"
             ),
             (
                 #"{"kind":"http","rule":"door","method":"POST","url":"https://x.example/a","status":200,"duration_ms":12.5}"#,
@@ -54,7 +54,7 @@ struct StreamTextTests {
             ),
             (
                 #"{"kind":"rules","state":"error","rules":3,"problems":[{"severity":"error","file":"a.yaml","line":2,"column":3,"message":"unknown button"}]}"#,
-                "rules    the old ones go on: a.yaml:2:3: unknown button"
+                "rules    the old rules stay in use: a.yaml:2:3: unknown button"
             ),
             (
                 #"{"kind":"adapter","state":"powered_on","address":"00:11:22:33:44:55"}"#,

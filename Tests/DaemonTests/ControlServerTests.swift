@@ -61,7 +61,7 @@ import Testing
         try await withServer(
             { server, client, line in
                 turns.count()
-                // What a request may cost: a fifth of a millisecond.
+                // A request may take a fifth of a millisecond.
                 let start = EventLoop.shared.nanosecondsSinceBoot
                 while EventLoop.shared.nanosecondsSinceBoot - start < 200_000 {}
                 if line == [UInt8(ascii: "q")] {
@@ -205,7 +205,7 @@ import Testing
                 }
             }
             let path = temporaryPath()
-            // What a daemon leaves that was killed: a socket file, and nobody behind it.
+            // A killed daemon leaves a socket file on which no process listens.
             let dead = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
             if case .success(let addresses) = SocketAddress.resolve(unixPath: path) { _ = addresses[0].bind(dead) }
             close(dead)

@@ -1,11 +1,11 @@
 import TestSupport
 
-/// What a disk may hold when the power goes, given what was done to it.
+/// Computes possible contents of a disk after a power cut, from the calls that changed files.
 ///
-/// It promises as little as POSIX does: what was written to a file is there for certain when a sync of that file began
-/// later and has ended. Of what was written since, each write may have arrived or not, in any order, the last in part. A
-/// name that was made, removed or changed is so for certain after a sync of the directory, and before that the changes
-/// arrive in order. When a sync fails, what it was to cover is taken for written from then on and never arrives.
+/// The guarantees are as weak as those of POSIX. A write to a file is durable when a sync of that file began after the
+/// write and has ended. Of later writes, each may have arrived or not, in any order, and the last one in part. The
+/// creation, removal or renaming of a file is durable after a sync of the directory; before that, such changes arrive
+/// in order. When a sync fails, the kernel considers the data as written, and it never arrives.
 struct CutDisk: Sendable {
     typealias Contents = [String: [UInt8]]
 
@@ -33,9 +33,9 @@ struct CutDisk: Sendable {
     private struct File {
         var applied: [UInt8] = []
         var durable: [UInt8] = []
-        /// What `durable` lacks.
+        /// Changes that are not in `durable`.
         var pending: [Change] = []
-        /// Of those, how many a sync under way covers.
+        /// How many of the pending changes an unfinished sync covers.
         var covered: Int?
     }
 
@@ -49,7 +49,7 @@ struct CutDisk: Sendable {
     private var durableNames: [String: Int] = [:]
     private var pendingNames: [NameChange] = []
     private var coveredNames: Int?
-    /// The one written last, if that is the last thing that was done.
+    /// The file of the last event, if that event was a write.
     private var lastWritten: Int?
 
     /// - Parameter contents: what is there for certain.
@@ -125,10 +125,10 @@ struct CutDisk: Sendable {
     /// The process was killed; the kernel goes on.
     var afterKill: Contents { names.mapValues { files[$0].applied } }
 
-    /// The least there is after a power cut.
+    /// The smallest possible contents after a power cut.
     var afterCut: Contents { durableNames.mapValues { files[$0].durable } }
 
-    /// Of each file's unsynced writes the first few, of the last of them perhaps only some sectors.
+    /// Contents with the first few unsynced writes of each file; the last of them may have only some sectors.
     func prefix(_ random: inout SeededGenerator) -> Contents {
         let names = namesAfter(Int.random(in: 0...pendingNames.count, using: &random))
         return names.mapValues { index in

@@ -9,8 +9,8 @@ import Testing
 
 @testable import Daemon
 
-/// A good database is damaged in some way. The start goes on, nothing is begun anew without a word, and what was there
-/// stays where somebody can look at it.
+/// A sound database is damaged in different ways. The start succeeds, a new database is always reported, and the
+/// damaged file is kept for inspection.
 @Suite("A damaged database")
 struct DamagedStoreTests {
     /// Three buttons, two runs and a variable: the file when the daemon has ended, and with its log while it runs.
@@ -56,7 +56,7 @@ struct DamagedStoreTests {
         let good = try await Self.good().closed
         try await withReactor {
             var random = SeededGenerator(seed: 1)
-            // Those of the version say how much newer the file is.
+            // Octets 61 to 63 are part of the version, where a change means a newer file.
             for index in 0..<100 where !(61...63).contains(index) {
                 var octets = good
                 octets[index] ^= 1 << UInt8.random(in: 0..<8, using: &random)

@@ -114,7 +114,7 @@ struct DiskFaultTests {
             loop: .shared, directory: disk.path, entropy: 0x05A1, now: UTCTime(milliseconds: 0), checkpointPageCount: 6)
     }
 
-    /// What is on the disk when it is said to be.
+    /// Checks that every promised transaction is on the disk after a power cut.
     private static func cutPower(_ events: [DiskEvent], _ what: String) async throws {
         var cut = CutDisk()
         for event in events {

@@ -47,7 +47,7 @@ struct FirmwareEdgeTests {
         #expect(mkdir("\(path)/flic2-13.bin", 0o700) == 0)
         let found = FirmwareFiles(in: path)
         #expect(found.files.map(\.name) == ["duo-3.bin", "flic2-9.bin", "flic2-11.bin", "twist-1.bin"])
-        let notRegular = "it is no regular file; put the image itself there"
+        let notRegular = "it is not a regular file; put the image itself there"
         #expect(
             found.notices == [
                 "\(path)/Flic2_11.bin is left alone: its name is not MODEL-VERSION.bin, as in flic2-11.bin",
@@ -131,8 +131,8 @@ struct FirmwareEdgeTests {
                 .octets(image),
                 .failed("\(path)/flic2-2.bin is no image: one has at most 262148 octets. Get the file again."),
                 .failed("\(path)/flic2-3.bin is a link; put the image itself there."),
-                .failed("\(path)/flic2-4.bin is no regular file; put the image itself there."),
-                .failed("\(path)/flic2-5.bin is no regular file; put the image itself there."),
+                .failed("\(path)/flic2-4.bin is not a regular file; put the image itself there."),
+                .failed("\(path)/flic2-5.bin is not a regular file; put the image itself there."),
                 .failed("\(path)/flic2-6.bin is gone; put it there again."),
                 .failed("\(path)/../x-1.bin cannot be the name of an image."),
             ])

@@ -162,7 +162,7 @@ private struct SocketClient {
         return max(0, recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT)))
     }
 
-    /// What comes until the peer has closed; then it is closed, too. `nil`: it does not close.
+    /// Reads until the peer has closed, then closes the socket. `nil`: the peer does not close.
     func readToEnd() -> [UInt8]? {
         var octets: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)

@@ -16,7 +16,7 @@ struct FlicdSourceEdgeTests {
         let inputs: [SourceInput]? = await onReactor { run in
             var inputs: [SourceInput] = []
             var edge: FlicdSourceEdge?
-            // Nobody listens on port 1.
+            // No process listens on port 1.
             let made = FlicdSourceEdge(loop: run.loop, host: host, port: 1) { input in
                 inputs.append(input)
                 guard inputs.count < 2 else { return run.finish(inputs) }
@@ -61,7 +61,7 @@ struct FlicdSourceEdgeTests {
                 loop: run.loop, host: "late", port: 1, resolve: { host, _ in .failure(Unresolved(reason: host)) },
                 { input in
                     inputs.append(input)
-                    // What is still to come comes before that.
+                    // Inputs that are still on their way arrive before that.
                     run.after(milliseconds: 50) {
                         edge?.close()
                         run.finish(inputs)
@@ -117,7 +117,7 @@ struct FlicdSourceEdgeTests {
     }
 }
 
-/// A port of this machine that somebody listens at.
+/// A port of this machine on which the test listens.
 private final class Listener: Sendable {
     let descriptor: Int32
     let port: UInt16

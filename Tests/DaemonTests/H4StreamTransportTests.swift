@@ -55,7 +55,7 @@ import Testing
             (.unix(path: "/no/such/socket"), "No such file or directory"),
             (.unix(path: ""), "the path is empty or longer than 107 octets"),
             (.unix(path: String(repeating: "x", count: 108)), "the path is empty or longer than 107 octets"),
-            // Nobody listens on port 1 of this address.
+            // No process listens on port 1 of this address.
             (.tcp(host: "127.0.0.2", port: 1), "Connection refused"),
         ] as [(H4StreamTransport.Endpoint, String)] {
             let event: HCITransportEvent? = await onReactor { run in
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    /// What a transport reports that sends one packet and then listens until it fails.
+    /// The events of a transport that sends one packet and then listens until it fails.
     private func events(
         peer: @escaping @ReactorActor (StreamConnection, [UInt8]) -> Void
     ) async -> [HCITransportEvent]? {

@@ -334,7 +334,7 @@ struct HTTPEdgeTests {
 
 private func ccurlIsThere() -> Bool { (try? HTTPClient()) != nil }
 
-/// One request to a server of its own.
+/// Sends a request to a server of its own.
 private func answer(
     _ path: String, _ method: String = "GET", headers: [String] = [], body: [UInt8] = [],
     timeout: Duration = .seconds(30)
@@ -358,7 +358,7 @@ extension HTTPEdge {
     fileprivate func result(of request: HTTPAction, timeout: Duration = .seconds(30)) async -> HTTPResult {
         await withCheckedContinuation { done in
             start(0, request, timeout: timeout) { [self] result in
-                // It stays until then.
+                // Keeps the object alive until then.
                 _ = self
                 done.resume(returning: result)
             }
@@ -376,7 +376,7 @@ extension HTTPEdge {
 }
 
 extension HTTPResult {
-    /// Of what `/echo` answered.
+    /// The head and the body of an answer of `/echo`.
     fileprivate var parts: (head: [String], body: String) {
         let text = String(decoding: body, as: UTF8.self)
         let end = text.firstRange(of: "\n\n")

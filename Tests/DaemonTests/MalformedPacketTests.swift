@@ -157,7 +157,7 @@ struct MalformedPacketTests {
                 await client.disconnect()
                 attack.broker.close()
             }
-            // What the first ones take is kept for the next ones.
+            // Memory that the first attacks allocate is reused by later ones.
             for _ in 0..<3 { await attackOnce() }
             let before = Int(allocated_octets())
             for _ in 0..<count { await attackOnce() }
@@ -246,6 +246,6 @@ private struct Attack {
 }
 
 extension ScriptedBroker {
-    /// Of the newest connection: the protocol level in CONNECT. Source: MQTT 5.0, 3.1.2.2.
+    /// Whether CONNECT of the newest connection has protocol level 5. Source: MQTT 5.0, 3.1.2.2.
     var isVersion5: Bool { packets.first.map { $0.count > 8 && $0[8] == 5 } ?? false }
 }

@@ -183,7 +183,7 @@ struct PowerCutTests {
         return store
     }
 
-    /// As soon as nobody works for the one before any more.
+    /// Opens a store as soon as no helper thread works for the previous one.
     @ReactorActor private func reopen(_ disk: WatchedDisk, _ ledger: Ledger) async throws -> StoreEdge {
         while true {
             do {
@@ -209,7 +209,7 @@ struct PowerCutTests {
         }
     }
 
-    /// What a house with three buttons keeps while they are pressed.
+    /// Records the changes of a house with three buttons that are pressed.
     @ReactorActor private func press(_ count: Int, _ ledger: Ledger, _ store: StoreEdge?) async throws {
         var random = SeededGenerator(seed: UInt64(count))
         for _ in 0..<count {
@@ -235,7 +235,7 @@ struct PowerCutTests {
     }
 }
 
-/// What one store was told and what it said.
+/// The changes that a store received, and its answers.
 @ReactorActor
 private final class Ledger {
     static let entropy: UInt16 = 0x05A1
@@ -243,7 +243,7 @@ private final class Ledger {
 
     let disk: WatchedDisk
     let checkpointPageCount: Int
-    /// What the store had after each transaction.
+    /// The state of the store after each transaction.
     var states: [StoredState] = []
 
     init(_ disk: WatchedDisk, checkpointPageCount: Int) {
@@ -289,7 +289,7 @@ private final class Ledger {
         await withCheckedContinuation { continuation in beginSync(store) { continuation.resume() } }
     }
 
-    /// Nobody works for the store any more: each sync waits for the copying that followed the one before.
+    /// Waits until no helper thread works for the store: each sync waits for the checkpoint after the previous one.
     func settle(_ store: StoreEdge?) async {
         for _ in 0..<3 { await sync(store) }
     }
@@ -322,7 +322,7 @@ private struct PowerCuts: Sendable {
 
     func check() async throws {
         let randomCutCount = getenv("TRYCK_POWER_CUTS").flatMap { Int(String(cString: $0)) } ?? 1
-        // One run of the reactor has two minutes.
+        // A run of the reactor is limited to two minutes.
         let step = max(1, 1000 / (randomCutCount + 1))
         var cuts = self
         for start in stride(from: 0, to: events.count, by: step) {

@@ -349,7 +349,7 @@ private final class Fifo {
         let directory = mkdtemp(&template).map { String(cString: $0) } ?? "/tmp"
         path = directory + "/fifo"
         precondition(mkfifo(path, 0o600) == 0, "mkfifo: \(errno)")
-        // Opened for writing as well, so that it has no end while nobody else writes.
+        // The pipe is also opened for writing, so that it does not end while there is no other writer.
         descriptor = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
     }
 
@@ -373,7 +373,7 @@ private func firstLine(_ result: ProcessResult) -> Substring {
     String(decoding: result.standardOutput, as: UTF8.self).prefix { $0 != "\n" }
 }
 
-/// Whether the process whose number the program printed has ended, reaped by its new parent or not.
+/// Whether the process whose number the program printed has ended, even if its new parent has not reaped it.
 private func isGone(_ result: ProcessResult) -> Bool {
     guard let file = fopen("/proc/\(firstLine(result))/stat", "re") else { return true }
     defer { fclose(file) }

@@ -19,7 +19,7 @@ struct ReserveSnapshotTests {
             button: button, facts: TriggerFacts(), at: UTCTime(milliseconds: -7)), endsAt: UTCTime(milliseconds: 8),
         saved: "{}")
 
-    /// One of each kind that is kept, with what a value can be.
+    /// A change of each kind that the reserve keeps, with extreme values.
     private static let changes: [StoreChange] = [
         .progress(
             button, EventCursor(bootID: .max, eventCount: .max, smallEventCount: 3), recogniser: "d\"1\u{0}",
@@ -181,7 +181,7 @@ struct ReserveTests {
             #expect(try store.load() == expected)
             try store.apply([.runEnded(1), .runEnded(2)])
         }
-        // What the reserve still holds is older than the database.
+        // The records that are still in the reserve are older than the database.
         let again = try await withReactor { try openStore(other).load() }
         #expect(again.runs == [])
         #expect(again.buttons == expected.buttons)

@@ -69,10 +69,10 @@ struct RuleFilesTests {
         let tree = Tree([:])
         mkdir(tree.path + "/rooms", 0o700)
         mkfifo(tree.path + "/pipe.yaml", 0o600)
-        #expect(tree.answer("rooms") == .cannotBeRead("it is no regular file"))
-        #expect(tree.answer("pipe.yaml") == .cannotBeRead("it is no regular file"))
+        #expect(tree.answer("rooms") == .cannotBeRead("it is not a regular file"))
+        #expect(tree.answer("pipe.yaml") == .cannotBeRead("it is not a regular file"))
         #expect(tree.names("p*.yaml") == [])
-        #expect(RuleFiles.file("/dev/zero") == .cannotBeRead("it is no regular file"))
+        #expect(RuleFiles.file("/dev/zero") == .cannotBeRead("it is not a regular file"))
     }
 
     @Test("sixteen mebibytes are read, and an octet more is not")

@@ -11,7 +11,7 @@ final class ScriptedBroker {
 
     let port: UInt16
     private(set) var connections = 0
-    /// Of the newest connection.
+    /// The packets of the newest connection.
     private(set) var packets: [[UInt8]] = []
     private let listener: Int32
     private let script: @ReactorActor (ScriptedBroker, [UInt8]) -> Void

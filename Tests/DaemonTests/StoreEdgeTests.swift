@@ -201,7 +201,7 @@ struct StoreEdgeTests {
         try await withReactor {
             let store = try openStore(directory)
             try store.apply([.putButton(button)])
-            // What a killed process leaves: the files as they are at this instant.
+            // A killed process leaves the files as they are at this instant.
             for name in ["tryck.sqlite", "tryck.sqlite-wal"] {
                 writeFile(copy.path + "/" + name, readFile(directory.path + "/" + name))
             }

@@ -36,7 +36,7 @@ struct StoreRuleStateTests {
             endsAt: UTCTime(milliseconds: endsAt), saved: #"{"frames":[1,2],"text":"é \" \\ "}"#)
     }
 
-    /// One of each kind, and the values that are hardest to write down.
+    /// A state of each kind, with values that are hard to encode.
     private static let state = RuleState(
         variables: [
             "flag": .boolean(false), "count": .integer(.min), "most": .integer(.max), "level": .number(0.1),

@@ -13,7 +13,7 @@ final class TemporaryDirectory: Sendable {
 
     deinit { removeTree(path) }
 
-    /// What is in it.
+    /// The names of the entries.
     var names: [String] { entries(of: path).sorted() }
 
     func empty() {

@@ -29,7 +29,7 @@ final class TestBroker: Sendable {
         let (process, log) = try startLogged(["/usr/sbin/mosquitto", "-c", configuration])
         self.process = process
         self.log = log
-        // It says so itself when it listens.
+        // The broker prints a line when it listens.
         var said: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)
         while !String(decoding: said, as: UTF8.self).contains(" running") {
@@ -49,7 +49,7 @@ final class TestBroker: Sendable {
         waitpid(process, nil, 0)
     }
 
-    /// The broker stands still and answers nobody.
+    /// Stops the process of the broker, so that it does not answer.
     func freeze() { kill(process, SIGSTOP) }
 
     deinit {

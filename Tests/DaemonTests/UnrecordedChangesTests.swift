@@ -57,7 +57,7 @@ struct UnrecordedChangesTests {
             nextRun += 1
             return .runStarted(.example(nextRun - 1, id))
         default:
-            // Those that go on are few: the older ones end.
+            // Only few runs are unfinished: the older ones end.
             return .runEnded(UInt64.random(in: max(1, nextRun - min(nextRun, 6))...nextRun, using: &random))
         }
     }

@@ -2,7 +2,7 @@ import CDisk
 import Glibc
 import Synchronization
 
-/// What was done to the files of a directory, by names within it; the directory itself is `""`.
+/// A change of a file in a directory. Names are relative to the directory, which itself is `""`.
 enum DiskEvent: Hashable, Sendable {
     case created(String)
     case wrote(String, offset: Int, [UInt8])
@@ -12,28 +12,28 @@ enum DiskEvent: Hashable, Sendable {
     case syncFailed(String)
     case unlinked(String)
     case renamed(String, to: String)
-    /// So many transactions were recorded: a kill keeps them.
+    /// This number of transactions is recorded, and survives a kill.
     case recorded(Int)
-    /// So many were said to be on the disk: a power cut keeps them.
+    /// This number of transactions was reported as synced, and survives a power cut.
     case promised(Int)
 }
 
-/// Which calls that change files do not work.
+/// Which of the calls that change files fail.
 enum DiskFault: Hashable, Sendable {
     case none
-    /// This one alone, counted from 0.
+    /// Only the call with this number fails, counted from 0.
     case call(Int, errno: Int32)
-    /// This one and all that come after it.
+    /// The call with this number and all later calls fail.
     case callsFrom(Int, errno: Int32)
-    /// The sync of this number alone, counted from 0.
+    /// Only the sync with this number fails, counted from 0.
     case sync(Int)
-    /// There is no room: what is there can be written over and nothing more.
+    /// The disk is full: only existing octets can be overwritten.
     case full
 }
 
-/// Sees every call that changes a file below one directory, from whatever thread, and lets it pass or not.
+/// Observes every call that changes a file below a directory, on any thread, and can let it fail.
 ///
-/// One at a time: use it only on the reactor, where tests take turns.
+/// Only one object can be active: use it only on the reactor, where tests take turns.
 final class WatchedDisk: Sendable {
     private struct State {
         var events: [DiskEvent] = []
@@ -42,7 +42,7 @@ final class WatchedDisk: Sendable {
         var syncCount = 0
     }
 
-    /// What nothing rests on: SQLite's index of the log in memory, and the lock.
+    /// Files whose contents do not matter: SQLite's index of the log, and the lock.
     static let passing = ["tryck.sqlite-shm", "tryck.lock"]
 
     let path: String
@@ -65,7 +65,7 @@ final class WatchedDisk: Sendable {
         WatchedDisk.current.withLock { $0 = nil }
     }
 
-    /// From now on, without forgetting what was seen.
+    /// Sets the fault without clearing the events.
     func fail(_ fault: DiskFault) { state.withLock { $0.fault = fault } }
 
     func note(_ event: DiskEvent) { state.withLock { $0.events.append(event) } }
@@ -131,7 +131,7 @@ final class WatchedDisk: Sendable {
         }
     }
 
-    /// Within the directory; `nil` elsewhere.
+    /// The name within the directory; `nil` for a path elsewhere.
     private func name(_ path: UnsafePointer<CChar>?) -> String? {
         guard let path, strncmp(path, self.path, self.path.utf8.count) == 0 else { return nil }
         let rest = String(cString: path).dropFirst(self.path.count)

@@ -16,7 +16,7 @@ func withReactor<T: Sendable>(_ body: @escaping @ReactorActor @Sendable () async
     return try result.get()
 }
 
-/// What happens on the reactor, in order, for a test to wait for.
+/// The events on the reactor, in order, for which a test can wait.
 @ReactorActor
 final class Happenings<Event: Sendable> {
     private var events: [Event] = []
@@ -46,7 +46,7 @@ final class Happenings<Event: Sendable> {
         }
     }
 
-    /// What has come and was not taken yet.
+    /// Takes all events that have not been taken yet.
     func takeAll() -> [Event] {
         defer { events = [] }
         return events

@@ -56,7 +56,7 @@ struct LimitTests {
 
     @Test("the deepest expression that is allowed is evaluated")
     func deepest() throws {
-        // One nesting level, with every operator that does not nest.
+        // A nesting level with every operator that does not nest.
         let level = "0 if false or true and false == false ?? 1 + 1 * abs("
         let text =
             String(repeating: "1 + abs(", count: Limits.depth - 1) + "2"

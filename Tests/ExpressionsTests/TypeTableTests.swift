@@ -4,7 +4,7 @@ import Testing
 /// Tables of which operator takes which types, and what it gives.
 @Suite("Operand types")
 struct TypeTableTests {
-    /// One value of each type, by the letter of its column.
+    /// A value of each type, by the letter of its column.
     private static let values: [(letter: String, text: String)] = [
         ("b", "true"), ("i", "6"), ("n", "2.5"), ("s", "'a'"), ("d", "4s"), ("l", "[1]"), ("?", "states.lux"),
         ("0", "null"),

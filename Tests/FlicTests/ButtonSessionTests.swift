@@ -182,7 +182,7 @@ struct ButtonSessionTests {
             Array(established.sent(effects).prefix(2)) == [
                 .acknowledgeEvents(eventCount: 11), .acknowledgeEvents(eventCount: 11),
             ])
-        // Once it is on disk nobody needs to hear of it again.
+        // An event that is on the disk is not reported again.
         effects = established.receive(11, 10)
         #expect(effects.count == 1 && established.sent(effects) == [.acknowledgeEvents(eventCount: 11)])
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Flic
 
-/// What holds for a session whatever its button and its owner do.
+/// Properties of a session that hold for all behaviours of its button and its owner.
 @Suite("Button session: properties")
 struct SessionPropertyTests {
     /// A button that answers what it was asked, late or never, and says other things in between.

@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import Flic
 
-/// One input for a session, as a row of the table of transitions.
+/// An input for a session, as a row of the table of transitions.
 struct Stimulus {
     enum Kind {
         case input(ButtonSession.Input)

@@ -14,7 +14,7 @@ from program import Failure, Program
 
 Check = Callable[[], None]
 
-# The program, and what it says in the end.
+# The program, and its output at the end.
 WIZARDS = {
     'new_scan_wizard.py': 'Your button is now ready. The bd addr is {}.',
     'scan_wizard.py': 'Button {} was successfully added!',
@@ -22,7 +22,7 @@ WIZARDS = {
     'scanwizard.js': 'Button {} successfully added!',
     'NewScanWizard': 'Your new button is: {}',
 }
-# The program, and what it says of a press.
+# The program, and its output for a press.
 LISTENERS = {
     'test_client.py': ('{} ClickType.ButtonDown', '{} ClickType.ButtonUp'),
     'thread_example.py': ('{} ClickType.ButtonDown', '{} ClickType.ButtonUp'),
@@ -30,7 +30,7 @@ LISTENERS = {
     'example.js': ('{} ButtonDown notQueued 0 seconds ago', '{} ButtonUp notQueued 0 seconds ago'),
     'TestClient': ('{} Down', '{} Up'),
 }
-# It forgets an import of its own.
+# The module lacks an import.
 ASYNCIO = """\
 import builtins, queue, runpy
 builtins.queue = queue
@@ -84,7 +84,7 @@ class Clients:
         classes = self._directory / 'classes'
         if not classes.exists():
             java = self._fliclib / 'clientlib/java'
-            # Its ScanWizard has not been compiled since the library it belongs to was changed.
+            # Its ScanWizard no longer compiles with its own library.
             examples = [java / f'testapp/src/{name}.java' for name in ('NewScanWizard', 'TestClient')]
             build('javac', '-nowarn', '-d', classes, *java.glob('lib/src/**/*.java'), *examples)
         return classes
@@ -123,7 +123,7 @@ class Clients:
         needs('g++')
         program = self._directory / 'simpleclient'
         if not program.exists():
-            # It uses ctime() and does not say so.
+            # The client uses ctime() without including its header.
             build('g++', '-w', '-include', 'ctime', '-o', program, self._fliclib / 'simpleclient/simpleclient.cpp')
         return Terminal(self._house.client('stdbuf', '-oL', program, 'localhost', directory=self._directory))
 
@@ -189,7 +189,7 @@ class Clients:
 
 
 class Terminal:
-    """It never comes to its end: when nobody writes to it any more it repeats what was written last."""
+    """At the end of its input this client does not end, but repeats the last line."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -208,7 +208,7 @@ def build(*command: str | Path) -> None:
 
 
 def try_out(sentence: str, check: Check) -> str:
-    """What the line of this point begins with."""
+    """The beginning of the line of this point."""
     start, sign, reason = time.monotonic(), '✓', ''
     try:
         check()
@@ -225,7 +225,7 @@ def main() -> int:
     for name in ('fliclib', 'tryckd'):
         parser.add_argument(f'--{name}', type=Path, required=True)
     arguments = parser.parse_args()
-    # What was started is ended then, too.
+    # The handler also ends all started programs.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with tempfile.TemporaryDirectory(prefix='tryck-flicd-') as directory:
         try:

@@ -60,7 +60,7 @@ class House:
         self._daemon.line('simulated kitchen: up', since=mark)
 
     def leave(self) -> None:
-        """It goes out of reach for a while; it stores what happens then."""
+        """The button goes out of range for a while, and stores its presses."""
         mark = self._daemon.mark
         self.ask('button/disconnect', id='kitchen')
         self._daemon.line('simulated kitchen: disconnected', since=mark)
@@ -71,7 +71,7 @@ class House:
         self._daemon.line('kitchen is ready', since=mark)
 
     def offer_button(self) -> None:
-        """Nobody has paired it, and anybody can."""
+        """The button is not paired, and in public mode."""
         if self.ask('buttons'):
             mark = self._daemon.mark
             self.ask('button/remove', id='kitchen')

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Clients of flicd that want it to fall")
 struct FlicdAttackTests {
-    /// What is said while a client asks the same again and again, a thousand times a second.
+    /// The effects while a client repeats the same requests a thousand times a second.
     private func said(
         _ talk: inout FlicdTalk, turns: Int = 3000, _ commands: (UInt32) -> [FlicdCommand]
     ) -> [FlicdTalk.Said] {

@@ -273,7 +273,7 @@ struct FlicdChannelTests {
     func failedPairing() {
         var talk = FlicdTalk()
         talk.given(1, .createConnectionChannel(id: 7, attic, Self.normal))
-        // This pairing never got as far as a connection, so no client is told that it failed.
+        // This pairing has no connection yet, so no client is told that it failed.
         talk.given(.pairing(.found(attic)))
         talk.when(.pairing(.failed(attic, .failedTimeout, .verifyTimeout)))
         talk.given(.pairing(.found(attic)))

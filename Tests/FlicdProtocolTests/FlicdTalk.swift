@@ -87,7 +87,7 @@ struct FlicdTalk {
         #expect(answers == said, sourceLocation: sourceLocation)
     }
 
-    /// What has to happen first.
+    /// An input that must come first.
     @discardableResult
     mutating func given(_ client: Int, _ commands: FlicdCommand...) -> [Said] {
         handle(.received(id(client), commands.flatMap { $0.encoded() }))

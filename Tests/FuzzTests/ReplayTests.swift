@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the fuzzers have found, and what they started from, in every test run. `run` finds more.
+/// Replays the corpus of the fuzzers in every test run: seeds and findings. `run` extends the corpus.
 @Suite("Corpus")
 struct ReplayTests {
     static let corpus = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Corpus")

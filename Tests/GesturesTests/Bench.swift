@@ -85,8 +85,8 @@ struct Button {
         return events
     }
 
-    /// The same events as a button sends them after a connection at `connectedAt`: all stored, the last one marked as
-    /// last.
+    /// The same events in the form in which a button sends them after a connection at `connectedAt`: all stored, the
+    /// last one marked as last.
     func storedEvents(of presses: [FingerPress], connectedAt: Int) -> [ButtonEvent] {
         var stored = events(of: presses)
         for place in stored.indices {

@@ -9,7 +9,7 @@ struct ChangeTests {
     private static let all = Vocabulary(patterns: [.click, .doubleClick], holdStages: [.seconds(1)])
     private static let triple = Vocabulary(patterns: [.click, [.short, .short, .short]], holdStages: [.seconds(1)])
 
-    /// What is reported when the vocabulary changes from `from` to `to` before the event at index `count`.
+    /// The reported gestures if the vocabulary changes from `from` to `to` before the event at index `count`.
     private func told(_ presses: String, _ from: Vocabulary, _ to: Vocabulary, behind count: Int) -> [String] {
         var room = Room(from)
         for (place, event) in Button().events(of: Room.presses(presses)).enumerated() {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Gestures
 
-/// One press machine and a clock for its timer. A step without an event stands for a lost link.
+/// A press machine and a clock for its timer. A step without an event stands for a lost link.
 private struct Lone {
     var machine: PressMachine
     var log: [(at: Int64, Recognised)] = []

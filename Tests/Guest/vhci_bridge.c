@@ -22,7 +22,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define VENDOR 0xff // First octet of what is said to the vhci driver itself; its answer begins with it too.
+#define VENDOR 0xff // The first octet of packets to and from the vhci driver itself.
 
 // The longest packet there can be: indicator, header and contents of ACL data.
 static unsigned char stream[1 + 4 + 0xffff];
@@ -141,7 +141,7 @@ static void from_kernel(void)
     if (length == 0 || packet[0] == VENDOR)
         return;
     if (may_have_links && is_reset(packet, (size_t)length)) {
-        // Until RootCanal has let go of it, its address is not free.
+        // The address is free only when RootCanal has removed the controller.
         shutdown(controller, SHUT_WR);
         while (read(controller, stream, sizeof stream) > 0)
             ;
@@ -161,7 +161,7 @@ static void from_controller(void)
     stream_length += (size_t)count;
     while ((length = packet_length()) > 0) {
         may_have_links |= is_new_link(stream, length);
-        // One packet in each write, and none for an adapter that is not there. One that is down takes none (ENXIO).
+        // Each write is one packet. Packets for a missing adapter are dropped, and an adapter that is down refuses them (ENXIO).
         if (vhci >= 0 && write(vhci, stream, length) < 0 && errno != ENXIO)
             fail("writing /dev/vhci");
         memmove(stream, stream + length, stream_length - length);
@@ -181,7 +181,7 @@ int main(int argc, char **argv)
     sigemptyset(&blocked);
     sigaddset(&blocked, SIGUSR1);
     sigaddset(&blocked, SIGUSR2);
-    // Let in by ppoll alone, so that none is missed between looking and waiting.
+    // Signals are unblocked only inside ppoll, so that none is missed between the check and the wait.
     sigprocmask(SIG_BLOCK, &blocked, &open_mask);
     sigaction(SIGUSR1, &action, NULL);
     sigaction(SIGUSR2, &action, NULL);
@@ -195,7 +195,7 @@ int main(int argc, char **argv)
             plug();
         if (!is_wanted && vhci >= 0)
             pull();
-        // A descriptor of -1 is passed over.
+        // poll ignores a descriptor of -1.
         struct pollfd polled[] = { { vhci, POLLIN, 0 }, { controller, POLLIN, 0 } };
 
         if (ppoll(polled, 2, NULL, &open_mask) < 0)

@@ -13,7 +13,7 @@ from points import POINTS
 from points.point import Point
 from tape import Failure, limit
 
-# As long as a busy machine may take over one point.
+# The time limit in seconds for a point on a busy machine.
 LIMIT = 180
 
 
@@ -50,7 +50,7 @@ async def holds(point: Point, house: House) -> bool:
 async def run(work: str | None, directory: Path) -> int:
     task = asyncio.current_task()
     assert task
-    # What was started is ended then, too.
+    # The handler also ends all started programs.
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     try:
         return await (bench.measure if work == 'bench' else accept)(directory)

@@ -1,4 +1,4 @@
-"""What runs in Home Assistant; each automation tells the broker that it did."""
+"""The automations of Home Assistant; each publishes a message when it runs."""
 from typing import Any
 
 RAN = 'acceptance/ran'
@@ -17,7 +17,7 @@ def on_device_trigger(name: str, trigger: dict[str, Any]) -> Automation:
 
 
 def on_device_triggers(triggers: dict[str, dict[str, Any]]) -> Automation:
-    """Of the triggers by name, tells which one it was."""
+    """An automation that publishes the name of its trigger."""
     keys = ('domain', 'device_id', 'type', 'subtype')
     return {
         'triggers': [
@@ -27,7 +27,7 @@ def on_device_triggers(triggers: dict[str, dict[str, Any]]) -> Automation:
 
 
 def on_event(entities: str | list[str], condition: str, actions: list[dict[str, Any]]) -> Automation:
-    """As the documentation advises: neither an outage nor a restart is taken for an event."""
+    """An automation as in the documentation: outages and restarts do not count as events."""
     return {
         'triggers': [{
             'trigger': 'state', 'entity_id': entities, 'not_from': ['unavailable'],
@@ -40,13 +40,13 @@ def guarded(name: str, entity: str) -> Automation:
 
 
 def on_events(entities: list[str]) -> Automation:
-    """Tells which one it was and what it did."""
+    """An automation that publishes the button and its event."""
     return on_event(
         entities, 'true', tells('{{ trigger.entity_id }} {{ trigger.to_state.attributes.event_type }}'))
 
 
 def dimming(name: str, entity: str, light: str) -> Automation:
-    """A turn of a dial makes a light brighter or darker by as much."""
+    """An automation that dims a light by the turns of a dial."""
     dim = {
         'action': 'light.turn_on', 'target': {'entity_id': light},
         'data': {'brightness_step_pct': '{{ trigger.to_state.attributes.steps }}'}}
@@ -61,7 +61,7 @@ def from_blueprint(name: str, entity: str) -> Automation:
 
 
 def echo() -> Automation:
-    """Says that everything published before it has been dealt with."""
+    """An automation that confirms that all earlier messages have been processed."""
     return {
         'triggers': [{'trigger': 'mqtt', 'topic': ECHO}],
         'actions': [{'action': 'mqtt.publish', 'data': {'topic': RAN, 'payload': '{{ trigger.payload }}'}}],

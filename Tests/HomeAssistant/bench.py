@@ -1,4 +1,4 @@
-"""From a press to a message that came of it: a rule of tryckd's beside automations of Home Assistant's, at the same press."""
+"""Measures the time from a press to its message, for a rule of tryckd and for automations of Home Assistant."""
 import statistics
 import time
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ PRESSES = 200
 BUTTON = '80e4da000001'
 RAW = f'tryck/{BUTTON}/raw'
 SIMULATOR = 'buttons: {kitchen: {address: "80:E4:DA:00:00:01", public: true}}\n'
-# Of a button that is only clicked a click is told on the `down`: nothing waits for a second one.
+# With only `click` in the rules, a click is reported on `down`, without waiting for a second press.
 RULES = """\
 version: 1
 buttons:

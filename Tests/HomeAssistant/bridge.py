@@ -1,4 +1,4 @@
-"""tryckd, the control socket it is asked over, and the buttons it finds."""
+"""tryckd, its control socket, and simulated buttons."""
 import asyncio
 import json
 import os
@@ -22,7 +22,7 @@ def built(program: str, configuration: str = 'debug') -> Path:
 
 
 def prepared(variable: str, pattern: str) -> str:
-    """What ./deploy/test puts below .build/test-tools, or a variable names."""
+    """The path of a tool in .build/test-tools, or in a variable."""
     found = os.environ.get(variable) or next(
         (str(path) for path in (PROJECT / '.build/test-tools').glob(pattern)), None)
     if not found:
@@ -31,7 +31,7 @@ def prepared(variable: str, pattern: str) -> str:
 
 
 class Air:
-    """A virtual controller, and buttons on it that go on living when tryckd does not."""
+    """A virtual controller, and buttons on it that outlive tryckd."""
 
     def __init__(self, directory: Path) -> None:
         self.transport = ''
@@ -97,7 +97,7 @@ class Bridge:
         (directory / 'state').mkdir(mode=0o700)
         self._rules = directory / 'rules/home.yaml'
         self._rules.write_text(rules)
-        # JSON is YAML.
+        # JSON is valid YAML.
         (directory / 'tryck.yaml').write_text(json.dumps({
             'bluetooth': {'transport': transport, **({'trust_roots': [trust_root]} if trust_root else {})},
             'mqtt': {'broker': f'mqtt://127.0.0.1:{broker.port}', 'base_topic': base},
@@ -140,7 +140,7 @@ class Bridge:
             return await control.ask(request, **data)
 
     async def ready(self, button: str, within: float = 30) -> None:
-        """Until the button with this id is connected and verified."""
+        """Waits until the button with this id is connected and verified."""
         async with limit(within, f'{button} of {self.base} is ready'):
             while not any((each['id'], each['state']) == (button, 'ready') for each in await self.ask('buttons')):
                 await asyncio.sleep(0.05)

@@ -1,4 +1,4 @@
-"""A mosquitto of our own on loopback, and somebody who hears everything it has."""
+"""A private mosquitto on loopback, and a client that receives all messages."""
 import asyncio
 import getpass
 import json
@@ -16,7 +16,7 @@ from tape import Tape, limit
 
 
 class Broker:
-    """Without persistence: a restart forgets what was retained."""
+    """A broker without persistence: a restart deletes retained messages."""
 
     def __init__(self, directory: Path) -> None:
         self.port = free_port()
@@ -33,7 +33,7 @@ class Broker:
         await self._program.line('running')
 
     async def subscribed(self, topic: str) -> None:
-        """Until somebody has asked for just this topic."""
+        """Waits until a client has subscribed to exactly this topic."""
         assert self._program
         await self._program.line(f'\t{topic} (QoS')
 
@@ -47,7 +47,7 @@ class Message:
     topic: str
     payload: str
     is_retained: bool
-    """Whether it was there before we asked."""
+    """Whether the message was retained before the subscription."""
     at: float = field(default_factory=time.perf_counter)
 
     @property
@@ -56,7 +56,7 @@ class Message:
 
 
 class Listener:
-    """Everything the broker has, from the moment of `start`, over broken connections, too."""
+    """All messages of the broker since `start`, also over broken connections."""
 
     def __init__(self, port: int) -> None:
         self.tape = Tape[Message]()
@@ -98,7 +98,7 @@ class Listener:
 
 
 async def retained(port: int) -> dict[str, str]:
-    """What the broker keeps, by topic: all of it comes before the answer to a message of our own."""
+    """The retained messages by topic, which all arrive before the echo of a message of our own."""
     listener = Listener(port)
     await listener.start()
     end = f'acceptance/end/{time.monotonic_ns()}'

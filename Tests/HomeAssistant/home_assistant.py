@@ -1,4 +1,4 @@
-"""A real Home Assistant in a process of its own, spoken to as its own pages do: HTTP once, then one WebSocket."""
+"""A real Home Assistant in a process of its own, used like its frontend does: HTTP once, then one WebSocket."""
 import asyncio
 import importlib.util
 import itertools
@@ -28,7 +28,7 @@ Event = dict[str, Any]
 
 
 def label(trigger: dict[str, Any]) -> str:
-    """As its pages write a device trigger: in words of its own where it has some, else as it was announced."""
+    """The text of a device trigger in the frontend: its translation if there is one, else the announced text."""
     package = importlib.util.find_spec('homeassistant')
     assert package and package.origin
     file = Path(package.origin).with_name('components') / 'mqtt/translations/en.json'
@@ -56,13 +56,13 @@ class HomeAssistant:
         directory.mkdir()
         (directory / 'configuration.yaml').write_text(CONFIGURATION.format(port=self._port))
         (directory / 'automations.yaml').write_text('[]\n')
-        # A copy: Home Assistant puts blueprints of its own beside them.
+        # The files are copied, because Home Assistant adds blueprints of its own.
         shutil.copytree(blueprints, directory / 'blueprints')
 
     # --- The program
 
     async def start(self) -> None:
-        # Whatever it needs is installed: nothing is fetched while a test runs.
+        # All packages are installed already, so nothing is downloaded during a test.
         self._program = await Program.start(
             'Home Assistant', Path(sys.executable).with_name('hass'), '--config', self._directory, '--skip-pip',
             directory=self._directory)
@@ -94,18 +94,18 @@ class HomeAssistant:
 
     @property
     def log(self) -> list[str]:
-        """Of this start and of those before."""
+        """The log of this start and of earlier ones."""
         return self._earlier_log + (self._program.lines.items if self._program else [])
 
     @property
     def complaints(self) -> list[str]:
-        """What it logs about MQTT, automations or what is asked of it, as a warning or worse."""
+        """Warnings and errors in its log about MQTT, automations or requests."""
         about = re.compile(
             r'(WARNING|ERROR|CRITICAL) .*\[homeassistant\.(components\.(mqtt|automation|websocket_api)|helpers)\b')
         return [line for line in self.log if about.search(line)]
 
     async def _listens(self) -> None:
-        """It says nothing when it is there, so it is asked."""
+        """Polls Home Assistant until it answers."""
         async with limit(120, 'Home Assistant answers'):
             while True:
                 try:
@@ -115,7 +115,7 @@ class HomeAssistant:
                     await asyncio.sleep(0.2)
 
     async def _runs(self) -> None:
-        """It answers before it has set everything up; what is added meanwhile it sets up by halves."""
+        """Waits until the setup is finished, because entities that are added earlier are set up incompletely."""
         async with limit(120, 'Home Assistant runs'):
             while (await self.ask('get_config'))['state'] != 'RUNNING':
                 await asyncio.sleep(0.1)
@@ -131,7 +131,7 @@ class HomeAssistant:
             return await answer.json()
 
     async def _log_in(self) -> None:
-        """The first user, as the welcome page makes it; the pages after that would fetch things."""
+        """Creates the first user like the welcome page; the later pages would download data."""
         client = f'{self._url}/'
         welcome = await self.post('/api/onboarding/users', {
             'client_id': client, 'name': 'Test', 'username': 'test', 'password': 'test', 'language': 'en'})
@@ -198,17 +198,17 @@ class HomeAssistant:
         return answer['result']
 
     async def caught_up(self) -> None:
-        """Until everything that happened there is in `events` and `states`: an answer comes after all of it."""
+        """Waits for an answer, before which all earlier events have arrived in `events` and `states`."""
         await self.ask('auth/current_user')
 
     async def call(self, service: str, entity: str, **data: Any) -> None:
         domain, name = service.split('.')
         await self.ask('call_service', domain=domain, service=name, service_data=data, target={'entity_id': entity})
 
-    # --- What it knows
+    # --- Registries and states
 
     async def entities(self, unique_id_prefix: str) -> dict[str, dict[str, Any]]:
-        """The registry's entries by what follows the prefix; disabled ones, too."""
+        """The entries of the registry by their ids without the prefix, including disabled entries."""
         entries = await self.ask('config/entity_registry/list')
         return {
             entry['unique_id'].removeprefix(unique_id_prefix): entry for entry in entries

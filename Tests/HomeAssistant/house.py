@@ -1,4 +1,4 @@
-"""A broker, Home Assistant, tryckd and a button, and what is asked of all of them together."""
+"""A broker, Home Assistant, tryckd and a button, and operations on all of them."""
 import asyncio
 import itertools
 import struct
@@ -32,10 +32,10 @@ KITCHEN = Button('kitchen', 'C0:E4:DA:00:00:01', 'flic2')
 SOFA = Button('sofa', 'C0:E4:DA:00:00:02', 'duo')
 DESK = Button('desk', 'C0:E4:DA:00:00:03', 'twist')
 
-# What a click runs.
+# The actions of a click.
 CLICK = ('button_short_press', 'guarded', 'blueprint click')
 
-# Once rules use a button, it gives the gestures they use.
+# If rules use a button, it reports the gestures that they use.
 RULES = f"""\
 version: 1
 buttons:
@@ -53,7 +53,7 @@ rules:
 
 
 def firmware(words: int = 200) -> bytes:
-    """An image that a simulated button believes: the last word is the sum of those before it."""
+    """An image that a simulated button accepts: its last word is the sum of the others."""
     body = bytes([0x5A]) * (8 + 4 * (words - 1))
     return body + struct.pack('<I', sum(struct.unpack(f'<{len(body) // 4}I', body)) & 0xFFFFFFFF)
 
@@ -61,7 +61,7 @@ def firmware(words: int = 200) -> bytes:
 class House:
     bridge: Bridge
     neighbour: Bridge
-    """With a base topic of its own, from the moment a point has started it."""
+    """A second bridge with its own base topic, if a point has started it."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -102,21 +102,21 @@ class House:
         await self.add_button(KITCHEN)
 
     async def add_button(self, button: Button) -> None:
-        """It can be paired from now on."""
+        """Puts the button into public mode."""
         await self.air.add(button.name, {
             'model': button.model, 'address': button.address, 'firmware': 10, 'battery': 2940})
 
     async def pair(self, button: Button) -> None:
-        """By the switch of the bridge, until Home Assistant has all of the button."""
+        """Pairs with the switch of the bridge, and waits until Home Assistant has all entities of the button."""
         switch = await self.bridge_entity('permit_join')
-        # What is not available yet does nothing, silently.
+        # A service call on an unavailable entity is ignored silently.
         await self.home.until_known(switch)
         await self.home.call('switch.turn_on', switch)
         await self.announced(self.node(button))
         await self.bridge.ready(button.id)
 
     def tell(self) -> None:
-        """What helps to understand a failure."""
+        """Logs that help to understand a failure."""
         for name, log in (('Home Assistant', self.home.log), ('tryckd', self.bridge.log)):
             print(f'--- the end of what {name} said', *log[-30:], sep='\n', flush=True)
 
@@ -132,7 +132,7 @@ class House:
         return f'homeassistant/device/{self.node(button)}/config'
 
     async def entities(self, button: Button = KITCHEN) -> dict[str, dict[str, Any]]:
-        """The button's, by component."""
+        """The entities of the button, by component."""
         return await self.home.entities(f'{self.node(button)}_')
 
     async def entity(self, component: str, button: Button = KITCHEN) -> str:
@@ -148,11 +148,11 @@ class House:
                 return entry['entity_id']
         raise Failure(f'the bridge has no {component}; it has {", ".join(sorted(entities))}')
 
-    # --- What happens
+    # --- Presses
 
     async def press(self, press: str, button: Button = KITCHEN) -> None:
         if press.startswith('clicks_'):
-            # Presses with a name keep apart from each other.
+            # Pauses separate presses of different gestures.
             for movement in ('down', 'up') * int(press.removeprefix('clicks_')):
                 await self.air.press(button.name, movement)
                 await asyncio.sleep(0.06)
@@ -171,7 +171,7 @@ class House:
             await self.air.press(button.name, press)
 
     async def announced(self, node: str, component: str = 'firmware') -> None:
-        """Until Home Assistant has every entity that is announced of a device, this one among them.
+        """Waits until Home Assistant has all announced entities of a device, including this one.
 
         Which firmware lies there may be found out a moment later than a button; the first entity of its kind takes Home
         Assistant longer.
@@ -188,10 +188,10 @@ class House:
         await self.settled()
 
     async def settled(self, within: float = 20) -> None:
-        """Until Home Assistant has dealt with all that was published before."""
+        """Waits until Home Assistant has processed all earlier messages."""
         mark = self.heard.tape.mark
         async with limit(within, 'Home Assistant has dealt with everything'):
-            # What is said while it connects, nobody hears.
+            # Home Assistant does not receive messages that are published while it connects.
             while True:
                 answer = f'echo {next(self._echoes)}'
                 self.heard.publish(automations.ECHO, answer)
@@ -203,7 +203,7 @@ class House:
         await self.home.caught_up()
 
     def runs(self, since: int) -> Counter[str]:
-        """The automations that ran, echoes apart."""
+        """The automations that ran, without echoes."""
         messages = self.heard.tape.since(since, lambda message: message.topic == automations.RAN)
         return Counter(message.payload for message in messages if not message.payload.startswith('echo '))
 
@@ -216,7 +216,7 @@ class House:
     async def pressed(
         self, press: str, expected: str, runs: Iterable[str], button: Button = KITCHEN, topic: str = 'event'
     ) -> None:
-        """Presses, until there is the event; just these automations ran for it, once each."""
+        """Presses, waits for the event, and checks that exactly these automations ran once each."""
         mark, topic = self.heard.tape.mark, self.topic(topic, button)
         await self.press(press, button)
         await self.heard.tape.wait(

@@ -1,4 +1,4 @@
-"""The programs a run starts; each is ended by its id."""
+"""The started programs; each is ended by its process id."""
 import asyncio
 import os
 import signal
@@ -9,14 +9,14 @@ from tape import Failure, Tape
 
 
 def free_port() -> int:
-    """A port nobody listens on at this moment."""
+    """A port that is free at this moment."""
     with socket.socket() as listener:
         listener.bind(('127.0.0.1', 0))
         return listener.getsockname()[1]
 
 
 class Program:
-    """A process, and the lines it says."""
+    """A process, and the lines of its output."""
 
     def __init__(self, name: str, process: asyncio.subprocess.Process) -> None:
         self.name = name
@@ -39,7 +39,7 @@ class Program:
             self.lines.append(line.decode(errors='replace').rstrip())
 
     async def line(self, text: str, within: float = 20) -> str:
-        """The first line with this text."""
+        """Waits for the first line with this text."""
         try:
             return await self.lines.wait(
                 lambda line: text in line, f'{self.name} says "{text}"', since=0, within=within)
@@ -58,7 +58,7 @@ class Program:
             raise Failure(f'{self.name} has ended; its last lines:\n' + '\n'.join(self.lines.items[-12:])) from None
 
     async def end(self, how: signal.Signals = signal.SIGTERM, within: float = 20) -> int:
-        """Ends it if it still runs, by force where asking is not enough; its status."""
+        """Ends the process if it still runs, if necessary with SIGKILL, and returns its status."""
         if self._process.returncode is None:
             self.send(how)
         try:

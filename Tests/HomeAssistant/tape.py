@@ -1,11 +1,11 @@
-"""What happened, in order, and waiting for what is still to come."""
+"""A record of events in order, which can be waited for."""
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 
 class Failure(Exception):
-    """Something is not as it should be; a sentence for people."""
+    """A failure, with a sentence for people."""
 
 
 @asynccontextmanager
@@ -34,20 +34,20 @@ class Tape[Item]:
 
     @property
     def mark(self) -> int:
-        """Now, for `since` and `wait`."""
+        """A mark of the present moment, for `since` and `wait`."""
         return len(self.items)
 
     def since(self, mark: int, matches: Callable[[Item], bool] = lambda _: True) -> list[Item]:
         return [item for item in self.items[mark:] if matches(item)]
 
     async def until[Value](self, look: Callable[[], Value | None], what: str, within: float = 10) -> Value:
-        """Looks after everything that happens, until there is something to see."""
+        """Calls the function after each event until it returns a result."""
         async with limit(within, what):
             while not (value := look()):
                 await self._news.wait()
         return value
 
     async def wait(self, matches: Callable[[Item], bool], what: str, *, since: int, within: float = 10) -> Item:
-        """The first item after a mark that matches."""
+        """Waits for the first matching item after a mark."""
         [item] = await self.until(lambda: self.since(since, matches)[:1], what, within)
         return item

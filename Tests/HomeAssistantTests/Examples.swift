@@ -4,7 +4,7 @@ import HomeAssistant
 import JSON
 import Testing
 
-/// One button and one bridge, and how they are written in `Golden/`.
+/// A button and a bridge, and their form in `Golden/`.
 enum Examples {
     static let button = ButtonDevice(
         id: ButtonID(address), address: address, name: name, serial: "BA00-A00001", firmwareVersion: 10,

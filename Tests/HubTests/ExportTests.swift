@@ -221,7 +221,7 @@ struct ImportPlanTests {
         #expect(plan.entries.map(\.outcome) == [.replaced, .added])
         #expect(plan.changes == [.putButton(expected), .putButton(.example(2))])
 
-        // What is numbered is no less than it was on either side, and what nobody heard was here.
+        // The numbers are the maximum of both sides, and the unacknowledged messages are those of this side.
         known.sequence = 1
         known.heard = 0
         let older = ImportPlan(
@@ -229,7 +229,7 @@ struct ImportPlanTests {
         #expect(older.entries[0].button.sequence == 4)
         #expect(older.entries[0].button.heard == 4)
 
-        // Paired anew since, it counts its events for somebody else.
+        // After a new pairing, the event counts belong to the new host.
         known.pairing?.identifier ^= 1
         let other = ImportPlan(
             Self.exported, into: StoredState(installationID: "ffff", buttons: [known]), isReplacing: true)

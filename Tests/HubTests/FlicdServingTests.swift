@@ -33,7 +33,7 @@ private struct ServingHouse {
 
     mutating func tell(_ input: Hub.Input) -> [FlicdEvent] { heard(hub.handle(input, at: now)) }
 
-    /// What clients hear when a part of the hub says something.
+    /// The events for clients after a change in a part of the hub.
     mutating func hear(_ body: (inout Hub, Instant) -> Void) -> [FlicdEvent] {
         hub.effects = []
         body(&hub, now)

@@ -19,7 +19,7 @@ struct RecordingTests {
         address: address, uuid: String(repeating: "0f", count: 16), serial: "BA00-K00001", nickname: "Küche \"1\"",
         firmwareVersion: 11, model: .twist)
 
-    /// One of each, and more where there are several forms of one.
+    /// An input of each kind, and several if a kind has several forms.
     static func inputs(_ word: RecordedInput.Word) -> [Hub.Input] {
         let client = Hub.ClientID(rawValue: 7)
         let flicdClient = FlicdServer.ClientID(rawValue: 8)

@@ -20,7 +20,7 @@ struct FlicdHouse {
     var hub: Hub
     var now = Instant(sinceBoot: .zero)
 
-    /// What came in and what it led to, from the beginning.
+    /// All inputs and their effects, from the beginning.
     private(set) var lines: [JSONValue] = []
     private(set) var effects: [[Hub.Effect]] = []
 
@@ -62,7 +62,7 @@ struct FlicdHouse {
         return take(.source(0, .received(events.flatMap { $0.encoded() })))
     }
 
-    /// What flicd says of a step of a press.
+    /// The events of flicd for the steps of a press.
     enum Word {
         case down, up, single, double, hold, release
 
@@ -83,7 +83,7 @@ struct FlicdHouse {
         }
     }
 
-    /// As MQTT has them.
+    /// The gestures as they are published over MQTT.
     static func gestures(_ effects: [Hub.Effect]) -> [String] {
         effects.compactMap {
             guard case .publish(_, let message, _) = $0, message.topicName.hasSuffix("/event") else { return nil }

@@ -108,7 +108,7 @@ struct AddOnTests {
         daemon.stop()
         try workshop.write("files/tryck.yaml", "bluetooth: {transport: none}\nmqtt: {broker: none, base_topic: own}\n")
         let own = try addOn(#"{"adapter":"none","log_level":"info"}"#)
-        try own.line(containing: "The options do not count")
+        try own.line(containing: "The options are ignored")
         try own.line(containing: "is running")
     }
 

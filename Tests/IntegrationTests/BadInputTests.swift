@@ -2,7 +2,7 @@ import Foundation
 import JSON
 import Testing
 
-/// What goes wrong in a house, and what a person reads then.
+/// Mistakes of users, and the messages that they see.
 @Suite("When something is wrong", .serialized, .ownThread)
 struct BadInputTests {
     @Test(

@@ -2,7 +2,7 @@ import Foundation
 import JSON
 import Testing
 
-/// The whole bridge on a broker that somebody else wrote.
+/// The whole bridge with mosquitto.
 @Suite("The bridge on mosquitto", .serialized, .ownThread)
 struct BridgeTests {
     private static let rules = """

@@ -2,7 +2,7 @@ import Foundation
 import JSON
 import Testing
 
-/// The daemon and a broker that somebody else wrote.
+/// The daemon with mosquitto.
 @Suite("With mosquitto", .serialized, .ownThread)
 struct BrokerTests {
     private func simulated(_ workshop: Workshop, broker: String) throws {

@@ -94,7 +94,7 @@ struct ConfigurationReloadTests {
         let daemon = try Self.start(workshop, ["--log-level", "info"])
         try workshop.write("tryck.yaml", quiet + "log: {level: error}\n")
         daemon.signal(SIGHUP)
-        try daemon.line(containing: "log.level changed, and --log-level has the last word")
+        try daemon.line(containing: "log.level changed, but --log-level has priority")
         daemon.signal(SIGHUP)
         try daemon.line(containing: "nothing has changed")
     }

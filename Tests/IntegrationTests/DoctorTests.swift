@@ -239,7 +239,7 @@ struct DoctorTests {
         }
         let foreign = isRoot ? state : "/usr"
         let denied = try #require(try problems(["--state-directory", foreign], after: ":")["state"])
-        #expect(denied.sentence == "\(foreign) cannot be written by root: Permission denied")
+        #expect(denied.sentence == "\(foreign) is not writable for root: Permission denied")
         #expect(denied.mend == "sudo chown -R root \(foreign)")
 
         let service = """
@@ -249,7 +249,7 @@ struct DoctorTests {
             mkdir -m 700 /var/lib/tryck
             """
         let roots = try #require(try problems(["--state-directory", "/var/lib/tryck"], after: service)["state"])
-        #expect(roots.sentence == "/var/lib/tryck is of root, and the service runs as tryck")
+        #expect(roots.sentence == "/var/lib/tryck belongs to root, but the service runs as tryck")
         #expect(roots.mend == "sudo chown -R tryck /var/lib/tryck")
 
         let mixed = workshop.path("mixed")
@@ -261,7 +261,7 @@ struct DoctorTests {
         let left = try problems(
             ["--state-directory", mixed], after: isRoot ? ":" : "mount --bind /etc/passwd \(mixed)/tryck.lock")["state"]
         #expect(
-            left?.sentence.hasPrefix("\(mixed)/tryck.lock is of nobody, and the daemon runs as root") == true,
+            left?.sentence.hasPrefix("\(mixed)/tryck.lock belongs to nobody, but the daemon runs as root") == true,
             "\(left as Any)")
         #expect(left?.mend == "sudo chown -R root \(mixed)")
     }

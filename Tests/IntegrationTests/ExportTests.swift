@@ -33,7 +33,7 @@ struct ExportTests {
         daemon.stop()
         let export = try Self.tryck(workshop, ["export", sealed] + secret)
         #expect(try export.status() == 0, "\(export.text)")
-        #expect(export.text == "1 button in \(sealed), encrypted. Without the passphrase it is of no use.")
+        #expect(export.text == "1 button in \(sealed), encrypted. It cannot be read without the passphrase.")
         let inClear = try Self.tryck(workshop, ["export", clear, "--clear"])
         #expect(try inClear.status() == 0, "\(inClear.text)")
         #expect(inClear.text.contains("clear.tryck is not encrypted"))

@@ -67,7 +67,7 @@ struct FlicdSourceTests {
         try far.press("double_click")
         #expect(try near.logged() == "doubly")
 
-        // It is pressed where nobody hears it, and tells of it later.
+        // The button is pressed out of range, and reports the press later.
         try far.ask("button/disconnect", ["id": "kitchen"])
         try near.workshop.wait { try Self.button(of: near)["state"] != "ready" }
         try far.ask("simulator/press", ["button": "kitchen", "press": "click"])
@@ -82,7 +82,7 @@ struct FlicdSourceTests {
             #expect(try Self.button(of: near)["state"] == "disconnected")
             #expect(try near.ask("status")["ok"] == false)
         }
-        // It does not advertise before it is pressed, and tells of that as stored.
+        // The button does not advertise before it is pressed, and reports that press as stored.
         try near.workshop.wait { try Self.button(of: near)["state"] == "connecting" }
         try far.press()
         #expect(try near.logged() == "clicked")

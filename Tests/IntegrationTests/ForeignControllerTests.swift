@@ -2,7 +2,7 @@ import Foundation
 import JSON
 import Testing
 
-/// Our host and our buttons, each on a controller that somebody else wrote.
+/// The host and the simulated buttons, each on a RootCanal controller.
 @Suite("Across RootCanal", .serialized, .ownThread)
 struct ForeignControllerTests {
     static let simulatorFile = """

@@ -2,7 +2,7 @@ import Daemon
 import Foundation
 import Testing
 
-/// What the kernel keeps of a daemon that runs.
+/// The protection of a running daemon by the kernel.
 @Suite("The daemon as a process", .serialized)
 struct HardenedProcessTests {
     @Test("other programs of its user cannot look into it, and a file that is too long does not end it")

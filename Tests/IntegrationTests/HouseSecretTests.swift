@@ -84,18 +84,18 @@ struct HouseSecretTests {
         #expect(try press.status() == 0, "\(press.text)")
         try watch.line(containing: #""outcome":"failed""#)
 
-        // Where they are meant to go, they go.
+        // The secrets reach their intended recipients.
         try server.line(containing: "token copper-4711")
         #expect(try octets(workshop, "state/given").contains("TOKEN=copper-4711"))
         #expect(try octets(workshop, "state/typed") == "iron-7777")
 
         var texts: [String: String] = [:]
         for name in ["cmdline", "environ"] {
-            // Of the environment only root sees anything.
+            // Only root can read the environment.
             let place = URL(filePath: "/proc/\(daemon.processIdentifier)/\(name)")
             texts["tryckd's \(name)"] = String(decoding: (try? Data(contentsOf: place)) ?? Data(), as: UTF8.self)
         }
-        // What the test itself gave it.
+        // The variable that the test itself has set.
         texts["tryckd's environ"]?.replace("CODE=iron-7777", with: "")
         texts["what a program sees"] = try octets(workshop, "state/seen").replacing("CODE=iron-7777", with: "")
         texts["what is given to another"] = try octets(workshop, "state/given").replacing("TOKEN=copper-4711", with: "")

@@ -65,7 +65,7 @@ final class Program: @unchecked Sendable {
             var information = siginfo_t()
             while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
             self?.ended(information._sifields._sigchld.si_status)
-            // Until here its number is nobody else's.
+            // Until here, no other process can have its number.
             waitpid(process, nil, 0)
         }
     }

@@ -55,7 +55,7 @@ struct RestartTests {
 
     private struct ProcessState: Equatable {
         var name: String
-        /// What its descriptors lead to, without the numbers of sockets and pipes.
+        /// The targets of its descriptors, without the numbers of sockets and pipes.
         var open: [String]
         var children: String
     }

@@ -2,10 +2,11 @@ import Foundation
 import JSON
 import Testing
 
-/// A daemon with rules, and somebody who asks it and hears all it tells; with a broker and a button where a test wants them.
+/// A daemon with rules, and a client that sends requests and receives all messages; optionally with a broker and a
+/// button.
 final class RuleHouse {
     let workshop: Workshop
-    /// Of the broker; 0 without one.
+    /// The port of the broker; 0 without a broker.
     let port: Int
     /// Every message the broker has, a line each.
     let messages: Program?
@@ -99,7 +100,7 @@ final class RuleHouse {
         (watch, asking) = try Self.listen(daemon, workshop, waitsForBroker: port > 0)
     }
 
-    /// Asks the daemon to execute itself anew, and listens to what it has become.
+    /// Asks the daemon to restart, and connects to the new process image.
     func executeAnew() throws {
         try ask("restart")
         try daemon.line(containing: "executes itself anew")
@@ -155,12 +156,12 @@ final class RuleHouse {
         #expect(try program.status() == 0, "\(program.text)")
     }
 
-    /// It forgets everything.
+    /// Restarts the broker, which keeps nothing.
     func restartBroker() throws { try workshop.restartMosquitto() }
 
     func heard(_ line: String) throws { try messages?.line(containing: line) }
 
-    /// What the broker keeps on a topic.
+    /// The retained message of a topic.
     func retained(_ topicName: String) throws -> String {
         let program = try workshop.start(
             "/usr/bin/mosquitto_sub", ["-p", "\(port)", "-t", topicName, "-C", "1"])

@@ -36,7 +36,7 @@ struct RuleSecretTests {
         #expect(house.daemon.text.contains("W708"))
         try house.run("tells")
         try house.watch.line(containing: #""outcome":"failed""#)
-        // Where it is meant to go, it goes.
+        // The secret reaches its intended recipient.
         try house.heard("lead/0042 brass-0815")
         try house.heard(#"tryck/rules/tells/last_run {"result":"failed""#)
         try house.workshop.write(

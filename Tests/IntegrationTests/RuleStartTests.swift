@@ -2,7 +2,7 @@ import Foundation
 import JSON
 import Testing
 
-/// What outlives the process: the last good rules, and what the rules keep.
+/// State that survives the process: the last good rules, and the state of rules.
 @Suite("Rules over a restart", .serialized, .ownThread)
 struct RuleStartTests {
     private static let home = """

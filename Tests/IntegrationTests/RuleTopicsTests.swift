@@ -162,7 +162,7 @@ struct RuleTopicsTests {
         try house.heard("test/gone it is")
         try house.run("reads")
         try house.heard("test/reads 7 unknown")
-        // What cannot be read is the default; what does not speak of it changes nothing.
+        // An unreadable value gives the default; a message without the value changes nothing.
         for (payload, value) in [
             (#"{"light": []}"#, 1), ("nonsense", 0), (#"{"light": [true]}"#, 0), ("[1", 0), (#"{"dark": 1}"#, 1),
         ] {

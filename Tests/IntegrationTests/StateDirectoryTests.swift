@@ -2,7 +2,7 @@ import Foundation
 import JSON
 import Testing
 
-/// What the daemon keeps, and when it cannot.
+/// The state of the daemon, and faults of its directory.
 @Suite("The state directory of a running daemon", .serialized, .ownThread)
 struct StateDirectoryTests {
     @Test("a damaged database is set aside: it runs, log and status say so, and its button can be paired again")
@@ -11,7 +11,7 @@ struct StateDirectoryTests {
         daemon.stop()
         let file = URL(filePath: workshop.path("state/tryck.sqlite"))
         var damaged: [Data] = []
-        // What the one lacks is in the other.
+        // The database and its log together have all records.
         for name in [file.path, file.path + "-wal"] {
             damaged.append(Data(try Data(contentsOf: URL(filePath: name)).map { $0 ^ 0x5A }))
             try damaged.last?.write(to: URL(filePath: name))

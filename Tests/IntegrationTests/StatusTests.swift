@@ -2,7 +2,7 @@ import Foundation
 import JSON
 import Testing
 
-/// What monitoring asks, of a real daemon: is all well, what was wrong lately, how often did what happen.
+/// The data for monitoring of a real daemon: faults, recent errors, and counters.
 @Suite("tryck status", .serialized, .ownThread)
 struct StatusTests {
     @Test("0 while all is well, 1 while something is wrong, 69 where nobody answers; what is over is remembered")

@@ -82,7 +82,7 @@ private struct LogEnd {
             try #require(pipe(&ends) == 0)
             _ = fcntl(ends[1], Self.setPipeSize, 4096)
         case .socket, .closedSocket:
-            // What systemd gives a service.
+            // A socket pair, as systemd gives a service for its log.
             try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
             var size: Int32 = 4096
             setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))

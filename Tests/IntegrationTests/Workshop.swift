@@ -62,7 +62,7 @@ final class Workshop {
         return program
     }
 
-    /// A port nobody listens on at this moment.
+    /// A port that is free at this moment.
     static func freePort() throws -> Int {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }

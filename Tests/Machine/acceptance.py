@@ -49,7 +49,7 @@ def main() -> int:
     for name in ('package', 'disk', 'kernel', 'initramfs', 'rootcanal', 'nodelay'):
         parser.add_argument(f'--{name}', type=Path, required=True)
     arguments = parser.parse_args()
-    # What was started is ended then, too.
+    # The handler also ends all started programs.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with tempfile.TemporaryDirectory(prefix='tryck-machine-') as directory:
         return accept(Box(Path(directory), arguments))

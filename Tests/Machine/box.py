@@ -1,4 +1,4 @@
-"""A small box with Tryck on it, and what is asked of it again and again."""
+"""A machine with Tryck, and operations that several points use."""
 import argparse
 import re
 import subprocess
@@ -67,7 +67,7 @@ class Box:
         self.figures.append(sentence)
 
     def tell(self) -> None:
-        """What helps to understand a failure."""
+        """Logs that help to understand a failure."""
         try:
             print(self.machine.run('systemctl --no-pager --full --lines=25 status tryck').output, flush=True)
         except Failure as failure:
@@ -76,7 +76,7 @@ class Box:
     # --- The service
 
     def show(self, name: str) -> str:
-        """A property of it, as systemd has it."""
+        """A property of the service in systemd."""
         return self.machine.do(f'systemctl show --property {name} --value tryck')
 
     def exposure(self) -> float:
@@ -90,11 +90,11 @@ class Box:
         raise Failure('tryckd does not run')
 
     def well(self, within: float = 60) -> None:
-        """Waits until adapter, broker, rules and buttons are as they should be."""
+        """Waits until adapter, broker, rules and buttons have no fault."""
         self.machine.until('tryck status', 'all is well', within)
 
     def restart(self) -> None:
-        """And until the button has found it again."""
+        """Also waits until the button has reconnected."""
         mark = self.button.mark
         self.machine.do('systemctl restart tryck')
         self.button.notes('session ready', since=mark)
@@ -105,10 +105,10 @@ class Box:
         yield
         equal(self.pid, before, 'its process')
 
-    # --- What it says
+    # --- Log and messages
 
     def journal_mark(self) -> str:
-        """Now, for `journal`."""
+        """A mark of the present moment, for `journal`."""
         return self.machine.do('date +%s.%6N')
 
     def journal(self, since: str, *options: str) -> list[str]:
@@ -123,18 +123,18 @@ class Box:
         return f"--quiet --no-pager --output cat --unit tryck --since @{since}"
 
     def listen(self) -> None:
-        """Has all messages written down; those that were retained before, too."""
+        """Records all messages, including retained ones."""
         self.machine.do(
             'rm -f /run/messages; '
             'systemd-run --quiet --unit messages --property StandardOutput=file:/run/messages mosquitto_sub -v -t "#"')
         self.machine.until('grep -q bridge/state /run/messages', 'mosquitto_sub hears something')
 
     def message_mark(self) -> int:
-        """Now, for `message`."""
+        """A mark of the present moment, for `message`."""
         return int(self.machine.do('wc -l </run/messages'))
 
     def message(self, pattern: str, since: int, within: float = 60) -> str:
-        """The first topic and payload that this extended regular expression is in."""
+        """Waits for the first topic and payload that match this extended regular expression."""
         return self.machine.until(
             f"tail -n +{since + 1} /run/messages | grep -m 1 -E -e '{pattern}'", f'a message with {pattern}', within)
 

@@ -1,4 +1,4 @@
-"""A machine in QEMU, and the serial port over which it is told what to do."""
+"""A machine in QEMU, which is controlled over its serial port."""
 import base64
 import itertools
 import signal
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from program import Failure, Program
 
-# As long as it may take to start systemd on a busy machine that emulates every instruction.
+# The time limit for the start of systemd, on a busy machine without KVM.
 BOOT = 300
 
 
@@ -63,11 +63,11 @@ class Machine:
                 time.sleep(0.05)
 
     def run(self, script: str, within: float = 120) -> Answer:
-        """What a shell of root's makes of it."""
+        """Runs a script in a shell of root."""
         number = self._send(script)
         deadline = time.monotonic() + within
         while True:
-            # An answer that nobody waits for any more is passed over.
+            # A late answer to an earlier command is ignored.
             words = self._line(deadline, script).split()
             if len(words) in (2, 3) and words[0] == number:
                 return Answer(int(words[1]), base64.b64decode(''.join(words[2:])).decode(errors='replace').rstrip('\n'))
@@ -96,14 +96,14 @@ class Machine:
         return line.decode(errors='replace')
 
     def do(self, script: str, within: float = 120) -> str:
-        """What it says; it has to end with status 0."""
+        """Returns the output of the script, which must end with status 0."""
         answer = self.run(script, within)
         if answer.status:
             raise Failure(f'{script}: status {answer.status}: {answer.output}')
         return answer.output
 
     def until(self, script: str, what: str, within: float = 60) -> str:
-        """Again and again, until it ends with status 0; what it says then."""
+        """Repeats the script until it ends with status 0, and returns its output."""
         deadline = time.monotonic() + within
         while (answer := self.run(script)).status:
             if time.monotonic() > deadline:
@@ -114,21 +114,21 @@ class Machine:
     # --- Off and on
 
     def reboot(self) -> None:
-        """In order; QEMU, told so, ends where a machine would begin anew."""
-        # It may have no time to answer.
+        """Reboots the machine normally; QEMU ends at a reboot, as configured, and is started again."""
+        # The shell may end before it answers.
         self._send('systemctl --no-block reboot')
         self._qemu.wait(BOOT)
         self._port.close()
         self._start()
 
     def cut_power(self) -> None:
-        """For a moment. What its disk was told is still there."""
+        """Cuts the power for a moment; data that was written to the disk is kept."""
         self._port.close()
         self._qemu.end(signal.SIGKILL)
         self._start()
 
     def _wait_until_booted(self) -> None:
-        """Until everything is started that is started at boot; what fails there is for others to say."""
+        """Waits until systemd has finished the boot, with or without failed units."""
         self.run('systemctl is-system-running --wait', within=BOOT)
 
     def end(self) -> None:

@@ -1,4 +1,4 @@
-"""What is outside the machine and outlives it: the air with a button on it, and a web server."""
+"""Programs outside the machine, which outlive it: virtual controllers with a button, and a web server."""
 import json
 import socket
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -10,14 +10,14 @@ from program import Failure, Program
 
 
 def free_port() -> int:
-    """A port nobody listens on at this moment."""
+    """A port that is free at this moment."""
     with socket.socket() as listener:
         listener.bind(('127.0.0.1', 0))
         return listener.getsockname()[1]
 
 
 class Air:
-    """Virtual controllers that hear each other: whoever connects to `port` has one."""
+    """Virtual controllers within radio range of each other; each connection to `port` gets one."""
 
     def __init__(self, directory: Path, rootcanal: Path, nodelay: Path) -> None:
         ports = [free_port() for _ in range(4)]
@@ -37,7 +37,7 @@ class Button:
         self.name = name
         self.serial = serial
         file = directory / 'simulator.yaml'
-        # JSON is YAML.
+        # JSON is valid YAML.
         file.write_text(json.dumps({'buttons': {name: {'serial': serial}}}))
         self._program = Program(
             name, tryck, 'simulate', file, '--attach', f'h4:tcp:127.0.0.1:{air.port}', directory=directory)
@@ -51,7 +51,7 @@ class Button:
         self._program.write(f'{self.name} {press}')
 
     def notes(self, note: str, *, since: int, within: float = 60) -> None:
-        """Waits until the button itself has said so."""
+        """Waits until the button itself has reported it."""
         self._program.line(note, since=since, within=within)
 
     def end(self) -> None:

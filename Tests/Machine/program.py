@@ -1,4 +1,4 @@
-"""The programs that run outside the machine; each is ended by its id."""
+"""The programs outside the virtual machine; each is ended by its process id."""
 import os
 import signal
 import subprocess
@@ -8,11 +8,11 @@ from pathlib import Path
 
 
 class Failure(Exception):
-    """Something is not as it should be; a sentence for people."""
+    """A failure, with a sentence for people."""
 
 
 class Program:
-    """A process, and the lines it says."""
+    """A process, and the lines of its output."""
 
     def __init__(self, name: str, *command: str | Path, directory: Path, environment: dict[str, str] | None = None) -> None:
         self.name = name
@@ -33,11 +33,11 @@ class Program:
 
     @property
     def mark(self) -> int:
-        """Now, for `line`."""
+        """A mark of the present moment, for `line`."""
         return len(self.lines)
 
     def line(self, text: str, *, since: int = 0, within: float = 60) -> str:
-        """The first line with this text after a mark."""
+        """Waits for the first line with this text after a mark."""
         deadline = time.monotonic() + within
         with self._news:
             while True:
@@ -57,7 +57,7 @@ class Program:
         self._process.stdin.flush()
 
     def wait(self, within: float) -> None:
-        """Until it has ended by itself."""
+        """Waits until the process has ended by itself."""
         try:
             self._process.wait(within)
         except subprocess.TimeoutExpired:

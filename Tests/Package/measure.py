@@ -28,14 +28,14 @@ def start(program: str) -> float:
 
 
 def rest(program: str) -> tuple[dict[str, int], float]:
-    """What the kernel says of a daemon whose buttons are connected, and how often it wakes when none is."""
+    """Memory of a daemon with connected buttons, and its wake-ups without any."""
     broker = Broker()
     configuration = whole(broker)
     daemon = Daemon(program, configuration)
     daemon.ask('permit_join', time=int(PATIENCE))
     daemon.wait_until_all_is_well()
     daemon.end()
-    # What pairing took is no part of a service that has run for a year.
+    # Memory that pairing needed is not part of the measurement, because a service pairs rarely.
     daemon = Daemon(program, configuration)
     daemon.wait_until_all_is_well(ready=0)
     before = daemon.fields()['voluntary_ctxt_switches']

@@ -2,7 +2,7 @@ import Glibc
 public import Reactor
 import Synchronization
 
-/// One run of the event loop inside a test.
+/// A run of the event loop inside a test.
 @ReactorActor
 public final class ReactorRun<Outcome: Sendable> {
     public let loop = EventLoop.shared

@@ -5,7 +5,7 @@ import RuleLoader
 import Rules
 import Testing
 
-/// What stands at the top of a file, value by value: what it means, and what is said when it is wrong.
+/// The declarations at the top of a file, value by value: their meaning, and the diagnostics of mistakes.
 @Suite("What a rules file declares")
 struct DeclarationTests {
     // MARK: Buttons

@@ -58,7 +58,7 @@ enum LoadedSteps {
 }
 
 extension Template {
-    /// As it would be written in the file.
+    /// The step as it is written in a file.
     var written: String {
         parts.map { part in
             switch part {

@@ -57,7 +57,7 @@ enum LoadedText {
         """
     }
 
-    /// What is said, as `E204 message; hint`.
+    /// The diagnostics, in the form `E204 message; hint`.
     static func complaints(_ text: String, in environment: LoadEnvironment = LoadEnvironment()) -> [String] {
         set(text, in: environment).diagnostics.filter { $0.code != "W704" }.map { diagnostic in
             let hint = diagnostic.hint.map { "; \($0)" } ?? ""

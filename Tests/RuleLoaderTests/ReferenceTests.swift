@@ -54,7 +54,7 @@ struct ReferenceTests {
 
     @Test("every mapping has its table", arguments: SchemaMapping.allCases)
     func mappings(mapping: SchemaMapping) {
-        // Those of hardware are a button's first, and a condition is one key.
+        // The keys of hardware are the first keys of a button, and a condition has only one key.
         guard mapping != .hardware, mapping != .condition else { return }
         #expect(text.contains("<!-- keys: \(mapping.rawValue)"))
     }

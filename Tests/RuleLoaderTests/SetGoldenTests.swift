@@ -3,8 +3,8 @@ import Foundation
 import RuleLoader
 import Testing
 
-/// Each folder under `Golden/sets` is a rule set, and beside it stands what a person sees for it. `UPDATE_GOLDEN=1`
-/// writes the texts anew. The entry file is the `home.yaml` that lies least deep.
+/// Each folder under `Golden/sets` is a rule set, with the expected diagnostics in a file beside it. `UPDATE_GOLDEN=1`
+/// rewrites these files. The entry file is the `home.yaml` at the smallest depth.
 @Suite("What people see when a set of files is wrong")
 struct SetGoldenTests {
     @Test("the text for a set is the one we promised, and shows its code", arguments: SetGoldenTests.sets)

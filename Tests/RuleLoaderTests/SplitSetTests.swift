@@ -5,10 +5,10 @@ import Rules
 import TestSupport
 import Testing
 
-/// One set in one file, and in many.
+/// The same set in one file, and in several files.
 @Suite("A set in several files")
 struct SplitSetTests {
-    /// What stands under one key, entry by entry.
+    /// The entries under a key.
     private struct Section {
         var key: String
         var entries: [String]

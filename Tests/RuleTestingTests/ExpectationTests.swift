@@ -1,7 +1,7 @@
 import RuleTesting
 import Testing
 
-/// What a test can expect, and the text that is shown if something else happened.
+/// The expectations of tests, and the text of their failures.
 @Suite("Expectations of rule tests")
 struct ExpectationTests {
     private static func rule(_ actions: String, _ more: String = "") -> String {

@@ -1,7 +1,7 @@
 import RuleTesting
 import Testing
 
-/// What a test can let happen.
+/// The steps of tests.
 @Suite("Steps of rule tests")
 struct StepTests {
     private static let clicks = """

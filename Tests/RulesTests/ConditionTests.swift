@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Conditions on the time of day")
 struct ConditionTests {
-    /// What the condition on this window gives on that day of January 2026; the 15th is a Thursday.
+    /// The value of the condition on this window on that day of January 2026; the 15th is a Thursday.
     static func verdict(
         _ after: String?, _ before: String?, weekdays: Set<LocalTime.Weekday> = [], day: Int = 15, at time: String,
         location: Location? = nil

@@ -9,7 +9,7 @@ import Testing
 /// Random inputs for random rule sets; each effect is checked against the effects before it.
 @Suite("Random inputs to the rule engine")
 struct RuleEnginePropertyTests {
-    /// What the effects so far say about runs, steps and timers.
+    /// The runs, steps and timers according to the effects so far.
     private struct Ledger {
         var open: [RunID: String] = [:]
         var ended: Set<RunID> = []

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("An adapter that fails, in a house where buttons are pressed")
 struct AdapterFaultScenarioTests {
-    /// What can happen to an adapter; `unplugged` is the only one that the transport tells.
+    /// The faults of an adapter; `unplugged` is the only one that the transport reports.
     enum Mishap: CaseIterable, CustomTestStringConvertible {
         case unplugged, hardwareError, mute, wedged, lostPackets, refusedConnections, refusedList, refusedCancel
         case lateConnection
@@ -44,8 +44,8 @@ struct AdapterFaultScenarioTests {
         return house.responses.last?["data"] ?? .null
     }
 
-    /// Longer than any of it takes: a wedge that nobody notices by anything else is found after two minutes, and then
-    /// the transport waits up to half a minute.
+    /// Longer than every recovery: a wedged adapter without other symptoms is found after two minutes, and then the
+    /// transport waits up to half a minute.
     private static let recovery: Duration = .seconds(200)
 
     @Test(

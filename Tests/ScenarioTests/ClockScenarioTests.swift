@@ -37,7 +37,7 @@ struct ClockScenarioTests {
         return house
     }
 
-    /// What the clock would show now, had nobody set it.
+    /// The present time of the clock, if it had not been set.
     private static func clock(_ house: Household) -> Int64 {
         start + (house.now - Instant(sinceBoot: .seconds(1000))).milliseconds
     }

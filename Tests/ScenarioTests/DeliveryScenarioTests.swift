@@ -25,7 +25,7 @@ struct DeliveryScenarioTests {
     private static func house(_ button: SimulatedButtonDescription) -> Household {
         var house = Household([button], rules: rules)
         house.pairAll()
-        // What follows the pairing is on the disk, and acknowledged.
+        // The events after the pairing are on the disk, and acknowledged.
         press(button, in: &house)
         house.forgetWhatHappened()
         return house

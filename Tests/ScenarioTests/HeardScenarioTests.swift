@@ -36,7 +36,7 @@ struct HeardScenarioTests {
         while house.payloads(on: "tryck/80e4da000001/event").isEmpty { house.wait(.milliseconds(1)) }
     }
 
-    /// What was recorded: the number of the last message, and up to which all were heard.
+    /// The recorded numbers: the last message, and the last message up to which all are acknowledged.
     private static func kept(_ house: Household) -> [Int64] {
         house.store.state.buttons.first.map { [$0.sequence.value, $0.heard] } ?? []
     }
@@ -154,7 +154,7 @@ struct HeardScenarioTests {
             house.crash()
             house.wait(.milliseconds(50))
         }
-        // It takes the report, and the process dies before it says so.
+        // The broker receives the report, and the process dies before the acknowledgement.
         house.bringBrokerBack()
         house.crash()
         house.wait(.seconds(20))
@@ -242,7 +242,7 @@ struct HeardScenarioTests {
         let numbers = (Self.topics.dropFirst() + ["tryck/bridge/event"]).flatMap { house.payloads(on: $0) }
             .compactMap { payload -> Int64? in
                 guard let message = try? JSONValue(parsing: payload) else { return nil }
-                // One that came too late has it inside.
+                // A `stale_event` has its number inside `data`.
                 return (message["seq"] ?? message["data"]?["seq"])?.integerValue
             }
         let pressed = Self.topics.dropFirst().flatMap { house.payloads(on: $0) }

@@ -14,7 +14,7 @@ struct Household {
     private(set) var hub: Hub
     private(set) var world: SimulatedWorld
     private(set) var store: Store
-    /// Of it, what is on the disk: what would be left after a power cut.
+    /// The part of `store` that is on the disk, which survives a power cut.
     private(set) var synced = Store()
     /// Everything published, in order, as the broker got it.
     private(set) var published: [MQTTMessage] = []
@@ -22,21 +22,21 @@ struct Household {
     private(set) var told: [JSONValue] = []
     private(set) var responses: [JSONValue] = []
     private(set) var logged: [String] = []
-    /// What the broker has for whoever subscribes.
+    /// The retained messages of the broker.
     private(set) var retained: [String: String] = [:]
     private(set) var subscriptions: Set<String> = []
     /// Every effect the hub had, by kind, in order: what the order of effects is judged by.
     private(set) var journal: [String] = []
-    /// What lies in the state directory.
+    /// The firmware files in the state directory.
     var firmware: [FirmwareFile: [UInt8]] = [:]
     private(set) var logLevel: LogLevel?
     /// The files for Prometheus that were written.
     private(set) var metrics: [(at: Instant, text: String)] = []
-    /// What clients of flicd were to be sent, and the like.
+    /// The effects for clients of flicd.
     private(set) var flicdOrders: [FlicdOrder] = []
     private(set) var isFinished = false
     private(set) var isRestarting = false
-    /// Everything that happened, where somebody wants to judge it.
+    /// Everything that happened, if `isWitnessed`.
     private(set) var sights: [(at: Instant, sight: Sight)] = []
     /// The lines of a recording, where one is made, and every effect the hub had meanwhile.
     private(set) var recording: [JSONValue] = []
@@ -49,7 +49,7 @@ struct Household {
     /// Messages stay in the client's queue: nothing is known to be sent, with QoS 0 either.
     var writesAreSlow = false
     var diskIsFull = false
-    /// Where records go meanwhile.
+    /// The place of records while the disk is full.
     var refuge = RecordRefuge.disk
     /// A program that was started ends at once.
     var programsEnd = true
@@ -67,12 +67,12 @@ struct Household {
     var isWitnessed = false
     /// How many effects are still carried out before the process dies amid them, and whether the power goes with it.
     var end: (effects: Int, isPowerCut: Bool)?
-    /// What the wall clock was set forward by; over the process's end, too.
+    /// The time by which the wall clock was set forward; it survives the process.
     private var clockShift = Duration.zero
 
     private let descriptions: [SimulatedButtonDescription]
     private let rules: HouseRules
-    /// What a reload finds.
+    /// The rules that a reload finds.
     var rulesOnDisk: HouseRules?
     private let seam: RecordingSeam?
     private let configuration: HubConfiguration
@@ -89,13 +89,13 @@ struct Household {
     private var memories: [String: EventMemory] = [:]
     private var isDead = false
     private var failedRecords: Set<UInt64> = []
-    /// What goes with the next record.
+    /// The changes that are added to the next record.
     private var unrecorded: [StoreChange] = []
-    /// What of that is in a reserve, in the one on the disk, and what of it a power cut leaves.
+    /// The unrecorded changes in any reserve, in the reserve on the disk, and after a power cut.
     private var reserve: [StoreChange] = []
     private var diskReserve: [StoreChange] = []
     private var syncedReserve: [StoreChange] = []
-    /// What the database had when the process ended, without the reserve.
+    /// The database at the end of the process, without the reserve.
     private var database = Store()
 
     static let kitchen = SimulatedButtonDescription(
@@ -154,7 +154,7 @@ struct Household {
         UTCTime(milliseconds: 1_795_000_000_000) + (now - Instant(sinceBoot: .seconds(1000))) + clockShift
     }
 
-    /// What our host did that no host may do to a controller.
+    /// Violations of the Bluetooth specification by the host.
     var violations: [String] { world.violations }
 
     // MARK: What happens to the house
@@ -166,7 +166,7 @@ struct Household {
         rise()
     }
 
-    /// The same, and what was recorded after the last sync is gone.
+    /// The power fails at this instant, and records after the last sync are lost.
     mutating func cutPower(for downtime: Duration = .zero) {
         die(isPowerCut: true)
         if downtime > .zero { wait(downtime) }
@@ -176,7 +176,7 @@ struct Household {
     private mutating func die(isPowerCut: Bool) {
         see(.died(isPowerCut: isPowerCut))
         if isPowerCut { (store, reserve, diskReserve) = (synced, syncedReserve, syncedReserve) }
-        // The start brings it into the database, or reads both where that cannot be written.
+        // The start moves the reserve into the database, or reads both if the database cannot be written.
         database = store
         store.apply(reserve)
         unrecorded = reserve
@@ -203,7 +203,7 @@ struct Household {
         begin(stored)
     }
 
-    /// Somebody sets the wall clock.
+    /// The wall clock is set.
     mutating func setClock(forwardBy duration: Duration) {
         clockShift = clockShift + duration
         tell(.wallClock(clock))
@@ -271,7 +271,7 @@ struct Household {
         settle()
     }
 
-    /// A message of somebody else, for whoever has subscribed to it.
+    /// A message of another client, for all subscribers.
     mutating func say(_ payload: String, on topicName: String) {
         guard brokerIsUp, subscriptions.contains(where: { Self.matches(topicName, $0) }) else { return }
         tell(.messageReceived(topicName: topicName, payload: Array(payload.utf8), retained: false))
@@ -433,7 +433,7 @@ struct Household {
             give(.transportClosed("hci0 went away."))
         case .openTransport:
             transportIsOpen = true
-            // As the kernel does when a user channel is closed and opened.
+            // The kernel resets the controller when a user channel is closed and opened.
             worldInputs.append(.powerCycled)
             give(.transportOpened)
         case .closeTransport: transportIsOpen = false
@@ -513,7 +513,7 @@ struct Household {
         if isWitnessed { sights.append((now, sight)) }
     }
 
-    /// What the buttons did, and what became of what they keep.
+    /// Records the events of the buttons, and the fate of their stored events.
     private mutating func lookAtButtons() {
         guard isWitnessed else { return }
         for description in descriptions {
@@ -542,7 +542,7 @@ struct Household {
         logged = []
     }
 
-    /// Of the latest answer.
+    /// The data of the latest answer.
     var data: JSONValue { responses.last?["data"] ?? .null }
 
     /// The reports of runs that were cut off; messages that were are reported, too.
@@ -558,7 +558,7 @@ struct Household {
 }
 
 extension StoreChange {
-    /// Whether a reserve holds it: what P1 and P2 rest on.
+    /// Whether a reserve keeps the change, as promises P1 and P2 require.
     fileprivate var isReserved: Bool {
         switch self {
         case .progress, .heard, .runStarted, .runEnded, .rules: true

@@ -10,7 +10,8 @@ import Testing
 
 @Suite("A recorded session, run again")
 struct RecordingScenarioTests {
-    /// What a hub did, without what is between it, the radio and the clock: a recording has neither packets nor keys.
+    /// The effects of a hub without those for the radio and the timer, because a recording has neither packets nor
+    /// keys.
     static func visible(_ effects: [Hub.Effect]) -> [Hub.Effect] {
         effects.compactMap { effect in
             switch effect {

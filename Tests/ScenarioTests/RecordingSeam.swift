@@ -4,11 +4,11 @@ import Hub
 import JSON
 import Rules
 
-/// Where the recording of a test begins.
+/// The place at which a test records.
 enum RecordingSeam: Hashable, Sendable {
-    /// As a daemon's does: what the buttons reported.
+    /// Records the reports of the buttons, like a daemon.
     case reports
-    /// Each packet and all randomness; the keys are a test's own, and in it.
+    /// Records each packet and all randomness, including the keys, which belong to the test.
     case radio
 
     func header(_ line: JSONValue, _ header: RecordingHeader) -> JSONValue {

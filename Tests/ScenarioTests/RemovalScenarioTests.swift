@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Buttons that go")
 struct RemovalScenarioTests {
-    /// Both buttons paired, and somebody watching.
+    /// A house with both buttons paired, and a client that watches.
     static func house() -> Household {
         var house = PressScenarioTests.house()
         house.ask(#"{"request":"watch"}"#)

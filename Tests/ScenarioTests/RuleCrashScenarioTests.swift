@@ -99,7 +99,7 @@ struct RuleCrashScenarioTests {
             house.crash()
             house.wait(.milliseconds(50))
         }
-        // It took the report, and the process died before it said so.
+        // The broker received the report, and the process died before the acknowledgement.
         house.brokerIsSilent = true
         house.bringBrokerBack()
         house.crash()

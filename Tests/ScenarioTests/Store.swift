@@ -2,7 +2,7 @@ import ButtonModel
 import Hub
 import Rules
 
-/// What the SQLite store keeps, in memory.
+/// The contents of the SQLite store, in memory.
 struct Store {
     private(set) var state = StoredState(installationID: "5a1f", nextRun: 1)
 

@@ -2,7 +2,7 @@ import BluetoothHost
 import ButtonModel
 import Simulator
 
-/// Somebody with a host: what comes back has no events in it.
+/// An owner of a host, which handles the events and returns the other effects.
 protocol Station {
     mutating func handle(_ input: Host.Input, at now: Instant) -> [Host.Effect]
 }
@@ -11,7 +11,7 @@ protocol Station {
 struct TwoHosts<First: Station, Second: Station> {
     private(set) var first: First
     private(set) var second: Second
-    /// What a host did that no host may.
+    /// Violations of the Bluetooth specification by a host.
     private(set) var violations: [String] = []
     private var air: Air
     private var now: Instant

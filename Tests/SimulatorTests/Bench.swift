@@ -28,7 +28,7 @@ struct Bench {
     private var attMTU: UInt16 = 23
     private var service: RemoteService?
 
-    /// What the host reported, apart from notifications.
+    /// The events of the host, except notifications.
     private(set) var hostEvents: [Host.Event] = []
     private(set) var links: [Connection] = []
     private(set) var sessionEffects: [ButtonSession.Effect] = []

@@ -289,7 +289,7 @@ struct EndToEndTests {
         var bench = Bench([Self.kitchen], seed: seed, air: .init(linkLossesPerMillion: 20_000))
         bench.tell(.transportOpened)
         bench.tell(.perform(.setAcceptList([peripheralAddress])))
-        // What was pressed before the first init is not wanted by a host that has just paired.
+        // A host that has just paired does not want presses before the first init.
         bench.run(atMost: .seconds(300)) { $0.isReady }
         for _ in 0..<20 {
             bench.tell(world: .press(button: "kitchen", .click))

@@ -6,7 +6,7 @@ import Simulator
 import TestSupport
 import Testing
 
-/// What a simulated button can be made to do, seen from the host.
+/// Faults and maintenance of simulated buttons, observed by the host.
 @Suite("Simulated button: faults and upkeep")
 struct FaultTests {
     private func failures(_ bench: Bench) -> [SessionFailure] {

@@ -3,7 +3,7 @@ import ButtonModel
 import Simulator
 import Testing
 
-/// A button and a controller somebody else could have made, joined by hand.
+/// A simulated button and a separate controller, connected by the test.
 @Suite("Simulated button behind a foreign controller")
 struct SimulatedButtonTests {
     struct Pair {
@@ -14,7 +14,7 @@ struct SimulatedButtonTests {
         var notes: [String] = []
         var failures: [String] = []
         var finished: [SimulatedPress] = []
-        /// What the controller was sent.
+        /// The commands for the controller.
         var commands: [[UInt8]] = []
 
         init(_ description: SimulatedButtonDescription, _ controller: VirtualController.Configuration) {

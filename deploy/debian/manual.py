@@ -1,4 +1,4 @@
-"""Writes a manual page from what a program says of itself; the page goes to standard output.
+"""Writes a manual page from the help text of a program to standard output.
 
     manual.py tryck VERSION DATE    from "tryck --experimental-dump-help"
     manual.py tryckd VERSION DATE   from "tryckd --help"
@@ -11,21 +11,21 @@ import sys
 FILES = [
     ("/etc/tryck/tryck.yaml", "The configuration of the daemon."),
     ("/etc/tryck/rules/home.yaml", "The rules."),
-    ("/etc/tryck/secrets.yaml, /etc/tryck/rules/secrets.yaml", "What !secret reads, for each of the two; mode 0600."),
-    ("/var/lib/tryck", "Pairings, and what rules remember."),
-    ("/run/tryck/control.sock", "How commands reach the daemon; for the group tryck."),
+    ("/etc/tryck/secrets.yaml, /etc/tryck/rules/secrets.yaml", "The values of !secret in these two files; mode 0600."),
+    ("/var/lib/tryck", "Pairings, and the state of rules."),
+    ("/run/tryck/control.sock", "The socket for commands; accessible to the group tryck."),
 ]
 STATUS = [
-    ("0", "Done."),
-    ("1", "The answer is no."),
-    ("64", "The arguments are wrong."),
+    ("0", "Success."),
+    ("1", "The command found a fault, or the daemon refused the request."),
+    ("64", "Wrong usage."),
     ("69", "A device, a broker or the daemon is not available."),
-    ("70", "A fault of the program."),
+    ("70", "An internal error."),
     ("78", "The configuration has an error, or cannot be read."),
 ]
 SIGNALS = [
-    ("SIGHUP", "Reads the rules and log.* of the configuration again. Those with mistakes change nothing."),
-    ("SIGTERM, SIGINT", "Ends the programs of rules, says goodbye to broker and buttons, and ends."),
+    ("SIGHUP", "Loads the rules, and log.* of the configuration, again. Files with errors change nothing."),
+    ("SIGTERM, SIGINT", "Ends the programs of rules, disconnects from the broker and the buttons, and ends."),
 ]
 
 

@@ -1,9 +1,9 @@
-"""Which functions a running tryckd calls, by name, for the linker to put together: what runs lies in few pages then, and
-only those are read from the disk and held in memory.
+"""Lists the functions that a running tryckd calls. The linker places them together, so that the running code is in few
+pages, and only these are read from the disk and kept in memory.
 
     order.py PROGRAM > symbols
 
-PROGRAM has its symbols, but nothing for debuggers, which callgrind does not always understand. It is slow there.
+PROGRAM must have symbols, but no debugging information, which callgrind does not always understand. It runs slowly.
 """
 import re
 import signal
@@ -17,7 +17,7 @@ PRESSES = ('click', 'double_click', 'hold')
 
 
 def functions(profile: Path, program: Path) -> Iterator[str]:
-    """Those of the program itself. Names are written where they come up first, numbers stand for them later."""
+    """The functions of the program itself. callgrind writes a name at its first use, and its number after that."""
     known: dict[tuple[str, str], str] = {}
     file = ''
     for line in profile.read_text(errors='replace').splitlines():
@@ -28,14 +28,14 @@ def functions(profile: Path, program: Path) -> Iterator[str]:
             if line.startswith('ob='):
                 file = known[kind, number]
             elif line.startswith('fn=') and file == str(program):
-                # What follows tells the recursions apart.
+                # The text after the apostrophe is the depth of the recursion.
                 yield known[kind, number].split("'")[0]
 
 
 program = Path(sys.argv[1]).resolve()
 callgrind = ('valgrind', '--quiet', '--tool=callgrind', '--demangle=no', f'--callgrind-out-file={directory}/profile.%p')
 
-# A house that is set up, and then lived in.
+# Profiles a first start, a pairing, and normal operation.
 Daemon(str(program), alone(), callgrind).end()
 broker = Broker()
 configuration = whole(broker)

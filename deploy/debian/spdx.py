@@ -1,9 +1,9 @@
-"""Lists what the programs of the package are made of, as SPDX 2.3: the sources, the Swift packages, the runtime that is linked
-into them, and the Debian packages whose libraries they load.
+"""Lists the components of the programs of the package, as SPDX 2.3: the sources, the Swift packages, the linked runtime, and
+the Debian packages of the shared libraries.
 
     spdx.py DEPENDENCIES VERSION COMMIT SECONDS PROGRAM...
 
-The output depends on these and on the installed packages alone, so that it is the same when it is built again.
+The output depends only on these arguments and the installed packages, so that the build is reproducible.
 """
 import json
 import re
@@ -34,7 +34,7 @@ def package(name: str, version: str, location: str, declared: str, reference: st
 
 
 def swift_packages(file: str) -> list[dict]:
-    """What SwiftPM builds from sources; both are under the Apache License, with Swift's exception or without."""
+    """The packages that SwiftPM builds. Both have the Apache License, one with Swift's exception."""
     licences = {'swift-argument-parser': 'Apache-2.0 WITH Swift-exception', 'swift-log': 'Apache-2.0'}
     found = []
     for pin in json.loads(Path(file).read_text())['pins']:
@@ -46,11 +46,11 @@ def swift_packages(file: str) -> list[dict]:
 
 
 def libraries(programs: list[str]) -> list[dict]:
-    """The Debian packages of the libraries that the dynamic linker finds for them."""
+    """The Debian packages of the libraries that the dynamic linker loads."""
     paths = set()
     for program in programs:
         paths.update(re.findall(r'=> (/\S+)', output('ldd', program)))
-    # dpkg knows a file by the name it was installed under, which a merged /usr may hide.
+    # dpkg knows a file by its installed name, which differs if /usr is merged.
     names = set()
     for path in sorted(paths):
         for candidate in (path, str(Path(path).resolve()), path.removeprefix('/usr'), '/usr' + path):

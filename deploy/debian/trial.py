@@ -1,5 +1,5 @@
-"""A tryckd in a house of its own, for those who measure it: 8 simulated buttons, 100 rules, MQTT over TLS. All of it is on
-loopback, in a temporary directory that is gone at the end.
+"""Runs a tryckd for measurements, with 8 simulated buttons, 100 rules and MQTT over TLS, on loopback and in a temporary
+directory that is removed at the end.
 """
 import atexit
 import getpass
@@ -30,12 +30,12 @@ def clean_up() -> None:
 
 
 def forget() -> None:
-    """What the daemon keeps: pairings, rules that ran."""
+    """Deletes the state of the daemon: pairings and rule state."""
     shutil.rmtree(directory / 'state')
 
 
 def rules() -> str:
-    """JSON is YAML."""
+    """The rules as JSON, which is valid YAML."""
     names = [f'button_{index % BUTTONS}' for index in range(RULES)]
     return json.dumps({
         'version': 1,
@@ -55,7 +55,7 @@ def configure(**keys: object) -> Path:
 
 
 class Daemon:
-    """A tryckd that has said it is ready, with nothing of ours in its environment."""
+    """A tryckd that has reported that it is ready, with an empty environment."""
 
     def __init__(self, program: str, configuration: Path, under: Sequence[str] = ()) -> None:
         notify = directory / 'notify'
@@ -90,7 +90,7 @@ class Daemon:
                 return
             if time.monotonic() > deadline:
                 self.log.seek(0)
-                sys.exit(f'{sys.argv[0]}: the buttons or the broker are not there: {status}\n{self.log.read()[-2000:]}')
+                sys.exit(f'{sys.argv[0]}: the buttons or the broker are not ready: {status}\n{self.log.read()[-2000:]}')
             time.sleep(0.1)
 
     def fields(self) -> dict[str, int]:
@@ -132,7 +132,7 @@ class Broker:
 
 
 def air() -> str:
-    """Where the buttons are, as a transport. A button connects when it is pressed."""
+    """The transport with the simulated buttons. A button connects when it is pressed."""
     (directory / 'air.yaml').write_text(json.dumps({'buttons': {
         f'button_{index}': {'address': f'80:E4:DA:00:00:{index:02X}', 'public': True} for index in range(BUTTONS)}}))
     return f'simulated:{directory}/air.yaml'

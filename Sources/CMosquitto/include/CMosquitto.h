@@ -1,13 +1,13 @@
-// libmosquitto, and what protects the process from a broker that breaks the protocol.
+// libmosquitto, and checks that protect the process from a broker that breaks the protocol.
 //
 // libmosquitto 2.0.11 ends the process (assert) when a broker sends a property that MQTT 5 does not have, takes a packet
-// of up to 256 MiB into memory, and compares each user property of a packet with each other one. So what it reads goes
-// through `struct cmosquitto_reader`, which ends the connection before any of this happens. An assertion that fails all
-// the same becomes a return value.
+// of up to 256 MiB into memory, and compares each user property of a packet with each other one. So everything that it
+// reads passes a `struct cmosquitto_reader`, which ends the connection before any of this happens. If an assertion fails
+// nevertheless, the function returns an error.
 //
 // Both work by definitions of `__assert_fail`, `read`, `SSL_read` and `SSL_get_error` in the program: the dynamic linker
 // resolves the library's calls to them. Outside of cmosquitto_loop_read, cmosquitto_loop_write and cmosquitto_loop_misc
-// they only call the definitions that they take the place of.
+// they only call the definitions that they replace.
 #ifndef CMOSQUITTO_H
 #define CMOSQUITTO_H
 
@@ -16,28 +16,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Why a connection was ended by its reader. To the library it looks as if the broker had closed it.
+// The reason why a reader ended a connection. For the library, the broker has closed the connection.
 enum cmosquitto_refusal {
 	CMOSQUITTO_NOTHING_REFUSED,
 	// A packet is longer than its limit: `command` and `length` say which.
 	CMOSQUITTO_TOO_LONG,
-	// More is held of messages with QoS 2, whose end the broker does not send, than `maximum_publish`.
+	// Unfinished messages with QoS 2 have more than `maximum_publish` octets in total.
 	CMOSQUITTO_TOO_MUCH_HELD,
 	// A property does not exist in MQTT 5, or there are too many of them.
 	CMOSQUITTO_MALFORMED,
 };
 
-// What one connection may read, and how far it is in a packet. All zero at first but for the limits.
+// The limits of a connection, and its position in a packet. All fields except the limits begin as zero.
 struct cmosquitto_reader {
-	// Octets after the fixed header of a PUBLISH, and of every other packet.
+	// Limits for the octets after the fixed header, of PUBLISH and of all other packets.
 	uint32_t maximum_publish;
 	uint32_t maximum_other;
-	// MQTT 5; the others have no properties.
+	// Whether the connection uses MQTT 5; other versions have no properties.
 	int has_properties;
-	// Whether properties are looked at before the library does.
+	// Whether properties are checked before the library reads them.
 	int checks_properties;
 
-	// What may still be read in this turn of the event loop; then the socket seems to be empty.
+	// The octets that may still be read in this turn of the event loop; then the socket appears to be empty.
 	size_t octets_left;
 	unsigned packets_left;
 
@@ -45,7 +45,7 @@ struct cmosquitto_reader {
 	uint8_t command;
 	uint32_t length;
 
-	// Its own.
+	// Fields that only the reader uses.
 	int part;
 	unsigned shift;
 	uint32_t received;
@@ -56,23 +56,23 @@ struct cmosquitto_reader {
 	int pretended;
 };
 
-// Returned where an assertion of the library failed. The handle must not be used any more.
+// Returned if an assertion of the library failed. The handle must not be used any more.
 #define CMOSQUITTO_ASSERTED (-1000)
 
-// As mosquitto_loop_read, mosquitto_loop_write and mosquitto_loop_misc.
+// Call mosquitto_loop_read, mosquitto_loop_write and mosquitto_loop_misc.
 int cmosquitto_loop_read(struct mosquitto *client, struct cmosquitto_reader *reader);
 int cmosquitto_loop_write(struct mosquitto *client);
 int cmosquitto_loop_misc(struct mosquitto *client);
 
-// Which assertion failed last on this thread: "FUNCTION: EXPRESSION".
+// Returns the assertion that failed last on this thread, as "FUNCTION: EXPRESSION".
 const char *cmosquitto_assertion(void);
-// Whether it was one that fails between two changes, where the library holds no lock: then the handle may be destroyed.
+// Whether that assertion fails at a point where the library holds no lock, so that the handle may be destroyed.
 int cmosquitto_may_destroy(void);
 
-// Whether properties of a packet are such that the library must not see them: `packet` is what follows its fixed header.
+// Whether the library must not read the properties of a packet. `packet` begins after the fixed header.
 int cmosquitto_is_malformed(uint8_t command, const uint8_t *packet, uint32_t length);
 
-// What the library calls. An assertion that fails inside one of these ends the process, as it would without this file.
+// The callbacks of the library. An assertion that fails inside a callback ends the process, as without this file.
 struct cmosquitto_callbacks {
 	void (*connected)(void *context, int reason_code, const mosquitto_property *properties);
 	void (*disconnected)(void *context, int code);
@@ -85,10 +85,10 @@ struct cmosquitto_callbacks {
 
 // Copies the functions that all handles call; to be called once, before the first handle is connected.
 void cmosquitto_set_callbacks(const struct cmosquitto_callbacks *callbacks);
-// Has this handle call them; their context is its user data.
+// Sets the callbacks of this handle; their context is its user data.
 void cmosquitto_use_callbacks(struct mosquitto *client);
 
-// How many octets TLS has decrypted and the library has not read; the socket does not become readable for them.
+// Returns the number of octets that TLS has decrypted and the library has not read; they do not make the socket readable.
 int cmosquitto_pending(struct mosquitto *client);
 
 #endif

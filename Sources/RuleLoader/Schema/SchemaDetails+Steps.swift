@@ -83,9 +83,9 @@ extension SchemaMapping {
         "topic": KeyDetail("zigbee2mqtt/lamp/set", "home/{{ trigger.button }}"),
         "payload": KeyDetail(else: .said("empty"), "ON", "{{ trigger.at }}"),
         "json": KeyDetail(.json, ["state": "ON", "brightness": "{{ variables.level }}"]),
-        "qos": KeyDetail(else: .said("as `defaults` say, else `0`"), 1),
-        "retain": KeyDetail(else: .said("as `defaults` say, else `false`")),
-        "max_age": KeyDetail(else: .said("as `defaults` say, else `5s`"), "0s"),
+        "qos": KeyDetail(else: .said("as in `defaults`, else `0`"), 1),
+        "retain": KeyDetail(else: .said("as in `defaults`, else `false`")),
+        "max_age": KeyDetail(else: .said("as in `defaults`, else `5s`"), "0s"),
     ]
 
     private static let processDetails: [String: KeyDetail] = [

@@ -102,7 +102,7 @@ extension SchemaMapping {
         "part": KeyDetail(),
         "steps": KeyDetail(else: .value(1), 3),
         "position": KeyDetail(else: .value(0), 40),
-        "slot": KeyDetail(else: .said("1, or that of the position"), 3),
+        "slot": KeyDetail(else: .said("1, or the slot of the position"), 3),
         "held_for": KeyDetail("3s"),
         "queued": KeyDetail(else: .value(false)),
         "age": KeyDetail(else: .value("0s"), "2s"),

@@ -17,7 +17,7 @@ extension SchemaMapping {
         case .variable: SchemaMapping.variableDetails
         case .script: SchemaMapping.scriptDetails
         case .scriptInput:
-            ["type": KeyDetail(), "default": KeyDetail(.scalar, else: .said("the caller gives one"), 254)]
+            ["type": KeyDetail(), "default": KeyDetail(.scalar, else: .said("the caller must give one"), 254)]
         case .rule: SchemaMapping.ruleDetails
         case .trigger: SchemaMapping.triggerDetails
         case .time: SchemaMapping.timeDetails
@@ -64,7 +64,7 @@ extension SchemaMapping {
     private static let locationDetails: [String: KeyDetail] = [
         "latitude": KeyDetail(.number(52.09)),
         "longitude": KeyDetail(.number(5.12)),
-        "timezone": KeyDetail(else: .said("the system's"), "Europe/Amsterdam"),
+        "timezone": KeyDetail(else: .said("the system's time zone"), "Europe/Amsterdam"),
     ]
 
     private static let defaultsDetails: [String: KeyDetail] = [
@@ -90,7 +90,7 @@ extension SchemaMapping {
         "trigger_mode": KeyDetail(else: .value("auto")),
         "hold_after": KeyDetail(else: .value("1s"), "500ms"),
         "click_gap": KeyDetail(else: .value("500ms"), "300ms"),
-        "queued": KeyDetail(.queued, else: .said("as `defaults` say"), "drop", ["max_age": "30s", "keep": "last"]),
+        "queued": KeyDetail(.queued, else: .said("as in `defaults`"), "drop", ["max_age": "30s", "keep": "last"]),
         "description": KeyDetail("beside the door"),
     ]
 
@@ -98,12 +98,12 @@ extension SchemaMapping {
         "topic": KeyDetail("zigbee2mqtt/hall"),
         "value": KeyDetail(else: .said("the whole payload"), "/state"),
         "type": KeyDetail(else: .value("string")),
-        "default": KeyDetail(.scalar, else: .said("it may be unknown"), "OFF", 0),
+        "default": KeyDetail(.scalar, else: .said("the state may be unknown"), "OFF", 0),
         "max_age": KeyDetail(else: .said("never"), "1h"),
     ]
 
     private static let variableDetails: [String: KeyDetail] = [
-        "type": KeyDetail(else: .said("as `initial` is written")),
+        "type": KeyDetail(else: .said("the type of `initial`")),
         "initial": KeyDetail(.scalar, 30, "evening", false),
         "values": KeyDetail(.list(.scalar, 1...Int.max), else: .said("any"), ["morning", "evening", "night"]),
         "min": KeyDetail(0),
@@ -130,12 +130,12 @@ extension SchemaMapping {
         "conditions": KeyDetail(
             .conditions, "states.lux < 20", [["time": ["after": "sunset"]], "not variables.guest"]),
         "actions": KeyDetail(.steps, ["log": "clicked"], [["script": "all_off"], ["delay": "5m"], ["log": "done"]]),
-        "mode": KeyDetail(else: .said("as `defaults` say, else `single`")),
+        "mode": KeyDetail(else: .said("as in `defaults`, else `single`")),
         "max": KeyDetail(else: .value(10), 3),
         "scope": KeyDetail(else: .value("rule")),
-        "queued": KeyDetail(.queued, else: .said("the button's"), "drop", "accept", ["max_age": "10s"]),
-        "cooldown": KeyDetail(else: .said("as `defaults` say, else `0s`"), "5s"),
-        "rate_limit": KeyDetail(.rate, else: .said("as `defaults` say, else `600/1m`"), "20/1m"),
+        "queued": KeyDetail(.queued, else: .said("as for the button"), "drop", "accept", ["max_age": "10s"]),
+        "cooldown": KeyDetail(else: .said("as in `defaults`, else `0s`"), "5s"),
+        "rate_limit": KeyDetail(.rate, else: .said("as in `defaults`, else `600/1m`"), "20/1m"),
         "fallback": KeyDetail(else: .value(false)),
         "on_error": KeyDetail(.steps, ["log": "{{ error.message }}"]),
         "on_restart": KeyDetail(else: .value("drop")),

@@ -2,7 +2,7 @@ import ArgumentParser
 
 /// The option `--only` of benchmarks that have parts.
 struct PartOptions<Part: CaseIterable & RawRepresentable<String> & Sendable>: ParsableArguments {
-    @Option(help: "What to measure: \(Self.words); all of it if not given.")
+    @Option(help: "What to measure: \(Self.words). The default is all of them.")
     var only: String?
 
     /// The parts that were asked for, in that order. `validate` has checked that they exist.

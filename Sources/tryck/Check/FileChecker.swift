@@ -34,7 +34,7 @@ struct FileChecker {
         let checked = try check(path)
         if let set = checked.compactMap(\.set).last { return set }
         guard checked.contains(where: { !$0.diagnostics.isEmpty }) else {
-            throw Failure(.configuration, "There are no rules here. Say where they are: rules/home.yaml")
+            throw Failure(.configuration, "There are no rules here. Name a rules file, such as rules/home.yaml")
         }
         Output.standardError.write(text: CheckedFile.report(checked, style: Output.standardError.style))
         throw Failure.silent(.no)

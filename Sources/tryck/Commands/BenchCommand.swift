@@ -6,7 +6,7 @@ import Reactor
 struct BenchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
-        abstract: "Measure how long things take on this machine.",
+        abstract: "Measure the performance on this machine.",
         subcommands: [
             Press.self, Dial.self, Rules.self, MQTT.self, Reconnect.self, Pair.self, Scale.self, Flicd.self, Relay.self,
             Load.self,
@@ -15,17 +15,17 @@ struct BenchCommand: ParsableCommand {
     struct Press: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "press",
-            abstract: "Measure a press, from the radio's octets to a subscriber.",
+            abstract: "Measure the time from a press to its MQTT message.",
             discussion: """
-                A simulated button, tryckd and a private mosquitto, each in a process of its own. Beside every press \
-                stand a bare publish and receive, and the same with a process between that only passes on: what \
-                counts are the ratios. Build it for release first: swift build -c release
+                Runs a simulated button, tryckd and a private mosquitto, each in a process of its own. Compares every \
+                press with a bare publish and receive, and with the same through a relay process: only the ratios are \
+                meaningful. Build for release first: swift build -c release
 
                   tryck bench press
                   tryck bench press --presses 500
                 """)
 
-        @Option(help: "How many presses.")
+        @Option(help: "The number of presses.")
         var presses = 2000
 
         func validate() throws {
@@ -60,15 +60,15 @@ struct BenchCommand: ParsableCommand {
     struct Reconnect: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "reconnect",
-            abstract: "Measure how long a known button takes to be ready.",
+            abstract: "Measure how long a known button needs to become ready.",
             discussion: """
-                A simulated button that was out of reach comes back. The times are the simulated air's, whatever this \
-                machine does meanwhile: what counts are the round trips, and which layer makes them.
+                A simulated button comes back into range. The times are simulated, so they do not depend on this \
+                machine: only the number of round trips of each layer is meaningful.
 
                   tryck bench reconnect
                 """)
 
-        @Option(help: "How many times.")
+        @Option(help: "The number of measurements.")
         var times = 100
 
         func validate() throws { try BenchCommand.check(times) }
@@ -78,14 +78,14 @@ struct BenchCommand: ParsableCommand {
     struct Pair: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "pair",
-            abstract: "Measure how long a new button takes to be ready.",
+            abstract: "Measure how long a new button needs to become ready.",
             discussion: """
-                A simulated button is found, paired and made ready. As with reconnect, the times are the simulated air's.
+                A simulated button is found, paired and verified. As for reconnect, the times are simulated.
 
                   tryck bench pair
                 """)
 
-        @Option(help: "How many times.")
+        @Option(help: "The number of measurements.")
         var times = 100
 
         func validate() throws { try BenchCommand.check(times) }
@@ -95,18 +95,18 @@ struct BenchCommand: ParsableCommand {
     struct Scale: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "scale",
-            abstract: "Measure what many buttons take.",
+            abstract: "Measure the memory that many buttons need.",
             discussion: """
-                Pairs many simulated buttons, and measures what a button that is connected, and one that is only known, \
-                cost the daemon in memory.
+                Pairs many simulated buttons, and measures the memory that the daemon needs for each connected button \
+                and for each known button.
 
                   tryck bench scale
                   tryck bench scale --connected 20
                 """)
 
-        @Option(help: "How many buttons are connected.")
+        @Option(help: "The number of connected buttons.")
         var connected = 100
-        @Option(help: "How many buttons are known.")
+        @Option(help: "The number of known buttons.")
         var known = 1000
 
         func validate() throws {
@@ -124,13 +124,13 @@ struct BenchCommand: ParsableCommand {
             commandName: "flicd",
             abstract: "Measure many clients of flicd.",
             discussion: """
-                Fifty clients, each with a channel to each of a hundred buttons, over TCP: how long a click takes to all \
-                of them, and how many packets go out.
+                Fifty clients connect over TCP, each with a channel to each of a hundred buttons. Measures how long a \
+                click needs to reach all of them, and how many packets are sent.
 
                   tryck bench flicd
                 """)
 
-        @Option(help: "How many presses.")
+        @Option(help: "The number of presses.")
         var presses = 1000
 
         func validate() throws {
@@ -167,7 +167,7 @@ struct BenchCommand: ParsableCommand {
     /// The relay process, which `press` and `dial` start.
     struct Relay: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "relay", abstract: "The process between of the measurement.", shouldDisplay: false)
+            commandName: "relay", abstract: "Run the relay process of the measurement.", shouldDisplay: false)
 
         @Option var socket: String
         @Option var broker: String

@@ -9,19 +9,20 @@ extension BenchCommand {
     struct Dial: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "dial",
-            abstract: "Measure a Duo that is turned quickly.",
+            abstract: "Measure the turns of a Duo.",
             discussion: """
-                A simulated Duo, tryckd with a rule in mode single, and a private mosquitto. Many turns reach tryckd at \
-                once; a round is over when every step has arrived. After each the same number of packets goes through a \
-                process that only passes on: what counts are the ratios. Build it for release first: swift build -c release
+                Runs a simulated Duo, tryckd with a rule in mode single, and a private mosquitto. In each round many \
+                turns reach tryckd at once; the round is over when every step has arrived. Then the same number of \
+                packets goes through a relay process: only the ratios are meaningful. Build for release first: swift \
+                build -c release
 
                   tryck bench dial
                   tryck bench dial --turns 1000 --json
                 """)
 
-        @Option(help: "How often.")
+        @Option(help: "The number of rounds.")
         var rounds = 10
-        @Option(help: "How many turns at once.")
+        @Option(help: "The number of turns in each round.")
         var turns = 200
         @OptionGroup var output: OutputOptions
 

@@ -9,10 +9,11 @@ extension BenchCommand {
     struct MQTT: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "mqtt",
-            abstract: "Measure what messages cost, and what many buttons have to say.",
+            abstract: "Measure messages, and the announcement of many buttons.",
             discussion: """
-                A message to a private mosquitto and back, beside the same by libmosquitto alone: what counts are the \
-                ratios. And a tryckd that announces many buttons. Build it for release first: swift build -c release
+                Sends messages to a private mosquitto and back, and compares this with libmosquitto alone: only the \
+                ratios are meaningful. Then runs a tryckd that announces many buttons. Build for release first: swift \
+                build -c release
 
                   tryck bench mqtt
                   tryck bench mqtt --only announce --buttons 100
@@ -22,11 +23,11 @@ extension BenchCommand {
             case publish, announce
         }
 
-        @Option(help: "How many messages of each kind.")
+        @Option(help: "The number of messages of each kind.")
         var messages = 1000
-        @Option(help: "How many buttons are announced.")
+        @Option(help: "The number of announced buttons.")
         var buttons = 1000
-        @Option(help: "How often they are announced.")
+        @Option(help: "The number of announcements of each button.")
         var rounds = 5
         @OptionGroup var parts: PartOptions<Part>
         @OptionGroup var output: OutputOptions

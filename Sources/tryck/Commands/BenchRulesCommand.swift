@@ -7,11 +7,11 @@ extension BenchCommand {
     struct Rules: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "rules",
-            abstract: "Measure what many rules cost, and how soon a program runs.",
+            abstract: "Measure many rules, and how soon a program of a rule starts.",
             discussion: """
-                Matching, loading and reloading of ten thousand rules, and a rule's program. Every row is measured in \
-                turn with what it is measured against: what counts are the ratios. Build it for release first: \
-                swift build -c release
+                Measures matching, loading and reloading of ten thousand rules, and the start of a program. The \
+                measurements of each row alternate with those of its reference: only the ratios are meaningful. Build \
+                for release first: swift build -c release
 
                   tryck bench rules
                   tryck bench rules --only matching,reload
@@ -21,7 +21,7 @@ extension BenchCommand {
             case matching, loading, reload, run
         }
 
-        @Option(help: "How often each row is measured.")
+        @Option(help: "The number of measurements of each row.")
         var rounds = 11
         @OptionGroup var parts: PartOptions<Part>
         @OptionGroup var output: OutputOptions
@@ -55,7 +55,8 @@ extension BenchCommand {
     /// The process in which `rules` loads rules.
     struct Load: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "load", abstract: "The process that loads rules for the measurement.", shouldDisplay: false)
+            commandName: "load", abstract: "Run the process that loads rules for the measurement.", shouldDisplay: false
+        )
 
         @Argument var part: String
         @Argument var path: String

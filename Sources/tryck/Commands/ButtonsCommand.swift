@@ -8,7 +8,7 @@ struct ButtonsCommand: ParsableCommand {
         commandName: "buttons",
         abstract: "List the paired buttons.",
         discussion: """
-            Name, state, battery, signal, when it was last seen, and which gestures its presses are read as.
+            Shows name, state, battery, signal strength, time when last seen, and recognised gestures.
 
               tryck buttons
               tryck buttons --json | jq -r '.[].serial'

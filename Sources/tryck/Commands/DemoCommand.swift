@@ -8,11 +8,11 @@ import Simulator
 struct DemoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Press simulated buttons and see what happens.",
+        abstract: "Try Tryck with simulated buttons.",
         discussion: """
-            Everything is real but the buttons and the air: a daemon of its own, a private broker, rules. It needs no \
-            Bluetooth, no network and no rights, and leaves nothing behind. Keys on the terminal press the buttons; \
-            each message is shown as a subscriber received it.
+            Runs a daemon, a private broker and the rules with simulated buttons. Needs no Bluetooth adapter, no \
+            network and no privileges, and keeps no data. Keys on the terminal press the buttons; each message is \
+            shown as a subscriber receives it.
 
               tryck demo
               tryck demo --rules rules/home.yaml --simulator rules/simulator.yaml
@@ -23,29 +23,30 @@ struct DemoCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Press these, one after another, and end when the last effect is done. The presses: click, double_click, \
-            hold, down, up, make_public; of a Duo also swipe_left, _right, _up, _down, push_turn_10, and small_ before \
-            any of them; of a Twist turn_10, turn_-10, push_turn_10, in hundredths of a whole turn.
+            Perform these presses in order, and end when the last effect is completed. The presses are click, \
+            double_click, hold, down, up, make_public; for a Duo also swipe_left, swipe_right, swipe_up, swipe_down, \
+            push_turn_10, all of them also with the prefix small_; for a Twist also turn_10, turn_-10, push_turn_10, \
+            in hundredths of a whole turn.
             """, valueName: "button:press,..."))
     var press: String?
 
-    @Option(help: ArgumentHelp("Other rules than the example's.", valueName: "file"))
+    @Option(help: ArgumentHelp("The rules. The default is the example.", valueName: "file"))
     var rules: String?
 
-    @Option(help: ArgumentHelp("Other simulated buttons than the example's.", valueName: "file"))
+    @Option(help: ArgumentHelp("The simulated buttons. The default is the example.", valueName: "file"))
     var simulator: String?
 
     @Option(
         help: ArgumentHelp(
-            "Write the simulated Bluetooth traffic there, for Wireshark or btmon -r.", valueName: "file"))
+            "Write the simulated Bluetooth traffic to a file, for Wireshark or btmon -r.", valueName: "file"))
     var capture: String?
 
-    @Flag(help: "Print one JSON object a line: event, rule, publish, process. Needs --press.")
+    @Flag(help: "Print one JSON object on each line: event, rule, publish, process. Needs --press.")
     var json = false
 
     func validate() throws {
         if json, press == nil {
-            throw ValidationError("--json needs --press: say what to press, for example --press kitchen:click")
+            throw ValidationError("--json needs --press, for example --press kitchen:click")
         }
     }
 
@@ -53,7 +54,7 @@ struct DemoCommand: ParsableCommand {
         let script = try press.map { (text) throws(Failure) in try DemoScript(parsing: text) }
         guard script != nil || isatty(STDIN_FILENO) == 1 else {
             throw Failure(
-                .usage, "There is no terminal for the keys. Say what to press: tryck demo --press kitchen:click")
+                .usage, "Standard input is not a terminal. Name the presses: tryck demo --press kitchen:click")
         }
         if let capture { _ = try NewFile(capture, remedy: "Name another file, or remove it.") }
         let program = try DaemonProgram.locate()

@@ -7,16 +7,16 @@ import Rules
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Find out why it does not work, and how to mend it.",
+        abstract: "Find faults, and the commands that repair them.",
         discussion: """
-            Looks at the clock, the configuration, the rules, the state directory, the daemon, the adapter and the \
-            broker, and says for each what is wrong and which command mends it. Works with and without a daemon; one \
-            that runs keeps its adapter. Without one the adapter is opened for a moment, unless BlueZ has it. Tell it \
-            the options the daemon is started with. The exit status is 0 when all is well, 1 when something was found.
+            Checks the clock, the configuration, the rules, the state directory, the daemon, the adapter and the \
+            broker, and names the command that repairs each fault. A running daemon keeps its adapter; without a \
+            daemon, the adapter is opened for a moment, unless BlueZ uses it. Use the options with which the daemon is \
+            started. The exit status is 0 if there is no fault, and 1 if there is one.
 
-            A report is a text for those who are to help: version, system, findings, what status says, the last lines \
-            of the log. It holds no keys, no passwords, no values of !secret and !env_var in rules, but names and \
-            addresses of buttons and what rules log: look at it before you send it.
+            A report is a text for a bug report: version, system, findings, status, the last lines of the log. It \
+            contains no keys, no passwords and no values of !secret and !env_var in rules, but names and addresses of \
+            buttons, and log lines of rules. Read it before you send it.
 
               tryck doctor
               sudo tryck doctor --report report.txt
@@ -24,7 +24,7 @@ struct DoctorCommand: ParsableCommand {
             """)
 
     @Option(
-        help: ArgumentHelp("Write a report there, too: a new file.", valueName: "file"),
+        help: ArgumentHelp("Also write a report to a new file.", valueName: "file"),
         completion: .file())
     var report: String?
 
@@ -53,7 +53,7 @@ struct DoctorCommand: ParsableCommand {
             let home = examination.environment["HOME"]
             let text = BugReport(findings, observations, redaction: redaction, home: home).text
             try file.write(Array(text.utf8))
-            if !self.output.json { output.write(line: "\(file.path) is written. Look at it before you send it.") }
+            if !self.output.json { output.write(line: "\(file.path) has been written. Read it before you send it.") }
         }
         guard findings.allSatisfy({ $0.state == .ok }) else { throw Failure.silent(.no) }
     }

@@ -5,12 +5,13 @@ import Hub
 struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Save the pairings, for a box that has to be replaced.",
+        abstract: "Save the pairings to a file.",
         discussion: """
-            Writes all buttons with their keys, names and settings into a file that only its owner can read, encrypted \
-            with a passphrase. Another box that imports it knows them without pairing; do not let both run. Rules and \
-            configuration are files already: copy those too. The daemon must not run meanwhile, and its state is only for \
-            root and its own user to read. The exit status is 1 when no button is paired, 69 while a daemon runs.
+            Writes all buttons with their keys, names and settings to a file that only its owner can read, encrypted \
+            with a passphrase. Another machine can import the file and use the buttons without pairing; never run both \
+            machines. Also copy the rules and the configuration, which are not in the file. Stop the daemon first, and \
+            run the command as root or as the user of the daemon. The exit status is 1 if no button is paired, and 69 \
+            if a daemon is running.
 
               systemctl stop tryck
               tryck export buttons.tryck
@@ -22,18 +23,18 @@ struct ExportCommand: ParsableCommand {
 
     @OptionGroup var passphrase: PassphraseOptions
 
-    @Flag(help: "Do not encrypt it. Whoever reads the file has the keys of the buttons.")
+    @Flag(help: "Do not encrypt the file. It contains the keys of the buttons.")
     var clear = false
 
-    @Flag(help: "Replace the file when it is there already.")
+    @Flag(help: "Overwrite an existing file.")
     var force = false
 
     @OptionGroup var places: PlaceOptions
 
     func validate() throws {
-        guard file != "-" else { throw ValidationError("Keys go into a file: name one.") }
+        guard file != "-" else { throw ValidationError("Name a file: keys are not written to standard output.") }
         guard !clear || passphrase.passphraseFile == nil else {
-            throw ValidationError("What is written with --clear has no passphrase: say one of the two.")
+            throw ValidationError("--clear and --passphrase-file cannot be used together.")
         }
     }
 
@@ -48,7 +49,7 @@ struct ExportCommand: ParsableCommand {
         if clear { ExportFile.warn(of: file) }
         Output.standardOutput.write(
             line: Quantity.count(Int64(stored.buttons.count), "button") + " in \(file)"
-                + (clear ? "." : ", encrypted. Without the passphrase it is of no use."))
+                + (clear ? "." : ", encrypted. It cannot be read without the passphrase."))
     }
 
     /// The octets of the file, after they were decoded once to prove that they can be.

@@ -6,24 +6,25 @@ import JSON
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Take over the pairings of another box.",
+        abstract: "Restore pairings from a file.",
         discussion: """
-            Reads what tryck export wrote; the buttons then work here without pairing. A button that is known here \
-            already stays as it is, unless you say --replace. Where no button was known, Home Assistant finds the \
-            devices it had. The daemon must not run meanwhile, and that of the other box not any more. The exit status is 1 when \
-            the passphrase is wrong or the file damaged, and nothing was changed; 69 while a daemon runs.
+            Reads a file of tryck export; the buttons then work on this machine without pairing. A button that is \
+            known already is not changed, unless you use --replace. If no button was known, Home Assistant finds its \
+            previous devices. Stop the daemon first, and never start the daemon of the other machine again. The exit \
+            status is 1 if the passphrase is wrong or the file is damaged, in which case nothing is changed, and 69 if \
+            a daemon is running.
 
               systemctl stop tryck
               tryck import buttons.tryck
               systemctl start tryck
             """)
 
-    @Argument(help: "What tryck export wrote.", completion: .file())
+    @Argument(help: "The file of tryck export.", completion: .file())
     var file: String
 
     @OptionGroup var passphrase: PassphraseOptions
 
-    @Flag(help: "Have buttons that are known here already as they are in the file.")
+    @Flag(help: "Replace buttons that are known already.")
     var replace = false
 
     @OptionGroup var places: PlaceOptions
@@ -50,11 +51,11 @@ struct ImportCommand: ParsableCommand {
         do throws(FileText.Failure) {
             text = try FileText(reading: file)
         } catch {
-            throw Failure(.usage, "\(error). Name what tryck export wrote.")
+            throw Failure(.usage, "\(error). Name a file of tryck export.")
         }
         let export = try named { () throws(ExportFailure) in try ExportFile(decoding: text.octets) }
         guard !export.isClear || passphrase.passphraseFile == nil else {
-            throw Failure(.usage, "\(file) is not encrypted. To import it nevertheless, leave --passphrase-file away.")
+            throw Failure(.usage, "\(file) is not encrypted. To import it, omit --passphrase-file.")
         }
         if export.isClear { ExportFile.warn(of: file) }
         let passphrase = export.isClear ? nil : try passphrase.read(isNew: false)

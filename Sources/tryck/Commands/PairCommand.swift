@@ -8,17 +8,17 @@ struct PairCommand: ParsableCommand {
         commandName: "pair",
         abstract: "Pair a button.",
         discussion: """
-            Looks for a new button and says at each step what to do. Ends with its name, serial number, battery and \
-            firmware, or says why it could not be paired. Ctrl-C stops the search.
+            Searches for a new button, and says at each step what to do. At the end, shows the name, serial number, \
+            battery and firmware of the button, or the reason why it could not be paired. Ctrl-C stops the search.
 
               tryck pair
               tryck pair --time 300 --all
             """)
 
-    @Option(help: ArgumentHelp("How long to look for buttons, at most 3600.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("The duration of the search, 1 to 3600.", valueName: "seconds"))
     var time = 60
 
-    @Flag(help: "Go on after the first button, until the time is over.")
+    @Flag(help: "Continue the search after the first button.")
     var all = false
 
     @OptionGroup var control: ControlOptions

@@ -4,16 +4,16 @@ import Daemon
 struct ReplayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
-        abstract: "Run a recorded session again and show what it would do.",
+        abstract: "Replay a recording, and show what Tryck would do.",
         discussion: """
-            Takes what tryckd --record wrote through the whole machine and prints what tryck watch would have shown, \
-            with the times of then, in UTC. Needs no daemon, no adapter and no broker; no message is sent and no \
-            program started: their ends are in the recording. The exit status is 1 when the recording was cut off in \
-            the middle of a line, 78 when it cannot be read.
+            Replays a recording of tryckd --record, and prints what tryck watch would have shown, with the recorded \
+            times in UTC. Needs no daemon, no adapter and no broker. No message is sent and no program is started: \
+            their results are in the recording. The exit status is 1 if the recording ends in the middle of a line, \
+            and 78 if it cannot be read.
 
-            A recording holds the text of the rules, the names and addresses of buttons, presses, messages received, \
-            requests, and what programs said. It holds no keys, no values of !secret and !env_var, and no password of \
-            the broker. Look at it before you send it to somebody.
+            A recording contains the text of the rules, the names and addresses of buttons, presses, received \
+            messages, requests, and the output of programs. It contains no keys, no values of !secret and !env_var, \
+            and no password of the broker. Read it before you send it.
 
               tryck run --record session.jsonl
               tryck replay session.jsonl

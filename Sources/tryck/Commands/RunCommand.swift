@@ -7,30 +7,30 @@ struct RunCommand: ParsableCommand {
         commandName: "run",
         abstract: "Run the daemon in the foreground.",
         discussion: """
-            The same as tryckd with the same options: it takes this process's place. SIGTERM or Ctrl-C ends it.
+            Replaces its process by tryckd with the same options. SIGTERM or Ctrl-C ends the daemon.
 
               tryck run --config tryck.yaml
             """)
 
     @OptionGroup var places: PlaceOptions
 
-    @Option(help: ArgumentHelp("Where commands reach the daemon.", valueName: "path"))
+    @Option(help: ArgumentHelp("The socket for commands.", valueName: "path"))
     var controlSocket: String?
 
-    @Option(help: ArgumentHelp("debug, info, warning or error.", valueName: "level"))
+    @Option(help: ArgumentHelp("The log level: debug, info, warning or error.", valueName: "level"))
     var logLevel: String?
 
     @Option(
         help: ArgumentHelp(
-            "Write all Bluetooth traffic there, a new file for Wireshark or btmon -r. At most 64 MiB.",
+            "Write all Bluetooth traffic to a new file, for Wireshark or btmon -r. At most 64 MiB.",
             valueName: "file"))
     var capture: String?
 
     @Option(
         help: ArgumentHelp(
             """
-            Write down what happens, for tryck replay. It holds no keys and no secrets, but the rules, the names of \
-            buttons, presses, messages and what programs said: look at it before you send it.
+            Record the input of the daemon, for tryck replay. The recording contains no keys and no secrets, but \
+            rules, names of buttons, presses, messages and the output of programs. Read it before you send it.
             """, valueName: "file"))
     var record: String?
 

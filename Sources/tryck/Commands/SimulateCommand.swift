@@ -5,10 +5,10 @@ import Simulator
 struct SimulateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",
-        abstract: "Put simulated buttons behind foreign controllers.",
+        abstract: "Run simulated buttons on another virtual controller.",
         discussion: """
-            Each button of the file becomes a peripheral behind a connection of its own to a virtual controller. \
-            Lines on standard input, NAME PRESS, press them. Prints the key a daemon must trust to pair them.
+            Each button of the file becomes a peripheral with its own connection to a virtual controller. Lines NAME \
+            PRESS on standard input press the buttons. Prints the root key that a daemon must trust to pair them.
 
               tryck simulate rules/simulator.yaml --attach h4:tcp:127.0.0.1:6402
               kitchen double_click

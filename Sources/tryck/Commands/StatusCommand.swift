@@ -5,13 +5,13 @@ import JSON
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Tell whether all is well.",
+        abstract: "Show the state of the daemon, and its faults.",
         discussion: """
-            The daemon, its Bluetooth adapter, its broker, its rules and its buttons at a glance; what is wrong; and \
-            the last warnings and errors, which may be over. With --json the last 20 of them, in .last_errors.
+            Shows the state of the daemon, its Bluetooth adapter, broker, rules and buttons, the present faults, and \
+            the last warnings and errors, which may no longer apply. With --json, .last_errors has the last 20 of them.
 
-            For monitoring: the exit status is 0 if all is well, 1 if something is wrong (.faults), and 69 if no daemon \
-            answers. Keys may be added to the JSON, and mean what they meant.
+            For monitoring: the exit status is 0 if there is no fault, 1 if there is one (.faults), and 69 if no \
+            daemon answers. Later versions may add keys to the JSON, but keep the present ones and their meaning.
 
               tryck status
               tryck status --json | jq -r '.faults[]'

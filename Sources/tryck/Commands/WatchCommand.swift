@@ -6,10 +6,10 @@ import Reactor
 struct WatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Show what happens, as it happens.",
+        abstract: "Show presses, rules and messages as they happen.",
         discussion: """
-            Presses, the rules they run or the gate that stopped them, messages, programs with their output, and what \
-            becomes of the adapter, the broker and the buttons. One line each, until Ctrl-C.
+            Shows presses, the rules that run, the gates that stop rules, messages, programs with their output, and \
+            changes of the adapter, the broker and the buttons. One line each, until Ctrl-C.
 
               tryck watch
               tryck watch --json | jq 'select(.kind == "event")'

@@ -8,8 +8,8 @@ struct ControlOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            The daemon's socket. Otherwise the control_socket of $TRYCK_CONFIG, ./tryck.yaml or /etc/tryck/tryck.yaml; \
-            else \(ControlSocket.systemPath), then the one in $XDG_RUNTIME_DIR.
+            The daemon's socket. The default is the control_socket of $TRYCK_CONFIG, ./tryck.yaml or \
+            /etc/tryck/tryck.yaml, or else \(ControlSocket.systemPath), or the socket in $XDG_RUNTIME_DIR.
             """,
             valueName: "path"))
     var controlSocket: String?

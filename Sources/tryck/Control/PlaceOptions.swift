@@ -5,13 +5,14 @@ import Daemon
 struct PlaceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The configuration. Otherwise $TRYCK_CONFIG, ./tryck.yaml, /etc/tryck/tryck.yaml.", valueName: "file"),
+            "The configuration. The default is $TRYCK_CONFIG, ./tryck.yaml or /etc/tryck/tryck.yaml.",
+            valueName: "file"),
         completion: .file())
     var config: String?
 
     @Option(
         help: ArgumentHelp(
-            "Where pairings and the like are kept. Otherwise where the configuration says, or the usual place.",
+            "The directory for pairings and other state. The default is in the configuration, or else the system's.",
             valueName: "directory"),
         completion: .directory)
     var stateDirectory: String?

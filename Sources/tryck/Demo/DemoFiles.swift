@@ -71,7 +71,7 @@ struct DemoFiles: Sendable {
         }
         guard let found else {
             throw Failure(
-                .configuration, "The example rules are not installed. Say where they are: --rules FILE --simulator FILE"
+                .configuration, "The example rules are not installed. Name the files: --rules FILE --simulator FILE"
             )
         }
         return "\(found)/\(name)"

@@ -102,7 +102,7 @@ struct DemoRun: Hashable, Sendable {
             return fail(.ourBug, "Not every button could be paired within 30 s.\(complaint) Please report this.")
         case .playing, .probing, .done:
             let awaited = tracker.awaited ?? "the daemon to answer"
-            return fail(.ourBug, "Nothing more happened for 30 s; still waiting for \(awaited). Please report this.")
+            return fail(.ourBug, "Nothing happened for 30 s; still waiting for \(awaited). Please report this.")
         }
     }
 

@@ -27,14 +27,15 @@ struct Diagnosis: Hashable, Sendable {
     private var clock: Finding {
         guard seen.now < Version.builtAt else { return .ok(.clock, seen.now.description) }
         return .problem(
-            .clock, "it shows \(seen.now), before this version was made: certificates and times of rules go wrong",
+            .clock, "it shows \(seen.now), before this version was released: certificates and times of rules fail",
             mend: "sudo timedatectl set-ntp true")
     }
 
     // MARK: Files
 
     private var configuration: Finding? {
-        file(.configuration, seen.configuration, mend: edit) ?? .ok(.configuration, "there is none: the defaults count")
+        file(.configuration, seen.configuration, mend: edit)
+            ?? .ok(.configuration, "there is none: the defaults are used")
     }
 
     private var rules: Finding? {
@@ -43,11 +44,11 @@ struct Diagnosis: Hashable, Sendable {
         guard found.state == .ok else { return found }
         if seen.failingTests > 0 {
             return .warning(
-                .rules, "not all is as their tests expect: \(Quantity.count(Int64(seen.failingTests), "failure"))",
+                .rules, "tests fail: \(Quantity.count(Int64(seen.failingTests), "failure"))",
                 mend: "tryck test")
         }
         guard status?["rules"]?.text("state") != "error" else {
-            return .warning(.rules, "they are well, and the daemon has not read them yet", mend: "tryck reload")
+            return .warning(.rules, "they have no errors, but the daemon has not loaded them yet", mend: "tryck reload")
         }
         if let sentence = status?["rules"]?["contradictions"]?.arrayValue?.first?.stringValue,
             case .good(let path, _, _) = seen.rules
@@ -79,17 +80,18 @@ struct Diagnosis: Hashable, Sendable {
         switch seen.daemon {
         case .status(let status) where status.text("version") != Version.string:
             .warning(
-                .daemon, "it is version \(status.text("version")), and this command \(Version.string)",
+                .daemon, "the daemon has version \(status.text("version")), this command \(Version.string)",
                 mend: "sudo systemctl restart tryck")
         case .status(let status):
             .ok(
                 .daemon,
                 "\(status.text("version")), up \(Quantity.span(seconds: status["uptime_s"]?.integerValue ?? 0))")
         case .silent(.notPermitted(let path)):
-            .problem(.daemon, "\(path) is not for \(seen.user) to use", mend: "sudo usermod -aG tryck \(seen.user)")
+            .problem(
+                .daemon, "\(seen.user) has no permission to use \(path)", mend: "sudo usermod -aG tryck \(seen.user)")
         case .silent(.notRunning(let path)):
             .problem(
-                .daemon, "nobody listens at \(path)",
+                .daemon, "no daemon listens on \(path)",
                 mend: path == ControlSocket.systemPath
                     ? "sudo systemctl start tryck" : "tryck run --config \(seen.configurationPath.shellWord)")
         case .silent(let failure): .problem(.daemon, "\(failure)", mend: "journalctl -u tryck -n 50")
@@ -112,14 +114,14 @@ struct Diagnosis: Hashable, Sendable {
         case .notTried: nil
         case .notNeeded: .ok(.adapter, "none is needed, as configured")
         case .opened(let name): .ok(.adapter, "\(name) can be used")
-        case .left(let name, isChosen: true): .ok(.adapter, "\(name) is there, and not tried: bluetoothd is running")
+        case .left(let name, isChosen: true): .ok(.adapter, "\(name) exists, but was not tried: bluetoothd is running")
         case .left(let name, isChosen: false):
             .problem(
                 .adapter, "\(name) is in use by BlueZ: bluetoothd is running",
                 mend: "sudo systemctl disable --now bluetooth.service")
         // This user cannot see whether the service may open the adapter.
         case .failed(.notPermitted(let index)) where seen.hasService && seen.user != "root":
-            .warning(.adapter, "hci\(index) is not for \(seen.user) to try", mend: "sudo tryck doctor")
+            .warning(.adapter, "\(seen.user) has no permission to open hci\(index)", mend: "sudo tryck doctor")
         case .failed(let failure): .problem(.adapter, "\(failure)", mend: mend(adapter: "\(failure)"))
         }
     }
@@ -134,7 +136,7 @@ struct Diagnosis: Hashable, Sendable {
         }
         if let idle = sources.first(where: { $0.text("adapter") != "powered_on" }) {
             return .warning(
-                .sources, "\(idle.text("url")) has no adapter that works: \(idle.text("adapter").wordsSpaced)",
+                .sources, "\(idle.text("url")) has no working adapter: \(idle.text("adapter").wordsSpaced)",
                 mend: "tryck status")
         }
         return .ok(.sources, sources.map { "\($0.text("url")), connected" }.joined(separator: "; "))
@@ -159,7 +161,7 @@ struct Diagnosis: Hashable, Sendable {
         case .embedded(isInstalled: true): .ok(.broker, "the daemon starts its own")
         case .embedded(isInstalled: false):
             .problem(.broker, "there is no mosquitto for mqtt.broker: embedded", mend: "sudo apt install mosquitto")
-        case .connected(let endpoint): .ok(.broker, "\(endpoint) lets us in")
+        case .connected(let endpoint): .ok(.broker, "\(endpoint) accepts the connection")
         case .failed(let failure): problem(of: failure)
         }
     }
@@ -233,10 +235,10 @@ struct Diagnosis: Hashable, Sendable {
             return .problem(.state, fault.asFinding, mend: mend)
         }
         switch directory.condition {
-        case .absent: return .ok(.state, "\(directory.path) is made at the first start")
+        case .absent: return .ok(.state, "\(directory.path) will be created at the first start")
         case .cannotBeMade(let place, let cause):
             return .problem(
-                .state, "\(directory.path) cannot be made: \(place): \(cause)",
+                .state, "\(directory.path) cannot be created: \(place): \(cause)",
                 mend: "sudo install -d -m 700 -o \(owner) \(path)")
         case .fileInTheWay(let place):
             return .problem(
@@ -246,14 +248,14 @@ struct Diagnosis: Hashable, Sendable {
                 .state, "\(directory.path) is on a file system that is mounted read-only",
                 mend: "sudo mount -o remount,rw \"$(stat -c %m \(path))\"")
         case .notWritable where status != nil && seen.user != "root":
-            return .ok(.state, "\(directory.path), of \(directory.owner ?? "the daemon"), which writes it")
+            return .ok(.state, "\(directory.path) belongs to \(directory.owner ?? "the daemon"), which can write to it")
         case .notWritable where directory.owner == "tryck" && seen.user != "root":
             return .problem(
                 .state, "\(directory.path) belongs to the service, and \(seen.user) cannot read it",
                 mend: "sudo tryck doctor")
         case .notWritable(let cause):
             return .problem(
-                .state, "\(directory.path) cannot be written by \(seen.user): \(cause)",
+                .state, "\(directory.path) is not writable for \(seen.user): \(cause)",
                 mend: "sudo chown -R \(owner) \(path)")
         case .full(let cause):
             return .problem(.state, "nothing can be written to \(directory.path): \(cause)", mend: Self.makeRoom)
@@ -262,18 +264,18 @@ struct Diagnosis: Hashable, Sendable {
         if let stranger = directory.stranger {
             let owner = isServices && seen.hasService ? "tryck" : directory.owner ?? seen.user
             return .problem(
-                .state, "\(stranger.path) is of \(stranger.owner), and the daemon runs as \(owner)",
+                .state, "\(stranger.path) belongs to \(stranger.owner), but the daemon runs as \(owner)",
                 mend: "sudo chown -R \(owner) \(path)")
         }
         // A daemon that answers can write the directory, whichever user it runs as.
         if isServices, seen.hasService, status == nil, let owner = directory.owner, owner != "tryck" {
             return .problem(
-                .state, "\(directory.path) is of \(owner), and the service runs as tryck",
+                .state, "\(directory.path) belongs to \(owner), but the service runs as tryck",
                 mend: "sudo chown -R tryck \(path)")
         }
         guard let mode = directory.mode, mode & 0o077 != 0 else { return .ok(.state, directory.path) }
         return .warning(
-            .state, "\(directory.path) has mode 0\(String(mode, radix: 8)) and holds pairing keys",
+            .state, "\(directory.path) has mode 0\(String(mode, radix: 8)), but contains pairing keys",
             mend: "chmod 700 \(path)")
     }
 
@@ -290,7 +292,7 @@ struct Diagnosis: Hashable, Sendable {
         let mebibytes = "\(free / 1_048_576) MiB"
         guard free < Self.leastFreeSpace else { return .ok(.space, "\(mebibytes) are free") }
         return .problem(
-            .space, "\(mebibytes) are free for \(directory.path), and 16 are the least: make room",
+            .space, "\(mebibytes) are free for \(directory.path), but Tryck needs 16 MiB: free some space",
             mend: Self.makeRoom)
     }
 
@@ -303,7 +305,8 @@ struct Diagnosis: Hashable, Sendable {
         case .sound: .ok(.database, "sound")
         case .failed(.damaged(let path, let cause)):
             .problem(
-                .database, "\(path) is damaged (\(cause)): at its next start the daemon sets it aside and begins anew",
+                .database,
+                "\(path) is damaged (\(cause)): at its next start the daemon renames it and creates a new one",
                 mend: "cp -a \(path.shellWord) \("\(path).copy".shellWord)")
         case .failed(let failure):
             .problem(.database, "\(failure)", mend: "ls -l \(seen.stateDirectory.path.shellWord)")

@@ -23,6 +23,6 @@ extension ExportFile {
     /// - Parameter file: the path of a file in the clear that was just written or read.
     static func warn(of file: String) {
         Output.standardError.write(
-            line: "tryck: \(file) is not encrypted: whoever reads it has the keys of the buttons.")
+            line: "tryck: \(file) is not encrypted, and contains the keys of the buttons.")
     }
 }

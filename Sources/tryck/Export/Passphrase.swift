@@ -30,7 +30,7 @@ struct Passphrase: Hashable, Sendable {
             throw Failure(.usage, "\(error). Its first line has to be the passphrase.")
         }
         guard !text.isReadableByOthers else {
-            throw Failure(.usage, "Others may read \(file), and so the passphrase: chmod 600 \(file)")
+            throw Failure(.usage, "Other users can read the passphrase in \(file). Run: chmod 600 \(file)")
         }
         var line = Array(text.octets.prefix { $0 != UInt8(ascii: "\n") })
         if line.last == UInt8(ascii: "\r") { line.removeLast() }

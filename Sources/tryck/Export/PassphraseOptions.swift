@@ -5,7 +5,7 @@ import ArgumentParser
 struct PassphraseOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A file with the passphrase as its first line, which nobody else can read. Otherwise it is asked for.",
+            "A file with the passphrase in its first line, readable only by you. By default, the command asks for the passphrase.",
             valueName: "file"),
         completion: .file())
     var passphraseFile: String?

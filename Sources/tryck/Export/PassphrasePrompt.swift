@@ -21,7 +21,7 @@ struct PassphrasePrompt: Sendable {
         defer { withExtendedLifetime(terminal) {} }
         let first = try line("Passphrase: ")
         if isNew, try line("The same again: ") != first {
-            throw Failure(.no, "The two are not the same. Nothing was written.")
+            throw Failure(.no, "The passphrases differ. Nothing was written.")
         }
         return try Passphrase(first, isNew: isNew)
     }

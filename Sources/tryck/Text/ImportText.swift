@@ -49,7 +49,7 @@ enum ImportText {
 
     private static func advice(_ plan: ImportPlan) -> String {
         plan.entries.allSatisfy { $0.outcome == .kept }
-            ? "Nothing was changed. To have the buttons as they are in the file: --replace"
+            ? "Nothing was changed. To replace the known buttons: --replace"
             : "Start the daemon, and press a button: systemctl start tryck"
     }
 }

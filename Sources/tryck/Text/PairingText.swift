@@ -8,7 +8,7 @@ enum PairingText {
         return switch step.text("step") {
         case "searching": "Looking for new buttons. Hold the button down for 7 seconds, until its light changes."
         case "found_private":
-            Line("\(address) is near, but keeps to itself. Hold it down for 7 seconds.", .doubtful)
+            Line("\(address) is in range, but not in pairing mode. Hold it down for 7 seconds.", .doubtful)
         case "found_public": Line("Found \(address).")
         case "already_paired": Line("\(address) is paired already. Still looking for others.", .faint)
         case "connecting": Line("Connecting to \(address).", .faint)

@@ -5,7 +5,7 @@ import JSON
 enum RuleTable {
     /// - Parameter now: the wall clock, to tell how long ago a rule ran.
     static func lines(_ rules: [JSONValue], at now: UTCTime) -> [Line] {
-        guard !rules.isEmpty else { return ["No rule is loaded. Rules stand in rules/home.yaml beside tryck.yaml."] }
+        guard !rules.isEmpty else { return ["No rule is loaded. Write rules into rules/home.yaml beside tryck.yaml."] }
         let rows = [["RULE", "STATE", "LAST RUN", "RAN", "STOPPED"]] + rules.map { row($0, at: now) }
         let widths = rows[0].indices.map { column in rows.map { $0[column].visible.columns }.max() ?? 0 }
         return rows.enumerated().map { number, cells in

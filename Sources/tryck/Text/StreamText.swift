@@ -54,7 +54,7 @@ enum StreamText {
         }
         let problem = line["problems"]?.arrayValue?.first { $0.text("severity") == "error" } ?? .null
         let place = "\(problem.text("file")):\(problem["line"] ?? 0):\(problem["column"] ?? 0)"
-        return titled("rules", .plain) + ("the old ones go on: \(place): \(problem.text("message"))", .bad)
+        return titled("rules", .plain) + ("the old rules stay in use: \(place): \(problem.text("message"))", .bad)
     }
 
     private static func event(_ line: JSONValue) -> Line {
@@ -86,14 +86,14 @@ enum StreamText {
         switch line.text("outcome") {
         case "started":
             let button = line.text("button")
-            text.append(button.isEmpty ? "runs, as asked for" : "runs: \(button) \(line.text("event"))", .good)
+            text.append(button.isEmpty ? "runs by request" : "runs: \(button) \(line.text("event"))", .good)
         case "completed": text.append("done", .good)
         case "failed": text.append("failed", .bad)
         case "step_failed":
             text.append("\(line.text("step")) failed: \(line.text("reason")) (\(line.text("code")))", .bad)
         case "dropped_queued": text.append("did not run: the press is too old (dropped_queued)", .doubtful)
-        case "dropped_rate": text.append("did not run: too often (dropped_rate)", .doubtful)
-        case "dropped_busy": text.append("did not run: still busy with the last press (dropped_busy)", .doubtful)
+        case "dropped_rate": text.append("did not run: the rate limit is reached (dropped_rate)", .doubtful)
+        case "dropped_busy": text.append("did not run: another run is not finished (dropped_busy)", .doubtful)
         case let other: text.append("did not run (\(other))", .doubtful)
         }
         return text
@@ -149,7 +149,7 @@ enum StreamText {
         var text = titled("button", .faint) + (line.text("button"), .strong) + "  "
         switch state {
         case "ready": text.append(state, .good)
-        case "unpaired": text.append("unpaired: it was reset or has forgotten us; pair it again", .bad)
+        case "unpaired": text.append("unpaired: the button was reset or has deleted the pairing; pair it again", .bad)
         case "removed": text.append(state, .doubtful)
         default: text.append(state, .faint)
         }
@@ -159,7 +159,7 @@ enum StreamText {
     private static func firmware(_ line: JSONValue) -> Line {
         let text = titled("firmware", .plain) + (line.text("button"), .strong) + "  "
         return switch line.text("state") {
-        case "waiting": text + ("waits until the button is connected; press it", .doubtful)
+        case "waiting": text + ("waiting for the button to connect; press it", .doubtful)
         case "transferring": text + ("\(line["percentage"]?.integerValue ?? 0) %", .plain)
         case "finished": text + ("done; the button restarts", .good)
         default: text + (line.text("advice"), .bad)
@@ -168,7 +168,9 @@ enum StreamText {
 
     private static func space(_ line: JSONValue) -> Line {
         let waiting = (line["waiting"]?.arrayValue ?? []).compactMap(\.stringValue)
-        guard !waiting.isEmpty else { return titled("adapter", .faint) + ("has room for every button again", .good) }
+        guard !waiting.isEmpty else {
+            return titled("adapter", .faint) + ("has a connection for every button again", .good)
+        }
         return titled("adapter", .faint)
             + ("no space for a new connection: \(waiting.joined(separator: ", "))", .doubtful)
     }

@@ -24,7 +24,7 @@ enum TestText {
                 ? Line("\(Quantity.count(Int64(passed), "test")) passed", .good)
                 : Line("\(failed) of \(Quantity.count(Int64(report.results.count), "test")) failed", .bad))
         guard !report.unreached.isEmpty else { return lines }
-        lines.append(Line("no test came to:", .faint))
+        lines.append(Line("not reached by any test:", .faint))
         for gap in report.unreached.prefix(maximumGaps) { lines.append(Line("  \(gap.place) ", .faint) + gap.text) }
         let rest = report.unreached.count - maximumGaps
         if rest > 0 { lines.append(Line("  and \(rest) more", .faint)) }

@@ -1,5 +1,5 @@
-// What a test program asks of its disk, before the kernel hears of it: SQLite's calls and our own alike, because the
-// functions of the C library that change files are defined here, and the program's own definition comes first.
+// Observes the file system calls of a test program before the kernel, those of SQLite and of the daemon. It defines the
+// functions of the C library that change files, and the program's own definitions take precedence.
 #ifndef CDISK_H
 #define CDISK_H
 
@@ -10,7 +10,7 @@ enum disk_operation {
 	DISK_OPEN,
 	DISK_WRITE,
 	DISK_TRUNCATE,
-	// Told twice: what was written after the first is not covered.
+	// A sync is reported twice, at its start and end: later writes are not covered.
 	DISK_SYNC,
 	DISK_SYNCED,
 	DISK_UNLINK,
@@ -20,25 +20,25 @@ enum disk_operation {
 
 struct disk_call {
 	enum disk_operation operation;
-	// Of the file, as it is called at this moment. NULL where it has no name any more.
+	// The present path of the file. NULL if it has been removed.
 	const char *path;
 	// The new name.
 	const char *target;
 	const void *octets;
 	size_t count;
-	// Where to write, or the new length.
+	// The offset of a write, or the new length.
 	int64_t offset;
-	// Of open(2).
+	// The flags of open(2).
 	int flags;
 };
 
-// 0, or the errno that the call fails with; it is not made then. Called on whatever thread makes the call.
+// Returns 0, or the errno with which the call fails without being made. Called on the thread of the call.
 typedef int (*disk_watcher)(const struct disk_call *call);
 
-// One at a time; NULL ends it.
+// Sets the only watcher; NULL removes it.
 void disk_watch(disk_watcher watcher);
 
-// How many octets this process holds from malloc.
+// Returns the number of octets that this process has allocated with malloc.
 size_t allocated_octets(void);
 
 #endif

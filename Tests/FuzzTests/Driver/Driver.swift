@@ -1,6 +1,6 @@
 import Glibc
 
-// One program for all targets: `TRYCK_FUZZ_TARGET` names the one. libFuzzer brings the loop, and its own options.
+// The program for all targets: `TRYCK_FUZZ_TARGET` names the target. libFuzzer has the main loop and the options.
 
 /// The name that SwiftPM gives `main` of this program.
 @_cdecl("fuzz_main")

@@ -3,7 +3,7 @@ import Bytes
 @testable import BluetoothHost
 
 extension FuzzTarget {
-    /// What is decoded is decoded to the same when it is encoded again.
+    /// A decoded packet is the same after it is encoded and decoded again.
     static let hci = FuzzTarget(name: "hci") { octets throws(BrokenPromise) in
         if let event = try? HCIEvent(decoding: octets) {
             let again = try? HCIEvent(decoding: Array(event.packet.dropFirst()))
@@ -19,7 +19,7 @@ extension FuzzTarget {
         }
     }
 
-    /// Whoever advertises is a stranger.
+    /// Advertising reports from unknown devices.
     static let advertising = FuzzTarget(name: "advertising") { octets throws(BrokenPromise) in
         let structures = ADStructure.parse(octets)
         let count = structures.reduce(0) { $0 + 2 + $1.data.count }

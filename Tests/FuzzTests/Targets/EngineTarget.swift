@@ -36,7 +36,7 @@ private struct EngineStory {
     private var ended: Set<RunID> = []
     private var unanswered: [StepID] = []
     private var performed: Set<StepID> = []
-    /// Of timers, in all: rules may want one every 20 ms.
+    /// The total number of fired timers: rules can set one every 20 ms.
     private var firings = 0
 
     init(_ sets: [RuleSet]) {

@@ -1,7 +1,7 @@
 import Hub
 
 extension FuzzTarget {
-    /// A file that somebody calls an export, and what a passphrase has opened.
+    /// An arbitrary file as an export, and as the decrypted contents of one.
     static let export = FuzzTarget(name: "export") { octets throws(BrokenPromise) in
         if let file = try? ExportFile(decoding: octets), let again = try? file.encoded() {
             try promise("what was read is written and read the same", (try? ExportFile(decoding: again)) == file)

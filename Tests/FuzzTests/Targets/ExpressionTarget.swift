@@ -1,8 +1,8 @@
 @testable import Expressions
 
 extension FuzzTarget {
-    /// A text somebody wrote into a rule: a mistake is shown within it, and what compiles gives a value or says why
-    /// not.
+    /// An arbitrary text as an expression: the position of a mistake is inside the text, and a compiled expression
+    /// gives a value or an error.
     static let expressions = FuzzTarget(name: "expressions") { octets throws(BrokenPromise) in
         let text = String(decoding: octets, as: UTF8.self)
         do throws(ExpressionProblems) {

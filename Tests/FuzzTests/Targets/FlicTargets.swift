@@ -17,7 +17,7 @@ extension FuzzTarget {
         }
     }
 
-    /// What is decoded is decoded to the same when it is encoded again, in both directions.
+    /// A decoded packet is the same after it is encoded and decoded again, in both directions.
     static let flicPackets = FuzzTarget(name: "flic-packets") { octets throws(BrokenPromise) in
         if let packet = try? ButtonPacket(decoding: octets) {
             let again = try? ButtonPacket(decoding: packet.octets)

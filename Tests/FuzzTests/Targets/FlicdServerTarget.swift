@@ -73,7 +73,7 @@ private struct FlicdServerBench {
         }
     }
 
-    /// What is left to do is done, and nobody waits for an answer any more.
+    /// Completes all outstanding work, after which no client waits for an answer.
     mutating func end() throws(BrokenPromise) {
         for client in listeners.keys.sorted() where listeners[client]?.isBlocked == true {
             listeners[client]?.isBlocked = false
@@ -85,7 +85,7 @@ private struct FlicdServerBench {
     }
 
     private mutating func send(_ octets: [UInt8], from client: FlicdServer.ClientID) throws(BrokenPromise) {
-        // Whoever is paused is not read.
+        // A paused client is not read.
         while listeners[client]?.isPaused == true {
             try promise("whoever is paused has a turn before him", timer.map { $0 <= now } ?? false)
             try wait(.zero)

@@ -22,7 +22,7 @@ private struct SourceBench {
     private var timer: Instant?
     private var isConnecting = false
     private var isConnected = false
-    /// What the flicd has heard of, and not ended in an input before.
+    /// The channels that the flicd knows, and that no earlier input has ended.
     private var channels: Set<UInt32> = []
     private var listeners: Set<UInt32> = []
     private var wizard: UInt32?

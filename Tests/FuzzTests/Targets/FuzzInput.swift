@@ -12,7 +12,7 @@ struct FuzzInput {
     /// Zero at the end.
     mutating func octet() -> UInt8 { (try? reader.uint8()) ?? 0 }
 
-    /// As many octets as the next one says, or as there are.
+    /// As many octets as the next octet says, or all that remain.
     mutating func chunk() -> [UInt8] {
         let count = min(Int(octet()), reader.remainingCount)
         return (try? reader.bytes(count)) ?? []

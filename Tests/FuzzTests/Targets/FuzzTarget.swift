@@ -3,7 +3,7 @@
 /// Every target promises not to trap and to come to an end; what else it promises is said with `promise`. The octets
 /// alone decide what happens: the same ones do the same, today and in a year.
 struct FuzzTarget: Sendable {
-    /// As `run` and the folders of the corpus call it.
+    /// The name for `run`, and of the folder in the corpus.
     let name: String
     let run: @Sendable (_ octets: [UInt8]) throws(BrokenPromise) -> Void
 

@@ -3,8 +3,8 @@ import ButtonModel
 import Bytes
 
 extension FuzzTarget {
-    /// A host and whatever a controller and its peers may send: every packet it sends is one, links come and go in
-    /// pairs, and nothing is sent when there is nobody to send to.
+    /// A host with arbitrary packets of a controller and its peers: every packet of the host is valid, each link that
+    /// ends has begun, and nothing is sent without a recipient.
     static let host = FuzzTarget(name: "host") { octets throws(BrokenPromise) in
         var input = FuzzInput(octets)
         var bench = try HostBench(isSetUp: input.octet() & 1 == 0)
@@ -92,7 +92,7 @@ private struct HostBench {
             try give(.perform(.startAdvertising(advertisement)))
         case 28: try give(.perform(.stopAdvertising))
         case 29: try ask(handle, &input)
-        // What the peer says on a channel of its own.
+        // A frame of the peer on a channel of its own.
         case 30: try give(.received(acl(handle, first: true, frame(channel: 0x40 + (step >> 5 & 3), input.chunk()))))
         default:
             let parameters = ConnectionParameters(

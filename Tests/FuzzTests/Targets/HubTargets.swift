@@ -18,7 +18,7 @@ extension FuzzTarget {
         }
     }
 
-    /// What comes from the broker: topic and payload, whatever they are.
+    /// Messages from the broker, with arbitrary topic and payload.
     static let mqtt = FuzzTarget(name: "mqtt") { octets throws(BrokenPromise) in
         var hub = hub
         var input = FuzzInput(octets)

@@ -3,7 +3,7 @@ import Hub
 import Rules
 
 extension FuzzTarget {
-    /// A recording that somebody sent: what can be read is run, whatever it says happened, and without a radio.
+    /// An arbitrary recording: all readable lines are replayed, without a radio.
     static let recording = FuzzTarget(name: "recording") { octets throws(BrokenPromise) in
         guard var hub = begun else { throw BrokenPromise(promise: "a header is read") }
         var now = Instant(nanoseconds: 0)

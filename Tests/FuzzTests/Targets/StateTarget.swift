@@ -8,8 +8,8 @@ import Rules
 @testable import Hub
 
 extension FuzzTarget {
-    /// What a state file or an import may say, carried through the daemon: the hub starts with it, its button is pressed,
-    /// everything is shown, and exported. The first octets are numbers, the rest is the state of rules as JSON.
+    /// Arbitrary contents of a state file or an import: the hub starts with them, its button is pressed, everything is
+    /// shown and exported. The first octets are numbers, the rest is the state of rules as JSON.
     static let state = FuzzTarget(name: "state") { octets throws(BrokenPromise) in
         var reader = ByteReader(octets)
         func number() -> Int64 { (try? reader.uint64()).map { Int64(bitPattern: $0) } ?? 0 }

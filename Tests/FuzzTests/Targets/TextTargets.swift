@@ -70,7 +70,7 @@ extension FuzzTarget {
         try promise("packets hold no more than there was", packets.reduce(0) { $0 + $1.count } <= stream.count)
     }
 
-    /// The same for lines, up to one that is too long.
+    /// Does the same for lines, up to the first that is too long.
     static let lines = FuzzTarget(name: "lines") { octets throws(BrokenPromise) in
         var input = FuzzInput(octets)
         let size = Int(input.octet()) + 1

@@ -3,10 +3,10 @@ import ButtonModel
 @testable import Flic
 
 extension FuzzTarget {
-    /// A host and a button, and somebody between them who drops, repeats, cuts and changes what they say: what they
-    /// agree on is the same on both sides, and no event comes twice or out of order.
+    /// A host and a button, with an attacker that drops, repeats, truncates and changes their packets: both sides agree
+    /// on the same keys, and no event comes twice or out of order.
     static let twoEnds = FuzzTarget(name: "two-ends") { octets throws(BrokenPromise) in
-        // As many inputs are about each of the three.
+        // The inputs are divided equally between the three models.
         let unused = [TwoEndsBench.flic2, TwoEndsBench.duo, TwoEndsBench.twist]
         var bench = TwoEndsBench(FuzzInput(octets), unused[octets.count % unused.count])
         try bench.run()
@@ -16,7 +16,7 @@ extension FuzzTarget {
 private struct TwoEndsBench {
     private static let rootSeed = [UInt8](repeating: 0x42, count: 32)
     private static let address = BluetoothAddress(rawValue: 0x80E4_DA00_0007)
-    /// Of one run; a longer script is cut.
+    /// The limit for one run; a longer script is cut off.
     private static let maximumDeliveries = 200
     /// Its certificate takes longer to make than a run does.
     static let flic2 = button(.flic2)

@@ -1,4 +1,4 @@
-"""Everything that has to hold, in order."""
+"""All points, in order."""
 from points import discovery, gestures, commands, duo, twist, dimming, naming, outages, neighbours, restart, removal
 from points.point import POINTS
 

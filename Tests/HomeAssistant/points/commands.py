@@ -1,4 +1,4 @@
-"""What is set in Home Assistant is done by tryckd, which says so: no entity is optimistic."""
+"""Settings in Home Assistant are carried out and confirmed by tryckd: no entity is optimistic."""
 import asyncio
 
 from house import KITCHEN, Button, House
@@ -70,7 +70,7 @@ async def install(house: House, button: Button) -> None:
 @point('the restart button starts tryckd anew')
 async def restart(house: House) -> None:
     entity = await house.bridge_entity('restart')
-    # It is taken a minute after the start at the earliest.
+    # A restart is accepted at the earliest a minute after the start.
     for _ in range(30):
         mark = house.heard.tape.mark
         await house.home.call('button.press', entity)

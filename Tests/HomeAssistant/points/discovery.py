@@ -1,4 +1,4 @@
-"""Announced once, taken without a word."""
+"""Discovery of the bridge and the button, without warnings."""
 import automations
 from house import KITCHEN, Button, House
 from points.point import point
@@ -44,7 +44,7 @@ async def button(house: House) -> None:
 
 
 async def complete(house: House, button: Button, enabled: set[str], disabled: set[str]) -> None:
-    """It has just these entities, and all that can be known of it is."""
+    """The device has exactly these entities, and all of them have states."""
     entities = await house.entities(button)
     equal({key for key, entry in entities.items() if not entry['disabled_by']}, enabled, 'entities')
     equal({key for key, entry in entities.items() if entry['disabled_by']}, disabled, 'disabled entities')
@@ -52,13 +52,13 @@ async def complete(house: House, button: Button, enabled: set[str], disabled: se
     pressed = {'event', 'event_small'}
     for key in enabled - pressed - {'last_seen'}:
         await house.home.until_known(entities[key]['entity_id'])
-    # Until Home Assistant listens.
+    # Wait until Home Assistant has subscribed.
     for key in enabled & pressed:
         await house.home.until_state(entities[key]['entity_id'], 'unknown')
 
 
 async def names(house: House, button: Button, expected: dict[str, tuple[str, str]]) -> None:
-    """By component, the entity's id and what people read after the name of the device."""
+    """By component, the id of each entity and its displayed name without the name of the device."""
     entities = await house.entities(button)
     equal(
         {key: (entities[key]['entity_id'], entities[key]['original_name']) for key in expected}, expected, 'names')

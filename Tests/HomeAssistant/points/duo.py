@@ -1,4 +1,4 @@
-"""A Duo: two buttons that know swipes, and being turned while they are down."""
+"""A Duo: two buttons with swipes and turns."""
 import automations
 from broker import Message
 from home_assistant import label
@@ -17,14 +17,14 @@ NAMES = {
     'position_big': ('number.sofa_dial_position_big_button', 'Dial position, big button'),
     'position_small': ('number.sofa_dial_position_small_button', 'Dial position, small button'),
 }
-# What a trigger calls it, its event entity, and how it is pressed.
+# The name in triggers, the event entity, and the press for each part.
 PARTS = {'big': ('First', 'event.sofa_big_button', ''), 'small': ('Second', 'event.sofa_small_button', 'small_')}
-# What is pressed, what it is for an event entity, and what for a device trigger.
+# The press, the event type of the entity, and the type of the device trigger.
 PRESSES = {
     'click': {'click': 'pressed'},
     'double_click': {'double_click': 'double clicked'},
     'hold': {'hold': 'continuously pressed', 'hold_release': 'released after long press'},
-    # What is turned is no click.
+    # A press that is turned is not a click.
     'held_turn_20': {'rotate_clockwise': 'turned clockwise'},
     'held_turn_-5': {'rotate_counter_clockwise': 'turned counter-clockwise'},
     'swipe_left': {'swipe_left': 'swiped left'},
@@ -58,7 +58,7 @@ async def duo(house: House) -> None:
 
 
 async def plays(house: House, part: str, press: str) -> list[Message]:
-    """An event and a trigger of that part for each word."""
+    """Each gesture causes an event and a device trigger of the part."""
     which, entity, prefix = PARTS[part]
     words = PRESSES[press]
     runs = [run for word, what in words.items() for run in (f'"{which} button" {what}', f'{entity} {word}')]

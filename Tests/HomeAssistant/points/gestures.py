@@ -1,4 +1,4 @@
-"""A gesture is one change of state, one device trigger, one branch of the blueprint."""
+"""Each gesture causes one change of state, one device trigger, and one branch of the blueprint."""
 from collections.abc import Sequence
 
 import automations
@@ -14,7 +14,7 @@ ATTRIBUTES = {'event_type', 'id', 'name', 'seq', 'ts', 'queued', 'age_ms', 'pres
 async def gesture(
     house: House, press: str, words: list[str], *runs: str, button: Button = KITCHEN, parts: Sequence[str] = ()
 ) -> list[Message]:
-    """A press that makes these events, the last of which ends it."""
+    """A press that causes these events; it ends with the last one."""
     topic, component = ('small/event', 'event_small') if 'small' in parts else ('event', 'event')
     home, mark, heard = house.home, house.home.events.mark, house.heard.tape.mark
     await house.pressed(press, words[-1], runs, button, topic)

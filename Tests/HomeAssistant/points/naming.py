@@ -1,4 +1,4 @@
-"""A name is no identity."""
+"""Renaming a button changes no id."""
 from house import KITCHEN, House
 from points.point import point
 from tape import equal

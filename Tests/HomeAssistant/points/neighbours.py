@@ -47,7 +47,7 @@ async def hidden(house: House) -> None:
         'config/device_registry/remove_config_entry', device_id=device['id'],
         config_entry_id=device['config_entries'][0])
     await house.heard.wait(CONFIG, since=mark, payload='')
-    # Home Assistant clears it once for every component.
+    # Home Assistant clears the config topic once for each component.
     await house.settled()
     equal(await house.home.devices(f'annex_{OTHER}'), [], 'devices')
 

@@ -1,4 +1,4 @@
-"""What breaks comes back, and nothing of it is taken for a press."""
+"""Outages end without a repeated or false press."""
 import signal
 from collections import Counter
 
@@ -20,7 +20,7 @@ async def is_back(house: House, within: float) -> None:
 
 
 def dials(house: House) -> dict[str, str]:
-    """Where they stand."""
+    """The positions of the dials."""
     return {name: state['state'] for name, state in house.home.states.items() if name.startswith('number.')}
 
 

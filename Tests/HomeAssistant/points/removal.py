@@ -1,4 +1,4 @@
-"""Removed is removed."""
+"""Removing a button removes its device."""
 from broker import retained
 from house import DESK, KITCHEN, SOFA, House
 from points.point import point
@@ -6,7 +6,7 @@ from tape import Failure, equal
 
 EXPECTED = (
     'Disconnected from MQTT server', 'Error returned from MQTT server: The connection was lost.',
-    # Each entity that Home Assistant removes clears the config topic once more, which it hears itself.
+    # Home Assistant clears the config topic again for each removed entity, and receives these messages itself.
     'No device components to cleanup',
 )
 

@@ -1,4 +1,4 @@
-"""Home Assistant itself starts anew."""
+"""Home Assistant restarts."""
 import signal
 
 from house import House
@@ -10,7 +10,7 @@ from tape import equal
 @point('Home Assistant restarted: everything is back from what is retained, and no automation ran')
 async def home(house: House) -> None:
     mark, before, positions = house.heard.tape.mark, (await house.entities()).keys(), dials(house)
-    # It says nothing now, whatever it is told.
+    # The stopped process does not answer.
     house.bridge.send(signal.SIGSTOP)
     try:
         await house.home.restart()

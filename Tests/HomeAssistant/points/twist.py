@@ -26,7 +26,7 @@ COUNTER_CLOCKWISE = {'rotate_counter_clockwise': '"Dial" turned counter-clockwis
 HELD = {'hold': '"First button" continuously pressed', 'hold_release': '"First button" released after long press'}
 TWICE = {'double_click': '"First button" double clicked'}
 
-# A dial that a rule waits for when the button is announced first has an entity that nobody has to enable.
+# If a rule uses a dial when the button is first announced, the entity of the dial is enabled.
 RULES = f"""\
 version: 1
 buttons:
@@ -42,7 +42,7 @@ rules:
 async def does(
     house: House, press: str, *words: dict[str, str], parts: Sequence[str] = (), also: Sequence[str] = ()
 ) -> list[Message]:
-    """An event and a trigger for each of the words."""
+    """Each event type causes an event and a device trigger."""
     told = {word: what for each in words for word, what in each.items()}
     runs = [run for word, what in told.items() for run in (what, f'{EVENT} {word}')]
     return await gesture(house, press, list(told), *runs, *also, button=DESK, parts=parts)

@@ -11,7 +11,7 @@ import TestSupport
 /// Every press is held for a time of its own: in units of `unit`, the remainder by `codeCount` is its code, by which
 /// rules are chosen. 24 presses of a button in a row have 24 codes.
 final class AirButton {
-    /// What is known of a press when the button is let go.
+    /// The facts about a press at its release.
     struct Press {
         var identity: Ledger.Press
         var code: Int
@@ -22,11 +22,11 @@ final class AirButton {
     }
 
     struct Delivery {
-        /// Of what is sent as it happens, zero.
+        /// The age; zero for events that are sent as they happen.
         var age: Duration
         /// No stored press came after it.
         var isLast = true
-        /// Of the daemon.
+        /// The life of the daemon in which the press happened.
         var life: Int
     }
 
@@ -44,7 +44,7 @@ final class AirButton {
     private var isLinked = false
     private var hasLostLink = false
     private(set) var isPaired = false
-    /// Of the daemon, for the presses.
+    /// The present life of the daemon, which is noted in presses.
     var life = 0
     var isResting = true
 
@@ -151,7 +151,8 @@ final class AirButton {
         }
         guard hasLostLink else { return }
         hasLostLink = false
-        // The virtual controllers tell of it as if somebody had wanted it. Nobody has: the button looks for its host.
+        // The virtual controllers report this as a requested disconnection. It is not one, so the button advertises
+        // again.
         button.plan.disconnected(lookingFor: nil, advertisesAgain: true, at: now)
         try advance(.timerFired, at: now)
     }

@@ -4,11 +4,11 @@
 /// when it was too old for its rule by the time it came. A run may be so reported although all its marks are there: the
 /// process died between the last of them and the record that it was the last, or the broker before it said that it has it.
 struct Ledger {
-    /// As a button counts it: nothing else tells two presses apart for good.
+    /// A press, identified by the event counter of its button.
     struct Press: Hashable, Comparable, CustomStringConvertible {
         var button: String
         var bootID: UInt32
-        /// Of the release.
+        /// The counter of the release.
         var counter: UInt32
 
         static func < (left: Press, right: Press) -> Bool {
@@ -26,12 +26,12 @@ struct Ledger {
     }
 
     enum Fault: Hashable {
-        /// Its marks are not all there, and nobody says why.
+        /// Some marks of the press are missing without a report.
         case lost
         case markedTwice(step: Int)
-        /// As two runs.
+        /// The press was reported as interrupted by two runs.
         case interruptedTwice
-        /// It came too old each time, and its rule has run.
+        /// The press was too old each time, but its rule has run.
         case stale
         /// Seen, and never pressed.
         case invented
@@ -94,7 +94,7 @@ struct Ledger {
             .map { Fault.markedTwice(step: $0.key) }
         if entry.runs.count > 1 { faults.append(.interruptedTwice) }
         if !entry.marks.isEmpty, entry.ages == [.tooOld] { faults.append(.stale) }
-        // What was too old has no marks at all; a run that began is cut off or ends.
+        // A press that was too old has no marks at all; a run that began is interrupted or ends.
         let isJudged = entry.marks.isEmpty && entry.mayHaveBeenTooOld
         if !entry.isHandled, !entry.isReported, !isJudged { faults.append(.lost) }
         return faults

@@ -12,7 +12,7 @@ struct Numbering {
         toldOf[button, default: []].append(numbers)
     }
 
-    /// Of all buttons, up to the highest number there was of each.
+    /// The number of messages of all buttons, up to the highest number of each.
     var total: Int { buttons.reduce(0) { $0 + Int(highest(of: $1)) } }
 
     var seenTwice: [String] {

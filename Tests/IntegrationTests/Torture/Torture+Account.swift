@@ -1,7 +1,7 @@
 import Foundation
 import JSON
 
-// What was seen, brought home to the presses.
+// Assigns the observations to the presses.
 extension Torture {
     func account() -> Ledger {
         var ledger = Ledger()
@@ -70,7 +70,7 @@ extension Torture {
 
     private func unknown(_ text: String) -> Ledger.Press { Ledger.Press(button: text, bootID: 0, counter: 0) }
 
-    /// What was seen of the numbered messages about gestures and single steps, and what was told of them.
+    /// The numbered messages about gestures and single steps that were seen, and those that were reported.
     var numbering: Numbering {
         var numbering = Numbering()
         for line in messages.lines where line.hasPrefix("tryck/") {

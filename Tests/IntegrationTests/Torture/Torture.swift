@@ -51,7 +51,7 @@ final class Torture {
     private(set) var lives: [Life] = []
     /// Their lines tell of every message that they took.
     private(set) var brokers: [Program]
-    /// Of the broker, in this life of the daemon.
+    /// The number of outages of the broker in this life of the daemon.
     private var outages = 0
     private var random: SeededGenerator
     private let start = ContinuousClock.now
@@ -111,7 +111,7 @@ final class Torture {
 
     // MARK: Lives
 
-    /// One life of the daemon, to its end.
+    /// Runs the daemon once, until its end.
     func live() throws {
         if lives.last?.endedAt == nil { try kill() }
         let plan = Plan.random(using: &random)
@@ -142,10 +142,10 @@ final class Torture {
         brokers.append(try Self.broker(workshop))
     }
 
-    /// Somebody listens to this broker: what a new daemon has to report of an old one, it says once.
+    /// Whether a client has subscribed to this broker, because a new daemon reports interrupted presses only once.
     private var hasObserver: Bool { messages.lines.count { $0.contains("received SUBACK") } >= brokers.count }
 
-    /// Of this daemon to the broker.
+    /// The number of connections of this daemon to the broker.
     private var connections: Int { lives.last?.daemon.lines.count { $0.contains("connected to mqtt") } ?? 0 }
 
     private static func broker(_ workshop: Workshop) throws -> Program {
@@ -159,7 +159,7 @@ final class Torture {
         if try run(for: .seconds(3), until: { livePresses > seen }) { try run(for: delay) }
     }
 
-    /// Those that the daemon heard of as they happened.
+    /// The presses that the daemon received as they happened.
     private var livePresses: Int {
         buttons.reduce(0) { sum, button in sum + button.presses.count { $0.deliveries.first?.age == .zero } }
     }
@@ -185,7 +185,7 @@ final class Torture {
 
     private func end(_ program: Program) throws {
         Foundation.kill(program.processIdentifier, SIGKILL)
-        // What it has of files, ports and locks is free when the kernel says so.
+        // Its files, ports and locks are free when the kernel reports its end.
         var information = siginfo_t()
         waitid(P_PID, id_t(program.processIdentifier), &information, WEXITED | WNOWAIT)
     }
@@ -199,12 +199,12 @@ final class Torture {
             try begin(nil)
         }
         _ = try run(for: .seconds(60)) {
-            // One that has given up its search is woken by a press.
+            // A button that has stopped advertising is woken by a press.
             for button in buttons { button.isResting = button.hasSession }
             return buttons.allSatisfy { $0.hasSession && $0.isDrained && !$0.isDown }
         }
         press(false)
-        // What waits in a rule ends, and messages arrive.
+        // Waits for the runs of rules to end, and for their messages.
         var lookAt = now
         _ = try run(for: .seconds(30)) {
             guard now >= lookAt else { return false }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the rules of `Torture` do with a press, by its code.
+/// The rules of `Torture`, which act on the code of a press.
 enum TortureRules {
     enum Kind: Int, CaseIterable {
         /// A message.

@@ -68,7 +68,7 @@ struct device_info {
     uint32_t statistics[10];
 };
 
-// The function of the C library that one of ours stands in front of.
+// The function of the C library that a function of this file replaces.
 #define REAL(function)                                                       \
     ({                                                                       \
         static __typeof__(&function) real;                                   \
@@ -79,7 +79,7 @@ struct device_info {
 
 enum { descriptor_limit = 4096 };
 
-// Our end of each pair, plus one; 0 where a descriptor is not ours.
+// This end of each pair, plus one; 0 if the descriptor is not one of the shim.
 static int other_end[descriptor_limit];
 static atomic_bool is_held;
 
@@ -88,7 +88,7 @@ struct adapter {
     int error;
 };
 
-// False where there is none.
+// Returns false if there is no adapter.
 static bool find_adapter(struct adapter *adapter)
 {
     const char *path = getenv("HCI_SHIM_STATE");
@@ -267,7 +267,7 @@ int bind(int descriptor, const struct sockaddr *address, socklen_t length)
 
     if (!is_ours(descriptor) || length < sizeof *wanted || wanted->family != af_bluetooth)
         return REAL(bind)(descriptor, address, length);
-    if (wanted->channel != channel_user) // raw, monitor, control: accepted, and nothing comes
+    if (wanted->channel != channel_user) // raw, monitor, control: accepted, but no packets arrive
         return 0;
     if (!find_adapter(&adapter) || wanted->device != adapter.index || endpoint == NULL) {
         errno = ENODEV;

@@ -1,4 +1,4 @@
-"""Everything that has to hold, in order."""
+"""All points, in order."""
 from points import installed, paired, faults, rebooted, upgraded
 from points.point import POINTS
 

@@ -1,4 +1,4 @@
-"""What breaks is noticed, and comes back.
+"""Faults are reported, and Tryck recovers.
 
 A button that has lost its link says nothing until it is pressed; one that was let go advertises at once.
 """

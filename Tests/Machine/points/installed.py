@@ -1,4 +1,4 @@
-"""apt installs it, and it runs."""
+"""apt installs the package, and the service runs."""
 import re
 import time
 

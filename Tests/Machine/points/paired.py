@@ -1,9 +1,9 @@
-"""It is told of the button, and does what is asked of it, within what its unit allows."""
+"""The service with a paired button and rules, within the limits of its unit."""
 from box import SERIAL, Box, equal
 from points.point import point
 from program import Failure
 
-# $PORT is the web server's. What programs find out goes to the state directory, where they may write.
+# $PORT is the port of the web server. The programs write their results into the state directory.
 RULES = f"""\
 version: 1
 buttons: {{kitchen: {SERIAL}}}
@@ -30,7 +30,7 @@ def configured(box: Box) -> None:
         tryck check && systemctl restart tryck""")
     box.journal_until('broker.test', mark)
     box.well()
-    # Everybody should know that it accepts buttons that are none.
+    # The log must warn that simulated buttons are trusted.
     warnings = box.journal(mark, '--priority', 'warning')
     if len(warnings) != 1 or box.button.trust_root[:16] not in warnings[0]:
         raise Failure(f'its warnings: {warnings}')
@@ -67,7 +67,7 @@ def rules(box: Box) -> None:
 
 
 def explore(box: Box) -> dict[str, str]:
-    """What a program that a rule starts may do."""
+    """The permissions of programs that rules start."""
     box.machine.do("""
         rm -f /var/lib/tryck/explored*
         echo hello >/home/alice/hello && chmod 755 /home/alice
@@ -128,7 +128,7 @@ def programs(box: Box) -> None:
 
 
 def commands(example: str, box: Box) -> str:
-    """Those that stand in an example, without sudo, which the machine does not have."""
+    """The commands in an example file, without sudo, which the machine does not have."""
     file = f'/usr/share/doc/tryck/examples/{example}'
     found = [line.strip('# ') for line in box.machine.do(f'grep "^#   sudo " {file}').splitlines()]
     return 'set -e\n' + '\n'.join(found).replace('sudo ', '')

@@ -1,4 +1,4 @@
-"""What a point is."""
+"""The definition of a point."""
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ class Point:
     check: Check
 
 
-# In the order they are written in, which is the order of the story.
+# The points in the order in which they are written, which is the order in which they run.
 POINTS: list[Point] = []
 
 

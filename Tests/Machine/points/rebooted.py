@@ -1,4 +1,4 @@
-"""The machine itself starts anew."""
+"""The machine reboots."""
 from box import Box, equal
 from points.point import point
 

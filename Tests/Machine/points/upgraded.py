@@ -1,4 +1,4 @@
-"""A newer package, and no package."""
+"""Upgrade, removal and purge of the package."""
 from box import Box, equal
 from points.point import point
 from program import Failure

@@ -36,7 +36,7 @@ struct JSONSchema: Sendable {
     /// The first thing that is wrong, with its place; `nil` if all is well.
     func fault(in value: JSONValue) -> String? { fault(in: value, root, at: "", depth: 0) }
 
-    /// The same for one definition.
+    /// Validates a value against a definition.
     func fault(in value: JSONValue, definition: String) -> String? {
         definitions[definition].map { fault(in: value, $0, at: "", depth: 0) } ?? "no definition \(definition)"
     }

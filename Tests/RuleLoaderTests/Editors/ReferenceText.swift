@@ -12,7 +12,7 @@ struct ReferenceText {
         case open(String)
     }
 
-    /// The page with its parts made anew.
+    /// The page with its generated parts replaced.
     static func filled(_ page: String) throws -> String {
         var lines: [Substring] = []
         var part: Substring?
@@ -80,7 +80,7 @@ struct ReferenceText {
             })
     }
 
-    /// As YAML, on one line.
+    /// The value as YAML, on one line.
     private static func text(_ value: JSONValue) -> String {
         switch value {
         case .string(let text): text

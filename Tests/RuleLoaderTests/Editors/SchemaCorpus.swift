@@ -30,7 +30,7 @@ struct SchemaCorpus {
 
     static func load(_ file: SourceFile) -> Loaded<RuleSet> { RuleLoader.rules(file, in: environment) }
 
-    /// As an editor reads the file; `nil` when it is no YAML, or nothing.
+    /// The file as an editor reads it; `nil` if it is empty or not YAML.
     static func json(_ file: SourceFile) -> JSONValue? {
         Document(file, in: environment).root.map(JSONValue.init(editing:))
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Rules
 
-/// One run and its world as a state machine for `Transcript`.
+/// A run and its world as a state machine for `Transcript`.
 struct RunInWorld: StateMachine {
     enum Input {
         case begin

@@ -50,7 +50,7 @@ struct RunSetTests {
 
 @Suite("Cycles")
 struct RunCycleTests {
-    /// What a run of rule 0 logs that begins in `world`, which it changes.
+    /// The log lines of a run of rule 0 that begins in `world`, which the run changes.
     private func said(_ set: RuleSet, in world: inout World, at now: Instant) -> [String] {
         var run = Run(RunKit.id, rule: 0, RunKit.occurrence, isDryRun: false, in: world, at: now)
         var effects: [RuleEngine.Effect] = []

@@ -3,7 +3,7 @@ import Hub
 import JSON
 import Simulator
 
-/// One thing that happens to a house, good or bad.
+/// An event in a house, good or bad.
 enum Misfortune: Hashable, Sendable {
     case press(String, SimulatedPress)
     /// A press of a small button, a swipe, a turn.
@@ -16,7 +16,7 @@ enum Misfortune: Hashable, Sendable {
 
     case unplug
     case adapter(ControllerFault)
-    /// It cannot be opened.
+    /// The adapter cannot be opened.
     case adapterIsAway(Bool)
 
     case loseBroker
@@ -26,7 +26,7 @@ enum Misfortune: Hashable, Sendable {
     case retain(String, on: String)
 
     case diskIsFull(Bool)
-    /// Where records go while it is.
+    /// The place of records while the disk is full.
     case refuge(RecordRefuge)
     case syncsAreSlow(Bool)
     case finishSyncs(Bool)

@@ -6,9 +6,9 @@ import Rules
 
 /// Everything that leaves the house, searched for what must not.
 struct Secrecy {
-    /// What anybody may see.
+    /// Octets that are public.
     private var shown: [UInt8] = []
-    /// Where the rules themselves put a secret, and where keys must not be all the same.
+    /// Octets of places where rules put a secret, but where keys must not be.
     private var sent: [UInt8] = []
 
     mutating func see(_ effect: Hub.Effect) {
@@ -25,7 +25,7 @@ struct Secrecy {
             sent += request.body
         case .respond(_, let line): shown += line.encoded()
         case .tell(_, let line):
-            // What was published there is in it by the rule's own wish.
+            // A rule publishes a secret to this topic on purpose.
             if line["topic"] == "did/kitchen_vault" { sent += line.encoded() } else { shown += line.encoded() }
         case .log(_, let sentence), .status(let sentence): shown += sentence.utf8
         case .writeMetrics(let text): shown += text
@@ -41,7 +41,7 @@ struct Secrecy {
 
     mutating func see(recorded line: [UInt8]) { shown += line }
 
-    /// What was found, by what it is.
+    /// The leaked keys and secrets, with their kinds.
     func findings(keys: [[UInt8]], secrets: [String]) -> [String] {
         var findings: [String] = []
         let (shown, sent) = (Self.text(shown), Self.text(sent))
@@ -81,7 +81,7 @@ struct Secrecy {
         strstr(text, Self.text(part)) != nil
     }
 
-    /// As the C library searches it: a zero octet is a one.
+    /// A text for the search functions of the C library: zero octets are replaced by ones.
     private static func text(_ octets: [UInt8]) -> [CChar] {
         var octets = octets + [0]
         octets.withUnsafeMutableBufferPointer { buffer in

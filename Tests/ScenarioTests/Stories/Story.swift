@@ -5,7 +5,7 @@ import JSON
 import Simulator
 import TestSupport
 
-/// What happens to a house, and when: made of a seed, the same each time.
+/// The events of a house and their times, generated from a seed.
 struct Story: Hashable, Sendable {
     struct Happening: Hashable, Sendable {
         /// Since the buttons were paired.
@@ -16,7 +16,7 @@ struct Story: Hashable, Sendable {
     var seed: UInt64
     var happenings: [Happening]
 
-    /// What adapters make in stories: as many links as there are buttons and more, or fewer.
+    /// The link capacities of adapters in stories: at least one for each button, or fewer.
     static let linkCounts = [8, 2, 3, 4]
     /// Every third house has an adapter with few links.
     var links: Int { seed % 3 == 0 ? Self.linkCounts[1 + Int(seed / 3 % 3)] : Self.linkCounts[0] }
@@ -54,7 +54,7 @@ struct Story: Hashable, Sendable {
                 happenings.append(Happening(at: now, misfortune: Misfortune(kind, &random)))
             }
         }
-        // What is part of a long hold goes on amid what comes later.
+        // The events of a long hold are interleaved with later ones.
         happenings.sort { $0.at < $1.at }
     }
 
@@ -94,7 +94,7 @@ struct Story: Hashable, Sendable {
 }
 
 extension Story: CustomStringConvertible {
-    /// One line for each thing that happens.
+    /// A line for each event.
     var description: String {
         "story \(seed), \(links) links:\n"
             + happenings.map { "  \($0.at.milliseconds) ms: \($0.misfortune)" }.joined(separator: "\n")
@@ -115,7 +115,7 @@ extension Misfortune {
         .click, .click, .click, .doubleClick, .hold, .hold, .down, .up,
     ]
 
-    /// What only a Duo and a Twist can be done to.
+    /// Movements that only a Duo and a Twist recognise.
     private static func movement(of button: String, _ random: inout SeededGenerator) -> SimulatedWorld.Input {
         let part: ButtonPart = button == "sofa" && Bool.random(using: &random) ? .small : .big
         let hundredths = Int.random(in: -40...40, using: &random)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A story in which a promise was broken")
 struct StoryReplayTests {
-    /// Nobody promised that; no story can know.
+    /// A topic about which no promise is made, so that stories do not check it.
     private static let topic = "did/hall_repeat"
 
     @Test("it is told as short as it can be, and tryck replay plays its recording")

@@ -1,7 +1,7 @@
 import Diagnostics
 import RuleLoader
 
-/// What a reload finds.
+/// The rules that a reload finds.
 enum StoryRules: String, CaseIterable, Hashable, Sendable {
     case usual
     /// Some rules are others, some are gone.
@@ -59,7 +59,7 @@ enum StoryRules: String, CaseIterable, Hashable, Sendable {
 
     static func hasSubtopic(_ rule: String) -> Bool { ["kitchen_double", "porch_hold"].contains(rule) }
 
-    /// What no text that leaves the house may have, but for the places the rules put it in.
+    /// Secrets that must appear only in the places where rules put them.
     static let secrets = ["correct horse battery", "b3arer-t0ken"]
 
     private static let written = HouseRules(text, secrets: secretsFile)

@@ -57,7 +57,7 @@ struct StoryRun {
         mend()
         house.wait(Self.recovery)
         witness.see(&house)
-        // What a button was told to do wrong once, and what it keeps, comes with this.
+        // These presses trigger the remaining faults, and deliver stored events.
         for button in Story.buttons { house.press(button.name, .click) }
         house.wait(Self.afterShocks)
         witness.see(&house)
@@ -104,7 +104,7 @@ struct StoryRun {
         house.ask(#"{"request":"button/options","data":{"id":"80e4da000001","options":{"trigger_mode":"auto"}}}"#)
     }
 
-    /// One press, one message.
+    /// Presses the button, and expects exactly one message.
     private mutating func expectPressed(_ button: SimulatedButtonDescription) {
         house.forgetWhatHappened()
         house.press(button.name, .click)
@@ -144,7 +144,7 @@ struct StoryRun {
         }
     }
 
-    /// What others say is heard, too.
+    /// Expects that messages of other clients are received.
     private mutating func expectHeard() {
         house.forgetWhatHappened()
         house.say("2", on: "home/guests")
@@ -165,7 +165,7 @@ struct StoryRun {
 
     // MARK: When a promise was broken
 
-    /// The same without all that is not needed for this promise to be broken.
+    /// The shortest story that still breaks this promise.
     func shortened(for promise: String) -> StoryRun {
         var shortest = self
         var place = story.happenings.count - 1

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Houses in which everything goes wrong")
 struct StoryTests {
-    /// Those of every run; `TRYCK_SEEDS` says how many instead, and `TRYCK_SEED` where they begin.
+    /// The seeds of every run. `TRYCK_SEEDS` sets their number, and `TRYCK_SEED` the first one.
     private static let seeds: [UInt64] = {
         let count = number("TRYCK_SEEDS") ?? 200
         let first = number("TRYCK_SEED") ?? 1
@@ -30,7 +30,7 @@ struct StoryTests {
         for seed in seeds {
             let told = StoryRun(Story(seed: seed))
             guard let problem = told.problems.first else { continue }
-            // One in a handful shows what is wrong; the others may well be the same.
+            // Only the first failure is shortened, because the others may have the same cause.
             let shown = isFirst ? told.shortened(for: problem.promise) : told
             isFirst = false
             Issue.record("\(shown.problems[0])\n\(shown.story)\n\(shown.saveRecording())")

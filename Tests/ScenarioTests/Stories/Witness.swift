@@ -19,7 +19,7 @@ struct Witness {
         var description: String { "\(promise) at \(at): \(sentence)" }
     }
 
-    /// What counts for itself: a button, and a Duo's small one apart.
+    /// A part with a count of its own: a button, or the small button of a Duo.
     fileprivate struct Part: Hashable {
         var button: ButtonID
         var isSmall = false
@@ -34,15 +34,15 @@ struct Witness {
         var deliveries = 0
         /// The button itself does not have it any more, for want of room or because it was rebooted.
         var isGone = false
-        /// What was recorded of it is not any more.
+        /// Whether the record of the press has been lost.
         var isLost = false
         /// The process died between the record and what was to be said of it.
         var isCutOff = false
     }
 
-    /// As far as a time in milliseconds and the ticks of a button's clock can differ.
+    /// The largest difference between a time in milliseconds and the ticks of a button's clock.
     private static let tolerance = Duration.milliseconds(250)
-    /// What was longer on its way than a second counts as stored.
+    /// The delay from which a press counts as stored.
     private static let longestSilence = Duration.milliseconds(1250)
     /// From a finger's last movement to the gesture that it makes, for those that are decided last.
     static let gestureTime = Duration.milliseconds(1600)
@@ -50,7 +50,7 @@ struct Witness {
     private static let longestTurn = Duration.seconds(10)
 
     private(set) var problems: [Problem] = []
-    /// What must not be published: for a test of the witness.
+    /// A topic that must not be published, for a test of the witness.
     var forbiddenTopic: String?
     private var presses: [Part: [Press]] = [:]
     var secrecy = Secrecy()
@@ -69,7 +69,7 @@ struct Witness {
     private var interruptedRules: [String] = []
     /// Holds that were told, and whose ends were not.
     private var openHolds: Set<Part> = []
-    /// The same as the latest records of trains have it.
+    /// The same, according to the latest records of press trains.
     private var recordedHolds: [ButtonID: Set<Part>] = [:]
     /// Holds that were published as gestures, and whose ends were not told.
     private var publishedHolds: Set<Part> = []
@@ -182,7 +182,7 @@ struct Witness {
     }
 
     private static func covers(_ cursor: EventCursor, _ press: Press, of part: Part) -> Bool {
-        // What happened before a reboot is over.
+        // Presses before a reboot of the button are over.
         cursor.bootID != press.bootID || part.count(in: cursor) >= press.counter
     }
 
@@ -258,7 +258,7 @@ struct Witness {
         pressCounts[button] = pressCount
     }
 
-    /// Of everything recorded by now there has been a line.
+    /// Expects a line for every press that has been recorded.
     private mutating func expectTold() {
         for (part, places) in untold {
             let forgotten = places.count { presses[part]?[$0].isGone == false }
@@ -313,7 +313,7 @@ struct Witness {
             let count = event == "double_click" ? 2 : event == "hold_release" ? 0 : Int(event.dropFirst(7)) ?? 1
             gestures[part, default: (0, 0, 0)].lines += 1
             gestures[part, default: (0, 0, 0)].presses += count
-            // Of a press whose beginning is gone the button tells the end.
+            // A button also reports the end of a press whose beginning is lost.
             let cutOff = presses[part, default: []].count { $0.isCutOff || $0.isGone }
             let most = toldPresses[part, default: 0] + cutOff + returns * 8
             if gestures[part, default: (0, 0, 0)].presses > most {
@@ -333,7 +333,7 @@ struct Witness {
         }
     }
 
-    /// A turn is kept by nobody: it may be lost, and never comes twice.
+    /// Turns are not stored: a turn may be lost, but never comes twice.
     private mutating func turnTold(_ button: ButtonID, _ line: JSONValue) {
         let part = Part(button: button, isSmall: line["part"] == "small")
         gestures[part, default: (0, 0, 0)].lines += 1
@@ -476,7 +476,7 @@ struct Witness {
     }
 }
 
-/// What a button knows of the events of one of its parts.
+/// The counts that a button keeps for the events of a part.
 private struct PartMemory {
     var bootID, eventCount, acknowledged: UInt32
     var stored: [UInt32]

@@ -1,8 +1,8 @@
 #!/bin/sh
-# What the add-on starts: makes a configuration of its options and of what the Supervisor knows about the broker, and
-# becomes tryckd. A tryck.yaml among the add-on's files is taken instead, as it is.
+# The start script of the add-on: writes a configuration from the options and from the Supervisor's data about the broker,
+# and runs tryckd. If the add-on's files have a tryck.yaml, that file is used instead.
 #
-# The variables are for a test: on a Home Assistant none of them but the token is set.
+# The variables are for a test. On Home Assistant, only the token is set.
 set -eu
 data=${TRYCK_ADDON_DATA:-/data}
 files=${TRYCK_ADDON_FILES:-/config}
@@ -13,7 +13,7 @@ say() { printf '%s\n' "$*" >&2; }
 
 option() { jq -r --arg name "$1" '.[$name] // ""' "$data/options.json"; }
 
-# What the Mosquitto add-on told the Supervisor; fails where there is none. The token is no argument, which others could see.
+# Prints the data of the Mosquitto add-on; fails without that add-on. The token is not an argument, because arguments are public.
 service() {
     printf 'header = "Authorization: Bearer %s"\n' "${SUPERVISOR_TOKEN-}" \
         | curl -fsS --max-time 20 --config - "$supervisor/services/mqtt"
@@ -25,11 +25,11 @@ mkdir -p "$state"
 if [ ! -e "$files/rules/home.yaml" ]; then
     mkdir -p "$files/rules"
     cp "$examples/home.yaml" "$files/rules/home.yaml"
-    say "Rules to begin with are in rules/home.yaml of this add-on's files."
+    say "Example rules are in rules/home.yaml of this add-on's files."
 fi
 
 if [ -e "$files/tryck.yaml" ]; then
-    say "The options do not count: there is a tryck.yaml among this add-on's files."
+    say "The options are ignored, because this add-on's files have a tryck.yaml."
     exec tryckd --config "$files/tryck.yaml" --state-directory "$state"
 fi
 
@@ -42,11 +42,11 @@ elif found=$(service 2>/dev/null); then
         | with_entries(select(.value != null and .value != ""))')
 else
     say "There is no MQTT broker: install the Mosquitto broker add-on, or name another in this add-on's configuration."
-    say "Until then rules only start programs and call web hooks."
+    say "Until then, rules can only start programs and call web hooks."
     broker='{"broker": "none"}'
 fi
 
-# JSON is YAML, and jq quotes whatever somebody types. The password is no argument here either.
+# JSON is valid YAML, and jq quotes all values. The password is not an argument, because arguments are public.
 MQTT=$broker jq --arg rules "$files/rules/home.yaml" '{
     bluetooth: {transport: (.adapter // "auto")},
     mqtt: ($ENV.MQTT | fromjson),

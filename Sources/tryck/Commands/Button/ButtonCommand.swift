@@ -7,7 +7,7 @@ struct ButtonCommand: ParsableCommand {
         abstract: "Show or change one paired button.",
         usage: "tryck button <name> [<subcommand>]",
         discussion: """
-            It goes by its name, its serial number or its address; tryck buttons lists them.
+            A button is named by its name, serial number or address; tryck buttons lists them.
 
               tryck button kitchen
               tryck button kitchen rename "by the stove"

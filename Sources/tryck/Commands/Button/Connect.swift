@@ -5,10 +5,10 @@ extension ButtonCommand {
     struct Connect: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "connect",
-            abstract: "Look for the button again, after a disconnect.",
+            abstract: "Allow the button to connect again after a disconnect.",
             usage: "tryck button <name> connect [--control-socket <path>]",
             discussion: """
-                A button is connected when it is pressed, or when it comes back into reach.
+                The button connects when it is pressed, or when it comes back into range.
 
                   tryck button kitchen connect
                 """)
@@ -26,10 +26,10 @@ extension ButtonCommand {
     struct Disconnect: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "disconnect",
-            abstract: "Let the button be, until a connect.",
+            abstract: "Keep the button disconnected until connect.",
             usage: "tryck button <name> disconnect [--control-socket <path>]",
             discussion: """
-                The pairing is kept, also over restarts; presses stay on the button meanwhile.
+                The pairing is kept, and the button stores its presses. The setting is kept over restarts.
 
                   tryck button kitchen disconnect
                 """)

@@ -5,23 +5,23 @@ extension ButtonCommand {
     struct FactoryReset: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "factory-reset",
-            abstract: "Let the button forget everybody it is paired with.",
+            abstract: "Delete all pairings on the button.",
             usage: "tryck button <name> factory-reset --yes [--control-socket <path>]",
             discussion: """
-                Phones and hubs are forgotten as well, and so are we: afterwards it has to be paired again. The button \
-                must be connected.
+                The button also forgets phones and hubs. To use it again, it must be paired. The button must be \
+                connected.
 
                   tryck button kitchen factory-reset --yes
                 """)
 
         @ParentCommand var button: ButtonCommand
-        @Flag(help: "Yes, forget everybody. This cannot be taken back.") var yes = false
+        @Flag(help: "Confirm the reset, which cannot be undone.") var yes = false
         @OptionGroup var control: ControlOptions
 
         func validate() throws {
             guard yes else {
                 throw ValidationError(
-                    "The button will forget everybody it is paired with. If you want that, add --yes.")
+                    "The reset deletes all pairings on the button. To confirm it, add --yes.")
             }
         }
 

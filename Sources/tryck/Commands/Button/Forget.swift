@@ -5,10 +5,10 @@ extension ButtonCommand {
     struct Forget: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "forget",
-            abstract: "Give up the pairing with the button.",
+            abstract: "Delete the pairing of the button.",
             usage: "tryck button <name> forget [--control-socket <path>]",
             discussion: """
-                Its presses reach nobody any more, and what is stored of it is deleted. To use it again, pair it.
+                All stored data of the button is deleted, and its presses have no effect. To use it again, pair it.
 
                   tryck button kitchen forget
                   tryck button BA00-A00001 forget

@@ -5,10 +5,10 @@ extension ButtonCommand {
     struct LED: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "led",
-            abstract: "Let the button's light pulse, where a button can be told to.",
+            abstract: "Flash the button's LED, if its model supports that.",
             usage: "tryck button <name> led [--control-socket <path>]",
             discussion: """
-                A Flic 2 cannot: its light shows what the button does, and nothing else.
+                A Flic 2 does not support it.
 
                   tryck button kitchen led
                 """)

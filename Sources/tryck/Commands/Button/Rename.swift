@@ -5,14 +5,14 @@ extension ButtonCommand {
     struct Rename: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "rename",
-            abstract: "Give the button another name here.",
+            abstract: "Change the name of the button in Tryck.",
             usage: "tryck button <name> rename <new name> [--control-socket <path>]",
             discussion: """
-                A name that the rules declare for the button goes first. The name stored on the button itself is its \
+                If the rules declare a name for the button, that name is shown. The name stored on the button is its \
                 nickname: see tryck button <name> set --nickname.
 
                   tryck button BA00-A00001 rename kitchen
-                  tryck button kitchen rename ""          takes the name back
+                  tryck button kitchen rename ""          removes the name
                 """)
 
         @ParentCommand var button: ButtonCommand

@@ -9,7 +9,7 @@ extension ButtonCommand {
             abstract: "Change settings of the button.",
             usage: "tryck button <name> set [<options>]",
             discussion: """
-                What the button itself has to be told, it is told as soon as it is connected.
+                Settings that are stored on the button are sent to it when it is connected.
 
                   tryck button kitchen set --trigger-mode click_and_hold
                   tryck button kitchen set --latency-mode low --nickname Kitchen
@@ -18,34 +18,37 @@ extension ButtonCommand {
 
         @ParentCommand var button: ButtonCommand
 
-        @Option(help: "auto (what the rules need), \(TriggerMode.allCases.map(\.rawValue).joined(separator: ", ")).")
+        @Option(
+            help: """
+                The gestures that the button reports: auto (those that the rules need), \
+                \(TriggerMode.allCases.map(\.rawValue).joined(separator: ", ")).
+                """)
         var triggerMode: String?
 
         @Option(
             help: """
-                low, normal or high: how long the button may take to be heard. Lower costs battery where the radio \
-                is bad.
+                The latency mode: low, normal or high. A low latency uses more battery on a bad radio link.
                 """)
         var latencyMode: String?
 
-        @Option(help: "The name stored on the button: 23 bytes; what is longer is cut between characters.")
+        @Option(help: "The name stored on the button, at most 23 bytes. A longer name is cut between characters.")
         var nickname: String?
 
         @Option(
             help: ArgumentHelp(
-                "Without a press for this long the button ends the connection: 40 to 510, or never.",
+                "The time without a press after which the button disconnects: 40 to 510, or never.",
                 valueName: "seconds"))
         var autoDisconnect: String?
 
         @Option(
             help: ArgumentHelp(
-                "What the lights of a Twist show: \(LEDMode.allCases.map(\.rawValue).joined(separator: ", ")).",
+                "What the LEDs of a Twist show: \(LEDMode.allCases.map(\.rawValue).joined(separator: ", ")).",
                 valueName: "mode"))
         var ledMode: String?
 
         @Option(
             help: ArgumentHelp(
-                "Where a dial stands from now on, 0 to 100. Of a Duo: big, small; of a Twist: slot_1 … slot_12, free.",
+                "Set the position of a dial, 0 to 100. The dials of a Duo are big and small, those of a Twist slot_1 … slot_12 and free.",
                 valueName: "dial=percent"))
         var position: [String] = []
 
@@ -53,7 +56,7 @@ extension ButtonCommand {
         @OptionGroup var output: OutputOptions
 
         func validate() throws {
-            guard !options.isEmpty else { throw ValidationError("Say what to change, such as --latency-mode low.") }
+            guard !options.isEmpty else { throw ValidationError("Name a setting, such as --latency-mode low.") }
             if let text = autoDisconnect, text != "never", Int64(text) == nil {
                 throw ValidationError("--auto-disconnect takes 40 to 510 seconds, or never.")
             }

@@ -7,7 +7,7 @@ extension ButtonCommand {
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
-            abstract: "Show all that is known of the button.",
+            abstract: "Show the details of the button.",
             usage: "tryck button <name> [show] [--json] [--control-socket <path>]",
             discussion: """
                   tryck button kitchen

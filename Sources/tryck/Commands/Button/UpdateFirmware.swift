@@ -8,12 +8,12 @@ extension ButtonCommand {
     struct UpdateFirmware: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "firmware",
-            abstract: "Give the button new firmware from a file.",
+            abstract: "Install firmware from a file.",
             usage: "tryck button <name> firmware <file> [--json] [--control-socket <path>]",
             discussion: """
-                The file is an image as the maker publishes it; the button itself checks that it is genuine. It takes \
-                some minutes. A connection that breaks off costs nothing: the update goes on where it was. Ctrl-C \
-                leaves it to the daemon; --cancel stops it.
+                The file is an image from the maker; the button checks the image's signature. The update takes some \
+                minutes. If the connection breaks, the update continues where it stopped. Ctrl-C ends only the \
+                command, and the daemon continues the update; --cancel stops it.
 
                   tryck button kitchen firmware flic2-11.bin
                   tryck button kitchen firmware --cancel
@@ -21,12 +21,12 @@ extension ButtonCommand {
 
         @ParentCommand var button: ButtonCommand
         @Argument(help: "The firmware image.", completion: .file()) var file: String?
-        @Flag(help: "Stop an update that is going on.") var cancel = false
+        @Flag(help: "Stop the update.") var cancel = false
         @OptionGroup var control: ControlOptions
         @OptionGroup var output: OutputOptions
 
         func validate() throws {
-            guard cancel != (file != nil) else { throw ValidationError("Name the image, or say --cancel.") }
+            guard cancel != (file != nil) else { throw ValidationError("Name the image, or use --cancel.") }
         }
 
         func run() throws {

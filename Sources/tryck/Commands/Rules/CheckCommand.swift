@@ -6,11 +6,11 @@ import JSON
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Check rules without running them.",
+        abstract: "Check rules for mistakes.",
         discussion: """
-            Names every mistake with its file, line and column, and says how to mend it; then, for each button, how its \
-            presses are read, how long a click waits, and because of which rule. Needs no daemon. The exit status is 0 \
-            without errors, 1 with errors, 78 when a file cannot be read.
+            Shows each mistake with file, line and column, and how to correct it; then, for each button, which \
+            gestures are recognised, how long a click waits, and because of which rule. Needs no daemon. The exit \
+            status is 0 without errors, 1 with errors, and 78 if a file cannot be read.
 
               tryck check rules/home.yaml
               tryck check --strict && tryck reload
@@ -19,7 +19,7 @@ struct CheckCommand: ParsableCommand {
     @Argument(help: RulesArgument.help)
     var path: String?
 
-    @Flag(help: "Let warnings give exit status 1, too.")
+    @Flag(help: "Exit with status 1 if there are warnings.")
     var strict = false
 
     @OptionGroup var output: OutputOptions
@@ -51,7 +51,7 @@ struct CheckCommand: ParsableCommand {
 enum RulesArgument {
     static let help = ArgumentHelp(
         """
-        A rules file, or a tryck.yaml, which is read with its rules. Otherwise the tryck.yaml a daemon started here \
+        A rules file, or a tryck.yaml, which is checked with its rules. The default is the tryck.yaml that a daemon \
         would use.
         """)
 }

@@ -11,10 +11,10 @@ import Rules
 struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Tell which rules an event would run, and what would stop the others.",
+        abstract: "Show which rules an event would run, and why others would not run.",
         discussion: """
-            Gate by gate, with the values each condition saw. It needs no daemon and does nothing. States are as given \
-            here, else their default; the clock is that of the machine, else as given.
+            Shows each gate of each rule, with the values in its conditions. Needs no daemon, and performs no actions. \
+            A state has the value that is given here, or else its default. The default for --at is the present time.
 
               tryck explain kitchen click
               tryck explain hall click --at 23:15 --state hall_light=OFF --state lux=3
@@ -25,14 +25,14 @@ struct ExplainCommand: ParsableCommand {
     @Argument(help: "A button's name in the rules.")
     var button: String
 
-    @Argument(help: "What it does: click, double_click, clicks_3, hold, hold_release, down, up, swipe_left …")
+    @Argument(help: "The event: click, double_click, clicks_3, hold, hold_release, down, up, swipe_left …")
     var event: String
 
     @Option(
-        help: ArgumentHelp("The rules, or a tryck.yaml. Otherwise those of a daemon started here.", valueName: "path"))
+        help: ArgumentHelp("A rules file, or a tryck.yaml. The default is what a daemon would use.", valueName: "path"))
     var rules: String?
 
-    @Option(help: ArgumentHelp("When it happens: 23:15, or 2026-01-10 23:15.", valueName: "time"))
+    @Option(help: ArgumentHelp("The time of the event: 23:15, or 2026-01-10 23:15.", valueName: "time"))
     var at: String?
 
     @Option(help: ArgumentHelp("The value of a state.", valueName: "name=value"))
@@ -41,19 +41,19 @@ struct ExplainCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The value of a variable.", valueName: "name=value"))
     var variable: [String] = []
 
-    @Option(help: ArgumentHelp("The button had stored it for so long.", valueName: "age"))
+    @Option(help: ArgumentHelp("The age of the event, if the button stored it.", valueName: "age"))
     var queued: String?
 
-    @Option(help: "Of a Duo: big or small. Of a Twist that is turned: dial, or push while it is pressed.")
+    @Option(help: "The part: big or small of a Duo; dial or push (turned while pressed) of a Twist.")
     var part: String?
 
-    @Option(help: "By how many hundredths of a whole turn.")
+    @Option(help: "The turn in hundredths of a whole turn.")
     var steps: Int = 1
 
-    @Option(help: "Where the dial stands then, 0 to 100.")
+    @Option(help: "The position of the dial after the turn, 0 to 100.")
     var position: Int?
 
-    @Option(help: "Of a Twist, 1 to 12.")
+    @Option(help: "The slot of a Twist, 1 to 12.")
     var slot: Int?
 
     @OptionGroup var output: OutputOptions
@@ -74,7 +74,7 @@ struct ExplainCommand: ParsableCommand {
         (event.steps, event.position, event.slot) = (steps, position, slot)
         let given = try GivenValues.given(at: at, states: state, variables: variable, in: set)
         guard let explanation = RuleExplainer(set, given: given).explain(event) else {
-            throw Failure(.usage, "explain knows gestures, turns and swipes; \(self.event) is none of them")
+            throw Failure(.usage, "explain takes a gesture, a turn or a swipe, not \(self.event)")
         }
         if output.json {
             Output.standardOutput.write(line: ExplanationText.json(explanation).description)

@@ -4,16 +4,16 @@ import JSON
 struct ReloadCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload",
-        abstract: "Have the daemon read its rules again.",
+        abstract: "Load the rules again.",
         discussion: """
-            All of them or nothing: rules with errors change nothing, the old ones go on, and the errors are shown. \
-            Whoever saves a rules file has no need of this: the daemon notices.
+            If the rules have errors, the daemon shows the errors and keeps the old rules. The daemon also loads the \
+            rules when a rules file is saved, so this command is rarely needed.
 
               tryck reload
               tryck reload --test
             """)
 
-    @Flag(help: "Run the tests that stand in the rules first; one that fails is an error.")
+    @Flag(help: "Run the tests in the rule files first; a failed test is an error.")
     var test = false
 
     @OptionGroup var control: ControlOptions

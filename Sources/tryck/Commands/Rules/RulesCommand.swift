@@ -6,9 +6,9 @@ import JSON
 struct RulesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rules",
-        abstract: "List the rules the daemon runs.",
+        abstract: "List the rules of the daemon.",
         discussion: """
-            What each did last, how often it matched, and how often something stopped it.
+            Shows for each rule its last result, how often it matched, and how often it was stopped.
 
               tryck rules
               tryck rules --json | jq '.[] | select(.enabled | not) | .id'
@@ -31,7 +31,7 @@ struct RulesCommand: ParsableCommand {
 struct RuleCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rule",
-        abstract: "Run, switch or look into one rule.",
+        abstract: "Run, enable, disable or trace a rule.",
         usage: "tryck rule <id> <subcommand>",
         discussion: """
               tryck rule kitchen_toggle run --dry-run
@@ -53,9 +53,9 @@ struct RuleCommand: ParsableCommand {
                   tryck rule goodnight run --dry-run
                 """)
 
-        @Flag(help: "Show what it would do, and do nothing.")
+        @Flag(help: "Show what the rule would do, without doing it.")
         var dryRun = false
-        @Flag(help: "Do not ask its conditions.")
+        @Flag(help: "Skip the conditions.")
         var ignoreConditions = false
 
         @ParentCommand var rule: RuleCommand
@@ -79,7 +79,7 @@ struct RuleCommand: ParsableCommand {
     struct Enable: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "enable",
-            abstract: "Switch the rule on, until its file says otherwise.",
+            abstract: "Enable the rule, until its file changes this.",
             usage: "tryck rule <id> enable",
             discussion: """
                   tryck rule guest_light enable
@@ -97,7 +97,7 @@ struct RuleCommand: ParsableCommand {
     struct Disable: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "disable",
-            abstract: "Switch the rule off, until its file says otherwise.",
+            abstract: "Disable the rule, until its file changes this.",
             usage: "tryck rule <id> disable",
             discussion: """
                   tryck rule guest_light disable

@@ -4,20 +4,21 @@ import RuleLoader
 struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema",
-        abstract: "Print what an editor needs to check and complete rules.",
+        abstract: "Print a JSON Schema of the rules, for editors.",
         discussion: """
-            A JSON Schema, draft-07. With --for it knows the buttons, groups, states, variables, scripts and rules of \
-            these files: editors complete them, and underline unknown ones. The first line of a rules file names it:
+            The schema is draft-07. With --for, it contains the names of the buttons, groups, states, variables, \
+            scripts and rules: editors complete these names, and underline unknown ones. The first line of a rules \
+            file names the schema:
 
               # yaml-language-server: $schema=./rules.schema.json
 
-            Needs no daemon. The exit status is 1 when the rules have errors, 78 when a file cannot be read.
+            Needs no daemon. The exit status is 1 if the rules have errors, and 78 if a file cannot be read.
 
               tryck schema > rules/rules.schema.json
               tryck schema --for rules/home.yaml > rules/rules.schema.json
             """)
 
-    @Option(name: .customLong("for"), help: ArgumentHelp("The rules whose names it is to know.", valueName: "path"))
+    @Option(name: .customLong("for"), help: ArgumentHelp("A rules file with names for the schema.", valueName: "path"))
     var path: String?
 
     func run() throws {

@@ -7,11 +7,12 @@ import Rules
 struct TestCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "test",
-        abstract: "Run the tests that stand in the rules.",
+        abstract: "Run the tests in the rule files.",
         discussion: """
-            Each runs with a clock of its own, without buttons, broker or programs, on the same engine as the daemon. \
-            Shows what was expected, what happened and why; then which rules, branches and steps no test came to. The \
-            exit status is 0 when all pass, 1 when one fails or the rules have errors, 78 when a file cannot be read.
+            Each test runs the daemon's rule engine on a simulated clock, without buttons, broker or programs. Shows \
+            for a failed test what was expected, what happened, and why; then the rules, branches and steps that no \
+            test reaches. The exit status is 0 if all tests pass, 1 if one fails or the rules have errors, and 78 if a \
+            file cannot be read.
 
               tryck test rules/home.yaml
               tryck test --strict
@@ -20,7 +21,7 @@ struct TestCommand: ParsableCommand {
     @Argument(help: RulesArgument.help)
     var path: String?
 
-    @Flag(help: "Let warnings, and rules that no test came to, give exit status 1, too.")
+    @Flag(help: "Exit with status 1 if there are warnings, or rules that no test reaches.")
     var strict = false
 
     @OptionGroup var output: OutputOptions
