@@ -228,7 +228,7 @@ package struct ButtonManager: Sendable {
     private mutating func expire(_ key: TimerKey, at now: Instant) {
         switch key {
         case .host: perform(.timerFired, at: now)
-        case .session(let handle): advanceSession(handle, .timerFired, at: now)
+        case .session(let handle): sessionTimerFired(handle, at: now)
         case .searchEnds: endSearch(isAsked: false, at: now)
         case .candidate: candidateTimedOut(at: now)
         case .retry(let button):

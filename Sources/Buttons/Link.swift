@@ -256,6 +256,18 @@ extension ButtonManager {
         linkEndedAtShutDown()
     }
 
+    /// A verification does not time out while the controller holds back our request: ending the link would leave the
+    /// button silent until it is pressed again, with a press that it has stored.
+    mutating func sessionTimerFired(_ handle: ConnectionHandle, at now: Instant) {
+        if let link = links[handle], case .inSession(isReady: false) = link.phase, host.holdsBackData(for: handle) {
+            return deadlines.set(.session(handle), at: now + Self.heldBackCheck)
+        }
+        advanceSession(handle, .timerFired, at: now)
+    }
+
+    /// How long a session whose request the controller held back waits before its time limit is looked at again.
+    private static let heldBackCheck = Duration.seconds(1)
+
     private mutating func restartSession(_ handle: ConnectionHandle, at now: Instant) {
         guard links[handle] != nil else { return }
         guard let entropy = takeEntropy() else { return close(handle, at: now) }

@@ -53,6 +53,8 @@ extension PressMachine {
         case .released:
             var press = strayPress(event)
             press.length = .short
+            // Also without its `down`, a press is at most the second that the button may still call a double click.
+            if train.count > 1 { train.removeFirst(train.count - 1) }
             train.append(press)
             give(.up, press, into: &output)
         case .undecided, .long:

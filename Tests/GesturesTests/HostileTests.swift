@@ -92,6 +92,16 @@ struct HostileTests {
         }
     }
 
+    @Test("ends of presses whose beginnings were never reported keep at most two presses, too")
+    func onlyEnds() {
+        var machine = PressMachine(button: .kitchen, part: nil, grammar: Grammar(Vocabulary()))
+        var output: [Recognised] = []
+        for press in 0..<100 {
+            machine.handle(Button().event(.up(.open), at: press * 100), at: .start, into: &output)
+            #expect(machine.train.count <= 2)
+        }
+    }
+
     @Test("random saved text neither traps nor leaves a deadline", arguments: 0..<200 as Range<UInt64>)
     func randomTexts(_ seed: UInt64) {
         var generator = SeededGenerator(seed: seed)

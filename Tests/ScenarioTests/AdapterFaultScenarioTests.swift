@@ -93,6 +93,25 @@ struct AdapterFaultScenarioTests {
         #expect(status["buttons"]?["ready"] == 2)
     }
 
+    @Test(
+        "completions that are lost while a button is verified delay its press, which does not wait for another press",
+        arguments: 0...5)
+    func lostCompletions(count: Int) {
+        var house = Household(
+            rules: Self.rules,
+            controller: .init(address: BluetoothAddress(rawValue: 0x0000_5E00_5301), aclBufferCount: 4))
+        house.pairAll()
+        house.reach("kitchen", false)
+        house.wait(.seconds(60))
+        house.forgetWhatHappened()
+        house.breakAdapter(.loseCompletedPackets(count))
+        house.reach("kitchen", true)
+        house.press("kitchen", .click)
+        // After the supervision timeout and a margin, the host considers the buffers free.
+        house.wait(.seconds(15))
+        #expect(house.payloads(on: "tryck/80e4da000001/action") == ["click"])
+    }
+
     @Test("one mishap after another, some before the last is over: the same", arguments: 100..<150 as Range<UInt64>)
     func manyMishaps(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

@@ -198,7 +198,13 @@ struct Household {
         synced = diskIsFull ? database : store
         var stored = store.state
         stored.markAsSynced(synced.state.buttons.map { ($0.id, $0.cursor) })
-        if diskIsFull { store = database }
+        if diskIsFull {
+            store = database
+        } else {
+            // The transaction that brings a reserve's snapshot into the database says which one it was, so a later start
+            // does not apply that snapshot again.
+            (unrecorded, reserve, diskReserve, syncedReserve) = ([], [], [], [])
+        }
         hub = Hub(configuration, stored: stored, rules: (rulesOnDisk ?? rules).set)
         begin(stored)
     }

@@ -261,6 +261,10 @@ public struct Host: Sendable {
         return effects
     }
 
+    /// Whether data for a link waits until the controller completes packets: its peer cannot answer what it has not got.
+    /// That ends by itself, at the latest when the controller is reset because it completes none.
+    public func holdsBackData(for handle: ConnectionHandle) -> Bool { flow.holdsBack(handle) }
+
     /// The handle that `setServices` assigned to a characteristic's value; `nil` when there is no such characteristic.
     public func valueHandle(of characteristic: UUID) -> AttributeHandle? { table.valueHandle(of: characteristic) }
 

@@ -71,6 +71,9 @@ struct ACLFlow: Sendable {
         return queue.isEmpty && queue.inFlight < share
     }
 
+    /// Whether frames of the link wait until the controller completes packets.
+    func holdsBack(_ handle: ConnectionHandle) -> Bool { queues[handle].map { !$0.isEmpty } ?? false }
+
     /// - Parameter supervisionTimeout: in units of 10 ms.
     mutating func setSupervisionTimeout(_ supervisionTimeout: UInt16, of handle: ConnectionHandle) {
         queues[handle, default: LinkQueue()].patience = .milliseconds(10 * Int64(supervisionTimeout)) + Self.margin
