@@ -21,10 +21,20 @@ enum cmosquitto_refusal {
 	CMOSQUITTO_NOTHING_REFUSED,
 	// A packet is longer than its limit: `command` and `length` say which.
 	CMOSQUITTO_TOO_LONG,
-	// More is held of messages with QoS 2, whose end the broker does not send, than `maximum_publish`.
+	// More is held of messages with QoS 2, whose end the broker does not send, than `maximum_publish` octets or
+	// CMOSQUITTO_MAXIMUM_HELD messages.
 	CMOSQUITTO_TOO_MUCH_HELD,
 	// A property does not exist in MQTT 5, or there are too many of them.
 	CMOSQUITTO_MALFORMED,
+};
+
+// How many messages with QoS 2 the broker may have under way to us. Brokers that we tell nothing have 20 to 32.
+#define CMOSQUITTO_MAXIMUM_HELD 64
+
+// A message that the library keeps until its PUBREL comes.
+struct cmosquitto_held {
+	uint32_t length;
+	uint16_t id;
 };
 
 // What one connection may read, and how far it is in a packet. All zero at first but for the limits.
@@ -45,13 +55,18 @@ struct cmosquitto_reader {
 	uint8_t command;
 	uint32_t length;
 
+	// Packets that the library has answered: each answer stays in its memory until the socket takes it. Whoever sees that
+	// everything was written sets this to zero.
+	unsigned answered;
+
 	// Its own.
 	int part;
 	unsigned shift;
 	uint32_t received;
 	const uint8_t *packet;
-	uint32_t held;
-	unsigned holding;
+	struct cmosquitto_held held[CMOSQUITTO_MAXIMUM_HELD];
+	unsigned held_count;
+	uint32_t held_length;
 	int descriptor;
 	int pretended;
 };
