@@ -159,7 +159,7 @@ let package = Package(
             "BluetoothHost", "PictureTransfer", "tryck"),
         tests("ReactorTests", "Reactor", "ReactorTestSupport", "CLinux"),
         tests(
-            "DaemonTests", "Daemon", "CMosquitto", "BluetoothHost", "FlicdProtocol", "Hub", "Rules", "Reactor",
+            "DaemonTests", "tryck", "Daemon", "CMosquitto", "BluetoothHost", "FlicdProtocol", "Hub", "Rules", "Reactor",
             "ReactorTestSupport",
             "CLinux",
             "CDisk", "Expressions", "Bytes", "JSON",

@@ -206,29 +206,75 @@ int cmosquitto_is_malformed(uint8_t command, const uint8_t *packet, uint32_t len
 	return 0;
 }
 
+/* The types of packets that the checks treat specially (MQTT 5, 2.1.2). */
+enum kind { PUBLISH = 3, PUBREC = 5, PUBREL = 6, PINGREQ = 12 };
+
+static int qos_of(uint8_t command) { return command >> 1 & 3; }
+
 /* Whether the rest of the packet may be read, after its fixed header is complete. */
 static int begin_body(struct cmosquitto_reader *reader)
 {
 	int kind = reader->command >> 4;
 
-	if (reader->length > (kind == 3 ? reader->maximum_publish : reader->maximum_other))
+	if (reader->length > (kind == PUBLISH ? reader->maximum_publish : reader->maximum_other))
 		return CMOSQUITTO_TOO_LONG;
-	if (kind == 3 && (reader->command & 0x06) == 0x04) {
-		/* The library keeps a message with QoS 2 until PUBREL. */
-		reader->holding++;
-		reader->held += reader->length;
-		if (reader->held > reader->maximum_publish)
-			return CMOSQUITTO_TOO_MUCH_HELD;
-	} else if (kind == 6 && reader->holding > 0 && --reader->holding == 0) {
-		reader->held = 0;
-	}
+	if (kind == PUBLISH && qos_of(reader->command) == 2
+		&& (reader->held_count == CMOSQUITTO_MAXIMUM_HELD
+			|| reader->length > reader->maximum_publish - reader->held_length))
+		return CMOSQUITTO_TOO_MUCH_HELD;
 	return CMOSQUITTO_NOTHING_REFUSED;
+}
+
+/* The message id of a PUBLISH or PUBREL; 0, which no message has, where there is none. */
+static uint16_t message_id(const struct cmosquitto_reader *reader)
+{
+	const uint8_t *packet = reader->packet;
+	uint32_t start = 0;
+
+	if (reader->command >> 4 == PUBLISH && packet && reader->length >= 2)
+		start = 2 + ((uint32_t)packet[0] << 8 | packet[1]);
+	if (!packet || reader->length < start + 2)
+		return 0;
+	return (uint16_t)(packet[start] << 8 | packet[start + 1]);
+}
+
+/* With QoS 2 the library keeps a message until PUBREL comes with its id: one for each PUBLISH, also of the same id. */
+static void follow_held(struct cmosquitto_reader *reader)
+{
+	int kind = reader->command >> 4;
+	unsigned i;
+
+	if (kind == PUBLISH && qos_of(reader->command) == 2) {
+		reader->held[reader->held_count++] = (struct cmosquitto_held){reader->length, message_id(reader)};
+		reader->held_length += reader->length;
+	} else if (kind == PUBREL) {
+		for (i = 0; i < reader->held_count; i++) {
+			if (reader->held[i].id != message_id(reader))
+				continue;
+			reader->held_length -= reader->held[i].length;
+			reader->held[i] = reader->held[--reader->held_count];
+			return;
+		}
+	}
+}
+
+static int is_answered(uint8_t command)
+{
+	switch (command >> 4) {
+	case PUBLISH:
+		return qos_of(command) > 0;
+	case PUBREC: case PUBREL: case PINGREQ:
+		return 1;
+	}
+	return 0;
 }
 
 static int end_packet(struct cmosquitto_reader *reader)
 {
 	reader->part = COMMAND;
 	reader->packets_left--;
+	reader->answered += (unsigned)is_answered(reader->command);
+	follow_held(reader);
 	if (reader->has_properties && reader->checks_properties && reader->packet
 		&& cmosquitto_is_malformed(reader->command, reader->packet, reader->length))
 		return CMOSQUITTO_MALFORMED;

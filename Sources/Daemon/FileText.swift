@@ -39,16 +39,18 @@ package struct FileText: Sendable {
     }
 
     package init(reading path: String) throws(Failure) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+        // To open a FIFO would wait for a writer. What a pipe's writer has not written yet is waited for.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw errno == ENOENT || errno == ENOTDIR
                 ? .notFound(path) : .unreadable(path, cause: String(cString: strerror(errno)))
         }
         defer { close(descriptor) }
         var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
-            throw .unreadable(path, cause: "it is a directory")
+        guard fstat(descriptor, &status) == 0, fcntl(descriptor, F_SETFL, 0) == 0 else {
+            throw .unreadable(path, cause: describe(errno))
         }
+        guard status.st_mode & S_IFMT != S_IFDIR else { throw .unreadable(path, cause: "it is a directory") }
         var octets: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while true {
@@ -59,6 +61,9 @@ package struct FileText: Sendable {
             octets.append(contentsOf: chunk[..<count])
             guard octets.count <= FileText.maximumLength else { throw .tooLong(path) }
         }
+        guard !octets.isEmpty || status.st_mode & S_IFMT != S_IFIFO else {
+            throw .unreadable(path, cause: "nothing writes to it")
+        }
         self.path = path
         self.octets = octets
         isReadableByOthers = status.st_mode & 0o077 != 0
@@ -66,7 +71,7 @@ package struct FileText: Sendable {
     }
 
     /// Writes a file with mode 0600 and replaces `path` by renaming, so that readers see either the old or the new
-    /// contents.
+    /// contents. Afterwards the file is on the disk, under its name.
     ///
     /// - Returns: whether this succeeded.
     package static func write(_ octets: [UInt8], to path: String) -> Bool {
@@ -86,6 +91,17 @@ package struct FileText: Sendable {
             unlink(temporary)
             return false
         }
-        return rename(temporary, path) == 0
+        return rename(temporary, path) == 0 && syncDirectory(of: path) == 0
+    }
+
+    /// Blocks until the names in the directory of a file are on the disk, that of a new file among them.
+    ///
+    /// - Returns: `errno`, or 0.
+    package static func syncDirectory(of path: String) -> Int32 {
+        let descriptor = open(ConfigurationFiles.directory(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return errno }
+        defer { close(descriptor) }
+        // Some file systems do not sync directories.
+        return fsync(descriptor) == 0 || errno == EINVAL ? 0 : errno
     }
 }

@@ -39,6 +39,9 @@ final class MQTTClient {
     /// Octets of a packet that is no PUBLISH; those a broker sends have some dozens.
     static let maximumOtherPacket: UInt32 = 16 * 1024
 
+    /// Messages with QoS 2 that the broker may have begun and not ended.
+    static let maximumHeld = Int(CMOSQUITTO_MAXIMUM_HELD)
+
     enum Refusal {
         case tooLong(octets: Int, isMessage: Bool)
         case tooMuchHeld
@@ -155,6 +158,10 @@ final class MQTTClient {
         reader.pointee.octets_left = Self.octetsPerTurn
         reader.pointee.packets_left = Self.packetsPerTurn
     }
+
+    /// Packets that the library has answered since everything was written the last time. The answers are in its memory.
+    var unwrittenAnswers: Int { Int(reader.pointee.answered) }
+    func answersAreWritten() { reader.pointee.answered = 0 }
 
     /// Whether `read` may read more in this turn.
     var mayRead: Bool { reader.pointee.octets_left > 0 && reader.pointee.packets_left > 0 }

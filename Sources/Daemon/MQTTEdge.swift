@@ -50,9 +50,9 @@ package final class MQTTEdge {
     package nonisolated static let maximumOctetsInFlight = 8 * 1024 * 1024
     /// Octets that the kernel keeps for a broker that does not read.
     private static let sendBuffer: Int32 = 128 * 1024
-    /// Messages that were taken while the broker took nothing from us. Each leaves an acknowledgement in the library's
-    /// queue, so then nothing more is read.
-    nonisolated static let maximumUnanswered = 1000
+    /// Packets that were answered while the broker took nothing from us. The answers are in the library's queue, so then
+    /// nothing more is read.
+    nonisolated static let maximumUnwrittenAnswers = 1000
     nonisolated static let disconnectTimeout: Duration = .seconds(2)
     /// A connection that lasted this long was a good one: after it the retries begin again with short waits.
     nonisolated static let goodConnection: Duration = .seconds(10)
@@ -76,9 +76,7 @@ package final class MQTTEdge {
         /// What `on_disconnect` was told.
         var disconnection: Int32?
         var saidDisconnect = false
-        /// Messages with an acknowledgement since everything was written the last time.
-        var unanswered = 0
-        var isReadingPaused: Bool { unanswered >= MQTTEdge.maximumUnanswered }
+        var isReadingPaused: Bool { client.unwrittenAnswers >= MQTTEdge.maximumUnwrittenAnswers }
         var keepAliveSeconds: Int64
         /// In nanoseconds. The library pings when it is asked and the time has come: four times as often is soon enough
         /// for a broker, which waits one and a half times as long.
@@ -358,7 +356,7 @@ package final class MQTTEdge {
             // Before anything else is done: the descriptor's number is free for others.
             link.watch?.cancel()
         } else {
-            if !link.client.wantsWrite { link.unanswered = 0 }
+            if !link.client.wantsWrite { link.client.answersAreWritten() }
             // TLS with input left over: a socket that can be written to brings us back at once.
             let interest: Interest =
                 link.isReadingPaused
@@ -416,7 +414,6 @@ package final class MQTTEdge {
                         topicFilter: topicFilter, String(cString: mosquitto_reason_string(reasonCode))))
             }
         case .message(let topicName, let payload, let retained, let qos):
-            if qos > 0 { link.unanswered += 1 }
             emit(.message(topicName: topicName, payload: payload, retained: retained, qos: qos))
         case .dropped(let words):
             emit(.dropped(words))

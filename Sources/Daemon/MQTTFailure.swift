@@ -83,7 +83,7 @@ package enum MQTTFailure: Error, Hashable, Sendable, CustomStringConvertible {
                     : "a packet of \(octets) octets that is no message: is it an MQTT broker?")
         case .tooMuchHeld(let endpoint):
             "the connection to \(endpoint) was ended: the broker leaves messages with QoS 2 unfinished, and "
-                + "\(MQTTClient.maximumPacketSize) octets of them are the most that Tryck keeps"
+                + "\(MQTTClient.maximumPacketSize) octets or \(MQTTClient.maximumHeld) of them are the most that Tryck keeps"
         case .malformedPacket(let endpoint, let cause):
             "the broker at \(endpoint) sent a packet that breaks the protocol (\(cause)): MQTT 3.1.1 is used until the "
                 + "next reload; update the broker, or set mqtt.protocol to 3.1.1"

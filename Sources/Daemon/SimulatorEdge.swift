@@ -10,9 +10,9 @@ final class SimulatorEdge: HCITransport {
     private var world: SimulatedWorld
     private var timer: Timer?
     private var handler: (@ReactorActor (HCITransportEvent) -> Void)?
-    /// Packets to deliver. They wait here while the handler is processing an earlier packet.
-    private var outgoing: [[UInt8]] = []
-    private var isDelivering = false
+    /// What the handler has not received. It comes on the next turn of the loop, never from inside a call.
+    private var outgoing: [HCITransportEvent] = []
+    private lazy var delivery = loop.timer { [weak self] in self?.deliver() }
     private let note: @ReactorActor (String, String) -> Void
 
     /// - Parameter note: receives the name of a button and a text about what it does.
@@ -29,34 +29,39 @@ final class SimulatorEdge: HCITransport {
     func open(_ handler: @escaping @ReactorActor (HCITransportEvent) -> Void) {
         self.handler = handler
         advance(.powerCycled)
-        handler(.opened)
+        tell(.opened)
     }
 
     func send(_ packet: [UInt8]) { advance(.received(packet)) }
 
     /// Stops delivering packets. The simulation goes on, and packets sent meanwhile are lost.
-    func close() { handler = nil }
+    func close() {
+        handler = nil
+        outgoing = []
+    }
 
     func act(_ action: SimulatedAction, on button: String) { advance(action.input(of: button)) }
 
     private func advance(_ input: SimulatedWorld.Input) {
         for effect in world.handle(input, at: Instant(nanoseconds: loop.nanosecondsSinceBoot)) {
             switch effect {
-            case .send(let packet): outgoing.append(packet)
+            case .send(let packet): tell(.received(packet))
             case .setTimer(let deadline): timer?.set(at: deadline.nanoseconds)
             case .cancelTimer: timer?.cancel()
             case .note(let button, let text): note(button, text)
             case .pressFinished, .unknownButton: break
             }
         }
-        guard !isDelivering else { return }
-        isDelivering = true
-        var next = 0
-        while next < outgoing.count {
-            handler?(.received(outgoing[next]))
-            next += 1
-        }
-        outgoing.removeAll(keepingCapacity: true)
-        isDelivering = false
+    }
+
+    private func tell(_ event: HCITransportEvent) {
+        guard handler != nil else { return }
+        outgoing.append(event)
+        delivery.set(at: 0)
+    }
+
+    private func deliver() {
+        // What the handler sends meanwhile is answered on the next turn.
+        for _ in 0..<outgoing.count where !outgoing.isEmpty { handler?(outgoing.removeFirst()) }
     }
 }

@@ -38,7 +38,7 @@ package final class StoreEdge {
 
     /// What a person should hear of; `load` adds to it.
     package private(set) var notices: [StoreNotice]
-    /// Why the database could not be opened for writing; `nil` once it is open.
+    /// Why the database could not be opened for writing, or what was found there not be synced; `nil` once it is open.
     package private(set) var fault: StoreFailure?
     /// Where the changes are that the database has not taken.
     package private(set) var refuge = RecordRefuge.nowhere
@@ -106,9 +106,10 @@ package final class StoreEdge {
                 found = try Self.open(places, entropy) { notices.append($0) }
             }
             (opened, mark) = (found.opened, found.mark)
-            // A process that was killed may have recorded this without a sync. A button forgets what the cursors that are
-            // read here cover, so they have to survive a power cut from now on.
-            isLogSuspect = !found.opened.log.syncData()
+            // A process that was killed may have recorded this without a sync, or after a sync that failed. A button
+            // forgets what the cursors that are read here cover, so they have to survive a power cut from now on.
+            isLogSuspect = !found.opened.log.writeAgain() || !found.opened.log.syncData()
+            if isLogSuspect { fault = StoreFailure(operation: "sync", path: places.database + "-wal", code: errno) }
         } catch {
             guard error.isOfTheDisk, let found = Self.readAlone(places, { notices.append($0) }) else { throw error }
             (mark, fault, isLogSuspect) = (found.mark, error, !found.isSynced)
@@ -122,6 +123,8 @@ package final class StoreEdge {
         }
         self.notices = notices
         if mark.database != 0 { openReserves() }
+        // A snapshot continues what the log has.
+        if isLogSuspect, refuge == .disk { refuge = .memory }
     }
 
     /// Records the changes in one transaction: all of them or, when it throws, none. Those go first with the next ones,
@@ -162,7 +165,10 @@ package final class StoreEdge {
     package func load() throws(StoreFailure) -> StoredState {
         guard let database else { return readAlone ?? StoredState(installationID: "") }
         do {
-            return try database.load { notices.append($0) }
+            var state = try database.load { notices.append($0) }
+            // What the log has on the disk is unknown, so the buttons keep everything until it is known.
+            if isLogSuspect { state.markAsSynced(state.buttons.map { ($0.id, EventCursor()) }) }
+            return state
         } catch {
             throw StoreFailure(error)
         }
@@ -304,7 +310,7 @@ package final class StoreEdge {
         // Its snapshots have been numbered on since.
         self.mark = ReserveMark(database: mark.database, number: max(mark.number, self.mark.number))
         (self.opened, fault, readAlone) = (opened, nil, nil)
-        if !opened.log.syncData() { isLogSuspect = true }
+        if !opened.log.writeAgain() || !opened.log.syncData() { isLogSuspect = true }
         return opened.database
     }
 

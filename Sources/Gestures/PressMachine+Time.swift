@@ -77,6 +77,7 @@ extension PressMachine {
         if let end = settlesAt, end <= now {
             settlesAt = nil
             if isRestored { ageRestoredPresses(by: now - clock.instant, to: clock.moment, clock.instant) }
+            if linkLostAt != nil { ageStoredPresses(at: now) }
             if isCut { giveUpOpenPress(at: end, into: &output) }
         }
         while settlesAt == nil, let next = decisionMoment, clock.instant(of: next) <= now {
@@ -109,6 +110,13 @@ extension PressMachine {
         press.length = nil
         train.append(press)
         state = .undecided
+    }
+
+    /// Stored presses that waited for a lost link are told now, and they are as old as they are now.
+    private mutating func ageStoredPresses(at now: Instant) {
+        for place in train.indices where train[place].wasQueued && train[place].up != nil {
+            train[place].age = max(train[place].age, now - train[place].at)
+        }
     }
 
     /// What its presses are without that one could have been told long ago: they are as late as stored ones.

@@ -38,7 +38,8 @@ package struct Recognised: Hashable, Sendable {
     package var wasQueued: Bool
     /// One of its presses has the last event the button had stored.
     package var wasQueuedLast: Bool
-    /// That of its last press: how old its oldest step was when it reached us; zero for live ones.
+    /// That of its last press: how old its oldest step was when it reached us, or, where a stored press waited for a lost
+    /// link, when it was decided; zero for live ones.
     package var age: Duration
     /// When its last press began, or the thing itself happened, on our clock: arrival less age, mended by the button's own
     /// time stamps.

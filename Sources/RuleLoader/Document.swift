@@ -13,8 +13,8 @@ struct Document {
     /// file may declare them.
     var isWhole = true
     /// The rule sets that the tests of this file reload, by the path as they write it; `.hasErrors` for a file that was
-    /// not found. Paths beyond `RuleSetLoader.maximumReloads` are absent, and all paths of a set that is itself
-    /// reloaded.
+    /// not found. Paths beyond `RuleSetLoader.maximumReloads` are absent, which is reported, and all paths of a set that
+    /// is itself reloaded.
     var reloads: [String: ReloadedSet] = [:]
 
     /// - Parameter secrets: the content of `secrets.yaml`. The first file of a set that uses `!secret` reads it.

@@ -79,10 +79,9 @@ extension RuleReader {
     }
 }
 
-/// Whether the button triggers of a rule fire only while a button is held, which `repeat: while: held` requires. Chords
-/// are not checked.
+/// Whether the triggers of a rule fire only while a button is held, which `repeat: while: held` requires.
 struct HeldTriggers {
-    /// The first event that is neither `hold` nor `down`.
+    /// The first event that is neither `hold` nor `down`, or a chord, which is several buttons.
     private(set) var other: String?
     /// Whether all triggers could be read.
     var isCertain = true
@@ -90,12 +89,16 @@ struct HeldTriggers {
     var allowsRepeat: Bool { other == nil || !isCertain }
 
     mutating func add(_ trigger: Trigger) {
-        guard other == nil, case .buttons(_, let events, _) = trigger.source else { return }
-        for event in events where other == nil {
-            switch event {
-            case .down, .hold: break
-            case .up, .pattern, .holdRelease, .swipe, .rotate, .connected, .disconnected, .batteryLow:
-                other = event.word
+        guard other == nil else { return }
+        switch trigger.source {
+        case .chord: other = "a chord"
+        case .buttons(_, let events, _):
+            for event in events where other == nil {
+                switch event {
+                case .down, .hold: break
+                case .up, .pattern, .holdRelease, .swipe, .rotate, .connected, .disconnected, .batteryLow:
+                    other = event.word
+                }
             }
         }
     }

@@ -35,7 +35,7 @@ package struct RuleSetLoader {
     }
 
     package static let maximumFiles = 1000
-    /// How many files the tests of a set may reload. Steps that reload further files are left out.
+    /// How many files the tests of a set may reload. One more is an error (E205).
     static let maximumReloads = 100
 
     private var environment: LoadEnvironment
@@ -106,7 +106,7 @@ package struct RuleSetLoader {
         if let complete = graph.take() {
             documents = complete.documents()
             wantedZone = documents.first?.timeZone.flatMap { environment.timeZones[$0] == nil ? $0 : nil }
-            if followsReloads { reloads = RuleSetLoader.reloads(in: documents)[...] }
+            if followsReloads { reloads = RuleSetLoader.reloads(in: &documents)[...] }
         }
         while let loader = reloaded.first, loader.want == nil, let reload = reloads.first {
             reloaded = []
@@ -143,12 +143,16 @@ package struct RuleSetLoader {
     }
 
     /// The files that tests reload, each once for each document.
-    private static func reloads(in documents: [Document]) -> [Reload] {
+    private static func reloads(in documents: inout [Document]) -> [Reload] {
         var reloads: [Reload] = []
-        for (number, document) in documents.enumerated() {
+        for number in documents.indices {
             var texts: Set<String> = []
-            for (text, node) in document.reloadedFiles where texts.insert(text).inserted {
-                guard reloads.count < maximumReloads else { return reloads }
+            for (text, node) in documents[number].reloadedFiles where texts.insert(text).inserted {
+                guard reloads.count < maximumReloads else {
+                    documents[number].checker.error(
+                        "E205", at: node, "the tests of a set reload at most \(maximumReloads) files")
+                    continue
+                }
                 reloads.append(Reload(text: text, document: number, node: node))
             }
         }

@@ -47,6 +47,16 @@ struct PassphraseTests {
         #expect(!dumped.contains("correct") && !dumped.contains("99"))
     }
 
+    @Test("a new one has as many characters as the refusal says, however many octets these are")
+    func characters() throws {
+        let refusal = Failure(.usage, "A passphrase has at least 8 characters.")
+        for text in ["Küchen7", "🔔🔔", "пароль1"] {
+            #expect(throws: refusal) { try Passphrase(Array(text.utf8), isNew: true) }
+            #expect(try Passphrase(Array(text.utf8), isNew: false).octets == Array(text.utf8))
+        }
+        #expect(try Passphrase(Array("Küchen77".utf8), isNew: true).octets.count == 9)
+    }
+
     @Test("from a file it is the first line, whatever ends it")
     func file() throws {
         let directory = try TemporaryDirectory()

@@ -167,10 +167,42 @@ struct HostileBrokerTests {
             _ = await client.next { event in
                 if case .disconnected = event { true } else { nil }
             }
-            #expect(taken > MQTTEdge.maximumUnanswered)
+            #expect(taken > MQTTEdge.maximumUnwrittenAnswers)
             #expect(taken < 100_000, "\(taken) messages were taken")
             await client.disconnect()
             broker.close()
+        }
+    }
+
+    @Test(
+        "one that floods us with packets that libmosquitto answers, and takes no answer, is not read any more",
+        arguments: [
+            // PINGREQ, PUBREL and PUBREC of a message that there is not.
+            [0xC0, 0x00], [0x62, 0x02, 0x00, 0x07], [0x50, 0x02, 0x00, 0x07],
+        ] as [[UInt8]])
+    func floodOfQuestions(packet: [UInt8]) async throws {
+        try await withReactor {
+            let count = 300_000
+            // QoS 0, topic "f", no properties.
+            let end: [UInt8] = [0x30, 0x04, 0x00, 0x01, 0x66, 0x00]
+            let portion = Array(repeatElement(packet, count: count).joined()) + end
+            let broker = ScriptedBroker(receiveBuffer: 2048) { broker, packet in
+                guard packet.first == 0x10 else { return }
+                broker.stopReading()
+                broker.send(ScriptedBroker.connack + portion)
+            }
+            var isAllRead = false
+            let client = TestClient(broker.options()) { event in
+                if case .message = event { isAllRead = true }
+            }
+            #expect(await client.next() == .connected(.v5))
+            // Were everything read, it would be in half as many turns, and as many answers would wait in memory.
+            for _ in 0..<2 * count / Int(MQTTClient.packetsPerTurn) where !isAllRead {
+                await withCheckedContinuation { continuation in EventLoop.shared.soon { continuation.resume() } }
+            }
+            #expect(!isAllRead)
+            broker.close()
+            await client.disconnect()
         }
     }
 
@@ -265,6 +297,50 @@ struct HostileBrokerTests {
                 if case .disconnected(let failure) = event { failure } else { nil }
             }
             #expect(failure == .tooMuchHeld(endpoint: "127.0.0.1:\(broker.port)"))
+            await client.disconnect()
+            broker.close()
+        }
+    }
+
+    @Test("the end of a message with QoS 2 that there is not makes no room for others")
+    func unfinishedAndOthersFinished() async throws {
+        try await withReactor {
+            let broker = ScriptedBroker { broker, packet in
+                guard packet.first == 0x10, broker.connections == 1 else { return }
+                broker.send([0x20, 0x02, 0x00, 0x00])
+                for id in UInt8(1)...17 {
+                    // 64 KiB with QoS 2; then PUBREL of another message id.
+                    broker.send([0x34, 0x80, 0x80, 0x04, 0x00, 0x01, 0x66, 0x00, id])
+                    broker.send([UInt8](repeating: 0, count: 65_536 - 5) + [0x62, 0x02, 0x00, 200])
+                }
+                broker.send([0x30, 0x03, 0x00, 0x01, 0x66])
+            }
+            var options = broker.options()
+            options.protocolVersion = .v311
+            let client = TestClient(options)
+            #expect(await client.next() == .connected(.v311))
+            #expect(
+                await client.next() == .disconnected(.tooMuchHeld(endpoint: "127.0.0.1:\(broker.port)")))
+            await client.disconnect()
+            broker.close()
+        }
+    }
+
+    @Test("messages with QoS 2 that are never finished are kept up to a number, however short they are")
+    func manyUnfinished() async throws {
+        try await withReactor {
+            let broker = ScriptedBroker { broker, packet in
+                guard packet.first == 0x10, broker.connections == 1 else { return }
+                broker.send([0x20, 0x02, 0x00, 0x00])
+                for id in UInt8(1)...65 { broker.send([0x34, 0x05, 0x00, 0x01, 0x66, 0x00, id]) }
+                broker.send([0x30, 0x03, 0x00, 0x01, 0x66])
+            }
+            var options = broker.options()
+            options.protocolVersion = .v311
+            let client = TestClient(options)
+            #expect(await client.next() == .connected(.v311))
+            #expect(
+                await client.next() == .disconnected(.tooMuchHeld(endpoint: "127.0.0.1:\(broker.port)")))
             await client.disconnect()
             broker.close()
         }

@@ -131,6 +131,21 @@ struct ReserveSnapshotTests {
 struct ReserveTests {
     private static let id = StoredButton.example(1).id
 
+    @Test("a reserve that was made is found after a power cut")
+    func made() async throws {
+        let directory = TemporaryDirectory()
+        let disk = WatchedDisk(directory.path)
+        try await withReactor {
+            disk.begin()
+            defer { disk.end() }
+            let store = try openStore(directory)
+            #expect(store.refuge == .disk)
+            var cut = CutDisk()
+            for event in disk.events { cut.take(event) }
+            #expect(cut.afterCut[Reserve.name]?.count == Reserve.Slots.count * ReserveSnapshot.slotLength)
+        }
+    }
+
     /// The files that a process leaves when it is killed on a full disk, after two presses there.
     private static func left(in directory: TemporaryDirectory) async throws -> StoredState {
         try await withReactor {

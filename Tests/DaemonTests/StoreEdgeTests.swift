@@ -57,6 +57,59 @@ struct StoreEdgeTests {
         }
     }
 
+    @Test("what a killed process could not sync is written again before the next one tells of it")
+    func startWritesAgain() async throws {
+        let directory = TemporaryDirectory(in: "/dev/shm")
+        let disk = WatchedDisk(directory.path)
+        try await withReactor {
+            disk.begin()
+            defer { disk.end() }
+            var store: StoreEdge? = try openStore(directory)
+            await settle(store)
+            try store?.apply([.putButton(.example(1))])
+            // After this the kernel takes the log for written, and says of the next sync that it did all there was to do.
+            disk.begin(.sync(disk.syncCount))
+            #expect(await settle(store) == false)
+            disk.mend()
+            store?.database?.keepsWALOnClose = true
+            store = nil
+            let next = try await reopen(directory)
+            #expect(try next.load().buttons == [.example(1)])
+            let cut = TemporaryDirectory(in: "/dev/shm")
+            try CutDisk(disk.events).afterCut.write(to: cut)
+            #expect(try openStore(cut).load().buttons == [.example(1)])
+            withExtendedLifetime(next) {}
+        }
+    }
+
+    @Test("where a start cannot sync what it found, the buttons keep everything until that is done")
+    func startCannotSync() async throws {
+        let directory = TemporaryDirectory(in: "/dev/shm")
+        let disk = WatchedDisk(directory.path)
+        try await withReactor {
+            let killed = try openStore(directory)
+            try killed.apply([.putButton(.example(1))])
+            killed.database?.keepsWALOnClose = true
+        }
+        try await withReactor {
+            disk.begin()
+            _ = try openStore(directory)
+            let log = try #require(disk.events.lastIndex(of: .syncBegan("tryck.sqlite-wal")))
+            disk.end()
+            let number = disk.events[..<log].count { if case .syncBegan = $0 { true } else { false } }
+            let again = WatchedDisk(directory.path)
+            again.begin(.sync(number))
+            defer { again.end() }
+            let store = try openStore(directory)
+            #expect(again.events.contains(.syncFailed("tryck.sqlite-wal")))
+            #expect(try store.load().buttons.map(\.syncedCursor) == [EventCursor()])
+            #expect(store.fault != nil)
+            #expect(store.refuge != .disk)
+            #expect(await settle(store) == true)
+            #expect(try store.load().buttons.map(\.syncedCursor) == [nil])
+        }
+    }
+
     @Test("a button of a flicd comes from another one from now on, and one of ours from none")
     func source() async throws {
         let directory = TemporaryDirectory()
@@ -383,6 +436,39 @@ struct StoreEdgeTests {
 func openStore(_ directory: TemporaryDirectory, entropy: UInt16 = 0x05A1) throws(StoreFailure) -> StoreEdge {
     try StoreEdge(
         loop: .shared, directory: directory.path, entropy: entropy, now: UTCTime(milliseconds: 1_795_228_200_123))
+}
+
+/// The helper of the last sync may hold the lock for a moment longer.
+@ReactorActor
+private func reopen(_ directory: TemporaryDirectory) async throws -> StoreEdge {
+    while true {
+        let store = Result { try openStore(directory) }
+        guard case .failure(StoreFailure.inUse) = store else { return try store.get() }
+        await Task.yield()
+    }
+}
+
+/// - Returns: what a sync said.
+@ReactorActor
+@discardableResult
+private func settle(_ store: StoreEdge?) async -> Bool? {
+    guard let store else { return nil }
+    return await withCheckedContinuation { continuation in store.sync { continuation.resume(returning: $0) } }
+}
+
+extension CutDisk {
+    fileprivate init(_ events: [DiskEvent]) {
+        self.init()
+        for event in events { take(event) }
+    }
+}
+
+extension CutDisk.Contents {
+    fileprivate func write(to directory: TemporaryDirectory) throws {
+        for (name, octets) in self {
+            guard FileText.write(octets, to: directory.path + "/" + name) else { throw Unexpected() }
+        }
+    }
 }
 
 /// 100 transactions, 1.4 MB of log.

@@ -102,6 +102,21 @@ struct LateTests {
         #expect(room.gestures.last?.age.milliseconds == 59_720)
     }
 
+    @Test("a stored click that waits for a lost link is as old as it is when it is told")
+    func agesWithoutLink() {
+        var room = Room(Self.triple)
+        room.now = .start + .seconds(1)
+        // Without what the button says when the gap is over.
+        for event in Button().storedEvents(of: Room.presses("0-80"), connectedAt: 32_768).prefix(2) {
+            room.hear(event)
+        }
+        room.handle(.linkLost(.kitchen))
+        room.rest()
+        #expect(room.timed == ["click@4000"])
+        #expect(room.gestures.map { $0.age.milliseconds } == [4000])
+        #expect(room.gestures.map(\.wasQueued) == [true])
+    }
+
     @Test("in a fixed mode the button's own verdict decides a train, however late it arrives")
     func lateVerdict() {
         var room = Room(Vocabulary())

@@ -307,6 +307,16 @@ struct RuleTestTests {
         }
     }
 
+    @Test("tests that reload too many files are refused, at the step that goes too far")
+    func manyReloads() {
+        func said(_ count: Int) -> [String] {
+            let steps = (1...count).map { "{reload: other\($0).yaml}" }.joined(separator: ", ")
+            return codes("name: a\nsteps: [\(steps)]").filter { $0 != "E308" }
+        }
+        #expect(said(100) == [])
+        #expect(said(103) == ["E205", "E205", "E205"])
+    }
+
     @Test("a test has a name and steps")
     func required() {
         #expect(codes("steps: [{advance: 1s}]") == ["E202"])

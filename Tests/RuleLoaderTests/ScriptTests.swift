@@ -85,6 +85,27 @@ struct ScriptTests {
             ])
     }
 
+    @Test("a rule that a chord triggers repeats nothing while held")
+    func heldChord() {
+        func complaints(_ actions: String) -> [String] {
+            LoadedText.complaints(
+                """
+                buttons: {kitchen: BF12-C34567, hall: BF12-C34568}
+                rules:
+                  - {id: one, triggers: [{button: kitchen, event: hold}, {chord: [kitchen, hall]}], actions: [\(actions)]}
+                scripts: {dim: {actions: {repeat: {while: held, every: 1s, actions: {log: a}}}}}
+                """)
+        }
+        #expect(
+            complaints("{repeat: {while: held, every: 1s, actions: {log: a}}}") == [
+                "E505 repeat while held needs a rule triggered only by hold or down; this rule also has a chord"
+            ])
+        #expect(
+            complaints("{script: dim}") == [
+                "E505 script \"dim\" repeats while held, which needs a rule triggered only by hold or down; this rule also has a chord"
+            ])
+    }
+
     @Test("calls that grow from script to script are refused before anybody counts them one by one")
     func growth() {
         var scripts = "first: {actions: [{script: s0}]}\n"

@@ -21,10 +21,20 @@ enum cmosquitto_refusal {
 	CMOSQUITTO_NOTHING_REFUSED,
 	// A packet is longer than its limit: `command` and `length` say which.
 	CMOSQUITTO_TOO_LONG,
-	// Unfinished messages with QoS 2 have more than `maximum_publish` octets in total.
+	// More than `maximum_publish` octets, or more than CMOSQUITTO_MAXIMUM_HELD messages, are held of messages with QoS 2
+	// that the broker has not finished.
 	CMOSQUITTO_TOO_MUCH_HELD,
 	// A property does not exist in MQTT 5, or there are too many of them.
 	CMOSQUITTO_MALFORMED,
+};
+
+// The number of messages with QoS 2 that the broker may have in flight to this client. Brokers use 20 to 32 by default.
+#define CMOSQUITTO_MAXIMUM_HELD 64
+
+// A message that the library keeps until its PUBREL arrives.
+struct cmosquitto_held {
+	uint32_t length;
+	uint16_t id;
 };
 
 // The limits of a connection, and its position in a packet. All fields except the limits begin as zero.
@@ -45,13 +55,18 @@ struct cmosquitto_reader {
 	uint8_t command;
 	uint32_t length;
 
+	// The number of packets that the library has answered. Each answer stays in the library's memory until the socket takes
+	// it. The owner sets this to zero when everything was written.
+	unsigned answered;
+
 	// Fields that only the reader uses.
 	int part;
 	unsigned shift;
 	uint32_t received;
 	const uint8_t *packet;
-	uint32_t held;
-	unsigned holding;
+	struct cmosquitto_held held[CMOSQUITTO_MAXIMUM_HELD];
+	unsigned held_count;
+	uint32_t held_length;
 	int descriptor;
 	int pretended;
 };

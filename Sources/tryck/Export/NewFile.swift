@@ -26,8 +26,8 @@ struct NewFile: Sendable {
         }
     }
 
-    /// Writes the file. When this returns, its content is on the disk; the entry in the directory is not synced. A file
-    /// that is replaced stays whole until then.
+    /// Writes the file. When this returns, its content and its name are on the disk. A file that is replaced stays whole
+    /// until then.
     func write(_ octets: [UInt8]) throws(Failure) {
         let written = isReplacing ? path + ".new" : path
         if isReplacing { unlink(written) }
@@ -42,6 +42,8 @@ struct NewFile: Sendable {
             unlink(written)
             throw Self.failure(.unavailable, path, cause)
         }
+        cause = FileText.syncDirectory(of: path)
+        guard cause == 0 else { throw Self.failure(.unavailable, path, cause) }
     }
 
     /// - Returns: `errno`, or 0.

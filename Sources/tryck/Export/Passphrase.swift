@@ -4,13 +4,14 @@ import Daemon
 struct Passphrase: Hashable, Sendable {
     let octets: [UInt8]
 
+    /// In octets.
     static let maximumLength = 1024
-    /// The least octets of a new passphrase.
+    /// In characters, of a new passphrase.
     static let minimumLength = 8
 
     /// - Parameter isNew: whether an export is to be encrypted with it, so that `minimumLength` applies.
     init(_ octets: [UInt8], isNew: Bool) throws(Failure) {
-        guard octets.count >= (isNew ? Self.minimumLength : 1) else {
+        guard String(decoding: octets, as: UTF8.self).count >= (isNew ? Self.minimumLength : 1) else {
             throw Failure(
                 .usage,
                 isNew ? "A passphrase has at least \(Self.minimumLength) characters." : "No passphrase was given.")

@@ -322,9 +322,7 @@ struct Witness {
             // Between the lost link and the end that is told for it nothing was seen of the button.
             guard line["reason"] != "link_lost" else { return }
             guard let moved = moved[part] else { return report("P2", "\(event) of \(part.name), which nobody touched") }
-            // A press whose beginning was stored may go on live, on the link that it has made.
-            let silence = isLate ? max(age, Self.longestSilence) : Self.longestSilence
-            if now - moved - silence > Self.gestureTime + Self.tolerance {
+            if now - moved - (isLate ? age : Self.longestSilence) > Self.gestureTime + Self.tolerance {
                 report(
                     "P3",
                     "\(event) of \(part.name) is said to be \(milliseconds) ms old, and nobody touched it for \(now - moved)"
