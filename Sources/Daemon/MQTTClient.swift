@@ -11,22 +11,11 @@ import Hub
 /// One thread at a time. While a `Dial` runs, that is the helper's; the caller then touches nothing but `deinit`
 /// after it.
 ///
-/// The library's callbacks only leave a note, to be taken after the call: what the notes lead to happens
-/// outside of the library, where a publish is written at once and a handle may be destroyed.
+/// The library's callbacks only collect events. `outcome` returns them after the call, because inside a callback the
+/// handle must not be destroyed.
 ///
 /// - Source: mosquitto.h of libmosquitto 2.0; MQTT 5.0.
 final class MQTTClient {
-    enum Note {
-        /// `keepAlive`: the broker insists on this one, in seconds.
-        case connectAcknowledged(reasonCode: Int32, keepAlive: UInt16?)
-        case disconnected(code: Int32)
-        /// QoS 0: written. QoS 1 and 2: acknowledged.
-        case published(messageID: Int32, reasonCode: Int32)
-        case subscribed(messageID: Int32, reasonCodes: [Int32])
-        case message(topicName: String, payload: [UInt8], retained: Bool, qos: Int)
-        case dropped(String)
-    }
-
     /// A message with more is dropped.
     static let maximumPayload = 256 * 1024
     /// A broker that sends a longer packet is hung up on when its length is known; with MQTT 5 it is told so beforehand.
@@ -36,6 +25,8 @@ final class MQTTClient {
     /// Octets that are read in one turn of the loop, and packets: a flood leaves the radio its turn.
     static let octetsPerTurn = 64 * 1024
     static let packetsPerTurn: UInt32 = 64
+    /// The octets that the kernel buffers for a broker that does not read.
+    private static let sendBuffer: Int32 = 128 * 1024
     /// Octets of a packet that is no PUBLISH; those a broker sends have some dozens.
     static let maximumOtherPacket: UInt32 = 16 * 1024
 
@@ -45,17 +36,32 @@ final class MQTTClient {
         case malformed(String)
     }
 
-    private final class Notes {
-        static let maximumWords = 8
-        /// Bounded by what is read in one turn.
-        var notes: [Note] = []
-        /// Errors the library logged, the last ones.
-        var words: [String] = []
+    /// What the callbacks reported.
+    private final class Reports {
+        static let maximumLogLines = 8
+
+        let version: MQTTProtocolVersion
+        let options: MQTTOptions
+        /// Bounded by the number of packets that one turn reads.
+        var events: [MQTTSession.LibraryEvent] = []
+        /// The last errors that the library logged.
+        var logLines: [String] = []
+        /// Whether CONNACK accepted the connection.
+        var wasConnected = false
+        /// The argument of `on_disconnect`.
+        var disconnection: Int32 = 0
+
+        init(_ options: MQTTOptions, _ version: MQTTProtocolVersion) {
+            self.options = options
+            self.version = version
+        }
     }
 
-    let version: MQTTProtocolVersion
+    private let version: MQTTProtocolVersion
     private let handle: OpaquePointer
-    private let notes = Notes()
+    private let reports: Reports
+    /// The socket's descriptor since the dial succeeded.
+    private(set) var descriptor: Int32 = -1
     /// Also while the library reads, where it is reached by this address only.
     private let reader = UnsafeMutablePointer<cmosquitto_reader>.allocate(capacity: 1)
     /// An assertion of the library has failed: the handle is not used any more.
@@ -71,12 +77,13 @@ final class MQTTClient {
         }
         self.handle = handle
         self.version = version
+        reports = Reports(options, version)
         reader.initialize(to: cmosquitto_reader())
         reader.pointee.maximum_publish = Self.maximumPacketSize
         reader.pointee.maximum_other = Self.maximumOtherPacket
         reader.pointee.has_properties = version == .v5 ? 1 : 0
         reader.pointee.checks_properties = options.checksProperties ? 1 : 0
-        mosquitto_user_data_set(handle, Unmanaged.passUnretained(notes).toOpaque())
+        mosquitto_user_data_set(handle, Unmanaged.passUnretained(reports).toOpaque())
         Self.setCallbacks
         cmosquitto_use_callbacks(handle)
         mosquitto_int_option(
@@ -142,32 +149,74 @@ final class MQTTClient {
             handle: UInt(bitPattern: handle), host: host, port: port, keepAlive: Int32(options.keepAliveSeconds))
     }
 
-    // MARK: The loop
-
-    /// -1 once the connection is over.
-    var socket: Int32 { mosquitto_socket(handle) }
-    var wantsWrite: Bool { mosquitto_want_write(handle) }
-    /// TLS holds decrypted octets for which the socket will not become readable.
-    var hasPendingInput: Bool { socket >= 0 && cmosquitto_pending(handle) > 0 }
-
-    /// To be called at the start of each turn of the loop in which something is read.
-    func beginTurn() {
-        reader.pointee.octets_left = Self.octetsPerTurn
-        reader.pointee.packets_left = Self.packetsPerTurn
+    /// Takes the result of the dial. The caller is the only user of the handle again.
+    func dialled(_ result: Dial.Result) -> MQTTFailure? {
+        let socket = mosquitto_socket(handle)
+        guard result.code == MOSQ_ERR_SUCCESS.rawValue, socket >= 0 else {
+            return MQTTFailure(
+                code: result.code, systemError: result.systemError, words: reports.logLines, options: reports.options,
+                wasConnected: false)
+        }
+        descriptor = socket
+        // The library does not set this flag, and a daemon that restarts by execve would keep the old connection open.
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        // Without a limit the kernel would buffer megabytes for a broker that does not read.
+        var sendBuffer = Self.sendBuffer
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &sendBuffer, socklen_t(MemoryLayout<Int32>.size))
+        return nil
     }
 
-    /// Whether `read` may read more in this turn.
-    var mayRead: Bool { reader.pointee.octets_left > 0 && reader.pointee.packets_left > 0 }
+    // MARK: The loop
 
-    /// These return the library's code, or `CMOSQUITTO_ASSERTED`, after which only `abandon` may be called; otherwise
-    /// `socket` may be another afterwards, and there may be notes.
-    func read() -> Int32 { cmosquitto_loop_read(handle, reader) }
+    /// Whether the socket of the dial is still open. Once it is closed, its number may belong to another file.
+    var isOpen: Bool { mosquitto_socket(handle) == descriptor }
+    /// TLS holds decrypted octets for which the socket will not become readable.
+    var hasPendingInput: Bool { isOpen && cmosquitto_pending(handle) > 0 }
+
+    /// Reads what one turn of the loop may read. Like all functions here that return a code it returns the library's, or
+    /// `CMOSQUITTO_ASSERTED`, after which only `outcome` may be called.
+    func read() -> Int32 {
+        reader.pointee.octets_left = Self.octetsPerTurn
+        reader.pointee.packets_left = Self.packetsPerTurn
+        var code: Int32
+        repeat {
+            code = cmosquitto_loop_read(handle, reader)
+        } while code == 0 && hasPendingInput && reader.pointee.octets_left > 0 && reader.pointee.packets_left > 0
+        return code
+    }
+
     func write() -> Int32 { cmosquitto_loop_write(handle) }
-    /// Pings when it is time to.
-    func misc() -> Int32 { cmosquitto_loop_misc(handle) }
+    /// Sends PINGREQ when that is due.
+    func performUpkeep() -> Int32 { cmosquitto_loop_misc(handle) }
+    func disconnect() -> Int32 { mosquitto_disconnect_v5(handle, 0, nil) }
 
-    /// Why the connection was ended by us while something was read.
-    var refusal: Refusal? {
+    /// Takes what the calls since the last `outcome` have left behind.
+    ///
+    /// - Parameters:
+    ///   - code: the result of the last call.
+    ///   - systemError: `errno` after it.
+    func outcome(_ code: Int32, systemError: Int32) -> MQTTSession.Outcome {
+        var outcome = MQTTSession.Outcome(events: reports.events)
+        reports.events = []
+        if code == CMOSQUITTO_ASSERTED {
+            outcome.failure = .malformedPacket(endpoint: reports.options.endpoint.description, cause: abandon())
+        } else if isOpen {
+            outcome.hasOutput = mosquitto_want_write(handle)
+            outcome.hasPendingInput = hasPendingInput
+        } else if let refusal {
+            outcome.failure = MQTTFailure(refusal, options: reports.options)
+        } else {
+            // A reason code of the broker says more than the result of the call.
+            let disconnection = reports.disconnection
+            outcome.failure = MQTTFailure(
+                code: disconnection >= 0x80 || code == 0 ? disconnection : code, systemError: systemError,
+                words: reports.logLines, options: reports.options, wasConnected: reports.wasConnected)
+        }
+        return outcome
+    }
+
+    /// Why this client closed the connection while it read.
+    private var refusal: Refusal? {
         switch reader.pointee.refusal {
         case Int32(CMOSQUITTO_NOTHING_REFUSED.rawValue): nil
         case Int32(CMOSQUITTO_MALFORMED.rawValue): .malformed("a property that MQTT 5 does not have")
@@ -176,55 +225,48 @@ final class MQTTClient {
         }
     }
 
-    /// To be called after a failed assertion. Where it may have failed in the middle of a change, only the socket is
-    /// closed, and the handle's memory is lost.
+    /// Gives the handle up after a failed assertion. If the assertion may have failed in the middle of a change, only the
+    /// socket is closed, and the handle's memory is lost.
     ///
-    /// - Returns: which assertion it was.
-    func abandon(descriptor: Int32) -> String {
+    /// - Returns: the text of the assertion.
+    private func abandon() -> String {
         isAbandoned = true
         if cmosquitto_may_destroy() != 0 { mosquitto_destroy(handle) } else { close(descriptor) }
         return String(cString: cmosquitto_assertion())
     }
 
-    func disconnect() -> Int32 { mosquitto_disconnect_v5(handle, 0, nil) }
-
-    func takeNotes() -> [Note] {
-        defer { notes.notes = [] }
-        return notes.notes
-    }
-
-    var words: [String] { notes.words }
-
     // MARK: Messages
 
-    /// - Parameter expiry: how long the broker may keep the message for those who are away; MQTT 5 only.
-    func publish(
-        topicName: String, payload: [UInt8], qos: Int, retain: Bool, expiry: Duration?
-    ) -> (code: Int32, messageID: Int32) {
+    func publish(_ message: MQTTSession.Publish) -> (MQTTSession.Call, code: Int32) {
         var messageID: Int32 = 0
         var properties: OpaquePointer?
         defer { mosquitto_property_free_all(&properties) }
-        if let expiry, version == .v5 {
-            // Whole seconds, upwards; mosquitto takes 0 for no expiry.
+        if let expiry = message.expiry, version == .v5 {
+            // Seconds are rounded up; mosquitto takes 0 for no expiry.
             let seconds = UInt32(clamping: max(1, (expiry.milliseconds.addingSaturating(999)) / 1000))
             mosquitto_property_add_int32(&properties, MQTT_PROP_MESSAGE_EXPIRY_INTERVAL.identifier, seconds)
         }
         let code = mosquitto_publish_v5(
-            handle, &messageID, topicName, Int32(clamping: payload.count), payload, Int32(clamping: qos), retain,
-            properties)
-        return (code, messageID)
+            handle, &messageID, message.topicName, Int32(clamping: message.payload.count), message.payload,
+            Int32(clamping: message.qos), message.retain, properties)
+        return (.publish(message, acceptance(code, messageID)), code)
     }
 
-    func subscribe(_ subscription: Subscription) -> (code: Int32, messageID: Int32) {
+    func subscribe(_ subscription: Subscription) -> (MQTTSession.Call, code: Int32) {
         var messageID: Int32 = 0
-        // MQTT 3.1.1 has a reserved bit in its place.
+        // The bit is reserved in MQTT 3.1.1.
         let options = version == .v5 && subscription.isWithoutOurs ? Int32(MQTT_SUB_OPT_NO_LOCAL.rawValue) : 0
         let code = mosquitto_subscribe_v5(
             handle, &messageID, subscription.topicFilter, Int32(clamping: subscription.qos), options, nil)
-        return (code, messageID)
+        return (.subscribe(topicFilter: subscription.topicFilter, acceptance(code, messageID)), code)
     }
 
     func unsubscribe(_ topicFilter: String) -> Int32 { mosquitto_unsubscribe_v5(handle, nil, topicFilter, nil) }
+
+    private func acceptance(_ code: Int32, _ messageID: Int32) -> MQTTSession.Acceptance {
+        code == MOSQ_ERR_SUCCESS.rawValue
+            ? .accepted(messageID: messageID) : .refused(String(cString: mosquitto_strerror(code)))
+    }
 
     // MARK: Setting up
 
@@ -286,41 +328,52 @@ final class MQTTClient {
     private static let setCallbacks: Void = {
         var callbacks = cmosquitto_callbacks()
         callbacks.connected = { context, reasonCode, properties in
+            guard let reports = MQTTClient.reports(context) else { return }
             var keepAlive: UInt16 = 0
             let hasKeepAlive =
                 mosquitto_property_read_int16(
                     properties, MQTT_PROP_SERVER_KEEP_ALIVE.identifier, &keepAlive, false) != nil
-            MQTTClient.note(
-                context, .connectAcknowledged(reasonCode: reasonCode, keepAlive: hasKeepAlive ? keepAlive : nil))
+            if reasonCode == 0 {
+                reports.wasConnected = true
+                reports.events.append(.connectAccepted(keepAlive: hasKeepAlive ? keepAlive : nil))
+            } else {
+                let failure = MQTTFailure(
+                    connectReasonCode: reasonCode, version: reports.version, options: reports.options)
+                reports.events.append(.connectRefused(reasonCode: reasonCode, failure))
+            }
         }
-        callbacks.disconnected = { context, code in MQTTClient.note(context, .disconnected(code: code)) }
+        callbacks.disconnected = { context, code in MQTTClient.reports(context)?.disconnection = code }
         callbacks.published = { context, messageID, reasonCode in
-            MQTTClient.note(context, .published(messageID: messageID, reasonCode: reasonCode))
+            MQTTClient.reports(context)?.events.append(
+                .published(messageID: messageID, refusal: MQTTClient.refusal(reasonCode)))
         }
         callbacks.subscribed = { context, messageID, count, granted in
-            let codes = Array(UnsafeBufferPointer(start: granted, count: Int(max(0, count))))
-            MQTTClient.note(context, .subscribed(messageID: messageID, reasonCodes: codes))
+            let codes = UnsafeBufferPointer(start: granted, count: Int(max(0, count)))
+            MQTTClient.reports(context)?.events.append(
+                .subscribed(messageID: messageID, refusals: codes.compactMap(MQTTClient.refusal)))
         }
         callbacks.message = { context, message in
-            guard let context, let message else { return }
-            Unmanaged<Notes>.fromOpaque(context).takeUnretainedValue().notes.append(
-                MQTTClient.note(of: message.pointee))
+            guard let message else { return }
+            MQTTClient.reports(context)?.events.append(MQTTClient.event(of: message.pointee))
         }
         callbacks.logged = { context, text in
-            guard let context, let text else { return }
-            let notes = Unmanaged<Notes>.fromOpaque(context).takeUnretainedValue()
-            if notes.words.count == Notes.maximumWords { notes.words.removeFirst() }
-            notes.words.append(String(String(cString: text).prefix(200)))
+            guard let reports = MQTTClient.reports(context), let text else { return }
+            if reports.logLines.count == Reports.maximumLogLines { reports.logLines.removeFirst() }
+            reports.logLines.append(String(String(cString: text).prefix(200)))
         }
         cmosquitto_set_callbacks(&callbacks)
     }()
 
-    private static func note(_ context: UnsafeMutableRawPointer?, _ note: Note) {
-        guard let context else { return }
-        Unmanaged<Notes>.fromOpaque(context).takeUnretainedValue().notes.append(note)
+    private static func reports(_ context: UnsafeMutableRawPointer?) -> Reports? {
+        context.map { Unmanaged<Reports>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    private static func note(of message: mosquitto_message) -> Note {
+    /// The text of a reason code that is a refusal.
+    private static func refusal(_ reasonCode: Int32) -> String? {
+        reasonCode < 0x80 ? nil : String(cString: mosquitto_reason_string(reasonCode))
+    }
+
+    private static func event(of message: mosquitto_message) -> MQTTSession.LibraryEvent {
         guard let topic = message.topic, let topicName = String(validatingCString: topic) else {
             return .dropped("a message on a topic that is not UTF-8 was dropped")
         }
