@@ -3,23 +3,14 @@ import CLinux
 import Glibc
 package import Reactor
 
-/// A private `mosquitto`, for those who have no broker, started and ended with us. It listens on a socket file in a
-/// directory that only our user may enter: other users of the machine cannot reach it.
+/// A private `mosquitto` for people who have no broker. It starts and ends with the daemon, and `EmbeddedBrokerSupervisor`
+/// decides when. It listens on a socket file in a directory that only our user may enter, so other users of the machine
+/// cannot reach it.
 ///
-/// | state    | on                   | becomes  | and we |
-/// |----------|----------------------|----------|--------|
-/// | stopped  | start                | starting | start the program |
-/// | starting | the socket answers   | running  | ready |
-/// | starting | ended, or 10 s       | waiting  | failed, set the retry timer |
-/// | running  | ended                | waiting  | failed, set the retry timer |
-/// | waiting  | retry timer          | starting | start the program |
-/// | any      | stop                 | stopped  | end the program |
-///
-/// It must not outlive us, however we end. The parent-death signal cannot be asked for through `posix_spawn`,
-/// so a shell stands between: it waits for mosquitto, and a reader in its background waits for the end of a pipe
-/// of which we hold the only other end. When that closes, by `stop` or because the kernel closed it for a
-/// process that is no more, the reader ends mosquitto. When mosquitto ends by itself, so does the shell, with its
-/// status, and a pidfd tells us.
+/// mosquitto must not outlive the daemon, however the daemon ends. `posix_spawn` cannot ask for the parent-death signal, so
+/// a shell stands between the two: it waits for mosquitto, and a reader in its background waits for the end of a pipe of
+/// which the daemon holds the only other end. When that end closes, by `stop` or because the process is gone, the reader
+/// ends mosquitto. When mosquitto ends by itself, the shell ends with its status, and a pidfd reports it.
 @ReactorActor
 package final class EmbeddedBroker {
     package enum Event: Hashable, Sendable {
@@ -29,10 +20,6 @@ package final class EmbeddedBroker {
         case failed(String)
     }
 
-    nonisolated static let startTimeout: Duration = .seconds(10)
-    nonisolated static let probeInterval: Duration = .milliseconds(20)
-    /// A broker that ran this long was a good one: after it the retries begin again with short waits.
-    nonisolated static let goodRun: Duration = .seconds(10)
     package nonisolated static let searchPath = ["/usr/sbin", "/usr/local/sbin", "/usr/bin", "/usr/local/bin"]
     nonisolated static let missing =
         "there is no mosquitto on this system: install the package mosquitto, or name another broker in mqtt.broker"
@@ -43,19 +30,16 @@ package final class EmbeddedBroker {
         var watch: Watch
         /// Ours of the pipe; closing it ends the child.
         var leash: Int32
-        var started: Int64
-        var isReady = false
     }
 
     private let loop: EventLoop
     private let directory: String
     private let program: String?
     private let handler: @ReactorActor (Event) -> Void
-    private var isWanted = false
+    private var supervisor: EmbeddedBrokerSupervisor
     private var child: Child?
-    private var backOff: MQTTBackOff
 
-    private lazy var timer = loop.timer { [weak self] in self?.timerFired() }
+    private lazy var timer = loop.timer { [weak self] in self?.feed(.timerFired) }
 
     /// - Parameters:
     ///   - directory: of its own, for its configuration; made (0700) where it is missing.
@@ -69,7 +53,7 @@ package final class EmbeddedBroker {
         self.directory = directory
         self.program = program
         self.handler = handler
-        backOff = MQTTBackOff(seed: seed)
+        supervisor = EmbeddedBrokerSupervisor(seed: seed)
     }
 
     /// The shell, which leads the process group of all of it.
@@ -82,36 +66,35 @@ package final class EmbeddedBroker {
         child?.leash = -1
     }
 
-    package func start() {
-        guard !isWanted else { return }
-        isWanted = true
-        timer.set(at: loop.nanosecondsSinceBoot)
-    }
+    package func start() { feed(.start) }
 
     /// Ends the program and waits for it, which takes it some milliseconds.
-    package func stop() {
-        isWanted = false
-        timer.cancel()
+    package func stop() { feed(.stop) }
+
+    private func feed(_ input: EmbeddedBrokerSupervisor.Input) {
+        for effect in supervisor.handle(input, at: Instant(nanoseconds: loop.nanosecondsSinceBoot)) {
+            switch effect {
+            case .launch: launch()
+            case .probe: feed(.probed(isListening: isListening))
+            case .kill: if let child { kill(-child.process, SIGKILL) }
+            case .end: endChild()
+            case .ready: handler(.ready(path: socketPath))
+            case .failed(let reason): handler(.failed(reason))
+            case .setTimer(let deadline): timer.set(at: deadline.nanoseconds)
+            case .cancelTimer: timer.cancel()
+            }
+        }
+    }
+
+    private func endChild() {
         guard let child else { return }
         dropLeash()
         self.child = nil
         child.watch.cancel()
         kill(-child.process, SIGKILL)
-        // KILL leaves nobody who could refuse.
+        // A process cannot ignore SIGKILL, so this wait is short.
         while waitpid(child.process, nil, 0) < 0, errno == EINTR {}
         close(child.processDescriptor)
-    }
-
-    private func timerFired() {
-        guard isWanted else { return }
-        guard let child else { return launch() }
-        guard !child.isReady else { return }
-        if loop.nanosecondsSinceBoot - child.started > Self.startTimeout.nanoseconds {
-            // Its end is noticed like any other.
-            kill(-child.process, SIGKILL)
-        } else {
-            ask()
-        }
     }
 
     // MARK: Starting
@@ -119,9 +102,9 @@ package final class EmbeddedBroker {
     private func launch() {
         do {
             child = try spawn()
-            timer.set(at: loop.nanosecondsSinceBoot + Self.probeInterval.nanoseconds)
+            feed(.launched)
         } catch {
-            fail(error.sentence)
+            feed(.launchFailed(error.sentence))
         }
     }
 
@@ -155,8 +138,7 @@ package final class EmbeddedBroker {
         }
         let watch = loop.watch(processDescriptor, .read) { [weak self] _ in self?.childEnded() }
         return Child(
-            process: process, processDescriptor: processDescriptor, watch: watch, leash: ends[1],
-            started: loop.nanosecondsSinceBoot)
+            process: process, processDescriptor: processDescriptor, watch: watch, leash: ends[1])
     }
 
     /// `$1` is the program, `$2` its configuration: nothing of them is read as shell.
@@ -210,18 +192,9 @@ package final class EmbeddedBroker {
         return path
     }
 
-    // MARK: Is it there?
+    // MARK: Probing and ending
 
-    /// Tries to connect: a socket file answers or refuses at once.
-    private func ask() {
-        if isListening {
-            child?.isReady = true
-            handler(.ready(path: socketPath))
-        } else {
-            timer.set(at: loop.nanosecondsSinceBoot + Self.probeInterval.nanoseconds)
-        }
-    }
-
+    /// Whether the socket file accepts connections; it answers or refuses at once.
     private var isListening: Bool {
         guard case .success(let addresses) = SocketAddress.resolve(unixPath: socketPath), let address = addresses.first
         else { return false }
@@ -241,15 +214,9 @@ package final class EmbeddedBroker {
         self.child = nil
         child.watch.cancel()
         close(child.processDescriptor)
-        if loop.nanosecondsSinceBoot - child.started > Self.goodRun.nanoseconds { backOff.reset() }
         // The shell adds 128 to the number of a signal.
         let how = isSignalled != 0 ? "signal \(status)" : status > 128 ? "signal \(status - 128)" : "status \(status)"
-        fail("mosquitto ended (\(how)); it is started again")
-    }
-
-    private func fail(_ sentence: String) {
-        timer.set(at: loop.nanosecondsSinceBoot + backOff.next().nanoseconds)
-        handler(.failed(sentence))
+        feed(.ended(how))
     }
 
     private func describe(_ code: Int32) -> String { String(cString: strerror(code)) }
