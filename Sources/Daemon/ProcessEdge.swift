@@ -3,7 +3,7 @@ import Glibc
 package import Hub
 package import Reactor
 
-/// Runs the programs of rules.
+/// Runs the programs of rules. `ProcessQueue` decides which of them run.
 ///
 /// Each program leads its own process group, so that processes that it started can be ended with it. A job ends when
 /// the program has ended and its output pipes are closed; if a descendant keeps them open, `outputGrace` later. A
@@ -16,10 +16,6 @@ package import Reactor
 /// `ended` is called once for each `start`, on a later turn of the loop, and never from inside a method.
 @ReactorActor
 package final class ProcessEdge {
-    /// The maximum number of running programs; others wait.
-    package nonisolated static let maximumRunning = 32
-    /// The maximum number of waiting programs; others are refused.
-    package nonisolated static let maximumWaiting = 1_024
     /// The octets kept of each output stream; the rest is read and dropped.
     package nonisolated static let maximumOutput = 64 * 1024
     package nonisolated static let searchPath = ["/usr/local/bin", "/usr/bin", "/bin"]
@@ -32,15 +28,14 @@ package final class ProcessEdge {
     package typealias Ended = @ReactorActor (ProcessResult) -> Void
 
     private struct Waiting {
-        var id: UInt64
         var request: ProcessRequest
         var ended: Ended
     }
 
     private let loop: EventLoop
+    private var queue = ProcessQueue()
+    private var waiting: [UInt64: Waiting] = [:]
     private var running: [UInt64: ProcessJob] = [:]
-    private var waiting: [Waiting] = []
-    /// Set by `cancelAll`, after which nothing starts any more.
     private var allEnded: (@ReactorActor () -> Void)?
 
     package init(loop: EventLoop) {
@@ -51,60 +46,57 @@ package final class ProcessEdge {
 
     /// - Parameter id: identifies the job for `cancel`; must not be in use by another job.
     package func start(_ id: UInt64, _ request: ProcessRequest, _ ended: @escaping Ended) {
-        precondition(running[id] == nil, "job \(id) is running already")
-        guard allEnded == nil else { return refuse("the daemon is stopping", ended) }
-        guard waiting.count < Self.maximumWaiting else {
-            return refuse("\(Self.maximumWaiting) programs are waiting to be started already", ended)
-        }
-        waiting.append(Waiting(id: id, request: request, ended: ended))
-        launchWaiting()
+        waiting[id] = Waiting(request: request, ended: ended)
+        carryOut(queue.handle(.start(id)))
     }
 
     /// Ends the job early. Its result is reported as usual. An unknown or ended job is ignored.
-    package func cancel(_ id: UInt64) {
-        if let job = running[id] {
-            job.cancel()
-        } else if let index = waiting.firstIndex(where: { $0.id == id }) {
-            refuse("it was cancelled before it started", waiting.remove(at: index).ended)
-        }
-    }
+    package func cancel(_ id: UInt64) { carryOut(queue.handle(.cancel(id))) }
 
     /// Cancels all jobs, refuses new ones, and calls `done` when the last job has ended.
     package func cancelAll(_ done: @escaping @ReactorActor () -> Void) {
         allEnded = done
-        for job in waiting { refuse("the daemon is stopping", job.ended) }
-        waiting = []
-        for job in running.values { job.cancel() }
-        if running.isEmpty { loop.soon { [self] in reportAllEnded() } }
+        carryOut(queue.handle(.cancelAll))
     }
 
-    private func launchWaiting() {
-        while running.count < Self.maximumRunning, !waiting.isEmpty {
-            let next = waiting.removeFirst()
-            do throws(ProcessJob.StartFailure) {
-                running[next.id] = try ProcessJob(loop: loop, next.request) { [unowned self] result in
-                    running[next.id] = nil
-                    next.ended(result)
-                    launchWaiting()
-                    if running.isEmpty { reportAllEnded() }
-                }
-            } catch {
-                refuse(error.sentence, next.ended)
+    private func carryOut(_ effects: [ProcessQueue.Effect]) {
+        for effect in effects {
+            switch effect {
+            case .launch(let id): launch(id)
+            case .refuse(let id, let reason): refuse(id, reason)
+            case .cancel(let id): running[id]?.cancel()
+            case .allEnded: loop.soon { [self] in reportAllEnded() }
             }
         }
     }
 
-    private func refuse(_ sentence: String, _ ended: @escaping Ended) {
+    private func launch(_ id: UInt64) {
+        guard let job = waiting[id] else { return }
+        do throws(ProcessJob.StartFailure) {
+            running[id] = try ProcessJob(loop: loop, job.request) { [unowned self] result in
+                running[id] = nil
+                let effects = queue.handle(.ended(id))
+                job.ended(result)
+                carryOut(effects)
+            }
+            waiting[id] = nil
+        } catch {
+            refuse(id, error.sentence)
+            carryOut(queue.handle(.ended(id)))
+        }
+    }
+
+    private func refuse(_ id: UInt64, _ sentence: String) {
+        guard let job = waiting.removeValue(forKey: id) else { return }
         loop.soon {
-            ended(
+            job.ended(
                 ProcessResult(status: .couldNotStart(sentence), standardOutput: [], standardError: [], duration: .zero))
         }
     }
 
     private func reportAllEnded() {
-        guard let done = allEnded else { return }
-        // Jobs are still refused, but `done` is called only once.
-        allEnded = {}
-        done()
+        let done = allEnded
+        allEnded = nil
+        done?()
     }
 }
