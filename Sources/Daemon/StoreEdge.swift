@@ -28,11 +28,6 @@ package import Reactor
 /// A start on a disk that cannot be written reads what is there; the file is opened when it can be.
 @ReactorActor
 package final class StoreEdge {
-    /// 1 MiB of pages of 4 KiB.
-    package nonisolated static let checkpointPageCount = 256
-    /// A log so many times longer is copied whole while writers wait. It gets this long only when events come faster,
-    /// for longer, than a helper can copy.
-    nonisolated static let forcedCheckpointFactor = 16
     /// How long `apply` waits while the helper begins the log anew: one sync of a slow card.
     private nonisolated static let busyTimeout: Duration = .milliseconds(500)
 
@@ -54,7 +49,7 @@ package final class StoreEdge {
     private let places: StorePlaces
     private let lock: DirectoryLock
     private let entropy: UInt16
-    private let checkpointPageCount: Int
+    private let checkpoints: CheckpointPolicy
     private var opened: Opened?
     var database: Database? { opened?.database }
     /// What was read at a start at which nothing could be written.
@@ -81,12 +76,11 @@ package final class StoreEdge {
     ///   - runtimeDirectory: where a reserve is that survives the process and not the machine.
     ///   - entropy: for the id of a new installation.
     ///   - now: for the name of a file that is set aside.
-    ///   - checkpointPageCount: a log longer than this is copied into the file after the next sync.
     /// - Throws: `StoreFailure.inUse` when another daemon has the directory; a failure of the disk when nothing was ever
     ///   kept there.
     package init(
         loop: EventLoop, directory: String, runtimeDirectory: String? = nil, entropy: UInt16, now: UTCTime,
-        checkpointPageCount: Int = StoreEdge.checkpointPageCount
+        checkpoints: CheckpointPolicy = CheckpointPolicy()
     ) throws(StoreFailure) {
         let places = StorePlaces(directory: directory, runtimeDirectory: runtimeDirectory)
         var notices = [try StoreFiles.prepareDirectory(directory)].compactMap(\.self)
@@ -94,7 +88,7 @@ package final class StoreEdge {
         self.loop = loop
         self.places = places
         self.entropy = entropy
-        self.checkpointPageCount = checkpointPageCount
+        self.checkpoints = checkpoints
         do throws(StoreFailure) {
             let found: (opened: Opened, mark: ReserveMark)
             do throws(StoreFailure) {
@@ -233,17 +227,16 @@ package final class StoreEdge {
     }
 
     private func finishSync() {
-        let pageCount = database?.walPageCount ?? 0
-        let isForced = pageCount > Self.forcedCheckpointFactor * checkpointPageCount
-        guard waiting.isEmpty || isForced, pageCount > checkpointPageCount, !isLogSuspect
-        else {
+        let mode = checkpoints.mode(
+            logPageCount: database?.walPageCount ?? 0, isSyncWaiting: !waiting.isEmpty, isLogSuspect: isLogSuspect)
+        guard let mode else {
             isSyncing = false
             if !waiting.isEmpty { beginSync() }
             return
         }
-        let (lock, path, limit) = (lock, places.database, checkpointPageCount)
+        let (lock, path, limit) = (lock, places.database, checkpoints.pageCount)
         loop.offload {
-            withExtendedLifetime(lock) { Self.checkpoint(path, isForced ? .truncate : .passive, limit) }
+            withExtendedLifetime(lock) { Self.checkpoint(path, mode, limit) }
         } then: { [self] outcome in
             switch outcome {
             case .begunAnew: database?.forgetWALPages()

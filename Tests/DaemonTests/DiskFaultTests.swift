@@ -111,7 +111,8 @@ struct DiskFaultTests {
 
     @ReactorActor private static func open(_ disk: WatchedDisk) throws(StoreFailure) -> StoreEdge {
         try StoreEdge(
-            loop: .shared, directory: disk.path, entropy: 0x05A1, now: UTCTime(milliseconds: 0), checkpointPageCount: 6)
+            loop: .shared, directory: disk.path, entropy: 0x05A1, now: UTCTime(milliseconds: 0),
+            checkpoints: CheckpointPolicy(pageCount: 6))
     }
 
     /// What is on the disk when it is said to be.

@@ -178,7 +178,7 @@ struct PowerCutTests {
     @ReactorActor private func open(_ disk: WatchedDisk, _ ledger: Ledger) throws -> StoreEdge {
         let store = try StoreEdge(
             loop: .shared, directory: disk.path, entropy: Ledger.entropy, now: Ledger.now,
-            checkpointPageCount: ledger.checkpointPageCount)
+            checkpoints: CheckpointPolicy(pageCount: ledger.checkpointPageCount))
         if ledger.states.isEmpty { ledger.states = [try store.load()] }
         return store
     }
