@@ -5,7 +5,7 @@ package import ButtonModel
 /// The kernel numbers adapters in the order in which they appear, so an adapter that is unplugged may return as another
 /// hciN. An index is used as it is. An address is looked up for each attempt. `any` is the lowest index that was not
 /// refused; after all adapters were refused, they are tried again.
-package struct AdapterSearch: Hashable, Sendable {
+package struct AdapterSelection: Hashable, Sendable {
     package enum Wanted: Hashable, Sendable {
         case any
         case index(UInt16)
@@ -18,7 +18,7 @@ package struct AdapterSearch: Hashable, Sendable {
     package init(_ wanted: Wanted) { self.wanted = wanted }
 
     /// - Parameter adapters: the adapters that the kernel has now.
-    package mutating func next(of adapters: [HCISocketTransport.Adapter]) throws(TransportFailure) -> UInt16 {
+    package mutating func next(among adapters: [HCISocketTransport.Adapter]) throws(TransportFailure) -> UInt16 {
         switch wanted {
         case .index(let index):
             return index

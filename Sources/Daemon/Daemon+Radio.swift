@@ -39,7 +39,7 @@ extension Daemon {
 
     /// Excludes the current adapter, so that the next attempt uses another, if there is a choice.
     private func refuseAdapter() {
-        if let transport = transport as? HCISocketTransport { adapterSearch?.refuse(transport.index) }
+        if let transport = transport as? HCISocketTransport { adapterSelection?.refuse(transport.index) }
     }
 
     func pressSimulated(_ button: String, _ press: String) {
@@ -79,13 +79,13 @@ extension Daemon {
         }
     }
 
-    private func adapter(_ wanted: AdapterSearch.Wanted) -> (any HCITransport)? {
+    private func adapter(_ wanted: AdapterSelection.Wanted) -> (any HCITransport)? {
         do throws(TransportFailure) {
-            var search = adapterSearch ?? AdapterSearch(wanted)
+            var selection = adapterSelection ?? AdapterSelection(wanted)
             let adapters: [HCISocketTransport.Adapter]
             if case .index = wanted { adapters = [] } else { adapters = try HCISocketTransport.adapters() }
-            let index = try search.next(of: adapters)
-            adapterSearch = search
+            let index = try selection.next(among: adapters)
+            adapterSelection = selection
             return HCISocketTransport(loop: loop, index: index)
         } catch {
             transportFailed(error)

@@ -29,7 +29,7 @@ final class Daemon {
     /// As it was at the start.
     let stored: StoredState
     var transport: (any HCITransport)?
-    var adapterSearch: AdapterSearch?
+    var adapterSelection: AdapterSelection?
     var simulator: SimulatorEdge?
     var broker: EmbeddedBroker?
     var mqtt: MQTTEdge?

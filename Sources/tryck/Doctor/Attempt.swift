@@ -87,10 +87,10 @@ final class Attempt {
         }
     }
 
-    private func open(_ wanted: AdapterSearch.Wanted) {
+    private func open(_ wanted: AdapterSelection.Wanted) {
         do throws(TransportFailure) {
-            var search = AdapterSearch(wanted)
-            let index = try search.next(of: try HCISocketTransport.adapters())
+            var selection = AdapterSelection(wanted)
+            let index = try selection.next(among: try HCISocketTransport.adapters())
             // Opening takes an adapter down first, which would disconnect the headphones that BlueZ has connected to
             // it.
             guard !Surroundings.isRunning("bluetoothd") else {
