@@ -1,9 +1,12 @@
 import BluetoothHost
 import ButtonModel
+import Edges
 import Hub
 import Logging
+import Platform
 import Reactor
 import RuleLoader
+import Setup
 import Simulator
 
 // Opens and closes the transport of the configuration, as requested by the hub.
@@ -74,7 +77,8 @@ extension Daemon {
             let id = ButtonID(buttons[index].wantedAddress)
             buttons[index].pairings = stored.buttons.filter { $0.id == id }.compactMap(\.pairing)
         }
-        return SimulatorEdge(loop: loop, buttons: buttons, seed: Surroundings.randomSeed) { [logger] button, text in
+        return SimulatorEdge(loop: loop, buttons: buttons, seed: SystemEnvironment.randomSeed) {
+            [logger] button, text in
             logger.debug("simulated \(button): \(text)")
         }
     }

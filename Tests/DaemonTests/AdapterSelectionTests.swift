@@ -1,7 +1,7 @@
 import ButtonModel
 import Testing
 
-@testable import Daemon
+@testable import Edges
 
 @Suite("Which adapter is opened")
 struct AdapterSelectionTests {

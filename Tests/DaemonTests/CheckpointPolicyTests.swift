@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Daemon
+@testable import Edges
 
 @Suite("When the write-ahead log is copied into the database")
 struct CheckpointPolicyTests {

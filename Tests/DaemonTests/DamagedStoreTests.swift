@@ -7,7 +7,7 @@ import Rules
 import TestSupport
 import Testing
 
-@testable import Daemon
+@testable import Edges
 
 /// A good database is damaged in some way. The start goes on, nothing is begun anew without a word, and what was there
 /// stays where somebody can look at it.

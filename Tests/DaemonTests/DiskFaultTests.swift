@@ -7,7 +7,8 @@ import Rules
 import TestSupport
 import Testing
 
-@testable import Daemon
+@testable import Edges
+@testable import Setup
 
 /// A store lives while one call of its, or each from one on, does not work; every call has its turn. Then the disk works
 /// again.

@@ -2,7 +2,7 @@ import ButtonModel
 import TestSupport
 import Testing
 
-@testable import Daemon
+@testable import Edges
 
 extension EmbeddedBrokerSupervisor: StateMachine {}
 

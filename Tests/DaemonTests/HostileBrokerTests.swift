@@ -2,7 +2,7 @@ import Hub
 import Reactor
 import Testing
 
-@testable import Daemon
+@testable import Edges
 
 @Suite("A broker that misbehaves")
 struct HostileBrokerTests {

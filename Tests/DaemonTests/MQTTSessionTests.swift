@@ -3,7 +3,7 @@ import Hub
 import TestSupport
 import Testing
 
-@testable import Daemon
+@testable import Edges
 
 extension MQTTSession: StateMachine {}
 

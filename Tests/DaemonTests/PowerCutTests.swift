@@ -7,7 +7,8 @@ import Rules
 import TestSupport
 import Testing
 
-@testable import Daemon
+@testable import Edges
+@testable import Setup
 
 /// Each test lets a store live on a watched disk; then, for every call that changed a file, a store is opened on what a
 /// kill or a power cut at that instant may have left. `TRYCK_POWER_CUTS` says how many cuts of a random kind there are

@@ -4,7 +4,7 @@ import Reactor
 import ReactorTestSupport
 import Testing
 
-@testable import Daemon
+@testable import Edges
 
 @Suite struct ProcessEdgeTests {
     // MARK: What the program is given

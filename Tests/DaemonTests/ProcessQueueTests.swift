@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Daemon
+@testable import Edges
 
 @Suite("Which programs run and which wait")
 struct ProcessQueueTests {

@@ -1,5 +1,6 @@
-import Daemon
+import ControlClient
 import Foundation
+import Setup
 import Testing
 
 /// What the kernel keeps of a daemon that runs.
