@@ -26,19 +26,11 @@ func tests(
         swiftSettings: settings)
 }
 
-let daemonImports: [Target.Dependency] = [
-    "Bytes", "ButtonModel", "JSON", "Diagnostics", "BluetoothHost", "FlicdProtocol", "Gestures", "Expressions",
-    "Almanac", "Rules",
-    "RuleTesting", "HomeAssistant", "Hub", "RuleLoader", "Simulator", "Reactor",
-    "CLinux", "CBluetooth", "CCurl", "CMosquitto", "CSQLite", "CCrypto",
-    .product(name: "Logging", package: "swift-log"),
-]
-
 /// What the fuzz targets import. They are tests that replay the corpus, or, when `Tests/FuzzTests/run` builds this
 /// package for itself, the program that makes it grow.
 let fuzzImports: [Target.Dependency] = [
-    "BluetoothHost", "ButtonModel", "Bytes", "Daemon", "Diagnostics", "Expressions", "Flic", "FlicdProtocol",
-    "Gestures", "HomeAssistant", "Hub", "JSON", "RuleLoader", "Rules",
+    "BluetoothHost", "ButtonModel", "Bytes", "Diagnostics", "Edges", "Expressions", "Flic", "FlicdProtocol",
+    "Gestures", "HomeAssistant", "Hub", "JSON", "Platform", "RuleLoader", "Rules", "Setup",
 ]
 let fuzzing: Target =
     Context.environment["TRYCK_FUZZ"] == nil
@@ -105,14 +97,43 @@ let package = Package(
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         module("Reactor", "CLinux"),
-        .target(name: "Daemon", dependencies: daemonImports, swiftSettings: settings),
+        module("Platform", "ButtonModel", "JSON", "Reactor", "CLinux"),
+        module(
+            "Edges", "Bytes", "ButtonModel", "JSON", "BluetoothHost", "FlicdProtocol", "Expressions", "Rules", "Hub",
+            "Simulator", "Reactor", "Platform", "CLinux", "CBluetooth", "CCurl", "CMosquitto", "CSQLite",
+            .product(name: "Logging", package: "swift-log")),
+        module(
+            "Setup", "ButtonModel", "JSON", "Diagnostics", "Rules", "RuleLoader", "RuleTesting", "Hub", "Simulator",
+            "Platform", "Edges", "CCrypto"),
+        module(
+            "Daemon", "ButtonModel", "JSON", "BluetoothHost", "Rules", "RuleLoader", "HomeAssistant", "Hub",
+            "Simulator",
+            "Reactor", "Platform", "Edges", "Setup", "CLinux", .product(name: "Logging", package: "swift-log")),
         // Only this small target is compiled anew for each commit.
         .executableTarget(name: "tryckd", dependencies: ["Daemon"], swiftSettings: settings, plugins: ["CommitPlugin"]),
         .plugin(name: "CommitPlugin", capability: .buildTool(), path: "Plugins/Commit"),
+
+        // Commands
+        module("ControlClient", "JSON", "Reactor", "Platform", "CLinux"),
+        module(
+            "CommandSupport", "Reactor", "Platform", "CLinux",
+            .product(name: "ArgumentParser", package: "swift-argument-parser")),
         .executableTarget(
             name: "tryck",
-            dependencies: daemonImports + [
-                "Daemon", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            dependencies: [
+                "Bytes", "ButtonModel", "JSON", "Diagnostics", "Gestures", "Expressions", "Almanac", "Rules",
+                "RuleTesting", "HomeAssistant", "Hub", "RuleLoader", "Simulator", "Reactor", "Platform", "Edges",
+                "Setup", "ControlClient", "CommandSupport", "CLinux",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings),
+        // Measures; it is no part of the packages, and not installed.
+        .executableTarget(
+            name: "tryck-bench",
+            dependencies: [
+                "Bytes", "ButtonModel", "JSON", "Diagnostics", "FlicdProtocol", "Expressions", "Rules", "Hub",
+                "RuleLoader", "Simulator", "Reactor", "Platform", "Edges", "Setup", "CommandSupport", "CLinux",
+                "CMosquitto", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
 
@@ -159,18 +180,20 @@ let package = Package(
             "BluetoothHost", "PictureTransfer", "tryck"),
         tests("ReactorTests", "Reactor", "ReactorTestSupport", "CLinux"),
         tests(
-            "DaemonTests", "tryck", "Daemon", "CMosquitto", "BluetoothHost", "FlicdProtocol", "Hub", "Rules", "Reactor",
-            "ReactorTestSupport",
+            "DaemonTests", "tryck", "Platform", "Edges", "Setup", "ControlClient", "CMosquitto", "BluetoothHost",
+            "FlicdProtocol", "Hub", "Rules", "Reactor", "ReactorTestSupport",
             "CLinux",
             "CDisk", "Expressions", "Bytes", "JSON",
             "ButtonModel"),
         tests(
-            "CommandLineTests", "tryck", "Daemon", "Hub", "Rules", "Diagnostics", "ButtonModel", "JSON", "Simulator",
+            "CommandLineTests", "tryck", "tryck-bench", "CommandSupport", "ControlClient", "Platform", "Edges", "Setup",
+            "Hub", "Rules", "Diagnostics", "ButtonModel", "JSON", "Simulator",
             .product(name: "ArgumentParser", package: "swift-argument-parser"), resources: [.copy("Golden")]),
         tests("ArchitectureTests"),
         fuzzing,
         tests(
-            "IntegrationTests", "JSON", "BluetoothHost", "ButtonModel", "Daemon", "Reactor", "ReactorTestSupport",
+            "IntegrationTests", "JSON", "BluetoothHost", "ButtonModel", "Platform", "Edges", "Setup", "ControlClient",
+            "Reactor", "ReactorTestSupport",
             "CLinux",
             "Simulator", "Flic",
             "PictureTransfer", exclude: ["support"]),

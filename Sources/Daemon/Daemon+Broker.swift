@@ -1,18 +1,21 @@
 import ButtonModel
+import Edges
 import HomeAssistant
 import Hub
 import Logging
+import Platform
 import Reactor
 import RuleLoader
+import Setup
 
-// The broker the configuration names.
+// Starts and uses the broker that the configuration names.
 extension Daemon {
     func startBroker() {
         switch setup.configuration.broker {
         case .none: return
         case .embedded:
             let broker = EmbeddedBroker(
-                loop: loop, directory: setup.stateDirectory + "/broker", seed: Surroundings.randomSeed
+                loop: loop, directory: setup.stateDirectory + "/broker", seed: SystemEnvironment.randomSeed
             ) { [weak self] event in
                 switch event {
                 case .ready(let path): self?.embeddedBrokerReady(path)
@@ -33,10 +36,10 @@ extension Daemon {
             expiry: expiry)
     }
 
-    /// Also when it has come back after it died: the connection is made at once, not when the next attempt is due.
+    /// Connects at once, also after mosquitto was started again, instead of when the next attempt of the old edge is due.
     private func embeddedBrokerReady(_ path: String) {
         deliver(.brokerAddress("unix:\(path)"))
-        // The edge lives until it is done with the broker that is no more.
+        // The closure keeps the old edge alive until it has disconnected.
         if let mqtt { mqtt.disconnect { withExtendedLifetime(mqtt) {} } }
         connect(to: .unix(path: path))
     }
@@ -49,7 +52,7 @@ extension Daemon {
             clientIdentifier: configuration.mqttClientIdentifier ?? "tryck_" + hub.installationID,
             will: MQTTWill(
                 topicName: offline.topicName, payload: offline.payload, qos: offline.qos, retain: offline.retain))
-        let mqtt = MQTTEdge(loop: loop, options: options, seed: Surroundings.randomSeed) { [weak self] in
+        let mqtt = MQTTEdge(loop: loop, options: options, seed: SystemEnvironment.randomSeed) { [weak self] in
             self?.brokerSaid($0)
         }
         self.mqtt = mqtt

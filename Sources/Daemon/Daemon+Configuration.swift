@@ -1,8 +1,10 @@
+import Edges
 import Hub
 import Logging
 import Reactor
 import RuleLoader
 import Rules
+import Setup
 
 // Reloading `tryck.yaml`. Only `log` takes effect at once; all other keys require a restart.
 extension Daemon {

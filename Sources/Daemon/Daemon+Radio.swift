@@ -1,9 +1,12 @@
 import BluetoothHost
 import ButtonModel
+import Edges
 import Hub
 import Logging
+import Platform
 import Reactor
 import RuleLoader
+import Setup
 import Simulator
 
 // Opens and closes the transport of the configuration, as requested by the hub.
@@ -39,7 +42,7 @@ extension Daemon {
 
     /// Excludes the current adapter, so that the next attempt uses another, if there is a choice.
     private func refuseAdapter() {
-        if let transport = transport as? HCISocketTransport { adapterSearch?.refuse(transport.index) }
+        if let transport = transport as? HCISocketTransport { adapterSelection?.refuse(transport.index) }
     }
 
     func pressSimulated(_ button: String, _ press: String) {
@@ -74,18 +77,19 @@ extension Daemon {
             let id = ButtonID(buttons[index].wantedAddress)
             buttons[index].pairings = stored.buttons.filter { $0.id == id }.compactMap(\.pairing)
         }
-        return SimulatorEdge(loop: loop, buttons: buttons, seed: Surroundings.randomSeed) { [logger] button, text in
+        return SimulatorEdge(loop: loop, buttons: buttons, seed: SystemEnvironment.randomSeed) {
+            [logger] button, text in
             logger.debug("simulated \(button): \(text)")
         }
     }
 
-    private func adapter(_ wanted: AdapterSearch.Wanted) -> (any HCITransport)? {
+    private func adapter(_ wanted: AdapterSelection.Wanted) -> (any HCITransport)? {
         do throws(TransportFailure) {
-            var search = adapterSearch ?? AdapterSearch(wanted)
+            var selection = adapterSelection ?? AdapterSelection(wanted)
             let adapters: [HCISocketTransport.Adapter]
             if case .index = wanted { adapters = [] } else { adapters = try HCISocketTransport.adapters() }
-            let index = try search.next(of: adapters)
-            adapterSearch = search
+            let index = try selection.next(among: adapters)
+            adapterSelection = selection
             return HCISocketTransport(loop: loop, index: index)
         } catch {
             transportFailed(error)

@@ -1,11 +1,14 @@
+import Edges
 import Hub
 import Logging
+import Platform
 import Reactor
 import RuleLoader
 import Rules
+import Setup
 import Synchronization
 
-// Rule files are read and checked beside the loop; the hub is given what came of it.
+// Reads and checks rule files on a helper thread, and gives the hub the result.
 extension Daemon {
     func loadRules(_ id: UInt64, withTests: Bool) {
         mqtt?.configurationRead()
@@ -26,7 +29,7 @@ extension Daemon {
         deliver(.rulesLoaded(id, loaded.result))
     }
 
-    /// Lets go of it on a helper thread, once nobody here holds it any more.
+    /// Releases the rules on a helper thread, because freeing many of them takes long.
     func discard(_ rules: PreparedRules) {
         let box = Discarded(rules)
         loop.soon { [loop] in
@@ -38,7 +41,7 @@ extension Daemon {
     }
 }
 
-/// Rules that nobody needs, on their way to the thread that frees them.
+/// Carries rules that are no longer used to the helper thread that frees them.
 private final class Discarded: Sendable {
     private let rules: Mutex<PreparedRules?>
 
@@ -50,11 +53,11 @@ private final class Discarded: Sendable {
     }
 }
 
-/// What a helper thread brings back.
+/// The result of reading the rules on a helper thread.
 private struct LoadedSet: Sendable {
     var result: RulesLoaded
     var watched: WatchedFiles
-    /// For a day when those on disk are bad; there may be nothing to keep.
+    /// The rules to keep for a start at which those on the disk are bad; `nil` if there is nothing to keep.
     var isKept: Bool
 
     init(_ source: RuleSource, withTests: Bool, keptIn stateDirectory: String) {
@@ -65,7 +68,7 @@ private struct LoadedSet: Sendable {
             watched.add(reading)
             result = reading.result
             if let rules = result.source {
-                isKept = KeptRules(rules: rules, secrets: reading.secrets).write(in: stateDirectory)
+                isKept = LastGoodRules(rules: rules, secrets: reading.secrets).write(in: stateDirectory)
             }
         } catch {
             // Without a file at the usual place there are no rules; a file that was named has to be there.

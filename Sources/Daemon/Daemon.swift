@@ -1,15 +1,18 @@
 import BluetoothHost
 import ButtonModel
+import Edges
 import Glibc
 import Hub
 import JSON
 import Logging
+import Platform
 import Reactor
 import RuleLoader
 import Rules
+import Setup
 
-/// Carries the hub's effects out and the world's events in. It decides nothing: everything that could go one way
-/// or another is in `Hub`.
+/// Gives each effect of the `Hub` to the edge that carries it out, and gives the hub what the edges report. The decisions are
+/// in `Hub`, and in the values that the edges own.
 @ReactorActor
 final class Daemon {
     let loop: EventLoop
@@ -21,20 +24,20 @@ final class Daemon {
     let notifier: ServiceNotifier?
     let processes: ProcessEdge
     let web: HTTPEdge
-    /// Of the rule files; `nil` until they are watched.
+    /// Watches the rule files; `nil` until `start`.
     private(set) var fileWatch: FileWatch?
     let capture: CaptureFile?
     private var recorder: RecordEdge?
     var hub: Hub
-    /// As it was at the start.
+    /// What the store held at the start.
     let stored: StoredState
     var transport: (any HCITransport)?
-    var adapterSearch: AdapterSearch?
+    var adapterSelection: AdapterSelection?
     var simulator: SimulatorEdge?
     var broker: EmbeddedBroker?
     var mqtt: MQTTEdge?
     private var flicd: FlicdListener?
-    /// As long as a step may be told to wait.
+    /// The longest time limit that a rule can give a step.
     private static let longestWebRequest = Duration.seconds(7 * 86_400)
     private lazy var firmware = FirmwareEdge(loop: loop, directory: setup.stateDirectory + "/firmware") { [weak self] in
         switch $0 {
@@ -42,23 +45,24 @@ final class Daemon {
         case .notice(let sentence): self?.logger.warning("\(sentence)")
         }
     }
-    /// In the order of the configuration.
+    /// The flicds that buttons come from, in the order of the configuration.
     private lazy var sources = setup.configuration.sources.enumerated().map { place, source in
         FlicdSourceEdge(loop: loop, host: source.host, port: UInt16(clamping: source.port)) { [weak self] in
             self?.deliver(.source(place, $0))
         }
     }
     private let metrics: MetricsFile?
-    /// How often the configuration was read again.
+    /// The number of reloads of the configuration.
     var configurationReads: UInt64 = 0
     private var timer: Timer?
     private var watchdog: Timer?
     private var inputs: [Hub.Input] = []
     private var isHandling = false
     private var isStopping = false
-    /// Somebody sent a signal: it does not begin again, whatever it was told before.
+    /// Whether a signal asked for the end. It overrides an earlier request to restart.
     private var isEndWanted = false
-    /// Records among the effects being carried out that could not be written: their sync would prove nothing.
+    /// The records of the current effects that could not be written. Their syncs are left out, because a sync proves
+    /// nothing about a record that was not written.
     private var failedRecords: Set<UInt64> = []
 
     init(
@@ -79,7 +83,7 @@ final class Daemon {
         self.recorder = recorder
         self.stored = stored
         hub = Hub(setup.hub, stored: stored, rules: setup.rules)
-        // The hub has them, and lets go of them when others take their place.
+        // The hub holds the rules now. A second reference here would keep them in memory after a reload.
         self.setup.rules = RuleSet()
         self.setup.goodRules = nil
         flicd = setup.configuration.flicdListen.map {
@@ -93,21 +97,24 @@ final class Daemon {
     private func beginRecording() {
         guard let recorder else { return }
         let header = RecordingHeader(
-            startedAt: Surroundings.wallClock, configuration: setup.hub, rules: setup.recordedRules, stored: stored)
+            startedAt: SystemEnvironment.wallClock, configuration: setup.hub, rules: setup.recordedRules, stored: stored
+        )
         let secrets = Set([setup.configuration.mqttPassword?.value].compactMap(\.self))
         recorder.write(
             hub.beginRecording(header, hiding: secrets, at: Instant(nanoseconds: loop.nanosecondsSinceBoot)))
         logger.info("the input of the daemon is recorded in \(setup.recordingPath ?? "a file")")
     }
 
-    /// The file takes no more; a sentence for people.
+    /// The recording has ended.
+    ///
+    /// - Parameter reason: a sentence for people.
     func recordingEnded(_ reason: String) {
         logger.warning("\(reason)")
         recorder = nil
         hub.endRecording()
     }
 
-    /// Begins everything; from here on the loop does the rest.
+    /// Starts the hub, the edges, the broker and the watchdog. Everything after that happens on the loop.
     func start() {
         beginRecording()
         loop.onSignals([SIGTERM, SIGINT, SIGHUP]) { [weak self] signal in
@@ -118,9 +125,9 @@ final class Daemon {
             }
             reloadConfiguration()
         }
-        loop.onWallClockStep { [weak self] in self?.deliver(.wallClock(Surroundings.wallClock)) }
-        deliver(.wallClock(Surroundings.wallClock))
-        deliver(.entropy(Surroundings.randomOctets(2048)))
+        loop.onWallClockStep { [weak self] in self?.deliver(.wallClock(SystemEnvironment.wallClock)) }
+        deliver(.wallClock(SystemEnvironment.wallClock))
+        deliver(.entropy(SystemEnvironment.randomOctets(2048)))
         if let fault = store.fault { deliver(.recordFailed(Hub.nobody, "\(fault)", store.refuge)) }
         deliver(.start)
         watchRuleFiles(setup.watched)
@@ -130,7 +137,7 @@ final class Daemon {
         feedWatchdog()
     }
 
-    /// - Parameter watched: the files of the set that was read last.
+    /// - Parameter watched: the files and directories of the rules that were read last.
     func watchRuleFiles(_ watched: WatchedFiles) {
         let watch = fileWatch ?? FileWatch(loop: loop) { [weak self] in self?.deliver(.reloadRules) }
         fileWatch = watch
@@ -139,8 +146,8 @@ final class Daemon {
         }
     }
 
-    /// Gives the hub an input and carries out what it answers, in order. What an effect causes at once waits
-    /// its turn behind the rest.
+    /// Gives the hub an input and carries out its effects in order. An input that an effect causes immediately is handled
+    /// after the remaining effects.
     func deliver(_ input: Hub.Input) {
         inputs.append(input)
         guard !isHandling else { return }
@@ -162,7 +169,7 @@ final class Daemon {
         switch effect {
         case .setTimer(let deadline): timer?.set(at: deadline.nanoseconds)
         case .cancelTimer: timer?.cancel()
-        case .needsEntropy: deliver(.entropy(Surroundings.randomOctets(2048)))
+        case .needsEntropy: deliver(.entropy(SystemEnvironment.randomOctets(2048)))
         case .openTransport: openTransport()
         case .closeTransport: closeTransport()
         case .send(let packet):
@@ -180,7 +187,7 @@ final class Daemon {
             processes.start(id, request) { [weak self] in self?.deliver(.processEnded(id, $0)) }
         case .cancelProcess(let id): processes.cancel(id)
         case .startWebRequest(let id, let request):
-            // The rule's own limit is shorter, and ends it first.
+            // The time limit of the rule's step is shorter and takes effect first.
             web.start(id, request, timeout: Self.longestWebRequest) { [weak self] in self?.deliver(.webAnswered(id, $0))
             }
         case .cancelWebRequest(let id): web.cancel(id)
@@ -208,7 +215,8 @@ final class Daemon {
         }
     }
 
-    /// The one timer that ticks, and only where a service manager wants it: a loop that is stuck is restarted.
+    /// Tells the service manager at regular intervals that the loop runs, if it wants that; it restarts a daemon that is
+    /// stuck.
     private func feedWatchdog() {
         guard let notifier, let interval = notifier.watchdogInterval else { return }
         let timer = watchdog ?? loop.timer { [weak self] in self?.feedWatchdog() }
@@ -221,7 +229,7 @@ final class Daemon {
         do {
             try store.apply(changes)
         } catch {
-            // A sync brings what is in the reserve to the disk; otherwise it would prove nothing.
+            // A sync of a record in the reserve on the disk is meaningful; without that reserve it proves nothing.
             if store.refuge != .disk { failedRecords.insert(token) }
             deliver(.recordFailed(token, "\(error)", store.refuge))
         }
@@ -241,11 +249,13 @@ final class Daemon {
         }
     }
 
-    /// Everything is said. What is under way gets its end: programs, then the broker, then the socket.
+    /// The hub has finished. Ends programs, web requests, the connection to the broker and the metrics file, in this order,
+    /// and then the process.
     private func finish(isRestart: Bool) {
         guard !isStopping else { return }
         isStopping = true
-        // To the service manager a restart is no end: it would wait for the process to go, and kill it.
+        // After STOPPING=1 the service manager expects the process to end, and kills it if it goes on, so a restart does not
+        // send that.
         if !isRestart || isEndWanted { notifier?.stopping() }
         processes.cancelAll { [weak self] in
             self?.web.cancelAll { [weak self] in
@@ -273,6 +283,6 @@ final class Daemon {
         logger.info("tryckd restarts")
         let failure = executeAnew()
         logger.critical("tryckd could not restart: \(failure)")
-        loop.stop(status: ExitStatus.ourBug.rawValue)
+        loop.stop(status: ExitStatus.internalError.rawValue)
     }
 }

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Platform
 import Reactor
 
 /// Restarts this program in the same process: with the same arguments and environment, and with only the standard

@@ -1,22 +1,25 @@
 import ButtonModel
 import CLinux
+import Edges
 import Glibc
 import Hub
 import Logging
+import Platform
 import Reactor
 import RuleLoader
+import Setup
 
-/// `tryckd`, from its arguments to its exit status. Never returns.
+/// Runs `tryckd` from its arguments to its exit status. Never returns.
 ///
-/// - Parameter commit: of the sources, its first eight digits; empty where there is no git.
+/// - Parameter commit: the first eight digits of the commit that was built; empty if it was built without git.
 package func runDaemon(commit: String) -> Never {
     switch DaemonOptions.parse(Array(CommandLine.arguments.dropFirst())) {
     case .help:
         write(DaemonOptions.help, to: STDOUT_FILENO)
-        exit(ExitStatus.done.rawValue)
+        exit(ExitStatus.success.rawValue)
     case .version:
         write("tryckd \(Version.string)\n", to: STDOUT_FILENO)
-        exit(ExitStatus.done.rawValue)
+        exit(ExitStatus.success.rawValue)
     case .usage(let sentence):
         stop(sentence, .usage)
     case .run(let options):
@@ -25,18 +28,18 @@ package func runDaemon(commit: String) -> Never {
     }
 }
 
-/// What this process asks of the kernel before it has anything to hide or to write.
+/// Sets the process attributes that must be in effect before keys are read and files are written.
 private func harden() {
     // Other programs of the same user, such as those that rules start, cannot read the keys in its memory; and no core
     // file has them.
     linux_forbid_dumps()
-    // A reader that is gone, and a file that has reached its limit (RLIMIT_FSIZE), are errors of the call.
+    // A write to a closed pipe, or beyond RLIMIT_FSIZE, then fails with an error instead of ending the process.
     signal(SIGPIPE, SIG_IGN)
     signal(SIGXFSZ, SIG_IGN)
 }
 
 private func run(_ options: DaemonOptions, commit: String) -> Int32 {
-    let environment = Surroundings.environment
+    let environment = SystemEnvironment.environment
     var setup: Setup
     do {
         setup = try Setup(options, environment: environment)
@@ -55,7 +58,7 @@ private func run(_ options: DaemonOptions, commit: String) -> Int32 {
     }
 }
 
-/// The daemon lives as long as the loop.
+/// Keeps the daemon alive as long as the loop runs.
 @ReactorActor private var daemon: Daemon?
 
 @ReactorActor
@@ -66,15 +69,15 @@ private func start(_ setup: Setup, _ logger: Logger, _ output: LogOutput) {
         let recorder = try setup.recordingPath.map { (path) throws(RecordFailure) in
             try RecordEdge(loop: loop, path: path) { daemon?.recordingEnded($0) }
         }
-        Surroundings.makeDirectory(ConfigurationFiles.directory(of: setup.controlSocket), mode: 0o750)
-        let entropy = Surroundings.randomOctets(2).reduce(0 as UInt16) { $0 << 8 | UInt16($1) }
+        SystemEnvironment.makeDirectory(SystemEnvironment.directory(of: setup.controlSocket), mode: 0o750)
+        let entropy = SystemEnvironment.randomOctets(2).reduce(0 as UInt16) { $0 << 8 | UInt16($1) }
         let store = try StoreEdge(
             loop: loop, directory: setup.stateDirectory,
-            runtimeDirectory: ConfigurationFiles.directory(of: setup.controlSocket), entropy: entropy,
-            now: Surroundings.wallClock)
+            runtimeDirectory: SystemEnvironment.directory(of: setup.controlSocket), entropy: entropy,
+            now: SystemEnvironment.wallClock)
         let stored = try store.load()
         for notice in store.notices {
-            // That one is the hub's to say, and to show until it is mended.
+            // The hub reports a database that was set aside, and shows it in `status` until the state is restored.
             if case .setAside = notice { setup.hub.lostState = "\(notice)" } else { logger.warning("\(notice)") }
         }
         if let good = setup.goodRules, !good.write(in: setup.stateDirectory) {
@@ -100,7 +103,8 @@ private func start(_ setup: Setup, _ logger: Logger, _ output: LogOutput) {
     }
 }
 
-/// Without it the daemon runs all the same: a service that was started with `--capture` finds its old file after a reboot.
+/// Opens the capture file. The daemon runs without it after a failure, because a service that was started with `--capture`
+/// finds its old file after a reboot.
 @ReactorActor
 private func beginCapture(_ setup: inout Setup, _ logger: Logger) -> CaptureFile? {
     guard let path = setup.capture else { return nil }
@@ -116,7 +120,7 @@ private func beginCapture(_ setup: inout Setup, _ logger: Logger) -> CaptureFile
 }
 
 private func stop(_ sentence: String, _ status: ExitStatus) -> Never {
-    let isJournal = LogOutput.isJournal(stream: Surroundings.environment["JOURNAL_STREAM"])
+    let isJournal = LogOutput.isJournal(stream: SystemEnvironment.environment["JOURNAL_STREAM"])
     LogOutput.writeLast(LogOutput.errors(sentence, isJournal: isJournal))
     exit(status.rawValue)
 }

@@ -1,6 +1,8 @@
 import ArgumentParser
-import Daemon
+import CommandSupport
 import Glibc
+import Platform
+import Setup
 
 /// The root command of the command line.
 struct Tryck: ParsableCommand {
@@ -28,21 +30,6 @@ struct Tryck: ParsableCommand {
                     ImportCommand.self,
                 ]),
             CommandGroup(name: "Health", subcommands: [StatusCommand.self, DoctorCommand.self]),
-            CommandGroup(
-                name: "Laboratory", subcommands: [SimulateCommand.self, ReplayCommand.self, BenchCommand.self]),
+            CommandGroup(name: "Laboratory", subcommands: [SimulateCommand.self, ReplayCommand.self]),
         ])
-
-    /// Parses the arguments, runs the command and ends the process with its status.
-    nonisolated static func runAndExit() -> Never {
-        do {
-            var command = try parseAsRoot()
-            try command.run()
-            Glibc.exit(ExitStatus.done.rawValue)
-        } catch let failure as Failure {
-            if !failure.sentence.isEmpty { Output.standardError.write(line: "tryck: \(failure.sentence)") }
-            Glibc.exit(failure.status.rawValue)
-        } catch {
-            exit(withError: error)
-        }
-    }
 }

@@ -1,1 +1,3 @@
+import CommandSupport
+
 Tryck.runAndExit()

@@ -1,7 +1,9 @@
-import Daemon
 import JSON
 import Testing
 
+@testable import CommandSupport
+@testable import ControlClient
+@testable import Platform
 @testable import tryck
 
 @Suite("The control socket")
@@ -29,13 +31,15 @@ struct ControlTests {
 
     @Test("a socket one may not use is told before those that are not there")
     func refusal() throws {
-        let failure = #expect(throws: Failure.self) {
-            try ControlSocket.first(of: ["/a", "/b"]) { path throws(ControlClientFailure) in
-                throw path == "/a" ? .notPermitted(path: path) : .notRunning(path: path)
-            }
-        }
-        #expect(failure?.status == .unavailable)
-        #expect(failure?.sentence.hasPrefix("/a is not for you to use.") == true)
+        let cause = try #require(
+            #expect(throws: ControlClientFailure.self) {
+                try ControlSocket.first(of: ["/a", "/b"]) { path throws(ControlClientFailure) in
+                    throw path == "/a" ? .notPermitted(path: path) : .notRunning(path: path)
+                }
+            })
+        let failure = Failure(cause, candidates: ["/a", "/b"])
+        #expect(failure.status == .unavailable)
+        #expect(failure.sentence.hasPrefix("/a is not for you to use."))
     }
 
     @Test("an answer is its data or the reason for the no")
@@ -43,7 +47,7 @@ struct ControlTests {
         #expect(try JSONValue(parsing: #"{"status":"ok","data":{"a":1}}"#).requestOutcome == .success(["a": 1]))
         #expect(
             try JSONValue(parsing: #"{"status":"error","error":"no","data":{}}"#).requestOutcome
-                == .failure(Failure(.no, "no")))
+                == .failure(Failure(.negativeResult, "no")))
         #expect(throws: Failure.self) { try JSONValue.null.requestOutcome.get() }
     }
 }

@@ -1,9 +1,9 @@
 import ButtonModel
-import Daemon
 import Simulator
 import TestSupport
 import Testing
 
+@testable import Edges
 @testable import tryck
 
 extension DemoKeys: StateMachine {}

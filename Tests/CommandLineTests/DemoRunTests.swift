@@ -1,10 +1,13 @@
 import ButtonModel
-import Daemon
 import JSON
 import Simulator
 import TestSupport
 import Testing
 
+@testable import CommandSupport
+@testable import Edges
+@testable import Platform
+@testable import Setup
 @testable import tryck
 
 extension DemoRun: StateMachine {}
@@ -101,7 +104,7 @@ struct DemoRunTests {
         talk.given(.received(Self.line("rule", ("rule", "r"), ("run", 1), ("outcome", "started"))))
         talk.given(.received(Self.line("rule", ("rule", "r"), ("run", 1), ("outcome", "failed"))))
         talk.given(.received(Self.line("event", ("id", "2"), ("event", "up"))))
-        talk.when(Self.answer("health_check"), expect: .fail(Failure(.no, "Rule r failed. ")))
+        talk.when(Self.answer("health_check"), expect: .fail(Failure(.negativeResult, "Rule r failed. ")))
     }
 
     @Test("with keys, a move is a press, and nothing ends by itself")
@@ -157,7 +160,7 @@ struct DemoRunTests {
             .timerFired,
             expect: .fail(
                 Failure(
-                    .ourBug,
+                    .internalError,
                     "Nothing happened for 30 s; still waiting for the button to move. Please report this.")))
     }
 

@@ -1,6 +1,7 @@
 import JSON
 import Testing
 
+@testable import CommandSupport
 @testable import tryck
 
 @Suite("The screen of the demo")

@@ -1,9 +1,12 @@
 import ButtonModel
-import Daemon
 import JSON
 import Rules
 import Testing
 
+@testable import CommandSupport
+@testable import ControlClient
+@testable import Edges
+@testable import Setup
 @testable import tryck
 
 @Suite("The doctor")

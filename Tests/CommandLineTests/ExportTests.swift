@@ -1,10 +1,11 @@
 import ButtonModel
-import Daemon
 import Foundation
 import Hub
 import JSON
 import Testing
 
+@testable import CommandSupport
+@testable import Platform
 @testable import tryck
 
 @Suite("Export and import")

@@ -1,6 +1,8 @@
 import JSON
 import Testing
 
+@testable import CommandSupport
+@testable import Setup
 @testable import tryck
 
 @Suite("tryck button … firmware")

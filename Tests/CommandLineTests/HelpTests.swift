@@ -3,6 +3,7 @@ import JSON
 import Testing
 
 @testable import tryck
+@testable import tryck_bench
 
 @Suite("Help")
 struct HelpTests {
@@ -18,7 +19,7 @@ struct HelpTests {
         /// Whether a line of the text is an example of this command, with any arguments between its words.
         func hasExample(in help: String) -> Bool {
             help.split(separator: "\n").contains { line in
-                guard line.hasPrefix("  tryck ") else { return false }
+                guard line.hasPrefix("  tryck") else { return false }
                 var words = line.split(separator: " ")[...]
                 return name.split(separator: " ").allSatisfy { word in
                     words = words.drop { $0 != word }
@@ -42,10 +43,25 @@ struct HelpTests {
 
     @Test("each command explains itself, with an example", arguments: Command.below(Tryck.self, "tryck"))
     func command(command: Command) {
-        let help = Tryck.helpMessage(for: command.type, columns: 80)
-        #expect(command.isGroup || command.hasExample(in: help), "an example")
         let file = command.name.split(separator: " ").dropFirst().joined(separator: "-")
-        expectGolden(help, "help-\(file).txt")
+        expectHelp(of: command, below: Tryck.self, "help-\(file).txt")
+    }
+
+    @Test("each benchmark explains itself, with an example", arguments: Command.below(BenchCommand.self, "tryck-bench"))
+    func benchmark(command: Command) {
+        let file = command.name.split(separator: " ").dropFirst().joined(separator: "-")
+        expectHelp(of: command, below: BenchCommand.self, "help-bench-\(file).txt")
+    }
+
+    @Test("the benchmarks are listed")
+    func benchmarks() {
+        expectGolden(BenchCommand.helpMessage(columns: 80), "help-bench.txt")
+    }
+
+    private func expectHelp(of command: Command, below root: any ParsableCommand.Type, _ file: String) {
+        let help = root.helpMessage(for: command.type, columns: 80)
+        #expect(command.isGroup || command.hasExample(in: help), "an example")
+        expectGolden(help, file)
     }
 
     @Test(

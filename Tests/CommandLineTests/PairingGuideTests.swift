@@ -1,7 +1,9 @@
-import Daemon
 import JSON
 import Testing
 
+@testable import CommandSupport
+@testable import Platform
+@testable import Setup
 @testable import tryck
 
 @Suite("Pairing")
@@ -46,7 +48,7 @@ struct PairingGuideTests {
             "kind": "pairing", "step": "failed", "reason": "connect_failed", "advice": "Try again.",
         ]
         #expect(guide.handle(.received(failed)) == [.show(failed)])
-        #expect(guide.handle(.received(Self.step("ended"))) == [.fail(.silent(.no))])
+        #expect(guide.handle(.received(Self.step("ended"))) == [.fail(.silent(.negativeResult))])
     }
 
     @Test("an end without any word gives its own advice")
@@ -56,7 +58,7 @@ struct PairingGuideTests {
             Issue.record("no failure")
             return
         }
-        #expect(failure.status == .no)
+        #expect(failure.status == .negativeResult)
         #expect(failure.sentence.contains("7 seconds"))
     }
 
@@ -64,14 +66,14 @@ struct PairingGuideTests {
     func interrupted() {
         var guide = Self.joining()
         #expect(guide.handle(.interrupted) == [Self.permitJoin(0)])
-        #expect(guide.handle(.received(Self.ok)) == [.fail(.silent(.no))])
+        #expect(guide.handle(.received(Self.ok)) == [.fail(.silent(.negativeResult))])
     }
 
     @Test("a second Ctrl-C does not wait for the daemon")
     func interruptedTwice() {
         var guide = Self.joining()
         #expect(guide.handle(.interrupted) == [Self.permitJoin(0)])
-        #expect(guide.handle(.interrupted) == [.fail(.silent(.no))])
+        #expect(guide.handle(.interrupted) == [.fail(.silent(.negativeResult))])
     }
 
     @Test("what the daemon refuses is its sentence")

@@ -1,8 +1,10 @@
-import Daemon
 import Foundation
 import Synchronization
 import Testing
 
+@testable import CommandSupport
+@testable import Platform
+@testable import Setup
 @testable import tryck
 
 @Suite("Passphrases")
@@ -101,8 +103,8 @@ struct PassphraseTests {
     func refusals() throws {
         let terminal = try Terminal()
         let differing = try terminal.asking(isNew: true, typing: ["correct horse\r", "correct hoarse\r"])
-        #expect(differing.0 == .failure(Failure(.no, "The passphrases differ. Nothing was written.")))
-        #expect(try terminal.asking(isNew: true, typing: ["half\u{3}"]).0 == .failure(.silent(.no)))
+        #expect(differing.0 == .failure(Failure(.negativeResult, "The passphrases differ. Nothing was written.")))
+        #expect(try terminal.asking(isNew: true, typing: ["half\u{3}"]).0 == .failure(.silent(.negativeResult)))
     }
 
     @Test("without a terminal it says what to do")

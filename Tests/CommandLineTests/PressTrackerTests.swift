@@ -1,9 +1,9 @@
 import ButtonModel
-import Daemon
 import JSON
 import Simulator
 import Testing
 
+@testable import Edges
 @testable import tryck
 
 @Suite("What a press still has to bring about")

@@ -1,11 +1,13 @@
 import ButtonModel
-import Daemon
 import Glibc
 import Hub
 import JSON
 import TestSupport
 import Testing
 
+@testable import CommandSupport
+@testable import Platform
+@testable import Setup
 @testable import tryck
 
 @Suite("Replaying a recording")

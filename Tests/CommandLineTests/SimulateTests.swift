@@ -1,9 +1,10 @@
 import ButtonModel
-import Daemon
 import JSON
 import Simulator
 import Testing
 
+@testable import CommandSupport
+@testable import Edges
 @testable import tryck
 
 @Suite("Buttons behind foreign controllers")

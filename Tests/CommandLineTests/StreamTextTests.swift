@@ -1,6 +1,7 @@
 import JSON
 import Testing
 
+@testable import CommandSupport
 @testable import tryck
 
 @Suite("Lines of the live stream")

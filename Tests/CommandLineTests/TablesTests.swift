@@ -2,6 +2,7 @@ import ButtonModel
 import JSON
 import Testing
 
+@testable import CommandSupport
 @testable import tryck
 
 @Suite("Status and buttons")

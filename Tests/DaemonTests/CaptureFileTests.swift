@@ -4,7 +4,8 @@ import Reactor
 import ReactorTestSupport
 import Testing
 
-@testable import Daemon
+@testable import Edges
+@testable import Platform
 
 @Suite("The capture of HCI traffic")
 struct CaptureFileTests {

@@ -6,7 +6,9 @@ import Reactor
 import ReactorTestSupport
 import Testing
 
-@testable import Daemon
+@testable import ControlClient
+@testable import Edges
+@testable import Platform
 
 @Suite struct ControlServerTests {
     @Test("each line is a request, and its answer comes back on its connection")

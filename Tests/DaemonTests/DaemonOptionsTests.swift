@@ -1,4 +1,5 @@
-import Daemon
+import Platform
+import Setup
 import Testing
 
 @Suite("The daemon's command line and its places")

@@ -7,7 +7,7 @@ import Rules
 import TestSupport
 import Testing
 
-@testable import Daemon
+@testable import Edges
 
 /// A sound database is damaged in different ways. The start succeeds, a new database is always reported, and the
 /// damaged file is kept for inspection.

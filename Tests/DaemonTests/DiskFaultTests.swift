@@ -7,7 +7,8 @@ import Rules
 import TestSupport
 import Testing
 
-@testable import Daemon
+@testable import Edges
+@testable import Setup
 
 /// A store lives while one call of its, or each from one on, does not work; every call has its turn. Then the disk works
 /// again.
@@ -111,7 +112,8 @@ struct DiskFaultTests {
 
     @ReactorActor private static func open(_ disk: WatchedDisk) throws(StoreFailure) -> StoreEdge {
         try StoreEdge(
-            loop: .shared, directory: disk.path, entropy: 0x05A1, now: UTCTime(milliseconds: 0), checkpointPageCount: 6)
+            loop: .shared, directory: disk.path, entropy: 0x05A1, now: UTCTime(milliseconds: 0),
+            checkpoints: CheckpointPolicy(pageCount: 6))
     }
 
     /// Checks that every promised transaction is on the disk after a power cut.

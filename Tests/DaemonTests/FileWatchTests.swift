@@ -2,7 +2,7 @@ import Glibc
 import Reactor
 import Testing
 
-@testable import Daemon
+@testable import Edges
 
 @Suite("Watching files")
 struct FileWatchTests {

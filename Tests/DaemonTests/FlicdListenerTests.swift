@@ -5,7 +5,8 @@ import Hub
 import Reactor
 import Testing
 
-@testable import Daemon
+@testable import Edges
+@testable import Platform
 
 @Suite("Where clients of flicd connect")
 struct FlicdListenerTests {

@@ -5,7 +5,8 @@ import Reactor
 import ReactorTestSupport
 import Testing
 
-@testable import Daemon
+@testable import Edges
+@testable import Platform
 
 @Suite("The connection to a flicd")
 struct FlicdSourceEdgeTests {

@@ -2,7 +2,7 @@ import Bytes
 import TestSupport
 import Testing
 
-@testable import Daemon
+@testable import Edges
 
 @Suite struct H4FramerTests {
     @Test(

@@ -4,7 +4,8 @@ import Reactor
 import ReactorTestSupport
 import Testing
 
-@testable import Daemon
+@testable import Edges
+@testable import Platform
 
 @Suite struct H4StreamTransportTests {
     private static let reset: [UInt8] = [0x01, 0x03, 0x0C, 0x00]

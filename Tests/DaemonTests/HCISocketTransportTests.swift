@@ -3,7 +3,7 @@ import Reactor
 import ReactorTestSupport
 import Testing
 
-@testable import Daemon
+@testable import Edges
 
 @Suite struct HCISocketTransportTests {
     private static let reset: [UInt8] = [0x01, 0x03, 0x0C, 0x00]

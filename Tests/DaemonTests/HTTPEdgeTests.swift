@@ -5,7 +5,8 @@ import Reactor
 import Rules
 import Testing
 
-@testable import Daemon
+@testable import Edges
+@testable import Platform
 
 @Suite("Web requests")
 struct HTTPEdgeTests {

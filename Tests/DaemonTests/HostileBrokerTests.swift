@@ -2,7 +2,7 @@ import Hub
 import Reactor
 import Testing
 
-@testable import Daemon
+@testable import Edges
 
 @Suite("A broker that misbehaves")
 struct HostileBrokerTests {
@@ -15,7 +15,7 @@ struct HostileBrokerTests {
             }
             let client = TestClient(broker.options())
             #expect(await client.next() == .connected(.v5))
-            let count = MQTTEdge.maximumOctetsInFlight / 262_144
+            let count = MQTTSession.maximumOctetsInFlight / 262_144
             for id in 0..<count { client.publish(UInt64(id), "big", [UInt8](repeating: 1, count: 262_141), qos: 1) }
             client.publish(98, "big", [], qos: 1)
             client.publish(99, "big", [], qos: 0)
@@ -45,7 +45,7 @@ struct HostileBrokerTests {
             }
             let client = TestClient(broker.options())
             _ = await client.next()
-            let half = [UInt8](repeating: 1, count: MQTTEdge.maximumOctetsInFlight / 2)
+            let half = [UInt8](repeating: 1, count: MQTTSession.maximumOctetsInFlight / 2)
             for id in UInt64(0)..<4 {
                 client.publish(id, "half", half, qos: 1)
                 #expect(await client.next() == .published(id: id))
@@ -167,7 +167,7 @@ struct HostileBrokerTests {
             _ = await client.next { event in
                 if case .disconnected = event { true } else { nil }
             }
-            #expect(taken > MQTTEdge.maximumUnwrittenAnswers)
+            #expect(taken > MQTTSession.maximumUnwrittenAnswers)
             #expect(taken < 100_000, "\(taken) messages were taken")
             await client.disconnect()
             broker.close()

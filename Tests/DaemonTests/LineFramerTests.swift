@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Daemon
+@testable import Platform
 
 @Suite struct LineFramerTests {
     @Test("cutting the stream anywhere gives the same lines", arguments: 1...50 as ClosedRange<UInt64>)

@@ -4,7 +4,7 @@ import JSON
 import Logging
 import Testing
 
-@testable import Daemon
+@testable import Edges
 
 @Suite struct LogHandlerTests {
     private static let noon = UTCTime(milliseconds: 1_795_262_400_123)

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import Daemon
+@testable import Edges
 
 @Suite("Lines for a log that may take nothing")
 struct LogQueueTests {

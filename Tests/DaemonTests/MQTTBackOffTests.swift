@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Daemon
+@testable import Edges
 
 @Suite("The waits between attempts to connect")
 struct MQTTBackOffTests {

@@ -4,7 +4,7 @@ import Hub
 import Reactor
 import Testing
 
-@testable import Daemon
+@testable import Edges
 
 @Suite("MQTT")
 struct MQTTEdgeTests {

@@ -3,7 +3,7 @@ import Hub
 import Reactor
 import Testing
 
-@testable import Daemon
+@testable import Edges
 
 @Suite("MQTT over TLS")
 struct MQTTSecurityTests {

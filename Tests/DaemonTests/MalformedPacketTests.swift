@@ -6,7 +6,7 @@ import Reactor
 import TestSupport
 import Testing
 
-@testable import Daemon
+@testable import Edges
 
 /// What a broker sends after a good CONNACK, in hexadecimal; a CONNACK comes in its place. Ten types of packets, each with
 /// lengths that do not fit, values that are cut off, and properties that do not exist. Source: MQTT 5.0, 2.2.2 and 3.

@@ -3,7 +3,7 @@ import ReactorTestSupport
 import TestSupport
 import Testing
 
-@testable import Daemon
+@testable import Platform
 
 @Suite struct OutgoingBufferTests {
     @Test("what a descriptor does not take at once follows in order")

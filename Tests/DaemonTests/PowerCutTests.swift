@@ -7,7 +7,8 @@ import Rules
 import TestSupport
 import Testing
 
-@testable import Daemon
+@testable import Edges
+@testable import Setup
 
 /// Each test lets a store live on a watched disk; then, for every call that changed a file, a store is opened on what a
 /// kill or a power cut at that instant may have left. `TRYCK_POWER_CUTS` says how many cuts of a random kind there are
@@ -178,7 +179,7 @@ struct PowerCutTests {
     @ReactorActor private func open(_ disk: WatchedDisk, _ ledger: Ledger) throws -> StoreEdge {
         let store = try StoreEdge(
             loop: .shared, directory: disk.path, entropy: Ledger.entropy, now: Ledger.now,
-            checkpointPageCount: ledger.checkpointPageCount)
+            checkpoints: CheckpointPolicy(pageCount: ledger.checkpointPageCount))
         if ledger.states.isEmpty { ledger.states = [try store.load()] }
         return store
     }

@@ -1,9 +1,10 @@
-import Daemon
 import Glibc
 import Hub
 import Reactor
 import ReactorTestSupport
 import Testing
+
+@testable import Edges
 
 @Suite struct ProcessEdgeTests {
     // MARK: What the program is given
@@ -126,17 +127,17 @@ import Testing
             let fifo = Fifo()
             var ended = 0
             let request = ProcessRequest(arguments: ["/bin/sh", "-c", "printf x > \(fifo.path); exec sleep 60"])
-            for id in 0...UInt64(ProcessEdge.maximumRunning) { edge.start(id, request) { _ in ended += 1 } }
+            for id in 0...UInt64(ProcessQueue.maximumRunning) { edge.start(id, request) { _ in ended += 1 } }
             var started = 0
             var beforeCancel = 0
             fifo.watch(run.loop) { count in
                 started += count
-                if started == ProcessEdge.maximumRunning {
+                if started == ProcessQueue.maximumRunning {
                     run.after(milliseconds: 50) {
                         beforeCancel = started
                         edge.cancel(0)
                     }
-                } else if started > ProcessEdge.maximumRunning {
+                } else if started > ProcessQueue.maximumRunning {
                     edge.cancelAll { run.finish([beforeCancel, started, ended]) }
                 }
             }
@@ -148,7 +149,7 @@ import Testing
     func cancelledInLine() async {
         let result: ProcessResult? = await onReactor { run in
             let edge = ProcessEdge(loop: run.loop)
-            let last = UInt64(ProcessEdge.maximumRunning)
+            let last = UInt64(ProcessQueue.maximumRunning)
             for id in 0..<last { edge.start(id, ProcessRequest(arguments: ["sleep", "60"])) { _ in } }
             edge.start(last, ProcessRequest(arguments: ["true"])) { result in
                 edge.cancelAll {
@@ -166,7 +167,7 @@ import Testing
     func fullLine() async {
         let refused: [UInt64]? = await onReactor { run in
             let edge = ProcessEdge(loop: run.loop)
-            let places = UInt64(ProcessEdge.maximumRunning + ProcessEdge.maximumWaiting)
+            let places = UInt64(ProcessQueue.maximumRunning + ProcessQueue.maximumWaiting)
             var refused: [UInt64] = []
             for id in 0...places {
                 edge.start(id, ProcessRequest(arguments: ["sleep", "60"])) { result in

@@ -5,7 +5,7 @@ import JSON
 import Reactor
 import Testing
 
-@testable import Daemon
+@testable import Edges
 
 @Suite("The file of a recording", .serialized)
 struct RecordEdgeTests {

@@ -7,7 +7,8 @@ import Rules
 import TestSupport
 import Testing
 
-@testable import Daemon
+@testable import Edges
+@testable import Setup
 
 @Suite("What a reserve holds")
 struct ReserveSnapshotTests {

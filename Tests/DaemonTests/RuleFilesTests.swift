@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@testable import Daemon
+@testable import Setup
 
 @Suite("Rule files")
 struct RuleFilesTests {

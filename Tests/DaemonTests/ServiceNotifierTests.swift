@@ -1,7 +1,9 @@
+import CLinux
 import Glibc
 import Testing
 
-@testable import Daemon
+@testable import Edges
+@testable import Platform
 
 @Suite struct ServiceNotifierTests {
     @Test(

@@ -2,7 +2,8 @@ import Hub
 import Rules
 import Testing
 
-@testable import Daemon
+@testable import Platform
+@testable import Setup
 
 @Suite("From the configuration to the hub")
 struct SetupTests {

@@ -4,7 +4,7 @@ import Hub
 import Reactor
 import Testing
 
-@testable import Daemon
+@testable import Edges
 
 @Suite("The store")
 struct StoreEdgeTests {
@@ -341,7 +341,7 @@ struct StoreEdgeTests {
                 #expect(await store.synced())
             }
             // 40 rounds write more than 50 MB.
-            let bound = (StoreEdge.forcedCheckpointFactor + 2) * StoreEdge.checkpointPageCount * 4120
+            let bound = (CheckpointPolicy.forcedFactor + 2) * CheckpointPolicy().pageCount * 4120
             #expect(fileSize(directory.path + "/tryck.sqlite-wal") < bound)
             #expect(try store.load().buttons.count == 100)
         }
@@ -379,7 +379,7 @@ struct StoreEdgeTests {
         try await withReactor {
             let store = try StoreEdge(
                 loop: .shared, directory: directory.path, entropy: 1, now: UTCTime(milliseconds: 0),
-                checkpointPageCount: 8)
+                checkpoints: CheckpointPolicy(pageCount: 8))
             let disk = WatchedDisk(directory.path)
             disk.begin()
             defer { disk.end() }

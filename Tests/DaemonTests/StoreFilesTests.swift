@@ -5,7 +5,7 @@ import Reactor
 import TestSupport
 import Testing
 
-@testable import Daemon
+@testable import Edges
 
 @Suite("The state directory")
 struct StoreFilesTests {

@@ -5,7 +5,7 @@ import Reactor
 import Rules
 import Testing
 
-@testable import Daemon
+@testable import Edges
 
 @Suite("What the rules keep, in the store")
 struct StoreRuleStateTests {

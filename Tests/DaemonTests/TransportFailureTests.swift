@@ -3,7 +3,7 @@ import Glibc
 import Hub
 import Testing
 
-@testable import Daemon
+@testable import Edges
 
 @Suite struct TransportFailureTests {
     private static let address = BluetoothAddress(rawValue: 0x001A_7DDA_7113)

@@ -6,7 +6,7 @@ import Rules
 import TestSupport
 import Testing
 
-@testable import Daemon
+@testable import Edges
 
 @Suite("What the disk would not take")
 struct UnrecordedChangesTests {

@@ -99,7 +99,7 @@ struct ButtonCommandTests {
     @Test("the benchmarks of a link say what it takes", arguments: [("reconnect", "4"), ("pair", "8")])
     func benchmarks(kind: String, roundTrips: String) throws {
         let workshop = try Workshop()
-        let bench = try workshop.start(Workshop.built("tryck"), ["bench", kind])
+        let bench = try workshop.start(Workshop.built("tryck-bench"), [kind])
         #expect(try bench.status() == 0, "\(bench.text)")
         let sum = try #require(bench.lines.last { $0.hasPrefix("all of it") })
         #expect(sum.hasSuffix(" " + roundTrips), "\(bench.text)")
@@ -110,8 +110,8 @@ struct ButtonCommandTests {
         let workshop = try Workshop()
         func count(buttons: Int) throws -> Int? {
             let bench = try workshop.start(
-                Workshop.built("tryck"),
-                ["bench", "mqtt", "--messages", "10", "--buttons", "\(buttons)", "--rounds", "1"])
+                Workshop.built("tryck-bench"),
+                ["mqtt", "--messages", "10", "--buttons", "\(buttons)", "--rounds", "1"])
             #expect(try bench.status() == 0, "\(bench.text)")
             #expect(bench.lines.contains { $0.hasPrefix("QoS 1: our edge") && $0.contains("×") }, "\(bench.text)")
             let title = bench.lines.first { $0.hasPrefix("\(buttons) buttons, ") }

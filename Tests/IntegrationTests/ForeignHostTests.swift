@@ -1,7 +1,7 @@
 import BluetoothHost
-import Daemon
 import Foundation
 import PictureTransfer
+import Setup
 import Testing
 
 /// Our host and Bumble's, each on a controller of RootCanal's: the picture of `PictureTransfer` goes over.

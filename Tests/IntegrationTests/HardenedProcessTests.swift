@@ -1,5 +1,6 @@
-import Daemon
+import ControlClient
 import Foundation
+import Setup
 import Testing
 
 /// The protection of a running daemon by the kernel.

@@ -1,6 +1,6 @@
 import BluetoothHost
 import ButtonModel
-import Daemon
+import Edges
 import PictureTransfer
 import Reactor
 import ReactorTestSupport

@@ -1,6 +1,6 @@
 import CLinux
-import Daemon
 import Foundation
+import Platform
 
 /// A real program under test, or a peer of one: its output line by line, with deadlines, and its end.
 ///

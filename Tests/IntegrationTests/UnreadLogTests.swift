@@ -1,6 +1,8 @@
-import Daemon
+import ControlClient
 import Foundation
 import JSON
+import Platform
+import Setup
 import Testing
 
 /// A daemon whose standard error takes nothing, or not for long.

@@ -1,7 +1,9 @@
-import Daemon
+import CommandSupport
 import Diagnostics
+import Platform
 import RuleLoader
 import Rules
+import Setup
 
 /// A configuration or a rule set that was checked, with the diagnostics about it.
 struct CheckedFile: Sendable {

@@ -1,7 +1,8 @@
 import ButtonModel
-import Daemon
+import CommandSupport
 import Expressions
 import Gestures
+import Platform
 import Rules
 
 /// Parses an event of a declared button on a command line: `click`, `clicks_3`, `rotate_clockwise`.

@@ -1,7 +1,9 @@
-import Daemon
+import CommandSupport
 import Diagnostics
+import Platform
 import RuleLoader
 import Rules
+import Setup
 
 /// Reads and checks the files that a daemon would read.
 struct FileChecker {
@@ -14,7 +16,7 @@ struct FileChecker {
     }
 
     static var here: FileChecker {
-        FileChecker(environment: Surroundings.environment, workingDirectory: Surroundings.workingDirectory)
+        FileChecker(environment: SystemEnvironment.environment, workingDirectory: SystemEnvironment.workingDirectory)
     }
 
     /// Checks rules, or a configuration and its rules. Without a path, it checks what a daemon started here would use.
@@ -37,7 +39,7 @@ struct FileChecker {
             throw Failure(.configuration, "There are no rules here. Name a rules file, such as rules/home.yaml")
         }
         Output.standardError.write(text: CheckedFile.report(checked, style: Output.standardError.style))
-        throw Failure.silent(.no)
+        throw Failure.silent(.negativeResult)
     }
 
     private func checkDefault() throws(Failure) -> [CheckedFile] {
@@ -50,7 +52,7 @@ struct FileChecker {
     }
 
     private func checkConfiguration(_ text: FileText, _ path: String) throws(Failure) -> [CheckedFile] {
-        let directory = ConfigurationFiles.directory(of: path)
+        let directory = SystemEnvironment.directory(of: path)
         let loaded = RuleLoader.configuration(
             SourceFile(name: path, text: text.octets, isReadableByOthers: text.isReadableByOthers),
             in: files.loadEnvironment(in: directory))

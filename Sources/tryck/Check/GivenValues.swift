@@ -1,7 +1,8 @@
 import Almanac
 import ButtonModel
-import Daemon
+import CommandSupport
 import Expressions
+import Platform
 import Rules
 
 /// Parses options of a command line as values of a rule set.
@@ -10,7 +11,7 @@ enum GivenValues {
         at time: String?, states: [String], variables: [String], in set: RuleSet
     ) throws(Failure) -> RuleTest.Given {
         var given = RuleTest.Given()
-        let now = Surroundings.wallClock
+        let now = SystemEnvironment.wallClock
         given.now = try time.map { (text) throws(Failure) in try moment(text, now, in: set) } ?? now
         for text in states {
             let (name, value) = try pair(text, "--state")

@@ -1,8 +1,10 @@
 import ArgumentParser
 import ButtonModel
-import Daemon
+import CommandSupport
 import Diagnostics
 import Glibc
+import Platform
+import Setup
 import Simulator
 
 struct DemoCommand: ParsableCommand {
@@ -75,7 +77,8 @@ struct DemoCommand: ParsableCommand {
 
     private func models(_ files: DemoFiles) throws(Failure) -> [String: FlicModel] {
         do throws(Setup.Failure) {
-            let buttons = try ConfigurationFiles(environment: Surroundings.environment).simulator(at: files.simulator)
+            let buttons = try ConfigurationFiles(environment: SystemEnvironment.environment).simulator(
+                at: files.simulator)
             return Dictionary(buttons.map { ($0.name, $0.model) }) { first, _ in first }
         } catch {
             throw Failure(error.status, error.text)
@@ -85,7 +88,7 @@ struct DemoCommand: ParsableCommand {
     /// Reports errors in the rules and fails. A daemon would run without these rules, and the demo would show nothing.
     private func check(_ files: DemoFiles) throws(Failure) {
         let checker = FileChecker(
-            environment: Surroundings.environment, workingDirectory: Surroundings.workingDirectory)
+            environment: SystemEnvironment.environment, workingDirectory: SystemEnvironment.workingDirectory)
         let checked = try checker.check(files.rules)
         guard checked.contains(where: { $0.diagnostics.contains { $0.severity == .error } }) else { return }
         let output = Output.standardError

@@ -1,8 +1,10 @@
 import ArgumentParser
-import Daemon
+import CommandSupport
 import Glibc
 import JSON
+import Platform
 import Rules
+import Setup
 
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -55,6 +57,6 @@ struct DoctorCommand: ParsableCommand {
             try file.write(Array(text.utf8))
             if !self.output.json { output.write(line: "\(file.path) has been written. Read it before you send it.") }
         }
-        guard findings.allSatisfy({ $0.state == .ok }) else { throw Failure.silent(.no) }
+        guard findings.allSatisfy({ $0.state == .ok }) else { throw Failure.silent(.negativeResult) }
     }
 }

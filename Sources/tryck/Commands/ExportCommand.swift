@@ -1,6 +1,8 @@
 import ArgumentParser
-import Daemon
+import CommandSupport
+import Edges
 import Hub
+import Platform
 
 struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -43,7 +45,8 @@ struct ExportCommand: ParsableCommand {
         let target = try NewFile(file, isReplacing: force)
         let stored = try PlaceOptions.use { () throws(StoreFailure) in try IdleStore.load(directory) }
         guard !stored.buttons.isEmpty else {
-            throw Failure(.no, "No button is paired, so there is nothing to export. Pair one with: tryck pair")
+            throw Failure(
+                .negativeResult, "No button is paired, so there is nothing to export. Pair one with: tryck pair")
         }
         try target.write(octets(of: ExportedState(stored)))
         if clear { ExportFile.warn(of: file) }
@@ -61,10 +64,10 @@ struct ExportCommand: ParsableCommand {
             octets = try ExportFile.octets(of: state, passphrase)
             readAgain = try ExportFile(decoding: octets).state(passphrase)
         } catch {
-            throw Failure(.no, "\(file) \(error).")
+            throw Failure(.negativeResult, "\(file) \(error).")
         }
         guard readAgain == state else {
-            throw Failure(.ourBug, "The export cannot be read back, so nothing was written. Please report this.")
+            throw Failure(.internalError, "The export cannot be read back, so nothing was written. Please report this.")
         }
         return octets
     }

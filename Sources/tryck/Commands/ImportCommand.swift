@@ -1,7 +1,9 @@
 import ArgumentParser
-import Daemon
+import CommandSupport
+import Edges
 import Hub
 import JSON
+import Platform
 
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -33,7 +35,7 @@ struct ImportCommand: ParsableCommand {
     func run() throws {
         let directory = try places.idleStateDirectory()
         let exported = try exported()
-        let entropy = Surroundings.randomOctets(2).reduce(0 as UInt16) { $0 << 8 | UInt16($1) }
+        let entropy = SystemEnvironment.randomOctets(2).reduce(0 as UInt16) { $0 << 8 | UInt16($1) }
         let plan = try PlaceOptions.use { () throws(StoreFailure) in
             try IdleStore.change(directory, entropy: entropy) { stored in
                 ImportPlan(exported, into: stored, isReplacing: replace)
@@ -66,7 +68,7 @@ struct ImportCommand: ParsableCommand {
         do throws(ExportFailure) {
             return try body()
         } catch {
-            throw Failure(.no, "\(file) \(error).")
+            throw Failure(.negativeResult, "\(file) \(error).")
         }
     }
 }

@@ -1,7 +1,10 @@
 import ArgumentParser
-import Daemon
+import CommandSupport
+import ControlClient
 import JSON
+import Platform
 import Reactor
+import Setup
 
 struct PairCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,7 @@
 import ArgumentParser
-import Daemon
+import CommandSupport
+import Platform
+import Setup
 
 struct ReplayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -42,7 +44,8 @@ struct ReplayCommand: ParsableCommand {
         let summary = try named { () throws(Failure) in try run.summary() }
         output.write(text: self.output.json ? ReplayJSON.line(summary) : ReplayScreen.text(summary, style: style))
         guard !summary.isCutOff else {
-            throw Failure(.no, "\(file) ends in the middle of a line. Everything before that line was replayed.")
+            throw Failure(
+                .negativeResult, "\(file) ends in the middle of a line. Everything before that line was replayed.")
         }
     }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
-import Daemon
+import CommandSupport
 import Glibc
+import Platform
 
 struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -49,6 +50,6 @@ struct RunCommand: ParsableCommand {
         var argv = ([program] + arguments).map { strdup($0) }
         argv.append(nil)
         execv(program, argv)
-        throw Failure(.ourBug, "\(program) cannot be started: \(String(cString: strerror(errno))).")
+        throw Failure(.internalError, "\(program) cannot be started: \(String(cString: strerror(errno))).")
     }
 }

@@ -1,5 +1,7 @@
 import ArgumentParser
-import Daemon
+import CommandSupport
+import Platform
+import Setup
 import Simulator
 
 struct SimulateCommand: ParsableCommand {
@@ -32,7 +34,7 @@ struct SimulateCommand: ParsableCommand {
         guard let endpoint = Attachment.parse(attach) else { return }
         let descriptions: [SimulatedButtonDescription]
         do throws(Setup.Failure) {
-            descriptions = try ConfigurationFiles(environment: Surroundings.environment).simulator(at: file)
+            descriptions = try ConfigurationFiles(environment: SystemEnvironment.environment).simulator(at: file)
         } catch {
             throw Failure(error.status, error.text)
         }

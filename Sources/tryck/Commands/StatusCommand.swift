@@ -1,6 +1,7 @@
 import ArgumentParser
-import Daemon
+import CommandSupport
 import JSON
+import Platform
 
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -31,6 +32,6 @@ struct StatusCommand: ParsableCommand {
             let lines = StatusText.lines(status, style: style)
             Output.standardOutput.write(text: lines.map { $0.rendered(style) + "\n" }.joined())
         }
-        guard status["ok"]?.boolValue == true else { throw Failure.silent(.no) }
+        guard status["ok"]?.boolValue == true else { throw Failure.silent(.negativeResult) }
     }
 }

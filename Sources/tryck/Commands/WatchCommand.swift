@@ -1,6 +1,8 @@
 import ArgumentParser
-import Daemon
+import CommandSupport
+import ControlClient
 import JSON
+import Platform
 import Reactor
 
 struct WatchCommand: ParsableCommand {

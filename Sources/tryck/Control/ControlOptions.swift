@@ -1,7 +1,10 @@
 import ArgumentParser
-import Daemon
+import CommandSupport
+import ControlClient
 import Glibc
 import JSON
+import Platform
+import Setup
 
 /// The option with which a command finds the daemon.
 struct ControlOptions: ParsableArguments {
@@ -18,7 +21,7 @@ struct ControlOptions: ParsableArguments {
         ControlSocket.candidates(
             chosen: controlSocket,
             configured: controlSocket == nil
-                ? ConfigurationFiles(environment: Surroundings.environment).configuredControlSocket : nil,
+                ? ConfigurationFiles(environment: SystemEnvironment.environment).configuredControlSocket : nil,
             runtimeDirectory: getenv("XDG_RUNTIME_DIR").map { String(cString: $0) })
     }
 
@@ -33,16 +36,16 @@ struct ControlOptions: ParsableArguments {
         _ request: String, _ data: JSONValue = .object([]), within patience: Duration = .seconds(10)
     ) throws(Failure) -> JSONValue {
         let request: JSONValue = ["request": .string(request), "data": data]
-        let client = try ControlSocket.first(of: candidates) { path throws(ControlClientFailure) in
-            try ControlClient(path: path)
-        }
         let answer: JSONValue?
         do throws(ControlClientFailure) {
+            let client = try ControlSocket.first(of: candidates) { path throws(ControlClientFailure) in
+                try ControlClient(path: path)
+            }
             try client.send(request.encoded())
             let line = try client.readLine(timeout: patience)
             answer = try? JSONValue(parsing: line)
         } catch {
-            throw ControlSocket.failure(error, candidates: candidates)
+            throw Failure(error, candidates: candidates)
         }
         guard let answer else {
             throw Failure(.unavailable, "The answer is not JSON. Is another program listening on the daemon's socket?")
@@ -56,6 +59,6 @@ extension JSONValue {
     var requestOutcome: Result<JSONValue, Failure> {
         self["status"]?.stringValue == "ok"
             ? .success(self["data"] ?? .null)
-            : .failure(Failure(.no, self["error"]?.stringValue ?? "The daemon gave no reason."))
+            : .failure(Failure(.negativeResult, self["error"]?.stringValue ?? "The daemon gave no reason."))
     }
 }

@@ -1,6 +1,8 @@
-import Daemon
+import CommandSupport
+import ControlClient
 import Glibc
 import JSON
+import Platform
 import Reactor
 import Synchronization
 
@@ -19,16 +21,16 @@ final class Conversation<Value: Sendable> {
         switch conversation.outcome.withLock({ $0 }) {
         case .success(let value): return value
         case .failure(let failure): throw failure
-        case nil: throw Failure(.ourBug, "The command ended without a result. Please report this.")
+        case nil: throw Failure(.internalError, "The command ended without a result. Please report this.")
         }
     }
 
     /// Connects to the daemon. Ends the conversation with a failure when no daemon listens.
     func connect(_ candidates: [String], _ handler: @escaping @ReactorActor (ControlConnection.Event) -> Void) {
-        do throws(Failure) {
+        do throws(ControlClientFailure) {
             connection = try ControlConnection(EventLoop.shared, candidates: candidates, handler)
         } catch {
-            end(.failure(error))
+            end(.failure(Failure(error, candidates: candidates)))
         }
     }
 

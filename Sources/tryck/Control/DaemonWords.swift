@@ -1,5 +1,4 @@
 import ArgumentParser
-import Daemon
 import JSON
 
 /// Shell completions for arguments: the names that a running daemon knows, and none without a daemon.

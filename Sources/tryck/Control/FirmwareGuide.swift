@@ -1,6 +1,7 @@
 import Bytes
-import Daemon
+import CommandSupport
 import JSON
+import Platform
 
 /// The course of `tryck button … firmware`, from the first request to the end of the update.
 ///
@@ -45,7 +46,7 @@ struct FirmwareGuide: Sendable {
         switch (state, input) {
         case (.watching, .connected): return [.send(["request": "watch"])]
         case (.done, _), (_, .connected): return []
-        case (_, .interrupted): return finish(.failure(.silent(.no)))
+        case (_, .interrupted): return finish(.failure(.silent(.negativeResult)))
         case (_, .received(let line)) where line["kind"] == nil: return answered(line)
         case (.updating(let id), .received(let line)) where line["id"]?.stringValue == id: return progressed(line)
         case (.asking(let said), .received(let line)) where line["kind"] == "firmware":
@@ -76,7 +77,7 @@ struct FirmwareGuide: Sendable {
     private mutating func progressed(_ line: JSONValue) -> [Effect] {
         switch (line.text("kind"), line.text("state")) {
         case ("firmware", "finished"): return [.show(line)] + finish(.success(()))
-        case ("firmware", "failed"): return finish(.failure(Failure(.no, line.text("advice"))))
+        case ("firmware", "failed"): return finish(.failure(Failure(.negativeResult, line.text("advice"))))
         case ("firmware", "transferring"):
             guard let percentage = line["percentage"]?.integerValue, percentage >= shown + Self.stride else {
                 return []
@@ -85,7 +86,8 @@ struct FirmwareGuide: Sendable {
             return [.show(line)]
         case ("firmware", _): return [.show(line)]
         case ("button", "removed"), ("button", "unpaired"):
-            return finish(.failure(Failure(.no, "The button is not paired any more. Pair it, then try again.")))
+            return finish(
+                .failure(Failure(.negativeResult, "The button is not paired any more. Pair it, then try again.")))
         default: return []
         }
     }

@@ -1,5 +1,6 @@
-import Daemon
+import CommandSupport
 import JSON
+import Platform
 
 /// The course of `tryck pair`, from the first request to the result.
 ///
@@ -100,13 +101,14 @@ struct PairingGuide: Hashable, Sendable {
     private mutating func finish() -> [Effect] {
         state = .done
         if pairedCount > 0 { return [.finish] }
-        if wasInterrupted { return [.fail(.silent(.no))] }
+        if wasInterrupted { return [.fail(.silent(.negativeResult))] }
         // The advice was shown with its step.
-        if lastAdvice != nil { return [.fail(.silent(.no))] }
+        if lastAdvice != nil { return [.fail(.silent(.negativeResult))] }
         return [
             .fail(
                 Failure(
-                    .no, "No button was paired. Hold it down for 7 seconds, until its light changes; then try again."))
+                    .negativeResult,
+                    "No button was paired. Hold it down for 7 seconds, until its light changes; then try again."))
         ]
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
-import Daemon
+import CommandSupport
+import Setup
 
 /// The options for configuration and state directory, which are the same as the daemon's.
 struct PlaceOptions: ParsableArguments {

@@ -1,6 +1,7 @@
-import Daemon
+import CommandSupport
 import Glibc
 import JSON
+import Platform
 
 /// The demo's temporary directory and its files. Rules and simulated buttons are read where they are, so that messages
 /// name files that can be edited.

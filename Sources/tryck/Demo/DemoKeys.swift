@@ -1,5 +1,5 @@
 import ButtonModel
-import Daemon
+import Edges
 import Simulator
 
 /// Assigns keys of the terminal to simulated buttons.

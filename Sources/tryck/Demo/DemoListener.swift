@@ -1,5 +1,5 @@
 import CLinux
-import Daemon
+import Edges
 import Glibc
 import Hub
 import Reactor

@@ -1,6 +1,9 @@
 import ButtonModel
-import Daemon
+import CommandSupport
+import Edges
 import JSON
+import Platform
+import Setup
 
 /// The course of the demo from the moment its daemon can be reached: wait for adapter and broker, subscribe at the
 /// broker, pair the buttons, then let them be pressed.
@@ -99,10 +102,10 @@ struct DemoRun: Hashable, Sendable {
         case .starting, .listening:
             return fail(.unavailable, "The controller or the broker is not ready after 10 s.\(complaint)")
         case .pairing, .closing:
-            return fail(.ourBug, "Not every button could be paired within 30 s.\(complaint) Please report this.")
+            return fail(.internalError, "Not every button could be paired within 30 s.\(complaint) Please report this.")
         case .playing, .probing, .done:
             let awaited = tracker.awaited ?? "the daemon to answer"
-            return fail(.ourBug, "Nothing happened for 30 s; still waiting for \(awaited). Please report this.")
+            return fail(.internalError, "Nothing happened for 30 s; still waiting for \(awaited). Please report this.")
         }
     }
 
@@ -112,7 +115,7 @@ struct DemoRun: Hashable, Sendable {
         let data: JSONValue
         switch answer.requestOutcome {
         case .success(let value): data = value
-        case .failure(let failure): return fail(.ourBug, failure.sentence)
+        case .failure(let failure): return fail(.internalError, failure.sentence)
         }
         switch (state, answer["transaction"]?.stringValue) {
         case (.starting, "status"): return consider(data)
@@ -122,7 +125,7 @@ struct DemoRun: Hashable, Sendable {
         case (.probing, "health_check"):
             state = .playing
             guard tracker.isSettled else { return [] }
-            if let failure = tracker.failure { return fail(.no, failure) }
+            if let failure = tracker.failure { return fail(.negativeResult, failure) }
             return [.cancelTimer] + nextPress(at: now)
         default: return []
         }

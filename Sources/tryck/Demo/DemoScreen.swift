@@ -1,4 +1,5 @@
 import ButtonModel
+import CommandSupport
 import JSON
 
 /// What the demo prints for people: a log that grows downwards, and can be scrolled and copied.

@@ -1,5 +1,7 @@
 import ButtonModel
-import Daemon
+import CommandSupport
+import Edges
+import Platform
 
 /// The presses in `--press`: actions of simulated buttons, one after another.
 struct DemoScript: Hashable, Sendable {

@@ -1,8 +1,11 @@
 import ButtonModel
-import Daemon
+import CommandSupport
+import ControlClient
 import Glibc
 import JSON
+import Platform
 import Reactor
+import Setup
 import Simulator
 import Synchronization
 
@@ -93,7 +96,7 @@ final class DemoSession {
     /// it ends instead.
     private func connect() {
         guard !isEnding, connection == nil else { return }
-        do throws(Failure) {
+        do throws(ControlClientFailure) {
             connection = try ControlConnection(loop, candidates: [settings.files.controlSocket]) {
                 [unowned self] event in
                 switch event {
@@ -105,7 +108,7 @@ final class DemoSession {
             take(.connected)
         } catch {
             guard loop.nanosecondsSinceBoot < connectDeadline else {
-                return end(Failure(.ourBug, "The daemon did not listen within 10 s." + logged()))
+                return end(Failure(.internalError, "The daemon did not listen within 10 s." + logged()))
             }
             connectTimer?.set(at: loop.nanosecondsSinceBoot + Self.connectInterval)
         }
@@ -113,7 +116,7 @@ final class DemoSession {
 
     private func interrupted(by signal: Int32) {
         let isInteractive = settings.script == nil
-        end(isInteractive ? nil : Failure(.no, "Interrupted before the last press was done."))
+        end(isInteractive ? nil : Failure(.negativeResult, "Interrupted before the last press was done."))
     }
 
     private func childEnded(_ status: ExitStatus?) {
@@ -121,7 +124,7 @@ final class DemoSession {
         if isEnding {
             loop.stop()
         } else {
-            end(Failure(status ?? .ourBug, "The daemon ended." + logged()))
+            end(Failure(status ?? .internalError, "The daemon ended." + logged()))
         }
     }
 
@@ -157,7 +160,7 @@ final class DemoSession {
                     switch event {
                     case .subscribed: take(.subscribed)
                     case .delivered(let message, let qos): take(.delivered(message, qos: qos))
-                    case .failed(let sentence): end(Failure(.ourBug, sentence))
+                    case .failed(let sentence): end(Failure(.internalError, sentence))
                     }
                 }
             case .show(let line): show(line)

@@ -1,8 +1,12 @@
-import Daemon
+import CommandSupport
+import ControlClient
+import Edges
 import Glibc
 import JSON
+import Platform
 import Reactor
 import RuleLoader
+import Setup
 
 /// One attempt to open the adapter and to connect to the broker, as the daemon would make it. With a running daemon,
 /// the adapter is left to the daemon, and the broker is tried only when the daemon is not connected to it.
@@ -87,13 +91,13 @@ final class Attempt {
         }
     }
 
-    private func open(_ wanted: AdapterSearch.Wanted) {
+    private func open(_ wanted: AdapterSelection.Wanted) {
         do throws(TransportFailure) {
-            var search = AdapterSearch(wanted)
-            let index = try search.next(of: try HCISocketTransport.adapters())
+            var selection = AdapterSelection(wanted)
+            let index = try selection.next(among: try HCISocketTransport.adapters())
             // Opening takes an adapter down first, which would disconnect the headphones that BlueZ has connected to
             // it.
-            guard !Surroundings.isRunning("bluetoothd") else {
+            guard !SystemEnvironment.isRunning("bluetoothd") else {
                 outcome.adapter = .left("hci\(index)", isChosen: wanted != .any)
                 return
             }
@@ -131,12 +135,12 @@ final class Attempt {
             guard let endpoint = MQTTOptions.Endpoint(setup.configuration, in: setup.directory) else { return }
             pending += 1
             // The client identifier is not the daemon's, because the broker would then disconnect the daemon.
-            let suffix = Surroundings.randomOctets(2).map { String($0, radix: 16) }.joined()
+            let suffix = SystemEnvironment.randomOctets(2).map { String($0, radix: 16) }.joined()
             let options = MQTTOptions(
                 setup.configuration, endpoint: endpoint,
                 clientIdentifier: "\(setup.configuration.mqttClientIdentifier ?? "tryck")_doctor_\(suffix)")
             outcome.broker = .failed(.noAnswer(endpoint: endpoint.description))
-            let mqtt = MQTTEdge(loop: .shared, options: options, seed: Surroundings.randomSeed) {
+            let mqtt = MQTTEdge(loop: .shared, options: options, seed: SystemEnvironment.randomSeed) {
                 [unowned self] event in
                 switch event {
                 case .connected: outcome.broker = .connected(endpoint.description)

@@ -1,7 +1,9 @@
-import Daemon
+import CommandSupport
 import Glibc
 import JSON
+import Platform
 import Rules
+import Setup
 
 /// A text for people who help: the findings, the system, the daemon's status and the end of its log.
 ///

@@ -1,6 +1,8 @@
 import ButtonModel
-import Daemon
+import ControlClient
+import Edges
 import JSON
+import Setup
 
 /// Judges what was seen: what is wrong, and which command mends it.
 ///

@@ -1,15 +1,18 @@
-import Daemon
+import CommandSupport
+import ControlClient
 import Diagnostics
 import Glibc
 import JSON
+import Platform
 import RuleLoader
 import RuleTesting
 import Rules
+import Setup
 
 /// Looks at everything that the daemon needs, as the daemon would find it, and changes no file.
 struct Examination {
     var options = DaemonOptions()
-    var environment = Surroundings.environment
+    var environment = SystemEnvironment.environment
     /// The control sockets to try, besides the one that the configuration names.
     var candidates: [String] = []
 
@@ -19,7 +22,7 @@ struct Examination {
         let path = files.configurationPath(options.configuration)
         let setup = Result { () throws(Setup.Failure) in try Setup(options, environment: environment) }
         var seen = Observations(
-            now: Surroundings.wallClock, user: user, hasService: getpwnam("tryck") != nil,
+            now: SystemEnvironment.wallClock, user: user, hasService: getpwnam("tryck") != nil,
             stateDirectory: StateDirectoryReport(lookingAt: stateDirectory(setup)))
         if let path { seen.configurationPath = path }
         var secrets: Set<String> = []
@@ -39,8 +42,8 @@ struct Examination {
 
     private func stateDirectory(_ setup: Result<Setup, Setup.Failure>) -> String {
         if case .success(let setup) = setup { return setup.stateDirectory }
-        return options.stateDirectory.map { resolve($0, in: Surroundings.workingDirectory) }
-            ?? Locations(environment: environment, isRoot: Surroundings.isRoot).stateDirectory
+        return options.stateDirectory.map { resolve($0, in: SystemEnvironment.workingDirectory) }
+            ?? Locations(environment: environment, isRoot: SystemEnvironment.isRoot).stateDirectory
     }
 
     private func configuration(
@@ -55,7 +58,7 @@ struct Examination {
         }
         let loaded = RuleLoader.configuration(
             SourceFile(name: path, text: text.octets, isReadableByOthers: text.isReadableByOthers),
-            in: files.loadEnvironment(in: ConfigurationFiles.directory(of: path)))
+            in: files.loadEnvironment(in: SystemEnvironment.directory(of: path)))
         let file = Observations.File(path, loaded.diagnostics, content: "without errors")
         if case .failure(let failure) = setup, case .good = file { return .unusable(failure.text) }
         return file

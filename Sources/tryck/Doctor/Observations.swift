@@ -1,7 +1,9 @@
 import ButtonModel
-import Daemon
+import ControlClient
+import Edges
 import JSON
 import RuleLoader
+import Setup
 
 /// What `tryck doctor` has seen, which `Diagnosis` judges.
 struct Observations: Hashable, Sendable {

@@ -1,5 +1,6 @@
-import Daemon
+import CommandSupport
 import Glibc
+import Platform
 
 /// A file that only its owner can read: a new file, or one that replaces an existing file.
 struct NewFile: Sendable {

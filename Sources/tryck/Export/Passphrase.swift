@@ -1,4 +1,5 @@
-import Daemon
+import CommandSupport
+import Platform
 
 /// The passphrase that encrypts an export. Its descriptions never show it.
 struct Passphrase: Hashable, Sendable {

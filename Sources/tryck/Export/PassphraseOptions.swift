@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 
 /// The option for a file with the passphrase. The passphrase itself is never an argument, because all users of the
 /// machine can see those.

@@ -1,5 +1,7 @@
-import Daemon
+import CommandSupport
 import Glibc
+import Platform
+import Setup
 
 /// Asks for a passphrase on the terminal, without echo.
 struct PassphrasePrompt: Sendable {
@@ -21,7 +23,7 @@ struct PassphrasePrompt: Sendable {
         defer { withExtendedLifetime(terminal) {} }
         let first = try line("Passphrase: ")
         if isNew, try line("The same again: ") != first {
-            throw Failure(.no, "The passphrases differ. Nothing was written.")
+            throw Failure(.negativeResult, "The passphrases differ. Nothing was written.")
         }
         return try Passphrase(first, isNew: isNew)
     }
@@ -34,11 +36,11 @@ struct PassphrasePrompt: Sendable {
         while true {
             let count = read(input, &octet, 1)
             if count < 0, errno == EINTR { continue }
-            guard count == 1 else { throw .silent(.no) }
+            guard count == 1 else { throw .silent(.negativeResult) }
             switch line.take(octet) {
             case .more: continue
             case .entered(let octets): return octets
-            case .cancelled: throw .silent(.no)
+            case .cancelled: throw .silent(.negativeResult)
             }
         }
     }

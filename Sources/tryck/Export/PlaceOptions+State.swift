@@ -1,4 +1,7 @@
-import Daemon
+import CommandSupport
+import Edges
+import Platform
+import Setup
 
 extension PlaceOptions {
     /// The daemon's state directory, provided that no daemon is using it.
@@ -7,7 +10,7 @@ extension PlaceOptions {
     func idleStateDirectory() throws(Failure) -> String {
         let directory: String
         do throws(Setup.Failure) {
-            directory = try Setup.stateDirectory(daemonOptions, environment: Surroundings.environment)
+            directory = try Setup.stateDirectory(daemonOptions, environment: SystemEnvironment.environment)
         } catch {
             throw Failure(error.status, error.text)
         }

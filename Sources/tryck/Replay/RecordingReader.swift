@@ -1,6 +1,7 @@
-import Daemon
+import CommandSupport
 import Glibc
 import Hub
+import Platform
 
 /// Reads a recording line by line, so that it need not fit into memory. The sentence of a failure continues after the
 /// file's name.

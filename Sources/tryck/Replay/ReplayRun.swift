@@ -1,10 +1,12 @@
 import ButtonModel
-import Daemon
+import CommandSupport
 import Diagnostics
 import Hub
 import JSON
+import Platform
 import RuleLoader
 import Rules
+import Setup
 
 /// Replays a recording through the hub, line by line.
 ///

@@ -1,4 +1,5 @@
 import ButtonModel
+import CommandSupport
 import Hub
 import JSON
 

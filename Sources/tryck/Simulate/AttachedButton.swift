@@ -1,5 +1,5 @@
 import ButtonModel
-import Daemon
+import Edges
 import Reactor
 import Simulator
 

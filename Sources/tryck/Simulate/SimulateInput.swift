@@ -1,5 +1,5 @@
 import ButtonModel
-import Daemon
+import Edges
 
 /// Parses `--attach`, the address of a controller: `h4:tcp:HOST:PORT` or `h4:unix:PATH`.
 enum Attachment {

@@ -1,7 +1,9 @@
 import ButtonModel
-import Daemon
+import CommandSupport
+import Edges
 import Glibc
 import JSON
+import Platform
 import Reactor
 import Simulator
 

@@ -1,4 +1,5 @@
-import Daemon
+import CommandSupport
+import Edges
 import JSON
 
 /// The output of `tryck simulate`: JSON lines, or the same in words, except for what a note says anyway.

@@ -1,4 +1,5 @@
 import ButtonModel
+import CommandSupport
 import JSON
 
 /// The output of `tryck button NAME`: one value on each line, after its title.

@@ -1,4 +1,5 @@
 import ButtonModel
+import CommandSupport
 import RuleTesting
 import Rules
 

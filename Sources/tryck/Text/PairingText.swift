@@ -1,3 +1,4 @@
+import CommandSupport
 import JSON
 
 /// The steps of pairing in words: what happens, and what the user has to do with the button.

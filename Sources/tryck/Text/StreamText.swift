@@ -1,5 +1,7 @@
+import CommandSupport
 import HomeAssistant
 import JSON
+import Setup
 
 /// Formats the lines of the daemon's live stream: kind, name, and what happened.
 ///

@@ -1,3 +1,4 @@
+import CommandSupport
 import JSON
 
 /// Formats one run of a rule, step by step.

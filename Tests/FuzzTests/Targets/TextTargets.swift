@@ -1,7 +1,9 @@
-import Daemon
 import Diagnostics
+import Edges
 import JSON
+import Platform
 import RuleLoader
+import Setup
 
 extension FuzzTarget {
     static let json = FuzzTarget(name: "json") { octets throws(BrokenPromise) in

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ButtonModel
+import CommandSupport
 import JSON
 
 extension ButtonCommand {

@@ -1,7 +1,9 @@
 import ArgumentParser
 import Bytes
-import Daemon
+import CommandSupport
+import ControlClient
 import JSON
+import Platform
 import Reactor
 
 extension ButtonCommand {

@@ -1,7 +1,8 @@
 import ArgumentParser
-import Daemon
+import CommandSupport
 import Diagnostics
 import JSON
+import Platform
 
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -32,7 +33,9 @@ struct CheckCommand: ParsableCommand {
         } else {
             show(checked)
         }
-        guard !diagnostics.contains(where: { strict || $0.severity == .error }) else { throw Failure.silent(.no) }
+        guard !diagnostics.contains(where: { strict || $0.severity == .error }) else {
+            throw Failure.silent(.negativeResult)
+        }
     }
 
     private func show(_ checked: [CheckedFile]) {

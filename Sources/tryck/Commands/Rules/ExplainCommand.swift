@@ -1,9 +1,10 @@
 import Almanac
 import ArgumentParser
 import ButtonModel
-import Daemon
+import CommandSupport
 import Expressions
 import JSON
+import Platform
 import RuleLoader
 import RuleTesting
 import Rules

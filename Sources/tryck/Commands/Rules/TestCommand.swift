@@ -1,6 +1,7 @@
 import ArgumentParser
-import Daemon
+import CommandSupport
 import JSON
+import Platform
 import RuleTesting
 import Rules
 
@@ -39,6 +40,6 @@ struct TestCommand: ParsableCommand {
         if strict {
             hasWarnings = try !report.unreached.isEmpty || checker.check(path).contains { !$0.diagnostics.isEmpty }
         }
-        guard report.failures.isEmpty, !hasWarnings else { throw Failure.silent(.no) }
+        guard report.failures.isEmpty, !hasWarnings else { throw Failure.silent(.negativeResult) }
     }
 }

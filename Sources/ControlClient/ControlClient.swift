@@ -1,0 +1,98 @@
+import CLinux
+import Glibc
+import Platform
+
+/// The reason why a command has no answer.
+package enum ControlClientFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// There is no socket at the path, or no process listens on it.
+    case notRunning(path: String)
+    case notPermitted(path: String)
+    /// The daemon closed the connection: it was stopped, or has too many clients.
+    case closed
+    case timedOut
+    /// The line is longer than `ControlClient.maximumLineLength`.
+    case lineTooLong
+    case system(operation: String, reason: String)
+
+    package var description: String {
+        switch self {
+        case .notRunning(let path): "no tryckd listens on \(path): start it with `systemctl start tryck` or `tryck run`"
+        case .notPermitted(let path): "you may not use \(path): run `sudo usermod -aG tryck $USER` and log in again"
+        case .closed: "tryckd closed the connection: it was stopped, or has too many clients"
+        case .timedOut: "tryckd did not answer in time"
+        case .lineTooLong: "tryckd sent a line that is too long"
+        case .system(let operation, let reason): "\(operation) failed: \(reason)"
+        }
+    }
+}
+
+/// A client of the control socket, for a command that has nothing else to do: all calls block.
+package final class ControlClient {
+    /// The limit in octets for a line, which is the limit of the server's buffer for a client.
+    package static let maximumLineLength = OutgoingBuffer.maximumCount
+
+    package let descriptor: Int32
+    private var framer = LineFramer(maximumLength: maximumLineLength)
+
+    package init(path: String) throws(ControlClientFailure) {
+        descriptor = try ControlSocket.connect(path)
+    }
+
+    deinit { Glibc.close(descriptor) }
+
+    /// Sends a line, given without its line feed.
+    package func send(_ line: [UInt8]) throws(ControlClientFailure) {
+        var rest = (line + [UInt8(ascii: "\n")])[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            if count > 0 {
+                rest = rest.dropFirst(count)
+            } else if errno == EPIPE || errno == ECONNRESET {
+                throw .closed
+            } else if errno != EINTR {
+                throw .system(operation: "sending", reason: describe(errno))
+            }
+        }
+    }
+
+    /// Waits for the next line, and returns it without its line feed.
+    ///
+    /// - Parameter timeout: how long to wait for the line; `nil`: without limit.
+    package func readLine(timeout: Duration? = nil) throws(ControlClientFailure) -> [UInt8] {
+        let deadline = timeout.map { ContinuousClock.now + $0 }
+        while true {
+            do throws(LineTooLong) {
+                if let line = try framer.next() { return line }
+            } catch {
+                throw .lineTooLong
+            }
+            try waitUntilReadable(deadline)
+            var octets = [UInt8](repeating: 0, count: 64 * 1024)
+            let count = read(descriptor, &octets, octets.count)
+            if count > 0 {
+                framer.append(Array(octets.prefix(count)))
+            } else if count == 0 || errno == ECONNRESET {
+                throw .closed
+            } else if errno != EINTR {
+                throw .system(operation: "reading", reason: describe(errno))
+            }
+        }
+    }
+
+    private func waitUntilReadable(_ deadline: ContinuousClock.Instant?) throws(ControlClientFailure) {
+        guard let deadline else { return }
+        while true {
+            // Rounded up, so that `poll` does not return just before the deadline and have to be called again.
+            let rest = ContinuousClock.now.duration(to: deadline) / .milliseconds(1)
+            var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let ready = poll(&request, 1, Int32(min(max(rest.rounded(.up), 0), 1e9)))
+            if ready > 0 { return }
+            if ready == 0, ContinuousClock.now >= deadline { throw .timedOut }
+            if ready < 0, errno != EINTR {
+                throw .system(operation: "waiting", reason: describe(errno))
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import CLinux
+import Glibc
+import Platform
+
+/// The control socket of a daemon: where it may be, and how a client connects to it.
+package enum ControlSocket {
+    package static let systemPath = "/run/tryck/control.sock"
+
+    /// The paths to try, in this order.
+    ///
+    /// - Parameters:
+    ///   - chosen: the path in `--control-socket`, which is then the only candidate.
+    ///   - configured: the `control_socket` of the `tryck.yaml` that was found, which is then the only candidate, because
+    ///     the daemon of that file listens there.
+    ///   - runtimeDirectory: `$XDG_RUNTIME_DIR`.
+    package static func candidates(
+        chosen: String?, configured: String? = nil, runtimeDirectory: String?
+    ) -> [String] {
+        if let chosen = chosen ?? configured { return [chosen] }
+        let own = runtimeDirectory.flatMap { $0.isEmpty ? nil : "\($0)/tryck/control.sock" }
+        return [systemPath] + (own.map { [$0] } ?? [])
+    }
+
+    /// Connects to the first path at which a daemon listens.
+    ///
+    /// - Throws: the first failure other than `notRunning`; `notRunning` when there is no other.
+    package static func first<Connection>(
+        of candidates: [String], connect: (String) throws(ControlClientFailure) -> Connection
+    ) throws(ControlClientFailure) -> Connection {
+        var refusal: ControlClientFailure?
+        for path in candidates {
+            do throws(ControlClientFailure) {
+                return try connect(path)
+            } catch .notRunning {
+                continue
+            } catch {
+                refusal = refusal ?? error
+            }
+        }
+        throw refusal ?? .notRunning(path: candidates.first ?? "")
+    }
+
+    /// - Returns: the descriptor of a connection, which belongs to the caller.
+    package static func connect(_ path: String) throws(ControlClientFailure) -> Int32 {
+        guard case .success(let addresses) = SocketAddress.resolve(unixPath: path), let address = addresses.first
+        else { throw .notRunning(path: path) }
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw .system(operation: "socket", reason: describe(errno)) }
+        guard address.connect(descriptor) != 0 else { return descriptor }
+        let reason = errno
+        Glibc.close(descriptor)
+        switch reason {
+        case ENOENT, ENOTDIR, ECONNREFUSED: throw .notRunning(path: path)
+        case EACCES, EPERM: throw .notPermitted(path: path)
+        default: throw .system(operation: "connecting to \(path)", reason: describe(reason))
+        }
+    }
+}

@@ -1,4 +1,0 @@
-import Glibc
-
-/// The system's message for an error number.
-func describe(_ errno: Int32) -> String { String(cString: strerror(errno)) }

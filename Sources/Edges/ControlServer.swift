@@ -1,0 +1,233 @@
+import ButtonModel
+import CLinux
+import Glibc
+package import Hub
+import Platform
+package import Reactor
+
+/// Why there is no control socket.
+package enum ControlServerFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Another daemon listens there.
+    case inUse(path: String)
+    /// There is a file of another kind in its place, which is not ours to remove.
+    case notASocket(path: String)
+    case system(operation: String, path: String, reason: String)
+
+    package var description: String {
+        switch self {
+        case .inUse(let path): "another tryckd listens on \(path): stop it, or give this one its own `control_socket`"
+        case .notASocket(let path): "\(path) is not a socket: remove it, or name another `control_socket`"
+        case .system(let operation, let path, let reason): "\(operation) of \(path) failed: \(reason)"
+        }
+    }
+}
+
+/// The unix socket by which commands reach the daemon: lines both ways.
+///
+/// Who may connect is decided by the file's mode, 0660, and its directory. A client that breaks a bound is dropped: a
+/// line longer than `maximumLineLength`, or more than `OutgoingBuffer.maximumCount` octets that it does not read. One
+/// client too many is told so, and closed: `ClientShare` says how many each user may have.
+///
+/// Clients whose lines wait take turns, a line each, as far as the budget of a turn of the loop goes; meanwhile nothing
+/// more is read from them.
+@ReactorActor
+package final class ControlServer {
+    /// Octets of a request, without the line feed: room for a firmware image of 256 KiB in hexadecimal.
+    package nonisolated static let maximumLineLength = 640 * 1024
+    package nonisolated static let maximumClients = 64
+
+    private static let share = ClientShare(places: maximumClients)
+    private static let mode: mode_t = 0o660
+    private static let backlog: Int32 = 16
+    /// How long nobody is accepted after the process ran out of descriptors.
+    private static let exhaustionPause: Int64 = 1_000_000_000
+
+    private struct Client {
+        var connection: StreamConnection
+        let user: uid_t
+        var framer = LineFramer(maximumLength: ControlServer.maximumLineLength)
+        /// Whether it is in `waiting`.
+        var isWaiting = false
+    }
+
+    private let loop: EventLoop
+    private let path: String
+    private let onRequest: @ReactorActor (Hub.ClientID, [UInt8]) -> Void
+    private let onDisconnect: @ReactorActor (Hub.ClientID) -> Void
+    private let listener: Int32
+    private var watch: Watch?
+    private var resume: Timer?
+    private var clients: [Hub.ClientID: Client] = [:]
+    /// Clients that may have sent whole lines which were not handled yet.
+    private var waiting: [Hub.ClientID] = []
+    private let budget: EdgeBudget
+    private lazy var goOn = loop.timer { [unowned self] in handleLines() }
+    private var accepted: UInt64 = 0
+
+    /// Listens. A socket file that nobody listens on is what a killed daemon leaves, and is replaced.
+    ///
+    /// - Parameters:
+    ///   - onRequest: hears each line without its end.
+    ///   - onDisconnect: hears once of every client that went or was dropped, but not of those that `close` ends.
+    package init(
+        loop: EventLoop, path: String, onRequest: @escaping @ReactorActor (Hub.ClientID, [UInt8]) -> Void,
+        onDisconnect: @escaping @ReactorActor (Hub.ClientID) -> Void = { _ in }
+    ) throws(ControlServerFailure) {
+        self.loop = loop
+        budget = EdgeBudget(loop)
+        self.path = path
+        self.onRequest = onRequest
+        self.onDisconnect = onDisconnect
+        listener = try Self.listen(at: path)
+        resume = loop.timer { [unowned self] in watch?.set(.read) }
+        watch = loop.watch(listener, .read) { [unowned self] _ in accept() }
+    }
+
+    /// One line, given without its end. Dropped when the client has gone.
+    package func send(_ line: [UInt8], to client: Hub.ClientID) {
+        clients[client]?.connection.send(line + [UInt8(ascii: "\n")])
+    }
+
+    /// Ends every connection and removes the socket's file.
+    package func close() {
+        guard let watch else { return }
+        watch.cancel()
+        self.watch = nil
+        resume?.cancel()
+        goOn.cancel()
+        Glibc.close(listener)
+        unlink(path)
+        for client in clients.values { client.connection.close() }
+        clients = [:]
+        waiting = []
+    }
+
+    // MARK: Clients
+
+    private func accept() {
+        let descriptor = linux_accept(listener)
+        guard descriptor >= 0 else {
+            if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) {
+                // The connection stays in the backlog, and the listener readable.
+                watch?.set([])
+                resume?.set(at: loop.nanosecondsSinceBoot + Self.exhaustionPause)
+            }
+            return
+        }
+        let user = linux_peer_user(descriptor)
+        let held = clients.values.count { $0.user == user }
+        guard Self.share.admits(holding: held, of: clients.count) else {
+            Self.refuse(descriptor, holding: held)
+            return
+        }
+        accepted += 1
+        let id = Hub.ClientID(rawValue: accepted)
+        let connection = StreamConnection(loop, descriptor) { [unowned self] event in
+            switch event {
+            case .received(let octets): received(octets, from: id)
+            // Those who close one direction only are not waited for.
+            case .finished, .ended: drop(id)
+            case .blocked, .drained: break
+            }
+        }
+        clients[id] = Client(connection: connection, user: user)
+    }
+
+    /// The answer fits into the socket's empty buffer, or is not needed.
+    private static func refuse(_ descriptor: Int32, holding held: Int) {
+        let sentence =
+            held > 0
+            ? "this user has \(held) connection\(held == 1 ? "" : "s") already; end some of them"
+            : "other users have all \(maximumClients) connections; try again later"
+        let answer = Array(#"{"status":"error","error":"\#(sentence)","data":{}}"#.utf8) + [UInt8(ascii: "\n")]
+        _ = Glibc.send(descriptor, answer, answer.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
+        Glibc.close(descriptor)
+    }
+
+    private func received(_ octets: [UInt8], from id: Hub.ClientID) {
+        clients[id]?.framer.append(octets)
+        if clients[id]?.isWaiting == false {
+            clients[id]?.isWaiting = true
+            waiting.append(id)
+        }
+        handleLines()
+    }
+
+    private func handleLines() {
+        while let id = waiting.first, budget.allows {
+            waiting.removeFirst()
+            do throws(LineTooLong) {
+                if let line = try clients[id]?.framer.next() {
+                    waiting.append(id)
+                    budget.spend(line.count)
+                    // A request may end its client, or the server.
+                    onRequest(id, line)
+                } else {
+                    clients[id]?.isWaiting = false
+                    clients[id]?.connection.setPaused(false)
+                }
+            } catch {
+                drop(id)
+            }
+        }
+        guard !waiting.isEmpty else { return }
+        for id in waiting { clients[id]?.connection.setPaused(true) }
+        goOn.set(at: 0)
+    }
+
+    private func drop(_ id: Hub.ClientID) {
+        guard let client = clients.removeValue(forKey: id) else { return }
+        client.connection.close()
+        onDisconnect(id)
+    }
+
+    // MARK: Listening
+
+    private static func listen(at path: String) throws(ControlServerFailure) -> Int32 {
+        let address: SocketAddress
+        switch SocketAddress.resolve(unixPath: path) {
+        case .success(let addresses) where !addresses.isEmpty: address = addresses[0]
+        case .success: throw .system(operation: "naming", path: path, reason: "there is no address")
+        case .failure(let unresolved): throw .system(operation: "naming", path: path, reason: unresolved.reason)
+        }
+        let listener = try openSocket(path)
+        do throws(ControlServerFailure) {
+            // The file is made with the mode of the socket, less the umask: it is never wider than it ends up.
+            fchmod(listener, mode)
+            if address.bind(listener) != 0 {
+                guard errno == EADDRINUSE else { throw failure("bind", path) }
+                try removeStale(path, address)
+                guard address.bind(listener) == 0 else { throw failure("bind", path) }
+            }
+            if !path.hasPrefix("@") {
+                guard chmod(path, mode) == 0 else { throw failure("chmod", path) }
+            }
+            guard Glibc.listen(listener, backlog) == 0 else { throw failure("listen", path) }
+        } catch {
+            Glibc.close(listener)
+            throw error
+        }
+        return listener
+    }
+
+    private static func removeStale(_ path: String, _ address: SocketAddress) throws(ControlServerFailure) {
+        var status = stat()
+        if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFSOCK { throw .notASocket(path: path) }
+        let probe = try openSocket(path)
+        defer { Glibc.close(probe) }
+        // EAGAIN: somebody listens and has much to do.
+        guard address.connect(probe) != 0, errno == ECONNREFUSED else { throw .inUse(path: path) }
+        guard unlink(path) == 0 else { throw failure("removal", path) }
+    }
+
+    private static func openSocket(_ path: String) throws(ControlServerFailure) -> Int32 {
+        let descriptor = socket(
+            AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw failure("socket", path) }
+        return descriptor
+    }
+
+    private static func failure(_ operation: String, _ path: String) -> ControlServerFailure {
+        .system(operation: operation, path: path, reason: describe(errno))
+    }
+}

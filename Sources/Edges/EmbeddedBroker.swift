@@ -1,0 +1,224 @@
+import ButtonModel
+package import CLinux
+import Glibc
+import Platform
+package import Reactor
+
+/// A private `mosquitto` for people who have no broker. It starts and ends with the daemon, and `EmbeddedBrokerSupervisor`
+/// decides when. It listens on a socket file in a directory that only our user may enter, so other users of the machine
+/// cannot reach it.
+///
+/// mosquitto must not outlive the daemon, however the daemon ends. `posix_spawn` cannot ask for the parent-death signal, so
+/// a shell stands between the two: it waits for mosquitto, and a reader in its background waits for the end of a pipe of
+/// which the daemon holds the only other end. When that end closes, by `stop` or because the process is gone, the reader
+/// ends mosquitto. When mosquitto ends by itself, the shell ends with its status, and a pidfd reports it.
+@ReactorActor
+package final class EmbeddedBroker {
+    package enum Event: Hashable, Sendable {
+        /// It answers on this socket file.
+        case ready(path: String)
+        /// A sentence. The next attempt comes by itself.
+        case failed(String)
+    }
+
+    package nonisolated static let searchPath = ["/usr/sbin", "/usr/local/sbin", "/usr/bin", "/usr/local/bin"]
+    package nonisolated static let missing =
+        "there is no mosquitto on this system: install the package mosquitto, or name another broker in mqtt.broker"
+
+    private struct Child {
+        var process: pid_t
+        var processDescriptor: Int32
+        var watch: Watch
+        /// Ours of the pipe; closing it ends the child.
+        var leash: Int32
+    }
+
+    private let loop: EventLoop
+    private let directory: String
+    private let program: String?
+    private let handler: @ReactorActor (Event) -> Void
+    private var supervisor: EmbeddedBrokerSupervisor
+    private var child: Child?
+
+    private lazy var timer = loop.timer { [weak self] in self?.feed(.timerFired) }
+
+    /// - Parameters:
+    ///   - directory: of its own, for its configuration; made (0700) where it is missing.
+    ///   - program: `nil`: the first `mosquitto` in the usual places.
+    ///   - seed: for the jitter of the retries.
+    package init(
+        loop: EventLoop, directory: String, program: String? = nil, seed: UInt64,
+        _ handler: @escaping @ReactorActor (Event) -> Void
+    ) {
+        self.loop = loop
+        self.directory = directory
+        self.program = program
+        self.handler = handler
+        supervisor = EmbeddedBrokerSupervisor(seed: seed)
+    }
+
+    /// The shell, which leads the process group of all of it.
+    package var process: pid_t? { child?.process }
+
+    /// Lets go of the child without a word, as the kernel does for a process that is no more.
+    func dropLeash() {
+        guard let leash = child?.leash, leash >= 0 else { return }
+        close(leash)
+        child?.leash = -1
+    }
+
+    package func start() { feed(.start) }
+
+    /// Ends the program and waits for it, which takes it some milliseconds.
+    package func stop() { feed(.stop) }
+
+    private func feed(_ input: EmbeddedBrokerSupervisor.Input) {
+        for effect in supervisor.handle(input, at: Instant(nanoseconds: loop.nanosecondsSinceBoot)) {
+            switch effect {
+            case .launch: launch()
+            case .probe: feed(.probed(isListening: isListening))
+            case .kill: if let child { kill(-child.process, SIGKILL) }
+            case .end: endChild()
+            case .ready: handler(.ready(path: socketPath))
+            case .failed(let reason): handler(.failed(reason))
+            case .setTimer(let deadline): timer.set(at: deadline.nanoseconds)
+            case .cancelTimer: timer.cancel()
+            }
+        }
+    }
+
+    private func endChild() {
+        guard let child else { return }
+        dropLeash()
+        self.child = nil
+        child.watch.cancel()
+        kill(-child.process, SIGKILL)
+        // A process cannot ignore SIGKILL, so this wait is short.
+        while waitpid(child.process, nil, 0) < 0, errno == EINTR {}
+        close(child.processDescriptor)
+    }
+
+    // MARK: Starting
+
+    private func launch() {
+        do {
+            child = try spawn()
+            feed(.launched)
+        } catch {
+            feed(.launchFailed(error.sentence))
+        }
+    }
+
+    private struct StartFailure: Error {
+        var sentence: String
+    }
+
+    private func spawn() throws(StartFailure) -> Child {
+        guard
+            let program = program ?? Self.searchPath.map({ $0 + "/mosquitto" }).first(where: { access($0, X_OK) == 0 }),
+            access(program, X_OK) == 0
+        else { throw StartFailure(sentence: Self.missing) }
+        if case .failure(let unresolved) = SocketAddress.resolve(unixPath: socketPath) {
+            throw StartFailure(
+                sentence:
+                    "mosquitto cannot listen on \(socketPath): \(unresolved.reason); set a shorter state_directory")
+        }
+        let configuration = try writeConfiguration()
+        var ends: [Int32] = [-1, -1]
+        guard linux_pipe(&ends) == 0 else {
+            throw StartFailure(sentence: "there is no pipe for mosquitto: \(describe(errno))")
+        }
+        linux_set_blocking(ends[0], 1)
+        defer { close(ends[0]) }
+        let (failure, process) = spawnShell(program, configuration, input: ends[0])
+        let processDescriptor = failure == 0 ? linux_pidfd_open(process) : -1
+        guard failure == 0, processDescriptor >= 0 else {
+            let reason = describe(failure == 0 ? errno : failure)
+            close(ends[1])
+            throw StartFailure(sentence: "mosquitto cannot be started: \(reason)")
+        }
+        let watch = loop.watch(processDescriptor, .read) { [weak self] _ in self?.childEnded() }
+        return Child(
+            process: process, processDescriptor: processDescriptor, watch: watch, leash: ends[1])
+    }
+
+    /// `$1` is the program, `$2` its configuration: nothing of them is read as shell.
+    private static let script = """
+        exec 3<&0 </dev/null
+        "$1" -c "$2" 3<&- &
+        broker=$!
+        { read -r line <&3; kill "$broker"; } 2>/dev/null &
+        reader=$!
+        exec 3<&-
+        wait "$broker"
+        status=$?
+        kill "$reader" 2>/dev/null
+        exit "$status"
+        """
+
+    private func spawnShell(_ program: String, _ configuration: String, input: Int32) -> (Int32, pid_t) {
+        let words = ["/bin/sh", "-c", Self.script, "tryck-broker", program, configuration]
+        let (process, failure) = startProgram("/bin/sh", words, environment: []) { actions in
+            posix_spawn_file_actions_adddup2(actions, input, 0)
+            posix_spawn_file_actions_addopen(actions, 1, "/dev/null", O_WRONLY, 0)
+            posix_spawn_file_actions_addopen(actions, 2, "/dev/null", O_WRONLY, 0)
+        }
+        return (failure, process)
+    }
+
+    private var socketPath: String { directory + "/mqtt.sock" }
+
+    private func writeConfiguration() throws(StartFailure) -> String {
+        let path = directory + "/mosquitto.conf"
+        let lines = [
+            "listener 0 \(socketPath)", "allow_anonymous true", "persistence false", "log_dest none",
+            // It would become "mosquitto" otherwise, and our reader could not end it where we are not root by then.
+            geteuid() == 0 ? "user root" : "",
+        ]
+        let text = Array((lines.joined(separator: "\n") + "\n").utf8)
+        if mkdir(directory, 0o700) != 0, errno != EEXIST {
+            throw StartFailure(sentence: "cannot create \(directory) for mosquitto: \(describe(errno))")
+        }
+        // A directory that was made by hand may be open to other users. A socket file may be left from the last run.
+        guard chmod(directory, 0o700) == 0 else {
+            throw StartFailure(sentence: "cannot keep others out of \(directory): \(describe(errno))")
+        }
+        unlink(socketPath)
+        let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { throw StartFailure(sentence: "cannot write \(path): \(describe(errno))") }
+        defer { close(file) }
+        guard write(file, text, text.count) == text.count else {
+            throw StartFailure(sentence: "cannot write \(path): \(describe(errno))")
+        }
+        return path
+    }
+
+    // MARK: Probing and ending
+
+    /// Whether the socket file accepts connections; it answers or refuses at once.
+    private var isListening: Bool {
+        guard case .success(let addresses) = SocketAddress.resolve(unixPath: socketPath), let address = addresses.first
+        else { return false }
+        let probe = socket(
+            AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard probe >= 0 else { return false }
+        defer { close(probe) }
+        return address.connect(probe) == 0
+    }
+
+    private func childEnded() {
+        guard let child else { return }
+        var isSignalled: Int32 = 0
+        var status: Int32 = 0
+        guard linux_reap(child.processDescriptor, &isSignalled, &status) == 1 else { return }
+        dropLeash()
+        self.child = nil
+        child.watch.cancel()
+        close(child.processDescriptor)
+        // The shell adds 128 to the number of a signal.
+        let how = isSignalled != 0 ? "signal \(status)" : status > 128 ? "signal \(status - 128)" : "status \(status)"
+        feed(.ended(how))
+    }
+
+    private func describe(_ code: Int32) -> String { String(cString: strerror(code)) }
+}

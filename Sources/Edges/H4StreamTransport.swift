@@ -1,0 +1,124 @@
+import CLinux
+import Glibc
+import Platform
+package import Reactor
+
+/// A controller behind a stream: TCP or a unix socket, HCI packets in H4 framing.
+@ReactorActor
+package final class H4StreamTransport: HCITransport {
+    package enum Endpoint: Hashable, Sendable, CustomStringConvertible {
+        case tcp(host: String, port: UInt16)
+        /// A leading `@` means the abstract namespace.
+        case unix(path: String)
+
+        package var description: String {
+            switch self {
+            case .tcp(let host, let port): "h4:tcp:\(host):\(port)"
+            case .unix(let path): "h4:unix:\(path)"
+            }
+        }
+    }
+
+    /// How long each address of a host is given.
+    private static let connectTimeout: Int64 = 5_000_000_000
+
+    private let loop: EventLoop
+    private let endpoint: Endpoint
+    private var handler: (@ReactorActor (HCITransportEvent) -> Void)?
+    /// Changes with every `open` and `close`, so that what was begun before one of them is not taken for ours.
+    private var generation: UInt64 = 0
+    private var dial: StreamConnector?
+    private var connection: StreamConnection?
+    private var framer = H4Framer()
+
+    package init(loop: EventLoop, endpoint: Endpoint) {
+        self.loop = loop
+        self.endpoint = endpoint
+    }
+
+    package func open(_ handler: @escaping @ReactorActor (HCITransportEvent) -> Void) {
+        close()
+        self.handler = handler
+        let generation = generation
+        switch endpoint {
+        case .tcp(let host, let port):
+            loop.offload {
+                SocketAddress.resolve(host: host, port: port)
+            } then: { [weak self] resolved in
+                guard let self, generation == self.generation else { return }
+                connect(resolved)
+            }
+        case .unix(let path):
+            let resolved = SocketAddress.resolve(unixPath: path)
+            loop.soon { [weak self] in
+                guard let self, generation == self.generation else { return }
+                connect(resolved)
+            }
+        }
+    }
+
+    package func send(_ packet: [UInt8]) { connection?.send(packet) }
+
+    package func close() {
+        generation += 1
+        handler = nil
+        dial?.cancel()
+        dial = nil
+        connection?.close()
+        connection = nil
+        framer = H4Framer()
+    }
+
+    private func connect(_ resolved: Result<[SocketAddress], Unresolved>) {
+        switch resolved {
+        case .failure(let unresolved):
+            fail(.unreachable(endpoint.description, reason: unresolved.reason))
+        case .success(let addresses):
+            dial = StreamConnector(loop, addresses, timeout: Self.connectTimeout) { [unowned self] outcome in
+                dial = nil
+                switch outcome {
+                case .success(let descriptor): connected(descriptor)
+                case .failure(let failure):
+                    fail(.unreachable(endpoint.description, reason: describe(failure.errno)))
+                }
+            }
+        }
+    }
+
+    private func connected(_ descriptor: Int32) {
+        var enabled: Int32 = 1
+        // A unix socket has no Nagle to switch off and refuses.
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &enabled, socklen_t(MemoryLayout<Int32>.size))
+        connection = StreamConnection(loop, descriptor, isRadio: true) { [unowned self] event in
+            switch event {
+            case .received(let octets): received(octets)
+            case .finished, .ended(.written): fail(.closedByPeer(endpoint.description))
+            case .blocked, .drained: break
+            case .ended(.stalled): fail(.stalled(endpoint.description))
+            case .ended(.failed(let failure)):
+                fail(
+                    .system(
+                        operation: "reading", subject: endpoint.description, reason: describe(failure))
+                )
+            }
+        }
+        handler?(.opened)
+    }
+
+    private func received(_ octets: [UInt8]) {
+        framer.append(octets)
+        let generation = generation
+        do throws(H4Malformed) {
+            // The handler may close the transport, or close and open it.
+            while generation == self.generation, let packet = try framer.next() { handler?(.received(packet)) }
+        } catch {
+            fail(.malformedStream(endpoint.description, error))
+        }
+    }
+
+    private func fail(_ failure: TransportFailure) {
+        let handler = handler
+        close()
+        handler?(.failed(failure))
+    }
+}

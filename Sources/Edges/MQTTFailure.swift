@@ -1,0 +1,124 @@
+import CMosquitto
+import Glibc
+
+/// Why there is no connection to the broker, as a sentence that says what to do. No password is in it.
+package enum MQTTFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    case connectionRefused(endpoint: String)
+    case hostNotFound(host: String)
+    /// The system's words.
+    case unreachable(endpoint: String, cause: String)
+    /// No CONNACK in time.
+    case noAnswer(endpoint: String)
+    case notAuthorized(endpoint: String, hasUsername: Bool)
+    case clientIdentifierRejected(endpoint: String, clientIdentifier: String)
+    case protocolVersionRefused(endpoint: String, MQTTProtocolVersion)
+    /// Any other CONNACK that is a no.
+    case refused(endpoint: String, reasonCode: Int, words: String)
+    case security(endpoint: String, SecurityFault)
+    /// The connection was there, or nearly.
+    case connectionLost(endpoint: String, cause: String)
+    /// The broker said DISCONNECT. 0x8E: another client took the session over.
+    case disconnectedByBroker(endpoint: String, reasonCode: Int, words: String)
+    /// The broker began a packet with so many octets; it was hung up on before they came.
+    case packetTooLong(endpoint: String, octets: Int, isMessage: Bool)
+    /// The broker does not end its messages with QoS 2, which have to be kept until then.
+    case tooMuchHeld(endpoint: String)
+    /// The broker sent something that MQTT does not have. `cause` is in the words of who found it.
+    case malformedPacket(endpoint: String, cause: String)
+    /// Nothing was sent: an option cannot be used.
+    case unusableOption(String)
+
+    package enum SecurityFault: Hashable, Sendable {
+        /// No chain to an authority we trust, or out of its time.
+        case untrustedCertificate
+        case wrongHostName
+        /// `mqtt.tls.ca`, `.certificate` or `.key` cannot be read or used.
+        case unusableFile(option: String, path: String)
+        /// OpenSSL's words.
+        case handshake(String)
+    }
+
+    package var description: String {
+        switch self {
+        case .connectionRefused(let endpoint):
+            "the connection to \(endpoint) was refused: is mosquitto running there, and listening on that port?"
+        case .hostNotFound(let host):
+            "the name \(host) cannot be resolved: check mqtt.broker and the network"
+        case .unreachable(let endpoint, let cause):
+            "\(endpoint) cannot be reached: \(cause)"
+        case .noAnswer(let endpoint):
+            "\(endpoint) does not answer: is it an MQTT broker, and is mqtts:// needed?"
+        case .notAuthorized(let endpoint, let hasUsername):
+            hasUsername
+                ? "the broker at \(endpoint) refuses this user name or password: check mqtt.username and mqtt.password"
+                : "the broker at \(endpoint) wants a user name and a password: set mqtt.username and mqtt.password"
+        case .clientIdentifierRejected(let endpoint, let clientIdentifier):
+            "the broker at \(endpoint) refuses the client identifier \"\(clientIdentifier)\": set another mqtt.client_id"
+        case .protocolVersionRefused(let endpoint, let version):
+            "the broker at \(endpoint) does not speak MQTT \(version.rawValue): set mqtt.protocol"
+        case .refused(let endpoint, let reasonCode, let words):
+            "the broker at \(endpoint) refuses the connection: \(words) (reason code \(reasonCode))"
+                + MQTTFailure.advice(onRefusal: reasonCode)
+        case .security(let endpoint, .untrustedCertificate):
+            "the certificate of \(endpoint) is not signed by a trusted authority, or not valid now: "
+                + "set mqtt.tls.ca to the file of its authority, and check the clock"
+        case .security(let endpoint, .wrongHostName):
+            "the certificate of \(endpoint) is for another host name: write the name it was made for in mqtt.broker"
+        case .security(_, .unusableFile(let option, let path)):
+            "\(option): \(path) cannot be read, or is not what it should be (PEM, without a passphrase)"
+        case .security(let endpoint, .handshake(let words)):
+            "no TLS with \(endpoint): \(words)"
+        case .connectionLost(let endpoint, let cause):
+            "the connection to \(endpoint) was lost: \(cause)"
+        case .disconnectedByBroker(let endpoint, 0x8E, _):
+            "the broker at \(endpoint) ended the connection because another client came with the same identifier: "
+                + "give one of them another mqtt.client_id"
+        case .disconnectedByBroker(let endpoint, let reasonCode, let words):
+            "the broker at \(endpoint) ended the connection: \(words) (reason code \(reasonCode))"
+        case .packetTooLong(let endpoint, let octets, let isMessage):
+            "the connection to \(endpoint) was ended: the broker sends "
+                + (isMessage
+                    ? "a message of \(octets) octets, and \(MQTTClient.maximumPacketSize) is the most that Tryck takes: "
+                        + "clear the retained message, or subscribe to less"
+                    : "a packet of \(octets) octets that is no message: is it an MQTT broker?")
+        case .tooMuchHeld(let endpoint):
+            "the connection to \(endpoint) was ended: the broker leaves messages with QoS 2 unfinished, and "
+                + "\(MQTTClient.maximumPacketSize) octets or \(MQTTClient.maximumHeld) of them are the most that Tryck keeps"
+        case .malformedPacket(let endpoint, let cause):
+            "the broker at \(endpoint) sent a packet that breaks the protocol (\(cause)): MQTT 3.1.1 is used until the "
+                + "next reload; update the broker, or set mqtt.protocol to 3.1.1"
+        case .unusableOption(let sentence):
+            sentence
+        }
+    }
+
+    package var isMalformedPacket: Bool {
+        if case .malformedPacket = self { true } else { false }
+    }
+}
+
+extension MQTTFailure {
+    /// What to do about a CONNACK that says no; empty where the broker's words are all there is.
+    ///
+    /// - Source: MQTT 5.0, 3.2.2.2; MQTT 3.1.1, 3.2.2.3 for the 3.
+    private static func advice(onRefusal reasonCode: Int) -> String {
+        switch reasonCode {
+        case 3, 0x88, 0x89, 0x97, 0x9F: "; it is asked again"
+        case 0x8A: ": whoever runs it has to lift that"
+        case 0x8C: ": it wants more than a user name and a password, which Tryck does not have"
+        case 0x90: ": set another mqtt.base_topic"
+        case 0x9A, 0x9B: ": Tryck needs retained messages and QoS 1; use another broker"
+        case 0x9C, 0x9D: ": set mqtt.broker to the one it has in mind"
+        default: ""
+        }
+    }
+}
+
+extension MQTTOptions.Endpoint {
+    package var host: String {
+        switch self {
+        case .tcp(let host, _), .tls(let host, _, _): host
+        case .unix(let path): path
+        }
+    }
+}

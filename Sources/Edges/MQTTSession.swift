@@ -1,0 +1,468 @@
+package import ButtonModel
+package import Hub
+
+/// Something that `MQTTEdge` reports to its owner.
+package enum MQTTEvent: Hashable, Sendable {
+    case connected(MQTTProtocolVersion)
+    /// The connection was lost, or an attempt to connect failed. The session tries again by itself.
+    case disconnected(MQTTFailure)
+    /// QoS 0: the message was written to the socket. QoS 1 and 2: the broker acknowledged it.
+    case published(id: UInt64)
+    /// The message may or may not have reached the broker; the session does not send it again.
+    case publishFailed(id: UInt64, String)
+    case subscribeFailed(topicFilter: String, String)
+    case message(topicName: String, payload: [UInt8], retained: Bool, qos: Int)
+    /// A message from the broker was discarded; the text says why.
+    case dropped(String)
+}
+
+/// What Tryck does about its broker: when it connects, with which version of MQTT, what it accepts for sending, and when it
+/// gives a connection up. `MQTTEdge` carries the effects out with libmosquitto.
+///
+/// | state         | on                              | becomes                   | and we |
+/// |---------------|---------------------------------|---------------------------|--------|
+/// | idle          | connect                         | dialling                  | dial |
+/// | dialling      | dialled                         | handshaking               | watch the socket, set the deadline |
+/// | dialling      | dial failed                     | waiting                   | disconnected, set the retry timer |
+/// | handshaking   | CONNACK: accepted               | connected                 | connected |
+/// | handshaking   | CONNACK: not this version of 5  | dialling                  | dial with 3.1.1 |
+/// | handshaking   | CONNACK: refused, deadline, lost | waiting                  | disconnected, set the retry timer |
+/// | connected     | no progress for 60 s            | waiting                   | as when it is lost |
+/// | connected     | lost                            | waiting                   | disconnected, publishFailed for all in flight, set the retry timer |
+/// | any with a socket | malformed packet            | waiting                   | as when it is lost; 3.1.1 from then on |
+/// | waiting       | retry timer                     | dialling                  | dial, with the configured version |
+/// | connected     | disconnect                      | disconnecting             | DISCONNECT once nothing is in flight, at most 2 s later |
+/// | disconnecting | closed, or 2 s                  | idle                      | publishFailed for what is left, finished |
+/// | any other     | disconnect                      | idle                      | finished |
+///
+/// MQTT sessions are clean: neither side keeps subscriptions or messages for the next connection. A publish without a
+/// connection fails at once, because only the owner knows until when a message stays true.
+///
+/// An effect that calls the library is answered by the input `returned`, which the owner gives before any other input.
+package struct MQTTSession: Sendable {
+    package enum Input: Hashable, Sendable {
+        case connect
+        /// The next connection uses the configured version again, even after malformed packets.
+        case configurationRead
+        case subscribe(Subscription)
+        case unsubscribe(String)
+        case publish(Publish)
+        case disconnect
+        /// The end of `Effect.dial`: there is a socket, or the reason why there is none.
+        case dialled(MQTTFailure?)
+        case returned(Call, Outcome)
+        case timerFired
+    }
+
+    package enum Effect: Hashable, Sendable {
+        /// Create a client with this version, resolve the broker's name, and begin to connect.
+        case dial(MQTTProtocolVersion)
+        case watch(SocketInterest)
+        case publish(Publish)
+        case subscribe(Subscription)
+        case unsubscribe(String)
+        /// Let the library look at its clock: it sends PINGREQ when that is due.
+        case performUpkeep
+        case sendDisconnect
+        /// Close the socket and destroy the client, or abandon it while it dials.
+        case close
+        case report(MQTTEvent)
+        /// The answer to `Input.disconnect`.
+        case finished
+        case setTimer(Instant)
+        case cancelTimer
+    }
+
+    /// A message for the broker. It ends in exactly one `published` or `publishFailed` with its id.
+    package struct Publish: Hashable, Sendable {
+        package var id: UInt64
+        package var topicName: String
+        package var payload: [UInt8]
+        /// 0…2.
+        package var qos: Int
+        package var retain: Bool
+        /// After this time the broker no longer delivers the message to absent subscribers; MQTT 5 only.
+        package var expiry: Duration?
+
+        var octets: Int { topicName.utf8.count + payload.count }
+    }
+
+    /// A call into the library, with the result of that call alone.
+    package enum Call: Hashable, Sendable {
+        /// The socket was read or written.
+        case serve
+        case upkeep
+        case publish(Publish, Acceptance)
+        case subscribe(topicFilter: String, Acceptance)
+        case unsubscribe
+        case disconnect
+    }
+
+    package enum Acceptance: Hashable, Sendable {
+        /// The packet identifier that the library chose.
+        case accepted(messageID: Int32)
+        case refused(String)
+    }
+
+    /// The state in which a call left the connection.
+    package struct Outcome: Hashable, Sendable {
+        /// What the library's callbacks reported during the call, in order.
+        package var events: [LibraryEvent] = []
+        /// Why the library closed the socket; `nil` while it is open.
+        package var failure: MQTTFailure?
+        /// The library has output that the socket did not take.
+        package var hasOutput = false
+        /// TLS holds decrypted octets for which the socket will not become readable.
+        package var hasPendingInput = false
+        /// Packets that the library has answered since its output was last written completely.
+        package var unwrittenAnswers = 0
+    }
+
+    package enum LibraryEvent: Hashable, Sendable {
+        /// CONNACK with success. `keepAlive`: the broker's own choice, in seconds.
+        case connectAccepted(keepAlive: UInt16?)
+        case connectRefused(reasonCode: Int32, MQTTFailure)
+        /// QoS 0: written. QoS 1 and 2: acknowledged. `refusal` is the text of the broker's reason code.
+        case published(messageID: Int32, refusal: String?)
+        case subscribed(messageID: Int32, refusals: [String])
+        case message(topicName: String, payload: [UInt8], retained: Bool, qos: Int)
+        case dropped(String)
+    }
+
+    /// For what the socket is watched.
+    package struct SocketInterest: Hashable, Sendable {
+        package var reads = true
+        package var writes = true
+    }
+
+    /// The most publishes in flight; one more fails.
+    package static let maximumInFlight = 1000
+    /// The most octets of topics and payloads in flight; a publish beyond them fails. The library keeps all of them, and
+    /// keeps those that it has written to the socket's queue, at most 20 at a time, twice.
+    package static let maximumOctetsInFlight = 8 * 1024 * 1024
+    /// The most packets that are answered while the broker reads nothing. The answers stay in the library's queue, so
+    /// reading pauses at this bound.
+    static let maximumUnwrittenAnswers = 1000
+    static let disconnectTimeout: Duration = .seconds(2)
+    /// After a connection that lasted at least this long the back-off starts again at its minimum.
+    static let goodConnection: Duration = .seconds(10)
+
+    private enum State: Hashable {
+        case idle
+        case dialling
+        case handshaking
+        case connected(since: Instant)
+        case disconnecting
+        case waiting
+    }
+
+    private enum Timer: Hashable {
+        /// For CONNACK, or for the end of `disconnecting`.
+        case deadline
+        case retry
+        case upkeep
+    }
+
+    /// The facts of one socket, from its dial to its end.
+    private struct Link {
+        var version: MQTTProtocolVersion
+        var interest = SocketInterest()
+        /// A CONNACK that refused the connection.
+        var refusal: (reasonCode: Int32, failure: MQTTFailure)?
+        var hasSentDisconnect = false
+        /// As in the latest `Outcome`.
+        var unwrittenAnswers = 0
+        var keepAliveSeconds: Int64
+    }
+
+    private struct InFlight {
+        var id: UInt64
+        var octets: Int
+    }
+
+    private let options: MQTTOptions
+    private var state = State.idle
+    private var link: Link
+    private var backOff: MQTTBackOff
+    private var mistrust = MQTTMistrust()
+    private var deadlines = Deadlines<Timer>()
+    /// By the packet identifier.
+    private var inFlight: [Int32: InFlight] = [:]
+    private var octetsInFlight = 0
+    /// When the broker last acknowledged or took a message, or had none to take.
+    private var lastProgress = Instant(nanoseconds: 0)
+    /// Topic filters by the packet identifier of their SUBSCRIBE.
+    private var subscribing: [Int32: String] = [:]
+
+    /// - Parameter seed: for the jitter of the retries.
+    package init(_ options: MQTTOptions, seed: UInt64) {
+        self.options = options
+        backOff = MQTTBackOff(seed: seed)
+        link = Link(version: options.protocolVersion, keepAliveSeconds: options.keepAliveSeconds)
+    }
+
+    /// Whether the edge must not read from the socket now.
+    package var isReadingPaused: Bool { link.unwrittenAnswers >= Self.maximumUnwrittenAnswers }
+
+    package mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
+        var effects: [Effect] = []
+        switch input {
+        case .connect:
+            if state == .idle { dial(mistrust.version(options.protocolVersion), &effects) }
+        case .configurationRead:
+            mistrust.configurationRead()
+        case .subscribe(let subscription):
+            subscribe(subscription, &effects)
+        case .unsubscribe(let topicFilter):
+            if isConnected, !topicFilter.utf8.contains(0) { effects.append(.unsubscribe(topicFilter)) }
+        case .publish(let message):
+            publish(message, &effects)
+        case .disconnect:
+            disconnect(&effects, at: now)
+        case .dialled(let failure):
+            dialled(failure, &effects, at: now)
+        case .returned(let call, let outcome):
+            returned(call, outcome, &effects, at: now)
+        case .timerFired:
+            for timer in deadlines.takeDue(at: now) { fired(timer, &effects, at: now) }
+        }
+        switch deadlines.rearm() {
+        case .set(let deadline): effects.append(.setTimer(deadline))
+        case .cancel: effects.append(.cancelTimer)
+        case nil: break
+        }
+        return effects
+    }
+
+    // MARK: Requests of the owner
+
+    private mutating func subscribe(_ subscription: Subscription, _ effects: inout [Effect]) {
+        let topicFilter = subscription.topicFilter
+        if !isConnected {
+            effects.append(
+                .report(.subscribeFailed(topicFilter: topicFilter, "there is no connection to the broker")))
+        } else if topicFilter.utf8.contains(0) {
+            effects.append(.report(.subscribeFailed(topicFilter: topicFilter, "it contains a NUL character")))
+        } else {
+            effects.append(.subscribe(subscription))
+        }
+    }
+
+    private mutating func publish(_ message: Publish, _ effects: inout [Effect]) {
+        let refusal: String? =
+            if !isConnected {
+                "there is no connection to the broker"
+            } else if inFlight.count >= Self.maximumInFlight {
+                "\(Self.maximumInFlight) messages are on their way already"
+            } else if message.octets > Self.maximumOctetsInFlight - octetsInFlight {
+                "with it more than 8 MiB would be on their way at once"
+            } else if message.topicName.utf8.contains(0) {
+                "the topic contains a NUL character"
+            } else {
+                nil
+            }
+        effects.append(
+            refusal.map { .report(.publishFailed(id: message.id, $0)) } ?? .publish(message))
+    }
+
+    private mutating func disconnect(_ effects: inout [Effect], at now: Instant) {
+        switch state {
+        case .connected:
+            state = .disconnecting
+            deadlines.set(.deadline, at: now + Self.disconnectTimeout)
+            sendDisconnectIfDone(&effects)
+        case .idle, .dialling, .handshaking, .waiting:
+            becomeIdle(&effects)
+        case .disconnecting:
+            break
+        }
+    }
+
+    // MARK: Connecting
+
+    private mutating func dial(_ version: MQTTProtocolVersion, _ effects: inout [Effect]) {
+        state = .dialling
+        link = Link(version: version, keepAliveSeconds: options.keepAliveSeconds)
+        effects.append(.dial(version))
+    }
+
+    private mutating func dialled(_ failure: MQTTFailure?, _ effects: inout [Effect], at now: Instant) {
+        guard state == .dialling else { return }
+        if let failure { return fail(failure, &effects, at: now) }
+        state = .handshaking
+        deadlines.set(.deadline, at: now + options.connectTimeout)
+        deadlines.set(.upkeep, at: now + upkeepInterval)
+        effects.append(.watch(link.interest))
+    }
+
+    private mutating func fired(_ timer: Timer, _ effects: inout [Effect], at now: Instant) {
+        switch timer {
+        case .deadline where state == .handshaking: fail(.noAnswer(endpoint: endpoint), &effects, at: now)
+        case .deadline where state == .disconnecting: becomeIdle(&effects)
+        case .retry where state == .waiting: dial(mistrust.version(options.protocolVersion), &effects)
+        case .upkeep where hasSocket: effects.append(.performUpkeep)
+        case .deadline, .retry, .upkeep: break
+        }
+    }
+
+    // MARK: The connection
+
+    private mutating func returned(_ call: Call, _ outcome: Outcome, _ effects: inout [Effect], at now: Instant) {
+        switch call {
+        case .publish(let message, .accepted(let messageID)):
+            sent(message, as: messageID, &effects, at: now)
+        case .publish(let message, .refused(let reason)):
+            // The library may have queued it for a later connection of this client, which never comes.
+            effects.append(.report(.publishFailed(id: message.id, reason)))
+        case .subscribe(let topicFilter, .accepted(let messageID)):
+            subscribing[messageID] = topicFilter
+        case .subscribe(let topicFilter, .refused(let reason)):
+            effects.append(.report(.subscribeFailed(topicFilter: topicFilter, reason)))
+        case .serve, .upkeep, .unsubscribe, .disconnect:
+            break
+        }
+        guard hasSocket else { return }
+        settle(outcome, &effects, at: now)
+        guard call == .upkeep, hasSocket else { return }
+        if isConnected, !inFlight.isEmpty, now - lastProgress >= options.progressTimeout {
+            fail(
+                .connectionLost(endpoint: endpoint, cause: "it takes and acknowledges nothing"), &effects, at: now)
+        } else {
+            deadlines.set(.upkeep, at: now + upkeepInterval)
+        }
+    }
+
+    private mutating func sent(
+        _ message: Publish, as messageID: Int32, _ effects: inout [Effect], at now: Instant
+    ) {
+        if inFlight.isEmpty { lastProgress = now }
+        // Packet identifiers start again after 65535: a message that still has this one was never acknowledged.
+        if let lost = inFlight.updateValue(InFlight(id: message.id, octets: message.octets), forKey: messageID) {
+            octetsInFlight -= lost.octets
+            effects.append(.report(.publishFailed(id: lost.id, "the broker never acknowledged it")))
+        }
+        octetsInFlight += message.octets
+    }
+
+    private mutating func settle(_ outcome: Outcome, _ effects: inout [Effect], at now: Instant) {
+        if outcome.failure == nil {
+            link.unwrittenAnswers = outcome.unwrittenAnswers
+            // With pending input the socket is watched for writing, which is reported at once.
+            let interest = SocketInterest(
+                reads: !isReadingPaused, writes: isReadingPaused || outcome.hasOutput || outcome.hasPendingInput)
+            if interest != link.interest {
+                link.interest = interest
+                effects.append(.watch(interest))
+            }
+        }
+        for event in outcome.events { take(event, &effects, at: now) }
+        if let failure = link.refusal?.failure ?? outcome.failure {
+            lost(failure, &effects, at: now)
+        } else {
+            sendDisconnectIfDone(&effects)
+        }
+    }
+
+    private mutating func take(_ event: LibraryEvent, _ effects: inout [Effect], at now: Instant) {
+        switch event {
+        case .connectAccepted(let keepAlive):
+            guard state == .handshaking else { return }
+            if let keepAlive, keepAlive > 0 { link.keepAliveSeconds = Int64(keepAlive) }
+            deadlines.cancel(.deadline)
+            deadlines.set(.upkeep, at: now + upkeepInterval)
+            state = .connected(since: now)
+            effects.append(.report(.connected(link.version)))
+        case .connectRefused(let reasonCode, let failure):
+            link.refusal = (reasonCode, failure)
+        case .published(let messageID, let refusal):
+            guard let message = inFlight.removeValue(forKey: messageID) else { return }
+            octetsInFlight -= message.octets
+            lastProgress = now
+            effects.append(
+                .report(refusal.map { .publishFailed(id: message.id, $0) } ?? .published(id: message.id)))
+        case .subscribed(let messageID, let refusals):
+            guard let topicFilter = subscribing.removeValue(forKey: messageID) else { return }
+            for refusal in refusals { effects.append(.report(.subscribeFailed(topicFilter: topicFilter, refusal))) }
+        case .message(let topicName, let payload, let retained, let qos):
+            effects.append(
+                .report(.message(topicName: topicName, payload: payload, retained: retained, qos: qos)))
+        case .dropped(let reason):
+            effects.append(.report(.dropped(reason)))
+        }
+    }
+
+    /// DISCONNECT follows the last acknowledgement. The library closes the socket after it.
+    private mutating func sendDisconnectIfDone(_ effects: inout [Effect]) {
+        guard state == .disconnecting, inFlight.isEmpty, !link.hasSentDisconnect else { return }
+        link.hasSentDisconnect = true
+        effects.append(.sendDisconnect)
+    }
+
+    // MARK: The end of a connection
+
+    private mutating func lost(_ failure: MQTTFailure, _ effects: inout [Effect], at now: Instant) {
+        switch state {
+        case .handshaking:
+            // 1 is how a broker that speaks 3.1.1 alone refuses MQTT 5.
+            if link.version == .v5, let refusal = link.refusal, [0x84, 1].contains(refusal.reasonCode) {
+                cancelTimers()
+                effects.append(.close)
+                return dial(.v311, &effects)
+            }
+            fail(failure, &effects, at: now)
+        case .connected(let since):
+            if now - since >= Self.goodConnection { backOff.reset() }
+            fail(failure, &effects, at: now)
+        case .disconnecting:
+            becomeIdle(&effects)
+        case .idle, .dialling, .waiting:
+            break
+        }
+    }
+
+    private mutating func fail(_ failure: MQTTFailure, _ effects: inout [Effect], at now: Instant) {
+        cancelTimers()
+        state = .waiting
+        if failure.isMalformedPacket { mistrust.malformedPacket() }
+        // The owner hears of the loss first: it must not repeat on this connection what failed with it.
+        effects += [.close, .report(.disconnected(failure))]
+        abandonInFlight("\(failure)", &effects)
+        deadlines.set(.retry, at: now + mistrust.pause(backOff.next()))
+    }
+
+    private mutating func becomeIdle(_ effects: inout [Effect]) {
+        cancelTimers()
+        state = .idle
+        effects.append(.close)
+        abandonInFlight("the connection to the broker was ended", &effects)
+        effects.append(.finished)
+    }
+
+    private mutating func cancelTimers() {
+        for timer in [Timer.deadline, .retry, .upkeep] { deadlines.cancel(timer) }
+    }
+
+    private mutating func abandonInFlight(_ reason: String, _ effects: inout [Effect]) {
+        for id in inFlight.values.map(\.id).sorted() { effects.append(.report(.publishFailed(id: id, reason))) }
+        inFlight = [:]
+        octetsInFlight = 0
+        subscribing = [:]
+    }
+
+    private var endpoint: String { options.endpoint.description }
+
+    private var isConnected: Bool {
+        if case .connected = state { true } else { false }
+    }
+
+    private var hasSocket: Bool {
+        switch state {
+        case .handshaking, .connected, .disconnecting: true
+        case .idle, .dialling, .waiting: false
+        }
+    }
+
+    /// The library sends PINGREQ when it is called and the keep-alive time has passed. Four calls in that time are often
+    /// enough, because a broker waits one and a half times as long.
+    private var upkeepInterval: Duration { .nanoseconds(link.keepAliveSeconds * 1_000_000_000 / 4) }
+}

@@ -1,0 +1,113 @@
+import Glibc
+import Platform
+package import Reactor
+
+/// The metrics file for Prometheus. A new version is written to a temporary file, whose name does not end in `.prom`,
+/// and then renamed, so that readers always find a complete file.
+///
+/// Writing happens on a helper thread, one version at a time. Of the versions that arrive meanwhile, only the latest is
+/// written next. There is no fsync, because the file is written again after a power failure anyway.
+@ReactorActor
+package final class MetricsFile {
+    /// The delay in nanoseconds before another attempt after a failure.
+    package nonisolated static let patience: Int64 = 60_000_000_000
+
+    private let loop: EventLoop
+    private let path: String
+    private let patience: Int64
+    private let notice: @ReactorActor (String) -> Void
+    private var next: [UInt8]?
+    private var isWriting = false
+    /// The fault that was reported last.
+    private var fault: String?
+    private var finished: (@ReactorActor () -> Void)?
+
+    private lazy var timer = loop.timer { [weak self] in self?.advance() }
+
+    /// - Parameters:
+    ///   - path: absolute.
+    ///   - notice: receives a sentence for the log, when writing fails for another reason than before, or succeeds
+    ///     again.
+    package init(
+        loop: EventLoop, path: String, patience: Int64 = patience, _ notice: @escaping @ReactorActor (String) -> Void
+    ) {
+        self.loop = loop
+        self.path = path
+        self.patience = patience
+        self.notice = notice
+    }
+
+    package func write(_ octets: [UInt8]) {
+        next = octets
+        advance()
+    }
+
+    /// Calls `done` when the latest version is written, or has failed to be written.
+    package func finish(_ done: @escaping @ReactorActor () -> Void) {
+        timer.cancel()
+        guard isWriting else { return done() }
+        finished = done
+    }
+
+    private func advance() {
+        guard !isWriting, let octets = next.take() else { return }
+        isWriting = true
+        timer.cancel()
+        loop.offload { [path] in
+            MetricsFile.replace(path, by: octets)
+        } then: { [self] failure in
+            isWriting = false
+            tell(failure)
+            if failure != nil, next == nil, finished == nil {
+                next = octets
+                timer.set(at: loop.nanosecondsSinceBoot + patience)
+            } else {
+                advance()
+            }
+            guard !isWriting, let done = finished.take() else { return }
+            done()
+        }
+    }
+
+    private func tell(_ failure: String?) {
+        defer { fault = failure }
+        guard failure != fault else { return }
+        notice(failure ?? "\(path) is written again")
+    }
+
+    /// - Returns: a sentence, if that failed.
+    nonisolated private static func replace(_ path: String, by octets: [UInt8]) -> String? {
+        let temporary = path + ".tmp"
+        // Removes a file that a crash left behind, or a link to another file that another user may have created.
+        unlink(temporary)
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o644)
+        guard descriptor >= 0 else { return sentence(path, errno) }
+        var rest = octets[...]
+        // The mode must not depend on the umask, because the reader is another user's program.
+        var failure = fchmod(descriptor, 0o644) == 0 ? 0 : errno
+        while failure == 0, !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            if count > 0 { rest = rest.dropFirst(count) } else { failure = count < 0 ? errno : ENOSPC }
+        }
+        close(descriptor)
+        if failure == 0, rename(temporary, path) != 0 { failure = errno }
+        guard failure != 0 else { return nil }
+        unlink(temporary)
+        return sentence(path, failure)
+    }
+
+    nonisolated private static func sentence(_ path: String, _ error: Int32) -> String {
+        let directory = SystemEnvironment.directory(of: path)
+        let advice =
+            switch error {
+            case ENOENT, ENOTDIR: "make the directory \(directory), or name another in metrics.textfile"
+            case EACCES, EPERM: "let the user that tryckd runs as write in \(directory)"
+            case EROFS: "let tryckd write in \(directory); under systemd, with ReadWritePaths=\(directory)"
+            case EISDIR, ENOTEMPTY, EEXIST: "name a file in metrics.textfile"
+            case ENOSPC, EDQUOT: "free space on the disk it is on"
+            default: "name another in metrics.textfile"
+            }
+        return "the metrics file \(path) cannot be written: \(describe(error)); \(advice)"
+    }
+}

@@ -1,0 +1,102 @@
+import CLinux
+import Glibc
+package import Hub
+package import Reactor
+
+/// Runs the programs of rules. `ProcessQueue` decides which of them run.
+///
+/// Each program leads its own process group, so that processes that it started can be ended with it. A job ends when
+/// the program has ended and its output pipes are closed; if a descendant keeps them open, `outputGrace` later. A
+/// cancelled group receives SIGTERM, and after `killDelay` SIGKILL if processes remain. Until then the job goes on,
+/// even if the remaining processes do not hold the pipes.
+///
+/// The leader is reaped at the end of its job. Until then its process id cannot be reused for another group, so signals
+/// to the group cannot reach other processes.
+///
+/// `ended` is called once for each `start`, on a later turn of the loop, and never from inside a method.
+@ReactorActor
+package final class ProcessEdge {
+    /// The octets kept of each output stream; the rest is read and dropped.
+    package nonisolated static let maximumOutput = 64 * 1024
+    package nonisolated static let searchPath = ["/usr/local/bin", "/usr/bin", "/bin"]
+
+    package static let killDelay: Int64 = 2_000_000_000
+    static let outputGrace: Int64 = 100_000_000
+    /// How often to check whether processes of a cancelled group remain after its leader has ended.
+    static let remainsInterval: Int64 = 20_000_000
+
+    package typealias Ended = @ReactorActor (ProcessResult) -> Void
+
+    private struct Waiting {
+        var request: ProcessRequest
+        var ended: Ended
+    }
+
+    private let loop: EventLoop
+    private var queue = ProcessQueue()
+    private var waiting: [UInt64: Waiting] = [:]
+    private var running: [UInt64: ProcessJob] = [:]
+    private var allEnded: (@ReactorActor () -> Void)?
+
+    package init(loop: EventLoop) {
+        self.loop = loop
+        // If SIGCHLD was inherited as ignored, the kernel would reap children, and their exit status would be lost.
+        signal(SIGCHLD, SIG_DFL)
+    }
+
+    /// - Parameter id: identifies the job for `cancel`; must not be in use by another job.
+    package func start(_ id: UInt64, _ request: ProcessRequest, _ ended: @escaping Ended) {
+        waiting[id] = Waiting(request: request, ended: ended)
+        carryOut(queue.handle(.start(id)))
+    }
+
+    /// Ends the job early. Its result is reported as usual. An unknown or ended job is ignored.
+    package func cancel(_ id: UInt64) { carryOut(queue.handle(.cancel(id))) }
+
+    /// Cancels all jobs, refuses new ones, and calls `done` when the last job has ended.
+    package func cancelAll(_ done: @escaping @ReactorActor () -> Void) {
+        allEnded = done
+        carryOut(queue.handle(.cancelAll))
+    }
+
+    private func carryOut(_ effects: [ProcessQueue.Effect]) {
+        for effect in effects {
+            switch effect {
+            case .launch(let id): launch(id)
+            case .refuse(let id, let reason): refuse(id, reason)
+            case .cancel(let id): running[id]?.cancel()
+            case .allEnded: loop.soon { [self] in reportAllEnded() }
+            }
+        }
+    }
+
+    private func launch(_ id: UInt64) {
+        guard let job = waiting[id] else { return }
+        do throws(ProcessJob.StartFailure) {
+            running[id] = try ProcessJob(loop: loop, job.request) { [unowned self] result in
+                running[id] = nil
+                let effects = queue.handle(.ended(id))
+                job.ended(result)
+                carryOut(effects)
+            }
+            waiting[id] = nil
+        } catch {
+            refuse(id, error.sentence)
+            carryOut(queue.handle(.ended(id)))
+        }
+    }
+
+    private func refuse(_ id: UInt64, _ sentence: String) {
+        guard let job = waiting.removeValue(forKey: id) else { return }
+        loop.soon {
+            job.ended(
+                ProcessResult(status: .couldNotStart(sentence), standardOutput: [], standardError: [], duration: .zero))
+        }
+    }
+
+    private func reportAllEnded() {
+        let done = allEnded
+        allEnded = nil
+        done?()
+    }
+}

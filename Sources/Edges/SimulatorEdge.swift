@@ -1,0 +1,67 @@
+import ButtonModel
+package import Reactor
+package import Simulator
+
+/// The simulated controller and its buttons as a transport. The simulation runs in this process, on the reactor's
+/// clock.
+@ReactorActor
+package final class SimulatorEdge: HCITransport {
+    private let loop: EventLoop
+    private var world: SimulatedWorld
+    private var timer: Timer?
+    private var handler: (@ReactorActor (HCITransportEvent) -> Void)?
+    /// What the handler has not received. It comes on the next turn of the loop, never from inside a call.
+    private var outgoing: [HCITransportEvent] = []
+    private lazy var delivery = loop.timer { [weak self] in self?.deliver() }
+    private let note: @ReactorActor (String, String) -> Void
+
+    /// - Parameter note: receives the name of a button and a text about what it does.
+    package init(
+        loop: EventLoop, buttons: [SimulatedButtonDescription], seed: UInt64,
+        note: @escaping @ReactorActor (String, String) -> Void
+    ) {
+        self.loop = loop
+        self.note = note
+        world = SimulatedWorld(buttons, seed: seed, at: Instant(nanoseconds: loop.nanosecondsSinceBoot))
+        timer = loop.timer { [weak self] in self?.advance(.timerFired) }
+    }
+
+    package func open(_ handler: @escaping @ReactorActor (HCITransportEvent) -> Void) {
+        self.handler = handler
+        advance(.powerCycled)
+        tell(.opened)
+    }
+
+    package func send(_ packet: [UInt8]) { advance(.received(packet)) }
+
+    /// Stops delivering packets. The simulation goes on, and packets sent meanwhile are lost.
+    package func close() {
+        handler = nil
+        outgoing = []
+    }
+
+    package func act(_ action: SimulatedAction, on button: String) { advance(action.input(of: button)) }
+
+    private func advance(_ input: SimulatedWorld.Input) {
+        for effect in world.handle(input, at: Instant(nanoseconds: loop.nanosecondsSinceBoot)) {
+            switch effect {
+            case .send(let packet): tell(.received(packet))
+            case .setTimer(let deadline): timer?.set(at: deadline.nanoseconds)
+            case .cancelTimer: timer?.cancel()
+            case .note(let button, let text): note(button, text)
+            case .pressFinished, .unknownButton: break
+            }
+        }
+    }
+
+    private func tell(_ event: HCITransportEvent) {
+        guard handler != nil else { return }
+        outgoing.append(event)
+        delivery.set(at: 0)
+    }
+
+    private func deliver() {
+        // What the handler sends meanwhile is answered on the next turn.
+        for _ in 0..<outgoing.count where !outgoing.isEmpty { handler?(outgoing.removeFirst()) }
+    }
+}

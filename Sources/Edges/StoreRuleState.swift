@@ -1,0 +1,98 @@
+import ButtonModel
+import Expressions
+import Hub
+import JSON
+package import Rules
+
+// What rules keep, as rows of one table: a kind, a key, and a value as JSON.
+extension Database {
+    private enum Kind: String {
+        case variable, cycle, enabled, cooldown, waiting
+    }
+
+    private static let selectRuleState = """
+        SELECT kind, key, value FROM rule_state WHERE kind <> 'reserve' ORDER BY kind, key
+        """
+
+    /// What of a `Reserve` the database has: the id that its snapshots name, and the number of the last one. It stands
+    /// beside what rules keep, so that a version without reserves can use the file.
+    func reserveMark() throws(DatabaseFailure) -> ReserveMark? {
+        try rows("SELECT key, value FROM rule_state WHERE kind = 'reserve'") { row -> ReserveMark? in
+            guard let id = row.text(0).flatMap({ UInt64($0, radix: 16) }),
+                let number = row.text(1).flatMap({ UInt64($0) }), number < UInt64(Int64.max)
+            else { return nil }
+            return ReserveMark(database: id, number: number)
+        }.first
+    }
+
+    func setReserveMark(_ mark: ReserveMark) throws(DatabaseFailure) {
+        try run("DELETE FROM rule_state WHERE kind = 'reserve'")
+        try run(
+            "INSERT INTO rule_state (kind, key, value) VALUES ('reserve', ?, ?)",
+            .text(String(mark.database, radix: 16)), .text(String(mark.number)))
+    }
+
+    func checkRuleState() throws(DatabaseFailure) { try check(Self.selectRuleState) }
+
+    /// - Parameter report: called for each row that makes no sense.
+    func loadRuleState(_ report: (StoreNotice) -> Void) throws(DatabaseFailure) -> RuleState {
+        var state = RuleState()
+        _ = try rows(Self.selectRuleState) { row -> Void? in
+            let key = row.text(1) ?? "?"
+            guard let kind = row.text(0).flatMap(Kind.init(rawValue:)),
+                let value = row.text(2).flatMap({ try? JSONValue(parsing: $0) }),
+                Self.take(kind, key, value, into: &state)
+            else {
+                report(.unreadable(table: "rule_state", row: key))
+                return nil
+            }
+            return nil
+        }
+        state.waiting.sort { $0.run < $1.run }
+        return state
+    }
+
+    private static func take(_ kind: Kind, _ key: String, _ value: JSONValue, into state: inout RuleState) -> Bool {
+        switch kind {
+        case .variable:
+            guard let value = Value(stored: value) else { return false }
+            state.variables[key] = value
+        case .cycle:
+            guard let position = CyclePosition(stored: value) else { return false }
+            state.cycles[key] = position
+        case .enabled:
+            guard let override = EnabledOverride(stored: value) else { return false }
+            state.enabled[key] = override
+        case .cooldown:
+            guard let cooldown = Cooldown(stored: value) else { return false }
+            state.cooldowns.append(cooldown)
+        case .waiting:
+            guard let run = WaitingRun(stored: value) else { return false }
+            state.waiting.append(run)
+        }
+        return true
+    }
+
+    package func apply(_ change: RuleStateChange) throws(DatabaseFailure) {
+        switch change {
+        case .variable(let name, let value): try put(.variable, name, value?.stored)
+        case .cycle(let key, let position): try put(.cycle, key, position?.stored)
+        case .enabled(let rule, let override): try put(.enabled, rule, override?.stored)
+        case .cooldown(let cooldown): try put(.cooldown, cooldown.key, cooldown.stored)
+        case .waiting(let run, let waiting): try put(.waiting, String(run.rawValue), waiting?.stored)
+        }
+    }
+
+    private func put(_ kind: Kind, _ key: String, _ value: JSONValue?) throws(DatabaseFailure) {
+        guard let value else {
+            return try run("DELETE FROM rule_state WHERE kind = ? AND key = ?", .text(kind.rawValue), .text(key))
+        }
+        try run(
+            "INSERT OR REPLACE INTO rule_state (kind, key, value) VALUES (?, ?, ?)",
+            .text(kind.rawValue), .text(key), .text(value.description))
+    }
+}
+
+extension Cooldown {
+    fileprivate var key: String { button.map { "\(rule)/\($0)" } ?? rule }
+}

@@ -1,0 +1,281 @@
+import ButtonModel
+import CSQLite
+package import Hub
+import JSON
+import Rules
+
+/// The store's values as rows. Every SQL text stands here or in `StoreSchema`.
+extension Database {
+    /// Draws the installation's id when there is none or none that can be used in a topic, and sees that the tables have
+    /// the columns that are used.
+    ///
+    /// - Parameter report: called when the id could not be used.
+    package func begin(entropy: UInt16, _ report: (StoreNotice) -> Void) throws(DatabaseFailure) {
+        let digits = String(entropy, radix: 16)
+        let id = String(repeating: "0", count: 4 - digits.count) + digits
+        try run("INSERT OR IGNORE INTO installation (only_row, id, next_run) VALUES (1, ?, 1)", .text(id))
+        let known = try rows("SELECT id FROM installation") { $0.text(0) }.first ?? ""
+        if known.utf8.count != 4 || UInt16(known, radix: 16) == nil || known.lowercased() != known {
+            try setInstallationID(id)
+            report(.unreadable(table: "installation", row: "1"))
+        }
+        try check(Self.selectButtons)
+        try check(Self.selectRuns)
+        try checkRuleState()
+    }
+
+    /// - Parameter report: called for each row that makes no sense.
+    package func load(_ report: (StoreNotice) -> Void) throws(DatabaseFailure) -> StoredState {
+        let installation = try rows("SELECT id, next_run FROM installation") { row -> StoredState? in
+            guard let id = row.text(0), let nextRun = row.integer(1) else { return nil }
+            if !Tally.range.contains(nextRun) { report(.repaired(table: "installation", row: "1")) }
+            return StoredState(installationID: id, nextRun: UInt64(max(1, Tally(clamping: nextRun).value)))
+        }
+        guard var state = installation.first else {
+            throw DatabaseFailure(
+                operation: "load", path: path, code: SQLITE_CORRUPT, cause: "the installation has no row")
+        }
+        state.buttons = try rows(Self.selectButtons) { row in
+            let button = StoredButton(row) { report(.repaired(table: "buttons", row: row.text(0) ?? "?")) }
+            if button == nil { report(.unreadable(table: "buttons", row: row.text(0) ?? "?")) }
+            return button
+        }
+        state.runs = try rows(Self.selectRuns) { row in
+            let run = StoredRun(row)
+            if run == nil { report(.unreadable(table: "runs", row: row.integer(0).map(String.init) ?? "?")) }
+            if let run { state.nextRun = max(state.nextRun, run.id + 1) }
+            return run
+        }
+        state.rules = try loadRuleState(report)
+        for waiting in state.rules.waiting { state.nextRun = max(state.nextRun, waiting.run.rawValue + 1) }
+        return state
+    }
+
+    package func apply(_ change: StoreChange) throws(DatabaseFailure) {
+        switch change {
+        case .progress(let id, let cursor, let recogniser, let pressCount, let sequence, let heard, let seen):
+            try run(
+                """
+                UPDATE buttons SET
+                    advertising_configured = CASE WHEN boot_id = ?2 THEN advertising_configured ELSE 0 END,
+                    boot_id = ?2, event_count = ?3, recogniser = ?4, press_count = ?5, seq = ?6,
+                    heard = ?7, small_event_count = ?8, last_seen = coalesce(?9, last_seen)
+                WHERE id = ?1
+                """,
+                .text(id.description), .integer(Int64(cursor.bootID)), .integer(Int64(cursor.eventCount)),
+                .text(recogniser), .integer(pressCount.value), .integer(sequence.value), .integer(heard),
+                .integer(Int64(cursor.smallEventCount)), DatabaseValue(seen?.milliseconds))
+
+        case .seen(let id, let time):
+            try run(
+                "UPDATE buttons SET last_seen = ?2 WHERE id = ?1", .text(id.description), .integer(time.milliseconds))
+
+        case .heard(let id, let heard):
+            try run("UPDATE buttons SET heard = ?2 WHERE id = ?1", .text(id.description), .integer(heard))
+
+        case .runStarted(let started):
+            try run(
+                """
+                INSERT OR REPLACE INTO runs (id, rule, button, boot_id, event_count, started_at, small_event_count)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                """,
+                .integer(Int64(bitPattern: started.id)), .text(started.rule), .text(started.button?.description ?? ""),
+                .integer(Int64(started.event.bootID)), .integer(Int64(started.event.eventCount)),
+                .integer(started.startedAt.milliseconds), .integer(Int64(started.event.smallEventCount)))
+
+        case .runEnded(let id):
+            // While its row is there, that says which numbers are taken. So a run writes this when it ends: a press
+            // waits for its start.
+            try run(
+                """
+                UPDATE installation SET next_run = max(next_run, ?2) WHERE EXISTS (SELECT 1 FROM runs WHERE id = ?1)
+                """,
+                .integer(Int64(bitPattern: id)), .integer(Int64(bitPattern: id &+ 1)))
+            try run("DELETE FROM runs WHERE id = ?", .integer(Int64(bitPattern: id)))
+
+        case .rules(let change):
+            try apply(change)
+
+        case .putButton(let button):
+            try put(button)
+
+        case .removeButton(let id):
+            try run("DELETE FROM buttons WHERE id = ?", .text(id.description))
+
+        case .advertisingConfigured(let id, let isConfigured):
+            try run(
+                "UPDATE buttons SET advertising_configured = ?2 WHERE id = ?1",
+                .text(id.description), .integer(isConfigured ? 1 : 0))
+
+        case .battery(let id, let millivolts, let measuredAt, let isLow):
+            try run(
+                "UPDATE buttons SET battery_mv = ?2, battery_at = ?3, battery_low = ?4 WHERE id = ?1",
+                .text(id.description), .integer(Int64(millivolts)), .integer(measuredAt.milliseconds),
+                .integer(isLow ? 1 : 0))
+
+        case .batteryPercentage(let id, let percentage, let measuredAt, let isLow):
+            try run(
+                "UPDATE buttons SET battery_percent = ?2, battery_at = ?3, battery_low = ?4 WHERE id = ?1",
+                .text(id.description), .integer(Int64(percentage)), .integer(measuredAt.milliseconds),
+                .integer(isLow ? 1 : 0))
+
+        case .firmware(let id, let version):
+            try run(
+                "UPDATE buttons SET firmware = ?2 WHERE id = ?1", .text(id.description), .integer(Int64(version)))
+
+        case .model(let id, let model):
+            try run("UPDATE buttons SET model = ?2 WHERE id = ?1", .text(id.description), .text(model.rawValue))
+
+        case .nickname(let id, let nickname):
+            try run("UPDATE buttons SET nickname = ?2 WHERE id = ?1", .text(id.description), .text(nickname))
+
+        case .name(let id, let name):
+            try run("UPDATE buttons SET name = ?2 WHERE id = ?1", .text(id.description), DatabaseValue(name))
+
+        case .source(let id, let source):
+            try run(
+                "UPDATE buttons SET source = ?2 WHERE id = ?1 AND source IS NOT NULL", .text(id.description),
+                .text(source))
+
+        case .triggerMode(let id, let mode):
+            try run(
+                "UPDATE buttons SET trigger_mode = ?2 WHERE id = ?1",
+                .text(id.description), DatabaseValue(mode?.rawValue))
+
+        case .settings(let id, let settings):
+            try run(
+                """
+                UPDATE buttons SET
+                    latency_mode = ?2, auto_disconnect = ?3, nickname_chosen_at = ?4, connection_wanted = ?5,
+                    led_mode = ?6
+                WHERE id = ?1
+                """,
+                .text(id.description), .text(settings.latencyMode.rawValue),
+                DatabaseValue(settings.autoDisconnectTime.map(Int64.init)),
+                DatabaseValue(settings.nicknameChosenAt.map(Int64.init(clamping:))),
+                .integer(settings.isConnectionWanted ? 1 : 0), .text(settings.ledMode.rawValue))
+
+        case .dials(let id, let dials):
+            try run(
+                "UPDATE buttons SET dials = ?2 WHERE id = ?1", .text(id.description), .text(dials.json.description))
+        }
+    }
+
+    func setInstallationID(_ id: String) throws(DatabaseFailure) {
+        try run("UPDATE installation SET id = ?", .text(id))
+    }
+
+    private func put(_ button: StoredButton) throws(DatabaseFailure) {
+        try run(
+            """
+            INSERT OR REPLACE INTO buttons
+                (id, address_kind, uuid, serial, nickname, firmware, name, pairing_identifier, pairing_key, paired_at,
+                 boot_id, event_count, advertising_configured, battery_mv, battery_at, press_count, seq,
+                 trigger_mode, latency_mode, connection_wanted, recogniser, auto_disconnect, nickname_chosen_at,
+                 battery_low, heard, model, small_event_count, led_mode, dials, source, battery_percent,
+                 last_seen)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            .text(button.id.description), .integer(Int64(button.identity.address.kind.rawValue)),
+            .text(button.identity.uuid), .text(button.identity.serial), .text(button.identity.nickname),
+            .integer(Int64(button.identity.firmwareVersion)), DatabaseValue(button.name),
+            .integer(Int64(button.pairing?.identifier ?? 0)), .blob(button.pairing?.key.octets ?? []),
+            .integer(button.pairedAt.milliseconds),
+            .integer(Int64(button.cursor.bootID)), .integer(Int64(button.cursor.eventCount)),
+            .integer(button.isAdvertisingConfigured ? 1 : 0),
+            DatabaseValue(button.batteryMillivolts.map(Int64.init)),
+            DatabaseValue(button.batteryMeasuredAt?.milliseconds),
+            .integer(button.pressCount.value), .integer(button.sequence.value),
+            DatabaseValue(button.triggerMode?.rawValue), .text(button.settings.latencyMode.rawValue),
+            .integer(button.settings.isConnectionWanted ? 1 : 0), .text(button.recogniser),
+            DatabaseValue(button.settings.autoDisconnectTime.map(Int64.init)),
+            DatabaseValue(button.settings.nicknameChosenAt.map(Int64.init(clamping:))),
+            .integer(button.isBatteryLow ? 1 : 0), .integer(button.heard), .text(button.identity.model.rawValue),
+            .integer(Int64(button.cursor.smallEventCount)), .text(button.settings.ledMode.rawValue),
+            .text(button.dials.json.description), DatabaseValue(button.source),
+            DatabaseValue(button.batteryPercentage.map(Int64.init)), DatabaseValue(button.lastSeen?.milliseconds))
+    }
+
+    private static let selectButtons = """
+        SELECT id, address_kind, uuid, serial, nickname, firmware, name, pairing_identifier, pairing_key, paired_at,
+            boot_id, event_count, advertising_configured, battery_mv, battery_at, press_count, seq,
+            trigger_mode, latency_mode, connection_wanted, recogniser, auto_disconnect, nickname_chosen_at,
+            battery_low, heard, model, small_event_count, led_mode, dials, source, battery_percent, last_seen
+        FROM buttons ORDER BY id
+        """
+
+    private static let selectRuns = """
+        SELECT id, rule, button, boot_id, event_count, started_at, small_event_count FROM runs ORDER BY id
+        """
+}
+
+extension StoredButton {
+    /// From a row of `selectButtons`; `nil` where a value is not one we write.
+    ///
+    /// - Parameter repaired: called when a count is out of its range.
+    fileprivate init?(_ row: DatabaseRow, repaired: () -> Void) {
+        guard let id = row.text(0).flatMap({ ButtonID($0) }),
+            let kind = row.integer(1).flatMap(UInt8.init(exactly:)).flatMap(BluetoothAddress.Kind.init),
+            let uuid = row.text(2), let serial = row.text(3), let nickname = row.text(4),
+            let firmware = row.integer(5).flatMap(UInt32.init(exactly:)),
+            let pairingIdentifier = row.integer(7).flatMap(UInt32.init(exactly:)),
+            let key = row.blob(8), let pairedAt = row.integer(9),
+            let cursor = EventCursor(row, 10, 11, 26), let isAdvertisingConfigured = row.integer(12),
+            let pressCount = row.integer(15), let sequence = row.integer(16),
+            let latencyMode = row.text(18).flatMap(LatencyMode.init),
+            let isConnectionWanted = row.integer(19), let recogniser = row.text(20),
+            let isBatteryLow = row.integer(23), let heard = row.integer(24),
+            let model = row.text(25).flatMap(FlicModel.init), let ledMode = row.text(27).flatMap(LEDMode.init),
+            let dials = row.text(28).flatMap({ try? JSONValue(parsing: Array($0.utf8)) })?.dialsValue
+        else { return nil }
+        let source = row.text(29)
+        let pairing = PairingKey(key).map { Pairing(identifier: pairingIdentifier, key: $0) }
+        guard (pairing == nil) != (source == nil) else { return nil }
+        let triggerMode = row.text(17)
+        // A word that is no mode is not the same as no word.
+        guard triggerMode == nil || triggerMode.flatMap(TriggerMode.init) != nil else { return nil }
+        self.init(
+            identity: ButtonIdentity(
+                address: BluetoothAddress(rawValue: id.rawValue, kind: kind), uuid: uuid, serial: serial,
+                nickname: nickname, firmwareVersion: firmware, model: model),
+            name: row.text(6), pairing: pairing, source: source,
+            pairedAt: UTCTime(milliseconds: pairedAt), cursor: cursor,
+            isAdvertisingConfigured: isAdvertisingConfigured != 0,
+            batteryMillivolts: row.integer(13).flatMap(Int.init(exactly:)),
+            batteryPercentage: row.integer(30).flatMap(Int.init(exactly:)),
+            batteryMeasuredAt: row.integer(14).map(UTCTime.init(milliseconds:)),
+            pressCount: Tally(clamping: pressCount), sequence: Tally(clamping: sequence),
+            heard: Tally(clamping: heard).value, triggerMode: triggerMode.flatMap(TriggerMode.init),
+            settings: ButtonSettings(
+                latencyMode: latencyMode, autoDisconnectTime: row.integer(21).flatMap(UInt16.init(exactly:)),
+                nicknameChosenAt: row.integer(22).flatMap(UInt64.init(exactly:)),
+                isConnectionWanted: isConnectionWanted != 0, ledMode: ledMode),
+            dials: dials, isBatteryLow: isBatteryLow != 0,
+            lastSeen: row.integer(31).map(UTCTime.init(milliseconds:)), recogniser: recogniser)
+        if ![pressCount, sequence, heard].allSatisfy(Tally.range.contains) { repaired() }
+    }
+}
+
+extension StoredRun {
+    fileprivate init?(_ row: DatabaseRow) {
+        guard let id = row.integer(0), Tally.range.contains(id), let rule = row.text(1), let buttonText = row.text(2),
+            let event = EventCursor(row, 3, 4, 6), let startedAt = row.integer(5)
+        else { return nil }
+        let button = ButtonID(buttonText)
+        // A run nobody pressed for has none.
+        guard button != nil || buttonText.isEmpty else { return nil }
+        self.init(
+            id: UInt64(id), rule: rule, button: button, event: event,
+            startedAt: UTCTime(milliseconds: startedAt))
+    }
+}
+
+extension EventCursor {
+    fileprivate init?(_ row: DatabaseRow, _ bootID: Int32, _ eventCount: Int32, _ smallEventCount: Int32) {
+        guard let bootID = row.integer(bootID).flatMap(UInt32.init(exactly:)),
+            let eventCount = row.integer(eventCount).flatMap(UInt32.init(exactly:)),
+            let smallEventCount = row.integer(smallEventCount).flatMap(UInt32.init(exactly:))
+        else { return nil }
+        self.init(bootID: bootID, eventCount: eventCount, smallEventCount: smallEventCount)
+    }
+}

@@ -1,0 +1,15 @@
+package import Reactor
+
+/// One `TurnBudget` for everything that belongs to one edge.
+@ReactorActor
+package final class EdgeBudget {
+    private let loop: EventLoop
+    private var budget = TurnBudget()
+
+    package init(_ loop: EventLoop) { self.loop = loop }
+
+    /// Whether one more piece of work may begin in this turn of the loop.
+    package var allows: Bool { budget.allows(turn: loop.turn, at: loop.nanosecondsSinceBoot) }
+
+    package func spend(_ octets: Int) { budget.spend(octets) }
+}

@@ -1,0 +1,37 @@
+package import Edges
+import Platform
+package import RuleLoader
+
+extension MQTTOptions {
+    /// The options of the configuration's `mqtt` section. Timeouts other than `keepAlive` have their default values.
+    package init(
+        _ configuration: Configuration, endpoint: Endpoint, clientIdentifier: String, will: MQTTWill? = nil
+    ) {
+        self.init(
+            endpoint: endpoint, username: configuration.mqttUsername,
+            password: configuration.mqttPassword.map { MQTTPassword($0.value) }, clientIdentifier: clientIdentifier,
+            keepAlive: configuration.mqttKeepAlive, protocolVersion: configuration.mqttVersion == .v5 ? .v5 : .v311,
+            will: will)
+    }
+}
+
+extension MQTTOptions.Endpoint {
+    /// The broker's address; `nil` for the embedded broker, and for none.
+    ///
+    /// - Parameter directory: the base of relative paths in the configuration.
+    package init?(_ configuration: Configuration, in directory: String) {
+        func path(_ path: String?) -> String? { path.map { resolve($0, in: directory) } }
+        let tls = configuration.tls
+        switch configuration.broker {
+        case .none, .embedded: return nil
+        case .unix(let path): self = .unix(path: resolve(path, in: directory))
+        case .tcp(let host, let port, tls: false): self = .tcp(host: host, port: UInt16(clamping: port))
+        case .tcp(let host, let port, tls: true):
+            self = .tls(
+                host: host, port: UInt16(clamping: port),
+                MQTTTransportSecurity(
+                    certificateAuthorityPath: path(tls.authorityPath), certificatePath: path(tls.certificatePath),
+                    keyPath: path(tls.keyPath), isInsecure: tls.isInsecure))
+        }
+    }
+}

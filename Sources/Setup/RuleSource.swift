@@ -1,0 +1,223 @@
+package import Diagnostics
+package import Hub
+import JSON
+package import Platform
+package import RuleLoader
+package import RuleTesting
+package import Rules
+
+/// Reads a rule set from its files, with the permissions of the configuration. It can be used repeatedly and on any
+/// thread.
+package struct RuleSource: Sendable {
+    /// The entry file, as named in messages.
+    package var path: String
+    /// Whether the path is configured; then the file has to exist.
+    package var isNamed: Bool
+    package var files: ConfigurationFiles
+    var allowsRun = true, allowsShell = true, allowsHTTP = true
+
+    /// The result of reading the files.
+    package struct Reading: Sendable {
+        package var loaded: Loaded<RuleSet>
+        /// The text of each file, secrets included, by name, for reports.
+        package var sources: [String: [UInt8]]
+        /// The rule files, for a recording and for `LastGoodRules`.
+        package var recorded: RecordedRules
+        package var secrets: SourceFile?
+        /// The results of the tests, if they were requested and the set could be loaded.
+        package var tests: RuleTestReport?
+
+        /// The directories that were searched for patterns.
+        var searched: Set<String> = []
+    }
+
+    package init(_ configuration: Configuration, in directory: String, files: ConfigurationFiles) {
+        (path, isNamed) = files.rulesPath(configuration, in: directory)
+        self.files = files
+        allowsRun = configuration.allowsRun
+        allowsShell = configuration.allowsShell
+        allowsHTTP = configuration.allowsHTTP
+    }
+
+    /// A rules file given as an argument, without a configuration.
+    package init(path: String, files: ConfigurationFiles) {
+        self.path = path
+        self.files = files
+        isNamed = true
+    }
+
+    /// - Throws: if the entry file cannot be read.
+    package func read(withTests: Bool = false) throws(FileText.Failure) -> Reading {
+        let entry = try entry()
+        let directory = SystemEnvironment.directory(of: path)
+        var environment = files.loadEnvironment(in: directory)
+        environment.allowsRun = allowsRun
+        environment.allowsShell = allowsShell
+        environment.allowsHTTP = allowsHTTP
+        let zones = ZoneFiles()
+        environment.systemTimeZone = zones.system(files.environment["TZ"]).map {
+            LoadEnvironment.ZoneFile(name: $0.name, octets: $0.octets)
+        }
+        var recorded = RecordedRules(
+            files: [.init(name: entry.name, text: entry.text)], allowsRun: allowsRun, allowsShell: allowsShell,
+            allowsHTTP: allowsHTTP, systemTimeZone: environment.systemTimeZone?.name)
+        if let zone = environment.systemTimeZone { recorded.timeZones[zone.name] = zone.octets }
+        var searched: Set<String> = []
+        var loader = RuleSetLoader(entry, in: environment)
+        while let want = loader.want {
+            let answer: RuleSetLoader.Answer
+            switch want {
+            case .timeZone(let name): answer = .timeZone(zones.zone(name))
+            case .files(let pattern, let origin):
+                if !pattern.isLiteral { searched.insert(pattern.directory(besides: origin)) }
+                answer = RuleSetLoader.Answer(
+                    RuleFiles.files(matching: pattern.text, besides: origin, entry: path) {
+                        PathPattern.matches(name: $0, pattern: $1)
+                    })
+            }
+            recorded.add(answer, to: want)
+            loader.answer(answer)
+        }
+        var loaded = loader.loaded()
+        loaded.report(missing: loaded.programs.filter { !RuleFiles.isProgram($0) })
+        var sources = Dictionary(recorded.files.map { ($0.name, $0.text) }) { first, _ in first }
+        if let secrets = environment.secrets { sources[secrets.name] = secrets.text }
+        return Reading(
+            loaded: loaded, sources: sources, recorded: recorded, secrets: environment.secrets,
+            tests: withTests ? loaded.value.map { RuleTestRunner.run($0) } : nil, searched: searched)
+    }
+
+    private func entry() throws(FileText.Failure) -> SourceFile {
+        switch RuleFiles.file(path) {
+        case .files(let files):
+            guard let file = files.first else { throw .notFound(path) }
+            return SourceFile(file)
+        case .noSuchFile: throw .notFound(path)
+        case .cannotBeRead(let cause): throw .unreadable(path, cause: cause)
+        case .isOutside, .tooManyFiles: throw .notFound(path)
+        }
+    }
+
+    /// Loads kept rules with the current secrets, or if these lead to errors, with the secrets kept with the rules.
+    ///
+    /// - Returns: `nil` if nothing is kept.
+    package func read(_ kept: LastGoodRules) -> Loaded<RuleSet>? {
+        let today = read(kept.rules, files.loadEnvironment(in: SystemEnvironment.directory(of: path)))
+        guard today?.value == nil, let secrets = kept.secrets else { return today }
+        return read(kept.rules, LoadEnvironment(secrets: secrets, variables: files.environment))
+    }
+
+    private func read(_ recorded: RecordedRules, _ environment: LoadEnvironment) -> Loaded<RuleSet>? {
+        guard let entry = recorded.files.first else { return nil }
+        var environment = environment
+        environment.take(recorded)
+        return RuleLoader.rules(SourceFile(name: entry.name, text: entry.text), in: environment)
+    }
+}
+
+extension SourceFile {
+    package init(_ file: RuleFiles.File) {
+        self.init(
+            name: file.name, text: file.octets, isReadableByOthers: file.isReadableByOthers, identity: file.path)
+    }
+}
+
+extension RuleSetLoader.Answer {
+    fileprivate init(_ answer: RuleFiles.Answer) {
+        self =
+            switch answer {
+            case .files(let files): .files(files.map { SourceFile($0) })
+            case .noSuchFile: .noSuchFile
+            case .isOutside: .isOutside
+            case .tooManyFiles: .tooManyFiles
+            case .cannotBeRead(let reason): .cannotBeRead(reason)
+            }
+    }
+}
+
+extension PathPattern {
+    /// The directory that a pattern searches: the components before the first with a wildcard.
+    fileprivate func directory(besides file: String) -> String {
+        let path = resolve(PathPattern.path(text, besides: file), in: SystemEnvironment.workingDirectory)
+        let plain = path.split(separator: "/").prefix { PathPattern(String($0)).isLiteral }
+        return "/" + plain.joined(separator: "/")
+    }
+}
+
+extension RecordedRules {
+    fileprivate mutating func add(_ answer: RuleSetLoader.Answer, to want: RuleSetLoader.Want) {
+        switch (want, answer) {
+        case (.timeZone(let name), .timeZone(let octets?)): timeZones[name] = octets
+        case (_, .files(let read)):
+            for file in read where !files.contains(where: { $0.name == file.name }) {
+                files.append(File(name: file.name, text: file.text))
+            }
+        default: break
+        }
+    }
+}
+
+extension LoadEnvironment {
+    /// Takes over recorded files, permissions and time zones in place of this machine's.
+    package mutating func take(_ recorded: RecordedRules) {
+        allowsRun = recorded.allowsRun
+        allowsShell = recorded.allowsShell
+        allowsHTTP = recorded.allowsHTTP
+        timeZones = recorded.timeZones
+        systemTimeZone = recorded.systemTimeZone.flatMap { name in
+            recorded.timeZones[name].map { ZoneFile(name: name, octets: $0) }
+        }
+        for file in recorded.files.dropFirst() { files[file.name] = SourceFile(name: file.name, text: file.text) }
+    }
+}
+
+extension RuleSource.Reading {
+    /// The result for the hub: the rule set, unless there are errors or failed tests.
+    package var result: RulesLoaded {
+        var problems = loaded.diagnostics.map(\.json)
+        var summary = loaded.diagnostics.first { $0.severity == .error }?.line
+        for result in tests?.failures ?? [] {
+            problems.append(result.problem)
+            if summary == nil { summary = "\(result.place): test failed: \(result.name)" }
+        }
+        let isGood = summary == nil
+        return RulesLoaded(
+            set: isGood ? loaded.value : nil, source: isGood ? recorded : nil, problems: problems,
+            summary: summary ?? "", failing: isGood ? nil : loaded.value?.fingerprint)
+    }
+}
+
+extension RuleTestResult {
+    fileprivate var problem: JSONValue {
+        let place = failure?.place ?? place
+        return [
+            "code": "test", "severity": "error", "file": .string(place.file), "line": .integer(Int64(place.line)),
+            "column": .integer(Int64(place.column)), "message": .string("test failed: \(name)"),
+            "hint": failure.map { .string($0.text(of: name)) } ?? .null,
+        ]
+    }
+}
+
+extension Diagnostic {
+    /// `rules/home.yaml:14:15: unknown button "kitchn"; did you mean "kitchen"?`
+    package var line: String {
+        "\(file):\(start.line):\(start.column): \(message)" + (hint.map { "; \($0)" } ?? "")
+    }
+}
+
+/// The files and directories that are watched for changes, as absolute paths.
+package struct WatchedFiles: Sendable {
+    package var files: Set<String> = []
+    /// The directories in which all YAML files are of interest.
+    package var directories: Set<String> = []
+
+    package init(_ source: RuleSource) {
+        let directory = SystemEnvironment.directory(of: source.path)
+        files = [resolve(source.path, in: SystemEnvironment.workingDirectory), directory + "/secrets.yaml"]
+    }
+
+    package mutating func add(_ reading: RuleSource.Reading) {
+        files.formUnion(reading.sources.keys.map { resolve($0, in: SystemEnvironment.workingDirectory) })
+        directories.formUnion(reading.searched)
+    }
+}

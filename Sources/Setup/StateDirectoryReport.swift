@@ -1,0 +1,178 @@
+package import Edges
+import Glibc
+import Platform
+
+/// What can be seen of a state directory from outside of the daemon.
+package struct StateDirectoryReport: Hashable, Sendable {
+    package enum Condition: Hashable, Sendable {
+        /// It is made when the daemon starts.
+        case absent
+        /// It could not be made below `path`.
+        case cannotBeMade(path: String, cause: String)
+        /// At its own path, or above it, is something that is no directory.
+        case fileInTheWay(path: String)
+        case readOnlyFileSystem
+        /// A file could not be made in it.
+        case notWritable(cause: String)
+        /// A file could be made, and nothing be written to it.
+        case full(cause: String)
+        case writable
+    }
+
+    package enum DatabaseCondition: Hashable, Sendable {
+        case absent
+        /// A daemon has it open; it looked at it when it started.
+        case inUse
+        case sound
+        /// This user may not look.
+        case hidden
+        case failed(StoreFailure)
+    }
+
+    package struct Stranger: Hashable, Sendable {
+        package var path: String
+        package var owner: String
+
+        package init(path: String, owner: String) {
+            self.path = path
+            self.owner = owner
+        }
+    }
+
+    package var path: String
+    package var condition: Condition
+    /// Of the directory, when it is there.
+    package var owner: String?
+    /// The permission bits.
+    package var mode: UInt32?
+    /// A file in it that is another user's, whose daemon may then not write it.
+    package var stranger: Stranger?
+    /// Octets an ordinary user may still write; `nil`: unknown.
+    package var freeSpace: UInt64?
+    package var database: DatabaseCondition
+
+    package init(
+        path: String, condition: Condition, owner: String? = nil, mode: UInt32? = nil, stranger: Stranger? = nil,
+        freeSpace: UInt64? = nil,
+        database: DatabaseCondition = .absent
+    ) {
+        self.path = path
+        self.condition = condition
+        self.owner = owner
+        self.mode = mode
+        self.stranger = stranger
+        self.freeSpace = freeSpace
+        self.database = database
+    }
+
+    /// Looks at the directory. A file is made in it and removed; where there is no directory, none is made.
+    package init(lookingAt path: String) {
+        var information = stat()
+        guard stat(path, &information) == 0 else {
+            let reason = errno
+            let parent = Self.nearestAncestor(of: path)
+            let condition: Condition
+            if reason == ENOTDIR {
+                condition = .fileInTheWay(path: parent)
+            } else if reason != ENOENT {
+                condition = .cannotBeMade(path: parent, cause: describe(reason))
+            } else if access(parent, W_OK | X_OK) != 0 {
+                condition = .cannotBeMade(path: parent, cause: describe(errno))
+            } else {
+                condition = .absent
+            }
+            self.init(path: path, condition: condition, freeSpace: Self.freeSpace(at: parent))
+            return
+        }
+        let owner = Self.name(of: information.st_uid)
+        guard information.st_mode & S_IFMT == S_IFDIR else {
+            self.init(path: path, condition: .fileInTheWay(path: path), owner: owner)
+            return
+        }
+        self.init(
+            path: path, condition: Self.tryWriting(in: path), owner: owner, mode: information.st_mode & 0o7777,
+            stranger: Self.stranger(in: path, of: information.st_uid), freeSpace: Self.freeSpace(at: path),
+            database: Self.database(in: path))
+    }
+
+    private static func tryWriting(in directory: String) -> Condition {
+        let probe = "\(directory)/.tryck-doctor-\(getpid())"
+        let descriptor = open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            return errno == EROFS ? .readOnlyFileSystem : .notWritable(cause: describe(errno))
+        }
+        defer {
+            close(descriptor)
+            unlink(probe)
+        }
+        // A full disk still has room for an empty file.
+        let count = [UInt8](repeating: 0, count: 4096).withUnsafeBytes {
+            Glibc.write(descriptor, $0.baseAddress, $0.count)
+        }
+        guard count < 4096 else { return .writable }
+        let reason = count < 0 ? errno : ENOSPC
+        // EFBIG: not so much for this process.
+        return [ENOSPC, EDQUOT, EFBIG].contains(reason)
+            ? .full(cause: describe(reason)) : .notWritable(cause: describe(reason))
+    }
+
+    /// One that was left by somebody who was the daemon for a while, root mostly.
+    private static func stranger(in directory: String, of owner: UInt32) -> Stranger? {
+        let names = [StoreFiles.databaseName, StoreFiles.databaseName + "-wal", StoreFiles.lockName]
+        for path in names.map({ "\(directory)/\($0)" }) {
+            var information = stat()
+            guard lstat(path, &information) == 0, information.st_uid != owner else { continue }
+            return Stranger(path: path, owner: name(of: information.st_uid))
+        }
+        return nil
+    }
+
+    private static func name(of user: UInt32) -> String {
+        getpwuid(user).map { String(cString: $0.pointee.pw_name) } ?? "\(user)"
+    }
+
+    private static func freeSpace(at path: String) -> UInt64? {
+        var information = statvfs()
+        guard statvfs(path, &information) == 0 else { return nil }
+        let (octets, isHuge) = UInt64(information.f_bavail)
+            .multipliedReportingOverflow(by: UInt64(information.f_frsize))
+        return isHuge ? .max : octets
+    }
+
+    private static func database(in directory: String) -> DatabaseCondition {
+        let path = directory + "/" + StoreFiles.databaseName
+        guard access(path, F_OK) == 0 else { return errno == ENOENT ? .absent : .hidden }
+        guard access(path, R_OK) == 0 else { return .hidden }
+        if isInUse(directory) { return .inUse }
+        do throws(DatabaseFailure) {
+            let database = try Database(path: path, busyTimeout: .zero, keepsWALOnClose: true, access: .read)
+            let words = try database.rows("PRAGMA quick_check(1)") { $0.text(0) }
+            guard words == ["ok"] else {
+                return .failed(.damaged(path: path, cause: words.first ?? "it cannot be checked"))
+            }
+            let version = Int(try database.rows("PRAGMA user_version", read: { $0.integer(0) }).first ?? 0)
+            guard version <= StoreSchema.version else {
+                return .failed(.newerSchema(path: path, found: version, known: StoreSchema.version))
+            }
+            return .sound
+        } catch {
+            let failure = StoreFailure(error)
+            if case .busy = failure { return .inUse }
+            return .failed(failure)
+        }
+    }
+
+    /// Whether a daemon lives in it.
+    package static func isInUse(_ directory: String) -> Bool {
+        let lock = OwnedDescriptor(open(directory + "/" + StoreFiles.lockName, O_RDONLY | O_CLOEXEC))
+        return lock.isOpen && flock(lock.rawValue, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
+    }
+
+    private static func nearestAncestor(of path: String) -> String {
+        var path = path
+        while access(path, F_OK) != 0, let slash = path.lastIndex(of: "/"), slash != path.startIndex {
+            path = String(path[..<slash])
+        }
+        return access(path, F_OK) == 0 ? path : "/"
+    }
+}

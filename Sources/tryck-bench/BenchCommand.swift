@@ -1,0 +1,188 @@
+import ArgumentParser
+import CommandSupport
+import Glibc
+import Platform
+import Reactor
+import Setup
+
+/// The root command of `tryck-bench`, which is built with the package and not installed.
+struct BenchCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tryck-bench",
+        abstract: "Measure the performance on this machine.",
+        version: Version.string,
+        subcommands: [
+            Press.self, Dial.self, Rules.self, MQTT.self, Reconnect.self, Pair.self, Scale.self, Flicd.self, Relay.self,
+            Load.self,
+        ])
+
+    struct Press: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "press",
+            abstract: "Measure the time from a press to its MQTT message.",
+            discussion: """
+                Runs a simulated button, tryckd and a private mosquitto, each in a process of its own. Compares every \
+                press with a bare publish and receive, and with the same through a relay process: only the ratios are \
+                meaningful. Build for release first: swift build -c release
+
+                  tryck-bench press
+                  tryck-bench press --presses 500
+                """)
+
+        @Option(help: "The number of presses.")
+        var presses = 2000
+
+        func validate() throws {
+            guard (10...100_000).contains(presses) else { throw ValidationError("--presses takes 10 to 100000") }
+        }
+
+        func run() throws {
+            let directory = try TemporaryDirectory()
+            defer { directory.remove() }
+            let path = directory.path
+            let presses = presses
+            Output.standardError.write(line: "\(presses) presses; this takes about \(presses * 18 / 1000 + 14) seconds")
+            let status = EventLoop.run { @ReactorActor in
+                let loop = EventLoop.shared
+                let bench = BenchPress(loop: loop, directory: path, presses: presses) { result in
+                    switch result {
+                    case .success(let report):
+                        Output.standardOutput.write(text: report.text)
+                        loop.stop(status: ExitStatus.success.rawValue)
+                    case .failure(let failure):
+                        if !failure.sentence.isEmpty { Output.standardError.write(line: "tryck: \(failure.sentence)") }
+                        loop.stop(status: failure.status.rawValue)
+                    }
+                }
+                loop.onSignals([SIGINT, SIGTERM]) { _ in bench.stop() }
+                bench.start()
+            }
+            guard status == 0 else { throw Failure.silent(ExitStatus(rawValue: status) ?? .unavailable) }
+        }
+    }
+
+    struct Reconnect: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "reconnect",
+            abstract: "Measure how long a known button needs to become ready.",
+            discussion: """
+                A simulated button comes back into range. The times are simulated, so they do not depend on this \
+                machine: only the number of round trips of each layer is meaningful.
+
+                  tryck-bench reconnect
+                """)
+
+        @Option(help: "The number of measurements.")
+        var times = 100
+
+        func validate() throws { try BenchCommand.check(times) }
+        func run() throws { Output.standardOutput.write(text: try BenchLink.run(.reconnect, count: times)) }
+    }
+
+    struct Pair: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "pair",
+            abstract: "Measure how long a new button needs to become ready.",
+            discussion: """
+                A simulated button is found, paired and verified. As for reconnect, the times are simulated.
+
+                  tryck-bench pair
+                """)
+
+        @Option(help: "The number of measurements.")
+        var times = 100
+
+        func validate() throws { try BenchCommand.check(times) }
+        func run() throws { Output.standardOutput.write(text: try BenchLink.run(.pair, count: times)) }
+    }
+
+    struct Scale: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "scale",
+            abstract: "Measure the memory that many buttons need.",
+            discussion: """
+                Pairs many simulated buttons, and measures the memory that the daemon needs for each connected button \
+                and for each known button.
+
+                  tryck-bench scale
+                  tryck-bench scale --connected 20
+                """)
+
+        @Option(help: "The number of connected buttons.")
+        var connected = 100
+        @Option(help: "The number of known buttons.")
+        var known = 1000
+
+        func validate() throws {
+            guard (1...200).contains(connected) else { throw ValidationError("--connected takes 1 to 200") }
+            guard (1...10_000).contains(known) else { throw ValidationError("--known takes 1 to 10000") }
+        }
+
+        func run() throws {
+            Output.standardOutput.write(text: try BenchScale.run(connected: connected, known: known))
+        }
+    }
+
+    struct Flicd: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "flicd",
+            abstract: "Measure many clients of flicd.",
+            discussion: """
+                Fifty clients connect over TCP, each with a channel to each of a hundred buttons. Measures how long a \
+                click needs to reach all of them, and how many packets are sent.
+
+                  tryck-bench flicd
+                """)
+
+        @Option(help: "The number of presses.")
+        var presses = 1000
+
+        func validate() throws {
+            guard (10...100_000).contains(presses) else { throw ValidationError("--presses takes 10 to 100000") }
+        }
+
+        func run() throws {
+            let presses = presses
+            let status = EventLoop.run { @ReactorActor in
+                let loop = EventLoop.shared
+                let bench = BenchFlicd(loop: loop, presses: presses) { result in
+                    switch result {
+                    case .success(let text):
+                        Output.standardOutput.write(text: text)
+                        loop.stop(status: ExitStatus.success.rawValue)
+                    case .failure(let failure):
+                        Output.standardError.write(line: "tryck: \(failure.sentence)")
+                        loop.stop(status: failure.status.rawValue)
+                    }
+                }
+                loop.onSignals([SIGINT, SIGTERM]) { [bench] _ in
+                    withExtendedLifetime(bench) { loop.stop(status: ExitStatus.unavailable.rawValue) }
+                }
+                bench.start()
+            }
+            guard status == 0 else { throw Failure.silent(ExitStatus(rawValue: status) ?? .unavailable) }
+        }
+    }
+
+    private static func check(_ times: Int) throws {
+        guard (1...10_000).contains(times) else { throw ValidationError("--times takes 1 to 10000") }
+    }
+
+    /// The relay process, which `press` and `dial` start.
+    struct Relay: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "relay", abstract: "Run the relay process of the measurement.", shouldDisplay: false)
+
+        @Option var socket: String
+        @Option var broker: String
+
+        func run() throws {
+            let (socket, broker) = (socket, broker)
+            _ = EventLoop.run { @ReactorActor in
+                let loop = EventLoop.shared
+                let relay = BenchRelay(loop: loop, socket: socket, broker: broker) { loop.stop() }
+                loop.onSignals([SIGTERM]) { [relay] _ in withExtendedLifetime(relay) { loop.stop() } }
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import ButtonModel
+import CommandSupport
+import Platform
+import Simulator
+
+/// Measures how long a button takes to be ready: a known button that comes back, or a new button that is paired.
+enum BenchLink {
+    enum Kind {
+        case reconnect, pair
+
+        var title: String {
+            switch self {
+            case .reconnect: "times back, from the press that makes the button advertise"
+            case .pair: "pairings, from the moment the search begins"
+            }
+        }
+    }
+
+    /// Longer than any measurement, and than the supervision timeout.
+    private static let patience = Duration.seconds(120)
+
+    /// Measures so many times, each in a world of its own.
+    static func run(_ kind: Kind, count: Int) throws(Failure) -> String {
+        var tallies: [LinkTally] = []
+        for seed in 1...UInt64(count) { tallies.append(try measure(kind, seed: seed)) }
+        return text(kind, tallies)
+    }
+
+    private static func measure(_ kind: Kind, seed: UInt64) throws(Failure) -> LinkTally {
+        let address = BluetoothAddress(rawValue: 0x80E4_DA00_00B0)
+        var house = BenchHouse(
+            [SimulatedButtonDescription(name: "bench", address: address, isPublic: true)], seed: seed)
+        // By then the controller is set up.
+        _ = house.wait(.seconds(2))
+        house.beginTally()
+        house.ask(#"{"request":"permit_join","data":{"time":600}}"#)
+        guard house.wait(patience, until: { $0.readyCount == 1 }) else { throw notReady }
+        if kind == .pair { return house.tally }
+        house.ask(#"{"request":"permit_join","data":{"time":0}}"#)
+        _ = house.wait(.seconds(5))
+        // After a disconnect, a button is silent until it is pressed.
+        house.ask(#"{"request":"button/disconnect","data":{"id":"80e4da0000b0"}}"#)
+        _ = house.wait(patience)
+        house.ask(#"{"request":"button/connect","data":{"id":"80e4da0000b0"}}"#)
+        _ = house.wait(.seconds(1))
+        house.beginTally()
+        house.tell(.press(button: "bench", .click))
+        guard house.wait(patience, until: { $0.readyCount == 2 }) else { throw notReady }
+        return house.tally
+    }
+
+    private static let notReady = Failure(
+        .internalError, "The simulated button did not become ready. Please report it.")
+
+    private static func text(_ kind: Kind, _ tallies: [LinkTally]) -> String {
+        func row(_ cells: String...) -> String {
+            cells[0].padded(to: 16) + cells.dropFirst().map { $0.padded(to: 12, atEnd: false) }.joined() + "\n"
+        }
+        func milli(_ value: Double) -> String { "\((value / 100).rounded() / 10) ms" }
+        func column(_ name: String, _ pick: (LinkTally) -> LinkTally.Row) -> String {
+            let rows = tallies.map(pick)
+            let times = Distribution(rows.map { $0.duration.nanoseconds })
+            let packets = Distribution(rows.map { Int64($0.packets) * 1000 })
+            let trips = Distribution(rows.map { Int64($0.roundTrips) * 1000 })
+            return row(
+                name, milli(times.percentile(0.5)), milli(times.percentile(0.99)), "\(Int(packets.percentile(0.5)))",
+                "\(Int(trips.percentile(0.5)))")
+        }
+        var text = "\(tallies.count) \(kind.title), on a simulated air\n"
+        text += row("", "p50", "p99", "packets", "round trips")
+        for layer in LinkTally.Layer.allCases { text += column(layer.rawValue) { $0.rows[layer] ?? .init() } }
+        return text + column("all of it", \.sum)
+    }
+}
+
+extension LinkTally {
+    fileprivate var sum: Row {
+        rows.values.reduce(into: Row()) { sum, row in
+            sum.duration += row.duration
+            sum.packets += row.packets
+            sum.roundTrips += row.roundTrips
+        }
+    }
+}
+
+extension Duration {
+    var nanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
+}

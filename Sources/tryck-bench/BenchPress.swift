@@ -1,0 +1,324 @@
+import ButtonModel
+import CommandSupport
+import Edges
+import Glibc
+import Hub
+import Platform
+import Reactor
+import Simulator
+
+/// Measures one press: from the notification's octets at the transport to the rule's message at a subscriber.
+///
+/// Three processes take part: a mosquitto on loopback, `tryckd` on an H4 socket, and this process, which is both the
+/// controller with its buttons and the subscriber, so that all times come from one clock. After every press,
+/// libmosquitto alone publishes and receives a message of the same length, and another goes through `BenchRelay`, a
+/// process that only passes on what it reads: the least that a daemon between radio and broker can cost. The load of
+/// the machine thus affects all three alike.
+@ReactorActor
+final class BenchPress {
+    /// The buttons are pressed in turn, each with a rule of its own, because one rule runs at most 600 times a minute.
+    static let buttonCount = 8
+    /// Nanoseconds between two measurements, long enough for acknowledgements and syncs to be over.
+    static let pause: Int64 = 4_000_000
+    /// A message that takes more nanoseconds than this counts as lost.
+    static let patience: Int64 = 5_000_000_000
+
+    enum Stage {
+        case starting
+        case pairing
+        case pressing
+        case publishing
+        case relaying
+        case releasing
+        case settling
+        case idling
+        case done
+    }
+
+    private let loop: EventLoop
+    private let directory: String
+    private let presses: Int
+    private let finished: @ReactorActor (Result<BenchReport, Failure>) -> Void
+    private var stage = Stage.starting
+    private var world: SimulatedWorld
+    private var worldTimer: Timer?
+    private var pauseTimer: Timer?
+    private var radio: H4Server?
+    private var broker: EmbeddedBroker?
+    private var subscriber: MQTTEdge?
+    private var publisher: MQTTEdge?
+    private var daemon: DaemonChild?
+    private var relay: DaemonChild?
+    private var relaySocket: H4Server?
+    private var result: Result<BenchReport, Failure>?
+    private var pressSamples: [Int64] = []
+    private var bareSamples: [Int64] = []
+    private var relaySamples: [Int64] = []
+    /// When the first octets of the current press were written.
+    private var began: Int64?
+    /// Whether a button is pressed and its notification has not been sent yet.
+    private var isPressed = false
+    private var readyButtons = 0
+    private var idleBefore: ProcessFigures?
+    private var idleAfter: ProcessFigures?
+
+    init(
+        loop: EventLoop, directory: String, presses: Int,
+        finished: @escaping @ReactorActor (Result<BenchReport, Failure>) -> Void
+    ) {
+        self.loop = loop
+        self.directory = directory
+        self.presses = presses
+        self.finished = finished
+        world = SimulatedWorld(
+            (0..<BenchPress.buttonCount).map {
+                SimulatedButtonDescription(name: "bench\($0)", address: BenchPress.address($0))
+            }, seed: 1, at: Instant(nanoseconds: loop.nanosecondsSinceBoot))
+        worldTimer = loop.timer { [weak self] in self?.advance(.timerFired) }
+        pauseTimer = loop.timer { [weak self] in self?.pauseOver() }
+    }
+
+    func start() {
+        let broker = EmbeddedBroker(loop: loop, directory: directory + "/broker", seed: 3) { [weak self] event in
+            switch event {
+            case .ready(let path): self?.brokerReady(path)
+            case .failed(let reason): self?.fail(reason)
+            }
+        }
+        self.broker = broker
+        broker.start()
+    }
+
+    /// Stops what was started, and then reports the result.
+    func stop(_ result: Result<BenchReport, Failure> = .failure(.silent(.unavailable))) {
+        guard stage != .done else { return }
+        stage = .done
+        self.result = result
+        pauseTimer?.cancel()
+        worldTimer?.cancel()
+        daemon?.stop()
+        relay?.stop()
+        finishWhenAlone()
+    }
+
+    private func fail(_ sentence: String) { stop(.failure(Failure(.unavailable, sentence))) }
+
+    private func daemonEnded() {
+        daemon = nil
+        if stage == .done { finishWhenAlone() } else { fail("tryckd has ended by itself.") }
+    }
+
+    private func relayEnded() {
+        relay = nil
+        if stage == .done { finishWhenAlone() } else { fail("The relay has ended by itself.") }
+    }
+
+    private func finishWhenAlone() {
+        guard daemon == nil, relay == nil, let result else { return }
+        self.result = nil
+        radio?.close()
+        relaySocket?.close()
+        broker?.stop()
+        finished(result)
+    }
+
+    // MARK: Setting up
+
+    private func brokerReady(_ path: String) {
+        let endpoint = MQTTOptions.Endpoint.unix(path: path)
+        subscriber = MQTTEdge(
+            loop: loop, options: MQTTOptions(endpoint: endpoint, clientIdentifier: "bench_subscriber"), seed: 1
+        ) { [weak self] in self?.heard($0, path) }
+        publisher = MQTTEdge(
+            loop: loop, options: MQTTOptions(endpoint: endpoint, clientIdentifier: "bench_publisher"), seed: 2
+        ) { _ in }
+        subscriber?.connect()
+        publisher?.connect()
+    }
+
+    private func startDaemon(_ path: String) {
+        let socket = directory + "/radio.sock"
+        let rules = (0..<BenchPress.buttonCount).map {
+            """
+              - id: bench\($0)
+                triggers: {button: {address: "\(BenchPress.address($0))"}, event: click}
+                actions:
+                  - publish: {topic: bench/press, payload: "0123456789abcdef"}
+
+            """
+        }.joined()
+        let configuration = """
+            bluetooth:
+              transport: "h4:unix:\(socket)"
+              trust_roots: ["\(hexadecimal(SimulatorRoot.publicKey))"]
+            mqtt: {broker: "unix:\(path)"}
+            rules: rules.yaml
+
+            """
+        guard FileText.write(Array("version: 1\nrules:\n\(rules)".utf8), to: directory + "/rules.yaml"),
+            FileText.write(Array(configuration.utf8), to: directory + "/tryck.yaml"),
+            let radio = H4Server(loop: loop, path: socket, { [weak self] in self?.advance(.received($0)) })
+        else { return fail("cannot write to \(directory)") }
+        self.radio = radio
+        let program: String
+        do {
+            program = try DaemonProgram.locate()
+        } catch {
+            return fail(error.sentence)
+        }
+        let arguments = [
+            program, "--config", directory + "/tryck.yaml", "--state-directory", directory + "/state",
+            "--control-socket", directory + "/control.sock", "--log-level", "error",
+        ]
+        do {
+            daemon = try DaemonChild(loop, arguments: arguments, log: directory + "/tryckd.log") { [weak self] _ in
+                self?.daemonEnded()
+            }
+            let relaySocket = directory + "/relay.sock"
+            self.relaySocket = H4Server(loop: loop, path: relaySocket) { _ in }
+            relay = try DaemonChild(
+                loop, arguments: BenchRelay.arguments(socket: relaySocket, broker: path), log: directory + "/relay.log"
+            ) { [weak self] _ in self?.relayEnded() }
+            stage = .pairing
+        } catch {
+            fail(error.sentence)
+        }
+    }
+
+    // MARK: Measuring
+
+    private func heard(_ event: MQTTEvent, _ path: String) {
+        switch event {
+        case .connected:
+            subscriber?.subscribe([Subscription("bench/#", qos: 0), Subscription("tryck/bridge/#", qos: 0)])
+            if stage == .starting { startDaemon(path) }
+        case .message(topicName: "bench/press", _, _, _):
+            guard stage == .pressing, let began else { break }
+            pressSamples.append(loop.nanosecondsSinceBoot - began)
+            self.began = nil
+            stage = .releasing
+            pause()
+        case .message(topicName: "bench/bare", _, _, _):
+            guard stage == .publishing, let began else { break }
+            bareSamples.append(loop.nanosecondsSinceBoot - began)
+            self.began = nil
+            stage = .relaying
+            pause()
+        case .message(topicName: "bench/relay", _, _, _):
+            guard stage == .relaying, let began else { break }
+            relaySamples.append(loop.nanosecondsSinceBoot - began)
+            self.began = nil
+            stage = .pressing
+            pause()
+        case .message(topicName: "tryck/bridge/state", _, _, _) where stage == .pairing:
+            askToPair()
+        case .message(topicName: "tryck/bridge/response/permit_join", let payload, _, _) where stage == .pairing:
+            // The adapter may still be starting.
+            if String(decoding: payload, as: UTF8.self).contains("error") { pause(200_000_000) }
+        case .message(topicName: "tryck/bridge/event", let payload, _, _) where stage == .pairing:
+            guard String(decoding: payload, as: UTF8.self).contains(#""paired""#) else { break }
+            readyButtons += 1
+            guard readyButtons == BenchPress.buttonCount else { break }
+            stage = .pressing
+            publisher?.publish(
+                id: 0, topicName: "tryck/bridge/request/permit_join", payload: Array("0".utf8), qos: 0, retain: false,
+                expiry: nil)
+            pause(500_000_000)
+        case .disconnected(let failure): fail("\(failure)")
+        case .message, .published, .publishFailed, .subscribeFailed, .dropped: break
+        }
+    }
+
+    private static func address(_ number: Int) -> BluetoothAddress {
+        BluetoothAddress(rawValue: 0x80E4_DA00_00B0 + UInt64(number))
+    }
+
+    /// The button whose turn it is.
+    private var button: String { "bench\(bareSamples.count % BenchPress.buttonCount)" }
+
+    private func askToPair() {
+        publisher?.publish(
+            id: 0, topicName: "tryck/bridge/request/permit_join", payload: Array("60".utf8), qos: 0, retain: false,
+            expiry: nil)
+    }
+
+    private func pause(_ nanoseconds: Int64 = pause) {
+        pauseTimer?.set(at: loop.nanosecondsSinceBoot + nanoseconds)
+    }
+
+    private func pauseOver() {
+        switch stage {
+        case .pairing: askToPair()
+        case .pressing, .publishing, .relaying:
+            guard began == nil, !isPressed else {
+                return fail("A message has not come within 5 s. Run it again; if it happens again, please report it.")
+            }
+            if stage == .publishing { return publishBare() }
+            if stage == .relaying { return sendToRelay() }
+            if pressSamples.count >= presses { return settle() }
+            isPressed = true
+            advance(.press(button: button, .down))
+            pause(BenchPress.patience)
+        case .releasing:
+            advance(.press(button: button, .up))
+            stage = .publishing
+            pause()
+        case .settling: beginIdling()
+        case .idling:
+            idleAfter = ProcessFigures(of: daemon?.process ?? 0)
+            let report = BenchReport(
+                press: Distribution(pressSamples), bare: Distribution(bareSamples), relay: Distribution(relaySamples),
+                before: idleBefore,
+                after: idleAfter, idleSeconds: 10, buttons: BenchPress.buttonCount)
+            stop(.success(report))
+        case .starting, .done: break
+        }
+    }
+
+    private func publishBare() {
+        began = loop.nanosecondsSinceBoot
+        publisher?.publish(
+            id: 1, topicName: "bench/bare", payload: Array("0123456789abcdef".utf8), qos: 0, retain: false, expiry: nil)
+        pause(BenchPress.patience)
+    }
+
+    /// Sends a packet that is as long as a notification.
+    private func sendToRelay() {
+        began = loop.nanosecondsSinceBoot
+        relaySocket?.send([2, 0x40, 0x20, 25, 0] + [UInt8](repeating: 0, count: 25))
+        pause(BenchPress.patience)
+    }
+
+    /// Waits for the work that the last press has caused, which does not count as idling.
+    private func settle() {
+        stage = .settling
+        pause(2_000_000_000)
+    }
+
+    private func beginIdling() {
+        stage = .idling
+        idleBefore = ProcessFigures(of: daemon?.process ?? 0)
+        pause(10_000_000_000)
+    }
+
+    private func advance(_ input: SimulatedWorld.Input) {
+        for effect in world.handle(input, at: Instant(nanoseconds: loop.nanosecondsSinceBoot)) {
+            switch effect {
+            case .send(let packet):
+                // ACL data: the notification of the press that was just made.
+                if isPressed, packet.first == 2 {
+                    began = loop.nanosecondsSinceBoot
+                    isPressed = false
+                }
+                radio?.send(packet)
+            case .setTimer(let deadline): worldTimer?.set(at: deadline.nanoseconds)
+            case .cancelTimer: worldTimer?.cancel()
+            case .pressFinished, .note, .unknownButton: break
+            }
+        }
+    }
+}
+
+private func hexadecimal(_ octets: [UInt8]) -> String {
+    octets.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+}

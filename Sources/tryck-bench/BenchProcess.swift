@@ -1,0 +1,226 @@
+import ButtonModel
+import CommandSupport
+import Edges
+import Glibc
+import Hub
+import Platform
+import Reactor
+import Rules
+import Simulator
+import Synchronization
+
+/// Measures the time from a button's packet to the program that a rule starts, through the hub and `ProcessEdge`. In
+/// turn with it are measured the same program started by posix_spawn and waitpid alone, and the same line of shell
+/// started by triggerhappy.
+@ReactorActor
+final class BenchProcess {
+    private static let program = "/bin/true"
+    private static let button = "bench"
+
+    private let loop: EventLoop
+    private let processes: ProcessEdge
+    private let rounds: Int
+    private let finished: @ReactorActor (Result<[BenchTable.Section], Failure>) -> Void
+    private var house: BenchHouse
+    private var started: [Double] = [], ended: [Double] = []
+    private var bareStarted: [Double] = [], bareEnded: [Double] = []
+    private var shell: [Double] = [], keys: [Double] = []
+    private let signal: StartSignal
+    private let triggerhappy: Result<Triggerhappy, Failure>
+
+    init(
+        loop: EventLoop, rounds: Int, directory: String,
+        finished: @escaping @ReactorActor (Result<[BenchTable.Section], Failure>) -> Void
+    ) throws(Failure) {
+        self.loop = loop
+        self.rounds = rounds
+        self.finished = finished
+        processes = ProcessEdge(loop: loop)
+        let signal = try StartSignal(in: directory)
+        self.signal = signal
+        triggerhappy = Result { () throws(Failure) in try Triggerhappy(in: directory, started: signal) }
+        let address = BluetoothAddress(rawValue: 0x80E4_DA00_00B0)
+        let text = """
+            version: 1
+            rules:
+              - id: bench
+                triggers: {button: {address: "\(address)"}, event: down}
+                actions:
+                  - run: [\(Self.program)]
+              - id: shell
+                triggers: {button: {address: "\(address)"}, event: up}
+                actions:
+                  - shell: "echo > \(signal.path)"
+            """
+        house = BenchHouse(
+            [SimulatedButtonDescription(name: Self.button, address: address, isPublic: true)], seed: 1,
+            rules: try BenchRuleFile.load(Array(text.utf8)))
+        _ = house.wait(.seconds(2))
+        house.ask(#"{"request":"permit_join","data":{"time":600}}"#)
+        guard house.wait(.seconds(120), until: { $0.readyCount == 1 }) else {
+            throw Failure(.internalError, "The simulated button did not become ready. Please report it.")
+        }
+    }
+
+    func start() { next() }
+
+    private func next() {
+        guard ended.count < rounds else { return finish() }
+        do throws(Failure) {
+            try startBare()
+            try startRule()
+        } catch {
+            finished(.failure(error))
+        }
+    }
+
+    private func startBare() throws(Failure) {
+        let clock = ContinuousClock()
+        let began = clock.now
+        var process: pid_t = 0
+        var arguments: [UnsafeMutablePointer<CChar>?] = [strdup(Self.program), nil]
+        defer { free(arguments[0]) }
+        let failure = posix_spawn(&process, Self.program, nil, nil, &arguments, nil)
+        guard failure == 0 else {
+            throw Failure(.unavailable, "\(Self.program) cannot be started: \(errorText(failure)).")
+        }
+        bareStarted.append(Double((clock.now - began).nanoseconds))
+        while waitpid(process, nil, 0) < 0, errno == EINTR {}
+        bareEnded.append(Double((clock.now - began).nanoseconds))
+    }
+
+    private func startRule() throws(Failure) {
+        _ = house.wait(.seconds(1))
+        let clock = ContinuousClock()
+        let (began, rest) = try start(by: .down) { [weak self] id, result, began in
+            self?.ended.append(Double((clock.now - began).nanoseconds))
+            self?.hasEnded(id, result) { bench throws(Failure) in try bench.startShell() }
+        }
+        // The call that starts a program returns when the program's own code begins.
+        started.append(Double((clock.now - began).nanoseconds))
+        house.carryOut(rest)
+    }
+
+    private func startShell() throws(Failure) {
+        _ = house.wait(.milliseconds(200))
+        let clock = ContinuousClock()
+        let (began, rest) = try start(by: .up) { [weak self] id, result, _ in
+            self?.hasEnded(id, result) { $0.next() }
+        }
+        guard signal.wait() else {
+            throw Failure(.unavailable, "The shell that the rule starts has not written to its pipe within 5 s.")
+        }
+        shell.append(Double((clock.now - began).nanoseconds))
+        house.carryOut(rest)
+        guard case .success(let triggerhappy) = triggerhappy else { return }
+        guard let time = triggerhappy.press() else {
+            throw Failure(.unavailable, "The shell that thd starts has not written to its pipe within 5 s.")
+        }
+        keys.append(time)
+    }
+
+    /// Gives the hub the packets of a press, and starts the program that it asks for.
+    ///
+    /// - Returns: the time at which the first packet was given, and the hub's other effects.
+    private func start(
+        by press: SimulatedPress,
+        _ ended: @escaping @ReactorActor (UInt64, ProcessResult, ContinuousClock.Instant) -> Void
+    ) throws(Failure) -> (ContinuousClock.Instant, [Hub.Effect]) {
+        house.intercepts = true
+        house.tell(.press(button: Self.button, press))
+        let isSent = house.wait(.seconds(5)) { !$0.intercepted.isEmpty }
+        house.intercepts = false
+        guard isSent else { throw Failure(.internalError, "The simulated button does not answer. Please report it.") }
+        let packets = house.intercepted
+        house.intercepted = []
+
+        var rest: [Hub.Effect] = []
+        var isStarted = false
+        let began = ContinuousClock().now
+        for packet in packets {
+            for effect in house.receive(packet) {
+                guard case .startProcess(let id, let request) = effect else {
+                    rest.append(effect)
+                    continue
+                }
+                isStarted = true
+                processes.start(id, request) { ended(id, $0, began) }
+            }
+        }
+        guard isStarted else { throw Failure(.internalError, "The rule did not start its program. Please report it.") }
+        return (began, rest)
+    }
+
+    private func hasEnded(
+        _ id: UInt64, _ result: ProcessResult,
+        _ next: @escaping @ReactorActor (BenchProcess) throws(Failure) -> Void
+    ) {
+        guard result.status == .exited(0) else {
+            return finished(.failure(Failure(.unavailable, "A program failed: \(result.status).")))
+        }
+        house.tell(.processEnded(id, result))
+        loop.soon { [weak self] in
+            guard let self else { return }
+            do throws(Failure) { try next(self) } catch { finished(.failure(error)) }
+        }
+    }
+
+    private func finish() {
+        let title = "\(Self.program), \(rounds) times"
+        var key = BenchTable.Row(name: "\(Triggerhappy.package): key → shell", unit: .time, samples: keys)
+        switch triggerhappy {
+        case .success(let triggerhappy): triggerhappy.stop()
+        case .failure(let failure): key.note = failure.sentence
+        }
+        finished(
+            .success([
+                BenchTable.Section(
+                    title: title + ", until its own code begins",
+                    rows: [
+                        .init(name: "posix_spawn", unit: .time, samples: bareStarted),
+                        .init(
+                            name: "packet of a button → run", unit: .time, samples: started, floor: bareStarted,
+                            budget: "at most 1.3 ×"),
+                    ]),
+                BenchTable.Section(
+                    title: title + ", until its end is known",
+                    rows: [
+                        .init(name: "posix_spawn and waitpid", unit: .time, samples: bareEnded),
+                        .init(
+                            name: "packet of a button → result in the hub", unit: .time, samples: ended,
+                            floor: bareEnded, budget: "at most 1.3 ×"),
+                    ]),
+                BenchTable.Section(
+                    title: "a line of shell, \(rounds) times, until it says something",
+                    rows: [
+                        key,
+                        .init(
+                            name: "packet of a button → shell", unit: .time, samples: shell,
+                            floor: keys.isEmpty ? nil : keys),
+                    ]),
+            ]))
+    }
+}
+
+extension BenchProcess {
+    /// Runs the whole measurement on a loop of its own.
+    nonisolated static func measure(rounds: Int, in directory: String) throws(Failure) -> [BenchTable.Section] {
+        let outcome = Mutex<Result<[BenchTable.Section], Failure>>(.failure(.silent(.unavailable)))
+        _ = EventLoop.run { @ReactorActor in
+            let loop = EventLoop.shared
+            let finish: @ReactorActor (Result<[BenchTable.Section], Failure>) -> Void = { result in
+                outcome.withLock { $0 = result }
+                loop.stop()
+            }
+            do throws(Failure) {
+                let bench = try BenchProcess(
+                    loop: loop, rounds: rounds, directory: directory, finished: finish)
+                loop.onSignals([SIGINT, SIGTERM]) { [bench] _ in withExtendedLifetime(bench) { loop.stop() } }
+                bench.start()
+            } catch {
+                finish(.failure(error))
+            }
+        }
+        return try outcome.withLock { result throws(Failure) in try result.get() }
+    }
+}

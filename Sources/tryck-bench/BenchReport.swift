@@ -1,0 +1,93 @@
+import CommandSupport
+import Glibc
+
+/// Times in nanoseconds, sorted.
+struct Distribution {
+    private let sorted: [Int64]
+
+    init(_ samples: [Int64]) { sorted = samples.sorted() }
+
+    var count: Int { sorted.count }
+
+    /// The smallest sample that `share` of all samples do not exceed, in microseconds.
+    func percentile(_ share: Double) -> Double {
+        guard !sorted.isEmpty else { return 0 }
+        let index = min(sorted.count - 1, max(0, Int((share * Double(sorted.count)).rounded(.up)) - 1))
+        return Double(sorted[index]) / 1000
+    }
+}
+
+/// Memory, threads and context switches of a process, from `/proc`.
+struct ProcessFigures {
+    var residentKilobytes: Int
+    /// The peak since the process began.
+    var peakKilobytes: Int
+    var threads: Int
+    /// Voluntary context switches: how often a thread of the process went to sleep.
+    var switches: Int
+
+    init?(of process: Int32) {
+        guard let file = fopen("/proc/\(process)/status", "r") else { return nil }
+        defer { fclose(file) }
+        var figures: [String: Int] = [:]
+        var line = [CChar](repeating: 0, count: 256)
+        while fgets(&line, Int32(line.count), file) != nil {
+            let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            let parts = text.split(separator: ":")
+            guard parts.count == 2, let number = parts[1].split(whereSeparator: \.isWhitespace).first else { continue }
+            figures[String(parts[0])] = Int(number)
+        }
+        guard let resident = figures["VmRSS"], let peak = figures["VmHWM"], let threads = figures["Threads"],
+            let switches = figures["voluntary_ctxt_switches"]
+        else { return nil }
+        residentKilobytes = resident
+        peakKilobytes = peak
+        self.threads = threads
+        self.switches = switches
+    }
+}
+
+/// The figures of `BenchPress`. They are printed and not judged.
+struct BenchReport {
+    var press: Distribution
+    var bare: Distribution
+    var relay: Distribution
+    var before: ProcessFigures?
+    var after: ProcessFigures?
+    var idleSeconds: Int
+    var buttons: Int
+
+    var text: String {
+        func row(_ name: String, _ p50: String, _ p99: String) -> String {
+            name.padded(to: 54) + p50.padded(to: 12, atEnd: false) + p99.padded(to: 12, atEnd: false) + "\n"
+        }
+        func micro(_ value: Double) -> String { "\((value * 10).rounded() / 10) µs" }
+        func against(_ other: Distribution, _ share: Double) -> String {
+            let time = other.percentile(share)
+            return time > 0 ? "\((press.percentile(share) / time * 100).rounded() / 100) ×" : "-"
+        }
+        func times(_ name: String, _ times: Distribution) -> String {
+            row(name, micro(times.percentile(0.5)), micro(times.percentile(0.99)))
+        }
+        var text = row("\(press.count) presses, and as many of each other kind between them", "p50", "p99")
+        text += times("notification in → message at a subscriber", press)
+        text += times("bare libmosquitto publish → receive", bare)
+        text += times("the same with a process between that only passes on", relay)
+        text += row("press against bare", against(bare, 0.5), against(bare, 0.99))
+        text += row("press against the process between", against(relay, 0.5), against(relay, 0.99))
+        if let before, let after {
+            let wakeups = Double(after.switches - before.switches) / Double(idleSeconds)
+            text +=
+                "\ntryckd idle for \(idleSeconds) s, \(buttons) buttons connected: \(after.residentKilobytes) kB resident, "
+            text += "\(after.threads) thread\(after.threads == 1 ? "" : "s"), \(wakeups) wakeups/s\n"
+        }
+        return text
+    }
+}
+
+extension String {
+    func padded(to width: Int, atEnd: Bool) -> String {
+        let padding = String(repeating: " ", count: max(0, width - count))
+        return atEnd ? self + padding : padding + self
+    }
+}

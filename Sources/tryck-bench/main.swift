@@ -1,0 +1,3 @@
+import CommandSupport
+
+BenchCommand.runAndExit()
