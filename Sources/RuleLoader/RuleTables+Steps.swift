@@ -5,27 +5,7 @@ import Rules
 extension MappingTable {
     static let step = MappingTable(
         name: "a step",
-        keys: [
-            Key("publish", .anything, "an MQTT message"),
-            Key("run", .anything, "a program, without a shell"),
-            Key("shell", .anything, "a fixed script for `/bin/sh`"),
-            Key("http", .anything, "a web hook"),
-            Key("delay", .template, "wait so long"),
-            Key("wait", .anything, "wait for states or variables"),
-            Key("set", .anything, "give variables new values"),
-            Key("cycle", .anything, "each run does the next entry"),
-            Key("repeat", .anything, "while the button is held, or a fixed number of times"),
-            Key("if", .anything, "conditions; with `then` and `else` beside it"),
-            Key("then", .anything, "the steps if they hold"),
-            Key("else", .anything, "the steps if they do not"),
-            Key("choose", .anything, "the first branch that holds; with `default` beside it"),
-            Key("default", .anything, "the steps if no branch holds"),
-            Key("script", .anything, "the steps of a script; with `with` beside it"),
-            Key("with", .anything, "what its inputs are"),
-            Key("enable", .anything, "switch rules on"),
-            Key("disable", .anything, "switch rules off"),
-            Key("log", .anything, "a line in the log"),
-            Key("stop", .template, "end the run, successfully"),
+        keys: StepKind.keys + [
             Key("alias", .text(.areForbidden), "its name in traces"),
             Key("enabled", .boolean, "`false`: skip the step"),
             Key("timeout", .duration(.zero ... .longest), "then the step fails"),

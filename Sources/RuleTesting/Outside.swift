@@ -56,8 +56,8 @@ struct Outside {
             waiting.append(WaitingMessage(step: step, message: publish, deadline: now + publish.maximumAge))
             guard waiting.count > Outside.maximumWaiting else { return takeExpired(at: now) }
             return [Outside.undelivered(waiting.removeFirst().step, "too many messages wait for the broker")]
-        case .process, .http:
-            let (outcome, takes) = OutsideAnswer.to(action, results)
+        case .external(let external):
+            let (outcome, takes) = OutsideAnswer.to(external, results)
             guard takes > .zero else { return [.stepFinished(step, outcome)] }
             let place = pending.firstIndex { $0.at > now + takes } ?? pending.endIndex
             pending.insert(Pending(at: now + takes, step: step, outcome: outcome), at: place)

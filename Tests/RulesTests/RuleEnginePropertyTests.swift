@@ -26,7 +26,7 @@ struct RuleEnginePropertyTests {
             case .perform(let step, let action, let rule, _):
                 #expect(open[step.run] == rule)
                 #expect(performed.insert(step).inserted)
-                if action.word != "log" { unanswered.append(step) }
+                if action.kind != .log { unanswered.append(step) }
             case .cancel(let step):
                 #expect(open[step.run] != nil)
                 unanswered.removeAll { $0 == step }

@@ -1,10 +1,11 @@
 import JSON
+import Rules
 
 extension SchemaMapping {
     /// Details of the keys of a step and of the mappings inside it.
     var stepDetails: [String: KeyDetail] {
         switch self {
-        case .step: SchemaMapping.actionDetails.merging(SchemaMapping.commonDetails) { first, _ in first }
+        case .step: StepKind.details.merging(SchemaMapping.commonDetails) { first, _ in first }
         case .publish: SchemaMapping.publishDetails
         case .run:
             SchemaMapping.processDetails.merging([
@@ -42,38 +43,10 @@ extension SchemaMapping {
         }
     }
 
-    private static let actionDetails: [String: KeyDetail] = [
-        "publish": KeyDetail(
-            .mapping(.publish), ["topic": "zigbee2mqtt/lamp/set", "json": ["state": "TOGGLE"]]),
-        "run": KeyDetail(.either([.arguments, .mapping(.run)]), ["mpc", "next"]),
-        "shell": KeyDetail(.either([.text, .mapping(.shell)]), "date >> presses"),
-        "http": KeyDetail(.mapping(.http), ["url": "https://example.net/press", "method": "POST"]),
-        "delay": KeyDetail(.delay, "5m", "{{ 2 * variables.pause }}"),
-        "wait": KeyDetail(.mapping(.wait), ["until": "states.door == 'open'", "timeout": "30s"]),
-        "set": KeyDetail(
-            .keyed(.variable, .scalar, atLeast: 1), ["guest": true], ["volume": "{{ variables.volume + 5 }}"]),
-        "cycle": KeyDetail(.mapping(.cycle), ["steps": [["log": "one"], ["log": "two"]]]),
-        "repeat": KeyDetail(
-            .mapping(.repeat), ["while": "held", "every": "200ms", "actions": ["log": "still held"]]),
-        "if": KeyDetail(.conditions, "states.lamp == 'ON'", ["time": ["after": "22:00"]]),
-        "then": KeyDetail(.steps, ["log": "yes"]),
-        "else": KeyDetail(.steps, ["log": "no"]),
-        "choose": KeyDetail(
-            .list(.mapping(.branch), 1...Int.max), [["if": "states.lux < 20", "then": ["log": "dark"]]]),
-        "default": KeyDetail(.steps, ["log": "neither"]),
-        "script": KeyDetail(.reference(.script), "all_off"),
-        "with": KeyDetail(.keyed(.input, .scalar), ["lamp": "hall", "brightness": 40]),
-        "enable": KeyDetail(.oneOrMany(.reference(.rule)), "guest_light"),
-        "disable": KeyDetail(.oneOrMany(.reference(.rule)), ["guest_light", "doorbell"]),
-        "log": KeyDetail(
-            .either([.template, .mapping(.log)]), "good night", ["message": "good night", "level": "debug"]),
-        "stop": KeyDetail("nobody is at home"),
-    ]
-
     private static let commonDetails: [String: KeyDetail] = [
         "alias": KeyDetail("the lamp goes on"),
         "enabled": KeyDetail(else: .value(true)),
-        "timeout": KeyDetail(else: .said("`publish` `5s`, `http` `10s`, `run` and `shell` `30s`"), "20s"),
+        "timeout": KeyDetail(else: .said(StepKind.timeLimits), "20s"),
         "retry": KeyDetail(.mapping(.retry), else: .said("no further attempt"), ["count": 3, "delay": "500ms"]),
         "continue_on_error": KeyDetail(else: .value(false)),
         "save_as": KeyDetail("answer"),

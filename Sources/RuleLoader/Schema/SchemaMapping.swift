@@ -127,18 +127,18 @@ enum SchemaMapping: String, CaseIterable, Sendable {
         Kind("chord", with: ["event", "within", "id"], others: ["event": .word(ChordEvent.allCases.map(\.rawValue))]),
     ]
 
+    /// The kinds of steps; those with keys beside the action's key come last.
     private static let steps: [Kind] = {
-        let common = ["alias", "enabled", "continue_on_error"]
-        let outside = common + ["timeout", "retry"]
-        return [Kind("publish", with: outside)]
-            + ["run", "shell", "http"].map { Kind($0, with: outside + ["save_as"]) }
-            + ["delay", "wait", "set", "cycle", "repeat", "enable", "disable", "log", "stop"].map {
-                Kind($0, with: common)
-            }
-            + [
-                Kind("if", "then", with: ["else"] + common), Kind("choose", with: ["default"] + common),
-                Kind("script", with: ["with"] + common),
-            ]
+        let kinds =
+            StepKind.allCases.filter { $0.companions.isEmpty } + StepKind.allCases.filter { !$0.companions.isEmpty }
+        return kinds.map { kind in
+            var step = Kind(kind.rawValue, with: kind.companions.filter { !$0.isRequired }.map(\.key.name))
+            step.required += kind.companions.filter(\.isRequired).map(\.key.name)
+            step.optional += ["alias", "enabled", "continue_on_error"]
+            if kind.timeLimit != nil { step.optional += ["timeout", "retry"] }
+            if kind.hasResult { step.optional.append("save_as") }
+            return step
+        }
     }()
 
     private static let results = [
