@@ -145,7 +145,7 @@ extension Hub {
 
     private mutating func perform(_ step: StepID, _ action: Action, rule: String, at now: Instant) {
         switch action {
-        case .publish(let publish):
+        case .message(.publish(let publish)):
             let message = MQTTMessage(
                 topicName: publish.topicName, payload: publish.payload, qos: publish.qos, retain: publish.retain)
             unwritten[step.run, default: UnwrittenMessages()].count += 1
@@ -189,7 +189,7 @@ extension Hub {
     private func hasWritten(_ run: RunID, _ effects: ArraySlice<RuleEngine.Effect>) -> Bool {
         unwritten[run] == nil
             && !effects.contains {
-                if case .perform(let step, .publish, _, _) = $0 { step.run == run } else { false }
+                if case .perform(let step, .message, _, _) = $0 { step.run == run } else { false }
             }
     }
 
@@ -209,7 +209,7 @@ extension Hub {
             case .external(let external):
                 effects.append(Hub.cancellation(of: external, id))
                 if !job.isProcess { jobs[id] = nil }
-            case .publish, .log, nil:
+            case .message, .log, nil:
                 outbox.remove(id)
                 jobs[id] = nil
                 messageEnded(of: step.run)

@@ -122,6 +122,53 @@ extension StepKind {
     }
 }
 
+// MARK: - What tests expect
+
+extension RuleReader {
+    /// Reads what a test expects of an action; `nil` for a kind whose actions a test cannot expect.
+    mutating func expected(_ kind: StepKind, _ node: YAMLNode) -> ExpectedEffect.Kind? {
+        switch kind {
+        case .publish: expectedPublish(node)
+        case .run: expectedRun(node)
+        case .shell: expectedShell(node)
+        case .http: expectedHTTP(node)
+        case .log: expectedLog(node)
+        case .delay, .wait, .set, .cycle, .repeat, .if, .choose, .script, .enable, .disable, .stop: nil
+        }
+    }
+}
+
+extension StepKind {
+    /// The key of an expected effect, the shape of its value, and an example; `nil` for a kind whose actions a test
+    /// cannot expect.
+    fileprivate var expectation: Companion? {
+        switch self {
+        case .publish:
+            Companion(
+                key: .init("publish", .anything, "a message"),
+                detail: KeyDetail(
+                    .mapping(.expectedPublish), ["topic": "zigbee2mqtt/hall/set", "json": ["state": "ON"]]))
+        case .run:
+            Companion(
+                key: .init("run", .anything, "a program"),
+                detail: KeyDetail(.either([.texts, .mapping(.expectedRun)]), ["mpc", "next"]))
+        case .shell:
+            Companion(
+                key: .init("shell", .anything, "a script"),
+                detail: KeyDetail(.either([.text, .mapping(.expectedShell)]), "date >> presses"))
+        case .http:
+            Companion(
+                key: .init("http", .anything, "a request"),
+                detail: KeyDetail(.mapping(.expectedHTTP), ["url": "https://example.net/press"]))
+        case .log:
+            Companion(
+                key: .init("log", .anything, "a line in the log"),
+                detail: KeyDetail(.either([.text, .mapping(.expectedLog)]), "good night"))
+        case .delay, .wait, .set, .cycle, .repeat, .if, .choose, .script, .enable, .disable, .stop: nil
+        }
+    }
+}
+
 // MARK: - The tables that follow from it
 
 extension StepKind {
@@ -137,6 +184,15 @@ extension StepKind {
         }
         return Dictionary(details) { first, _ in first }
     }()
+
+    /// The kinds whose actions a test can expect.
+    static let expected = allCases.filter { $0.expectation != nil }
+
+    /// The keys of an expected effect, one for each kind.
+    static let expectedKeys = expected.compactMap { kind in kind.expectation?.key }
+
+    static let expectedDetails = Dictionary(
+        uniqueKeysWithValues: expected.compactMap { kind in kind.expectation.map { (kind.rawValue, $0.detail) } })
 
     /// The kinds for which a statement is true, as messages list them: `run, shell and http`.
     static func listed(_ isListed: (StepKind) -> Bool) -> String { listed(allCases.filter(isListed).map(\.rawValue)) }

@@ -12,13 +12,14 @@ struct Happened {
     var isQuietLog: Bool {
         switch action {
         case .log(let level, _): level == .debug || level == .info
-        case .publish, .external: false
+        case .message, .external: false
         }
     }
 
     var text: String {
         switch action {
-        case .publish(let publish): "publish \(publish.topicName) \(String(decoding: publish.payload, as: UTF8.self))"
+        case .message(.publish(let publish)):
+            "publish \(publish.topicName) \(String(decoding: publish.payload, as: UTF8.self))"
         case .external(.process(let process)) where process.isShell:
             "shell "
                 + (process.arguments.dropFirst(2).prefix(1) + process.arguments.dropFirst(4))
@@ -36,7 +37,7 @@ extension ExpectedEffect {
     func fits(_ happened: Happened) -> Bool {
         if let at, at != happened.after { return false }
         switch (kind, happened.action) {
-        case (.publish(let topic, let payload, let qos, let retain), .publish(let publish)):
+        case (.publish(let topic, let payload, let qos, let retain), .message(.publish(let publish))):
             return fits(topic, publish.topicName) && fits(payload, publish.payload) && fits(qos, publish.qos)
                 && fits(retain, publish.retain)
         case (.run(let arguments, let environment, let directory, let stdin), .external(.process(let process))):

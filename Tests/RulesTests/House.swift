@@ -226,7 +226,7 @@ extension Action {
         switch self {
         case .log(_, let text): "says \(text)"
         case .external(.process): "works"
-        case .publish(let message): "publishes \(message.topicName)"
+        case .message(.publish(let message)): "publishes \(message.topicName)"
         case .external(.http(let request)): "asks \(request.url)"
         }
     }

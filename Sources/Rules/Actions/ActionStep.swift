@@ -54,28 +54,57 @@ package enum ActionStep: Hashable, Sendable {
 
 /// An action to perform for a step, with all templates evaluated.
 package enum Action: Hashable, Sendable {
-    case publish(PublishAction)
+    case message(MessageAction)
     case external(ExternalAction)
     case log(LogLevel, String)
 
+    package static func publish(_ message: PublishAction) -> Action { .message(.publish(message)) }
     package static func process(_ process: ProcessAction) -> Action { .external(.process(process)) }
     package static func http(_ request: HTTPAction) -> Action { .external(.http(request)) }
 
     package var kind: StepKind {
         switch self {
-        case .publish: .publish
+        case .message(let message): message.kind
         case .external(let action): action.kind
         case .log: .log
         }
     }
 
+    /// Whether the time limit begins only when the action is handed over to the broker.
+    var isMessage: Bool { if case .message = self { true } else { false } }
+
     /// What a trace shows of the action, without headers, body, environment and standard input.
     var summary: String {
         switch self {
-        case .publish(let message): message.summary
+        case .message(.publish(let message)): message.summary
         case .external(.process(let process)): process.summary
         case .external(.http(let request)): request.summary
         case .log(let level, let text): "\(level.rawValue): \(Run.shown(text))"
+        }
+    }
+}
+
+/// An action that hands a message to the broker, or has it wait there. Its time limit begins when it is handed over.
+package enum MessageAction: Hashable, Sendable {
+    case publish(PublishAction)
+
+    package var kind: StepKind {
+        switch self {
+        case .publish: .publish
+        }
+    }
+
+    /// The quality of service, 0…2.
+    package var qos: Int {
+        switch self {
+        case .publish(let message): message.qos
+        }
+    }
+
+    /// How long the message may wait while the broker is not connected.
+    package var maximumAge: Duration {
+        switch self {
+        case .publish(let message): message.maximumAge
         }
     }
 }

@@ -26,10 +26,10 @@ extension Run {
         effects.append(.perform(attempt.step, action, rule: trace.rule, occurrence))
         var deadline: Instant?
         switch action {
-        case .publish(let message) where message.qos == 0 && world.brokerIsConnected && handsOver():
+        case .message(let message) where message.qos == 0 && world.brokerIsConnected && handsOver():
             waiting = nil
             return answered(attempt, .completed(), in: world, at: now, &effects)
-        case .publish:
+        case .message:
             // The timeout of a message begins when it is handed over: until then its `max_age` counts.
             break
         case .external, .log:
