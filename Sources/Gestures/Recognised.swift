@@ -77,3 +77,29 @@ package struct Recognised: Hashable, Sendable {
         self.slot = slot
     }
 }
+
+extension Recognised.What {
+    /// The name of the event in `trigger.event` and `last_event`.
+    package var name: String {
+        switch self {
+        case .down: RawEvent.down.rawValue
+        case .up: RawEvent.up.rawValue
+        case .pattern(let presses):
+            presses.contains(.long) || presses.isEmpty ? EventName.pattern : EventName.clicks(presses.count)
+        case .hold: Gesture.hold.rawValue
+        case .holdRelease: Gesture.holdRelease.rawValue
+        case .chord: EventName.chord
+        case .swipe(let direction): direction.rawValue
+        case .rotation(let steps, _): RotationDirection(steps: steps).rawValue
+        }
+    }
+
+    /// The name of the event in topics and messages; `nil` for an event that only rules know.
+    package var publishedName: String? {
+        switch self {
+        case .chord: nil
+        case .pattern: name == EventName.pattern ? nil : name
+        case .down, .up, .hold, .holdRelease, .swipe, .rotation: name
+        }
+    }
+}

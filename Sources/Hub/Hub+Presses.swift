@@ -176,7 +176,7 @@ extension Hub {
         }
         reports.buttons.insert(button)
         // Of one press there is one hold, whatever stages the rules have.
-        guard let word = recognised.what.word, !recognised.isFurtherStage, buttons[button] != nil else { return }
+        guard let word = recognised.what.publishedName, !recognised.isFurtherStage, buttons[button] != nil else { return }
         // A hold and a release have happened when they were found; their press began before.
         let at = wallClock(at: recognised.at + recognised.heldFor)
         if recognised.what == .down { buttons[button]?.countPress() }
@@ -217,28 +217,6 @@ extension Hub {
             if turn.slot != 0 { line.append(.init("slot", .integer(Int64(turn.slot)))) }
         }
         return .object(line)
-    }
-}
-
-extension Recognised.What {
-    /// What MQTT calls it; `nil` for what only rules know.
-    fileprivate var word: String? {
-        switch self {
-        case .down: "down"
-        case .up: "up"
-        case .pattern(let presses) where !presses.contains(.long):
-            switch presses.count {
-            case 1: "click"
-            case 2: "double_click"
-            case let count: "clicks_\(count)"
-            }
-        case .pattern, .chord: nil
-        case .hold: "hold"
-        case .holdRelease: "hold_release"
-        case .swipe(let direction): direction.rawValue
-        case .rotation(let steps, _):
-            steps > 0 ? RotationDirection.clockwise.rawValue : RotationDirection.counterClockwise.rawValue
-        }
     }
 }
 

@@ -57,10 +57,6 @@ package struct Configuration: Hashable, Sendable {
         case none, settings, all
     }
 
-    package enum LogLevel: String, CaseIterable, Hashable, Sendable {
-        case debug, info, warning, error
-    }
-
     package enum LogFormat: String, CaseIterable, Hashable, Sendable {
         case text, json
     }

@@ -50,7 +50,7 @@ struct ConfigurationReader {
         }
         if let fields = section("control", .control, of: fields) { readControl(fields) }
         if let fields = section("log", .logging, of: fields) {
-            configuration.logLevel = fields.string("level").flatMap(Configuration.LogLevel.init(rawValue:)) ?? .info
+            configuration.logLevel = fields.string("level").flatMap(LogLevel.init(rawValue:)) ?? .info
             configuration.logFormat = fields.string("format").flatMap(Configuration.LogFormat.init(rawValue:)) ?? .text
         }
         if let fields = section("metrics", .metrics, of: fields) {

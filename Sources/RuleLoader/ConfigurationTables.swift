@@ -1,3 +1,4 @@
+import ButtonModel
 import Rules
 
 /// The tables of keys of `tryck.yaml`.
@@ -84,7 +85,7 @@ extension MappingTable {
     static let logging = MappingTable(
         name: "\"log\"",
         keys: [
-            Key("level", .word(Configuration.LogLevel.allCases.map(\.rawValue)), ""),
+            Key("level", .word(LogLevel.allCases.map(\.rawValue)), ""),
             Key("format", .word(Configuration.LogFormat.allCases.map(\.rawValue)), ""),
         ])
 

@@ -102,7 +102,7 @@ extension RuleReader {
         current = source.document
         checker.warning(
             "W707", at: source.node,
-            "button: any with \(event.word) makes every \(TriggerEvent.pattern(slower).word) on \(waits)",
+            "button: any with \(event.notation) makes every \(TriggerEvent.pattern(slower).notation) on \(waits)",
             hint: "name the buttons it is meant for")
     }
 

@@ -49,7 +49,7 @@ extension SchemaMapping {
 
     static let eventDetails: [String: KeyDetail] = [
         "button": KeyDetail(.reference(.button), "hall"),
-        "event": KeyDetail(.oneOrMany(.word(TriggerEvent.wordList), atMost: 1), "click"),
+        "event": KeyDetail(.oneOrMany(.word(TriggerEvent.fileNames), atMost: 1), "click"),
         "clicks": KeyDetail(3),
         "pattern": KeyDetail(.list(.word(PressLength.allCases.map(\.rawValue)), 2...8), ["short", "long"]),
         "part": KeyDetail(),

@@ -120,7 +120,7 @@ extension SchemaMapping {
     static let triggerDetails: [String: KeyDetail] = [
         "button": KeyDetail(
             .oneOrMany(.either([.reference(.source), .mapping(.hardware)])), "kitchen", ["kitchen", "hall"], "any"),
-        "event": KeyDetail(.oneOrMany(.word(TriggerEvent.wordList)), "click", ["click", "hold"]),
+        "event": KeyDetail(.oneOrMany(.word(TriggerEvent.fileNames)), "click", ["click", "hold"]),
         "clicks": KeyDetail(3),
         "pattern": KeyDetail(.list(.word(PressLength.allCases.map(\.rawValue)), 2...8), ["short", "short", "long"]),
         "for": KeyDetail(else: .said("the button's `hold_after`"), "3s"),

@@ -1,3 +1,4 @@
+package import ButtonModel
 package import Expressions
 
 /// A step that the engine does not carry out itself. Each kind of action has a file of its own beside this one, and one

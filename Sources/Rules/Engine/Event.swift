@@ -28,33 +28,6 @@ struct Event: Sendable {
 }
 
 extension Recognised.What {
-    /// `trigger.event`
-    var word: String {
-        switch self {
-        case .down: RawEvent.down.rawValue
-        case .up: RawEvent.up.rawValue
-        case .pattern(let presses):
-            if presses.contains(.long) || presses.isEmpty {
-                "pattern"
-            } else {
-                switch presses.count {
-                case 1: Gesture.click.rawValue
-                case 2: Gesture.doubleClick.rawValue
-                default: "clicks_\(presses.count)"
-                }
-            }
-        case .hold: Gesture.hold.rawValue
-        case .holdRelease: Gesture.holdRelease.rawValue
-        case .chord: "chord"
-        case .swipe(let direction): direction.rawValue
-        case .rotation(let steps, _): Recognised.What.wordOfRotation(steps: steps)
-        }
-    }
-
-    static func wordOfRotation(steps: Int) -> String {
-        (steps > 0 ? RotationDirection.clockwise : .counterClockwise).rawValue
-    }
-
     /// `trigger.clicks`
     fileprivate var clicks: Int64 {
         if case .pattern(let presses) = self, !presses.contains(.long) { Int64(presses.count) } else { 0 }
@@ -64,7 +37,7 @@ extension Recognised.What {
 extension RuleEngine {
     func event(_ recognised: Recognised, at now: Instant) -> Event {
         let time = world.wallClock(at: recognised.at)
-        var facts = facts(of: recognised.button, recognised.what.word, at: time)
+        var facts = facts(of: recognised.button, recognised.what.name, at: time)
         facts.part = recognised.part?.rawValue ?? ""
         facts.clicks = recognised.what.clicks
         if case .rotation(let steps, _) = recognised.what { facts.steps = Int64(steps) }

@@ -26,10 +26,10 @@ extension RuleEngine {
 
     /// `connected`, `disconnected`, `battery_low`.
     mutating func occurred(
-        _ what: TriggerEvent, _ word: String, of button: ButtonID, at now: Instant, _ effects: inout [Effect]
+        _ what: TriggerEvent, of button: ButtonID, at now: Instant, _ effects: inout [Effect]
     ) {
         let matches = index.matches(EventKey(what), of: button)
-        if !matches.isEmpty { meet(event(word, of: button, at: now), matches, .all, at: now, &effects) }
+        if !matches.isEmpty { meet(event(what.name, of: button, at: now), matches, .all, at: now, &effects) }
         advance(at: now, &effects)
     }
 }
@@ -203,7 +203,7 @@ extension RuleEngine {
         guard recognised.what != .down, recognised.what != .up, index.place(of: recognised.button) != nil else {
             return
         }
-        devices[recognised.button, default: Device()].lastEvent = recognised.what.word
+        devices[recognised.button, default: Device()].lastEvent = recognised.what.name
         devices[recognised.button, default: Device()].lastEventAt = recognised.at
         showDevice(recognised.button)
     }

@@ -228,7 +228,7 @@ extension RuleEngine {
         for sum in sums {
             var event = sum.event
             let steps = event.occurrence.facts.steps
-            event.occurrence.facts.event = Recognised.What.wordOfRotation(steps: steps > 0 ? 1 : -1)
+            event.occurrence.facts.event = RotationDirection(steps: steps > 0 ? 1 : -1).rawValue
             // Together they may go the other way, for which the rule may have another trigger.
             let matches = event.occurrence.button.map {
                 index.matches(turnedClockwise: steps > 0, of: $0, part: event.part)

@@ -52,9 +52,7 @@ extension RuleEngine {
         showDevice(button)
         if !isConnected { release(button, at: now, &effects) }
         guard isAlwaysTold || !isConnected || device.wasConnected else { return advance(at: now, &effects) }
-        let (event, word): (TriggerEvent, String) =
-            isConnected ? (.connected, "connected") : (.disconnected, "disconnected")
-        occurred(event, word, of: button, at: now, &effects)
+        occurred(isConnected ? .connected : .disconnected, of: button, at: now, &effects)
     }
 
     /// Ends the told hold of a button whose link is lost, because no event tells when the button was released.

@@ -231,7 +231,7 @@ package struct RuleEngine: Sendable {
         case .battery(let button, let percent):
             devices[button, default: Device()].battery = percent
             showDevice(button)
-        case .batteryLow(let button): occurred(.batteryLow, "battery_low", of: button, at: now, &effects)
+        case .batteryLow(let button): occurred(.batteryLow, of: button, at: now, &effects)
         case .brokerChanged(let isConnected):
             worldMoved = worldMoved || world.brokerIsConnected != isConnected
             world.brokerIsConnected = isConnected

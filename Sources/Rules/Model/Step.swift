@@ -1,3 +1,4 @@
+package import ButtonModel
 package import Expressions
 
 /// A step of a rule or a script.
@@ -154,9 +155,4 @@ package struct Branch: Hashable, Sendable {
         self.steps = steps
         self.place = place
     }
-}
-
-/// The level of a `log` step. The raw value is the word in the file.
-package enum LogLevel: String, CaseIterable, Hashable, Sendable {
-    case debug, info, warning, error
 }
