@@ -98,7 +98,7 @@ extension RuleEngine {
         } else if let gate = judgement.stoppedBy {
             stop(match.rule, gate, occurrence, judgement.reason, &effects)
         } else {
-            admit(match.rule, occurrence, at: now, &effects)
+            enqueue(match.rule, occurrence, at: now, &effects)
         }
     }
 
@@ -210,11 +210,11 @@ extension RuleEngine {
 
     /// `repeat: while: held` ends.
     mutating func release(_ button: ButtonID, at now: Instant, _ effects: inout [Effect]) {
-        for id in runs.keys.sorted() {
-            guard let run = runs[id], run.isRepeatingWhileHeld, run.occurrence.button == button,
+        for id in scheduler.ids {
+            guard let run = scheduler.runs[id], run.isRepeatingWhileHeld, run.occurrence.button == button,
                 !world.isHeld(run.occurrence)
             else { continue }
-            drive(id, at: now, &effects) { $0.released(in: &$1, at: now, &$2) }
+            resume(id, at: now, &effects) { $0.released(in: &$1, at: now, &$2) }
         }
     }
 }

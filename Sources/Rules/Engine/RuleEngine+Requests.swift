@@ -42,9 +42,9 @@ extension RuleEngine {
         if let gate = judgement.stoppedBy {
             stop(rule, gate, event.occurrence, judgement.reason, &effects)
         } else if isDryRun {
-            admitApart(rule, event.occurrence, at: now, &effects)
+            enqueueApart(rule, event.occurrence, &effects)
         } else {
-            admit(rule, event.occurrence, at: now, &effects)
+            enqueue(rule, event.occurrence, at: now, &effects)
         }
     }
 
