@@ -73,6 +73,7 @@ struct RuleEnginePropertyTests {
     /// Checks the promises of every mode, and that the engine's counts agree with its effects.
     private static func check(_ engine: RuleEngine, against ledger: Ledger) {
         #expect(engine.runCount == ledger.open.count)
+        #expect(engine.problems() == [])
         for rule in engine.set.rules {
             let counts = engine.statistics(of: rule.id)?.counts ?? [:]
             let ended = [Outcome.completed, .failed, .cancelled, .interrupted].reduce(0) { $0 + (counts[$1] ?? 0) }

@@ -215,6 +215,10 @@ private struct EngineStory {
     private mutating func give(_ input: RuleEngine.Input) throws(BrokenPromise) {
         if input == .timerFired { timer = nil }
         for effect in engine.handle(input, at: now) { try read(effect) }
+        #if DEBUG
+            let problems = engine.problems()
+            try promise("the engine finds nothing wrong with itself: \(problems)", problems.isEmpty)
+        #endif
     }
 
     private mutating func read(_ effect: RuleEngine.Effect) throws(BrokenPromise) {
