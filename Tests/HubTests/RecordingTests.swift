@@ -265,7 +265,7 @@ struct RecordingTests {
         facts.id = "next"
         facts.button = "kitchen"
         facts.event = "clicks_3"
-        facts.part = "big"
+        facts.part = .big
         facts.clicks = 3
         facts.heldFor = .milliseconds(1500)
         facts.wasQueued = true

@@ -15,9 +15,9 @@ struct ConcurrencyGroupID: Hashable, Comparable, Sendable {
 /// slots.
 struct TurnSource: Hashable, Sendable {
     var source: PressSource
-    var slot: Int64
+    var slot: Int
 
-    init(_ source: PressSource, slot: Int64) {
+    init(_ source: PressSource, slot: Int) {
         self.source = source
         self.slot = source.part == .push ? 0 : slot
     }

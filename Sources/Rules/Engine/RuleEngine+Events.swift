@@ -140,7 +140,7 @@ extension RuleEngine {
 
     private mutating func decideAfter(_ event: Event, at now: Instant, _ effects: inout [Effect]) {
         keptCount += 1
-        guard event.wasQueuedLast, let button = event.occurrence.button else { return }
+        guard event.occurrence.facts.wasQueuedLast, let button = event.occurrence.button else { return }
         // The gesture a last `up` completes comes after that `up`: only it ends the wait of a rule for gestures.
         let rules = set.rules
         decide(kept.take(of: button) { !event.isRawPress || !rules[$0].waitsForGestures }, at: now, &effects)
