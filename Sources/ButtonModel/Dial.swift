@@ -13,13 +13,7 @@ public enum Dial: Hashable, Sendable {
     public static let unitsPerTurn = 49_152
     public static let slots = 1...12
 
-    public static func all(of model: FlicModel) -> [Dial] {
-        switch model {
-        case .flic1, .flic2: []
-        case .duo: [.part(.big), .part(.small)]
-        case .twist: slots.map(Dial.slot) + [.free]
-        }
-    }
+    public static func all(of model: FlicModel) -> [Dial] { model.dials }
 
     /// The dial's name: `big`, `small`, `slot_3` or `free`.
     public var word: String {
@@ -31,8 +25,7 @@ public enum Dial: Hashable, Sendable {
     }
 
     public init?(word: String) {
-        let all = Dial.all(of: .duo) + Dial.all(of: .twist)
-        guard let dial = all.first(where: { $0.word == word }) else { return nil }
+        guard let dial = FlicModel.allCases.flatMap(\.dials).first(where: { $0.word == word }) else { return nil }
         self = dial
     }
 

@@ -8,3 +8,71 @@ public enum FlicModel: String, CaseIterable, Hashable, Sendable {
     /// Flic Twist: a dial that can also be pressed.
     case twist
 }
+
+// What each model has.
+extension FlicModel {
+    /// The name for people.
+    public var productName: String {
+        switch self {
+        case .flic1: "Flic 1"
+        case .flic2: "Flic 2"
+        case .duo: "Flic Duo"
+        case .twist: "Flic Twist"
+        }
+    }
+
+    /// The parts that events name; empty for a model with a single part.
+    public var parts: Set<ButtonPart> {
+        switch self {
+        case .flic1, .flic2: []
+        case .duo: [.big, .small]
+        case .twist: [.dial, .push]
+        }
+    }
+
+    /// Whether the model has two buttons.
+    public var hasTwoButtons: Bool { parts.contains(.small) }
+
+    public var swipes: [SwipeDirection] {
+        switch self {
+        case .duo: SwipeDirection.allCases
+        case .flic1, .flic2, .twist: []
+        }
+    }
+
+    public var rotations: [RotationDirection] {
+        switch self {
+        case .duo, .twist: RotationDirection.allCases
+        case .flic1, .flic2: []
+        }
+    }
+
+    /// The names of the swipes and rotations.
+    public var movementNames: [String] { swipes.map(\.rawValue) + rotations.map(\.rawValue) }
+
+    /// The dials with a position.
+    public var dials: [Dial] {
+        switch self {
+        case .flic1, .flic2: []
+        case .duo: [.part(.big), .part(.small)]
+        case .twist: Dial.slots.map(Dial.slot) + [.free]
+        }
+    }
+
+    /// Whether the model has lights whose `LEDMode` can be set.
+    public var hasLEDMode: Bool {
+        switch self {
+        case .twist: true
+        case .flic1, .flic2, .duo: false
+        }
+    }
+
+    /// Whether the latency mode and the time without a press until it disconnects can be set. A Twist chooses both
+    /// itself.
+    public var hasConnectionSettings: Bool {
+        switch self {
+        case .flic1, .flic2, .duo: true
+        case .twist: false
+        }
+    }
+}

@@ -21,6 +21,22 @@ public enum TriggerMode: String, CaseIterable, Hashable, Sendable {
     case clickAndDoubleClickAndHold = "click_and_double_click_and_hold"
 }
 
+extension TriggerMode {
+    public var hasHold: Bool {
+        switch self {
+        case .clickAndHold, .clickAndDoubleClickAndHold: true
+        case .click, .clickAndDoubleClick: false
+        }
+    }
+
+    public var hasDoubleClick: Bool {
+        switch self {
+        case .clickAndDoubleClick, .clickAndDoubleClickAndHold: true
+        case .click, .clickAndHold: false
+        }
+    }
+}
+
 /// The latency of a button's connection. The raw value is its name in topics and rules.
 public enum LatencyMode: String, CaseIterable, Hashable, Sendable {
     case low

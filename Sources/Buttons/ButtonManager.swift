@@ -349,19 +349,22 @@ package struct ButtonManager: Sendable {
     /// Works the state of a known button out afresh and reports it when it changed.
     mutating func updateState(of button: ButtonID) {
         guard known[button] != nil else { return }
-        let state: ButtonState
-        if let handle = link(to: button), let link = links[handle] {
-            switch link.phase {
-            case .parting, .closing: state = .disconnecting
-            case .inSession(isReady: true): state = .ready
-            case .exchangingMTU, .discovering, .subscribing, .inSession(isReady: false): state = .connected
-            }
-        } else {
-            state = isControllerReady && isToBeConnected(button) ? .connecting : .disconnected
-        }
+        let state = currentState(of: button)
         guard states[button] != state else { return }
         states[button] = state
         effects.append(.state(button, state))
+    }
+
+    /// The state that follows from the link to a known button.
+    func currentState(of button: ButtonID) -> ButtonState {
+        guard let handle = link(to: button), let link = links[handle] else {
+            return isControllerReady && isToBeConnected(button) ? .connecting : .disconnected
+        }
+        return switch link.phase {
+        case .parting, .closing: .disconnecting
+        case .inSession(isReady: true): .ready
+        case .exchangingMTU, .discovering, .subscribing, .inSession(isReady: false): .connected
+        }
     }
 }
 

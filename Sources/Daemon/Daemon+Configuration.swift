@@ -42,7 +42,7 @@ extension Daemon {
             if setup.isLogLevelFixed {
                 logger.warning("log.level changed, but --log-level has priority")
             } else {
-                deliver(.logLevel(LogLevel(configuration.logLevel)))
+                deliver(.logLevel(configuration.logLevel))
             }
         }
         if changed.contains("log.format") {
@@ -55,18 +55,6 @@ extension Daemon {
             \(found.path ?? "the configuration"): \(waiting.joined(separator: ", ")) changed; \
             restart tryckd to use \(waiting.count == 1 ? "it" : "them")
             """)
-    }
-}
-
-extension LogLevel {
-    init(_ level: Configuration.LogLevel) {
-        self =
-            switch level {
-            case .debug: .debug
-            case .info: .info
-            case .warning: .warning
-            case .error: .error
-            }
     }
 }
 

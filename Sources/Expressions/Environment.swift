@@ -1,3 +1,5 @@
+package import ButtonModel
+
 /// The values that one evaluation may read: a snapshot, which later changes do not affect.
 ///
 /// Arrays are indexed by the slots of the `Scope` with which the expression was compiled. A slot beyond the end of its
@@ -22,6 +24,7 @@ package struct Environment: Hashable, Sendable {
 }
 
 /// The event that started a run. Facts that do not apply are empty, zero or false.
+@dynamicMemberLookup
 package struct TriggerFacts: Hashable, Sendable {
     package var id = ""
     package var button = ""
@@ -30,19 +33,19 @@ package struct TriggerFacts: Hashable, Sendable {
     package var address = ""
     package var nickname = ""
     package var event = ""
-    package var part = ""
+    package var press = PressFacts()
     package var clicks: Int64 = 0
     package var steps: Int64 = 0
-    package var position: Int64 = 0
-    package var slot: Int64 = 0
-    package var heldFor = Duration.zero
-    package var wasQueued = false
-    package var age = Duration.zero
     /// RFC 3339 with the zone's offset.
     package var at = ""
     package var isManual = false
 
     package init() {}
+
+    package subscript<Value>(dynamicMember path: WritableKeyPath<PressFacts, Value>) -> Value {
+        get { press[keyPath: path] }
+        set { press[keyPath: path] = newValue }
+    }
 }
 
 package struct ButtonFacts: Hashable, Sendable {
@@ -124,14 +127,14 @@ extension TriggerFacts {
         case .address: .string(address)
         case .nickname: .string(nickname)
         case .event: .string(event)
-        case .part: .string(part)
+        case .part: .string(press.part?.rawValue ?? "")
         case .clicks: .integer(clicks)
         case .steps: .integer(steps)
-        case .position: .integer(position)
-        case .slot: .integer(slot)
-        case .heldFor: Value(heldFor)
-        case .queued: .boolean(wasQueued)
-        case .age: Value(age)
+        case .position: .integer(Int64(press.position))
+        case .slot: .integer(Int64(press.slot))
+        case .heldFor: Value(press.heldFor)
+        case .queued: .boolean(press.wasQueued)
+        case .age: Value(press.age)
         case .at: .string(at)
         case .manual: .boolean(isManual)
         }

@@ -93,7 +93,7 @@ package struct FlicdServer: Sendable {
         case delete(ButtonID)
         case setTimer(Instant)
         case cancelTimer
-        case log(FlicdLogLevel, String)
+        case log(LogLevel, String)
     }
 
     package static let maximumClients = 64
@@ -238,19 +238,15 @@ package struct FlicdServer: Sendable {
         case wizard(FlicdScanWizardResult)
     }
 
-    mutating func log(_ level: FlicdLogLevel, _ text: String) { effects.append(.log(level, text)) }
+    mutating func log(_ level: LogLevel, _ text: String) { effects.append(.log(level, text)) }
 
-    mutating func log(_ line: Line, _ level: FlicdLogLevel, _ text: String, at now: Instant) {
+    mutating func log(_ line: Line, _ level: LogLevel, _ text: String, at now: Instant) {
         if let text = lines.admit(line, text, at: now) { log(level, text) }
     }
 
     func wallClock(at now: Instant) -> UTCTime {
         clock.map { $0.utc + (now - $0.at) } ?? UTCTime(milliseconds: 0)
     }
-}
-
-package enum FlicdLogLevel: Hashable, Sendable {
-    case debug, info, warning
 }
 
 /// What the radio has to listen for, for all clients together.

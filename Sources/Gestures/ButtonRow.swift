@@ -74,9 +74,7 @@ struct ButtonRow: Sendable {
         case .swipe(let direction):
             output.append(
                 Recognised(
-                    button: button, part: movement.part, what: .swipe(direction), wasQueued: movement.wasQueued,
-                    wasQueuedLast: movement.wasQueuedLast, age: movement.age, at: now - movement.age,
-                    position: movement.position, slot: movement.slot))
+                    button: button, what: .swipe(direction), facts: movement.facts, at: now - movement.age))
         case .rotation(let steps):
             guard steps != 0 else { return }
             if let place = pressedMachine(turning: movement.part) { machines[place].turn(by: steps, into: &output) }

@@ -66,3 +66,25 @@ struct DeadlineHeap: Sendable {
         places[entry.row] = place
     }
 }
+
+#if DEBUG
+    extension DeadlineHeap {
+        subscript(row: Int) -> Instant? { places.indices.contains(row) ? places[row].map { entries[$0].instant } : nil }
+
+        func problems() -> [String] {
+            var problems: [String] = []
+            for index in entries.indices {
+                if index > 0, entries[index].instant < entries[(index - 1) / 2].instant {
+                    problems.append("deadline heap: entry \(index) is earlier than its parent")
+                }
+                if places[entries[index].row] != index {
+                    problems.append("deadline heap: a row is not where it was put")
+                }
+            }
+            if places.count(where: { $0 != nil }) != entries.count {
+                problems.append("deadline heap: a row has two deadlines")
+            }
+            return problems
+        }
+    }
+#endif

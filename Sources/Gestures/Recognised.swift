@@ -1,6 +1,7 @@
 package import ButtonModel
 
-/// Something a button was found to have done.
+/// A gesture or a movement that was recognised.
+@dynamicMemberLookup
 package struct Recognised: Hashable, Sendable {
     package enum What: Hashable, Sendable {
         /// Delivered at once and never consumed.
@@ -27,34 +28,37 @@ package struct Recognised: Hashable, Sendable {
         }
     }
 
-    /// Of a chord, the one that came last.
+    /// The button; of a chord, the button that was pressed last.
     package var button: ButtonID
-    package var part: ButtonPart?
     package var what: What
-    /// The presses it is made of, counted up for each button and part from 1 since the start; `nil` for what is no press.
-    /// `down`, `up` and the gesture of one press have it in common.
+    /// What is known of the press besides. For a gesture of several presses, `wasQueued` and `wasQueuedLast` apply to any
+    /// of them, and `age` to the oldest step of the last. The end of a hold that is reported without an `up` counts as
+    /// queued.
+    package var facts: PressFacts
+    /// The numbers of the presses of which it consists, counted from 1 since the start for each button and part; `nil`
+    /// for a movement. `down`, `up` and the gesture of a press have the same number.
     package var presses: ClosedRange<UInt64>?
-    /// Any of its presses was stored by the button. The end of a hold that is told for want of an `up` counts as stored.
-    package var wasQueued: Bool
-    /// One of its presses has the last event the button had stored.
-    package var wasQueuedLast: Bool
-    /// That of its last press: how old its oldest step was when it reached us, or, where a stored press waited for a lost
-    /// link, when it was decided; zero for live ones.
-    package var age: Duration
-    /// When its last press began, or the thing itself happened, on our clock: arrival less age, mended by the button's own
-    /// time stamps.
+    /// When the last press began, or the movement happened, on our clock: the arrival minus the age, corrected by the
+    /// button's own time stamps.
     package var at: Instant
-    /// How long the press lasted, of `up`, `hold`, `hold_release`.
-    package var heldFor: Duration
-    /// Of `hold`: the press was told as one before, after a shorter time.
+    /// Whether a `hold` of the same press was reported before, after a shorter time.
     package var isFurtherStage: Bool
-    /// Of `hold_release`: how late its `hold` was told. Where the `hold` was acted on, so is its end, however late that is.
+    /// For a `hold_release`: how late its `hold` was reported. If rules acted on the hold they act on its end, however
+    /// late the end is.
     package var hold: Lateness?
-    /// Of `hold_release`: the `up` was not told, or not in time, because the link was lost. The hold ended after the link did.
-    package var isLinkLost: Bool
-    /// Of movements: as in `ButtonMovement`.
-    package var position: Int
-    package var slot: Int
+
+    package init(
+        button: ButtonID, what: What, facts: PressFacts, presses: ClosedRange<UInt64>? = nil, at: Instant,
+        isFurtherStage: Bool = false, hold: Lateness? = nil
+    ) {
+        self.button = button
+        self.what = what
+        self.facts = facts
+        self.presses = presses
+        self.at = at
+        self.isFurtherStage = isFurtherStage
+        self.hold = hold
+    }
 
     package init(
         button: ButtonID, part: ButtonPart? = nil, what: What, presses: ClosedRange<UInt64>? = nil,
@@ -62,19 +66,42 @@ package struct Recognised: Hashable, Sendable {
         heldFor: Duration = .zero, isFurtherStage: Bool = false, hold: Lateness? = nil, isLinkLost: Bool = false,
         position: Int = 0, slot: Int = 0
     ) {
-        self.button = button
-        self.part = part
-        self.what = what
-        self.presses = presses
-        self.wasQueued = wasQueued
-        self.wasQueuedLast = wasQueuedLast
-        self.age = age
-        self.at = at
-        self.heldFor = heldFor
-        self.isFurtherStage = isFurtherStage
-        self.hold = hold
-        self.isLinkLost = isLinkLost
-        self.position = position
-        self.slot = slot
+        let facts = PressFacts(
+            part: part, wasQueued: wasQueued, wasQueuedLast: wasQueuedLast, age: age, heldFor: heldFor,
+            isLinkLost: isLinkLost, position: position, slot: slot)
+        self.init(
+            button: button, what: what, facts: facts, presses: presses, at: at, isFurtherStage: isFurtherStage,
+            hold: hold)
+    }
+
+    package subscript<Value>(dynamicMember path: WritableKeyPath<PressFacts, Value>) -> Value {
+        get { facts[keyPath: path] }
+        set { facts[keyPath: path] = newValue }
+    }
+}
+
+extension Recognised.What {
+    /// The name of the event in `trigger.event` and `last_event`.
+    package var name: String {
+        switch self {
+        case .down: RawEvent.down.rawValue
+        case .up: RawEvent.up.rawValue
+        case .pattern(let presses):
+            presses.contains(.long) || presses.isEmpty ? EventName.pattern : EventName.clicks(presses.count)
+        case .hold: Gesture.hold.rawValue
+        case .holdRelease: Gesture.holdRelease.rawValue
+        case .chord: EventName.chord
+        case .swipe(let direction): direction.rawValue
+        case .rotation(let steps, _): RotationDirection(steps: steps).rawValue
+        }
+    }
+
+    /// The name of the event in topics and messages; `nil` for an event that only rules know.
+    package var publishedName: String? {
+        switch self {
+        case .chord: nil
+        case .pattern: name == EventName.pattern ? nil : name
+        case .down, .up, .hold, .holdRelease, .swipe, .rotation: name
+        }
     }
 }

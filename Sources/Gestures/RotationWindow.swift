@@ -33,10 +33,11 @@ struct RotationWindow: Hashable, Sendable {
     /// The sum as a gesture; `nil` if the dial is back at its start.
     var recognised: Recognised? {
         guard steps != 0 else { return nil }
+        var facts = latest.facts
+        facts.wasQueued = wasQueued
+        facts.wasQueuedLast = wasQueuedLast
         return Recognised(
-            button: latest.button, part: latest.part, what: .rotation(steps: steps, collect: collect),
-            wasQueued: wasQueued, wasQueuedLast: wasQueuedLast, age: latest.age, at: at, position: latest.position,
-            slot: latest.slot)
+            button: latest.button, what: .rotation(steps: steps, collect: collect), facts: facts, at: at)
     }
 }
 

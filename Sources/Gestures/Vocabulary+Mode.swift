@@ -46,19 +46,3 @@ extension Vocabulary {
 
     var usesHold: Bool { !holdStages.isEmpty || usesHoldRelease }
 }
-
-extension TriggerMode {
-    var hasHold: Bool {
-        switch self {
-        case .clickAndHold, .clickAndDoubleClickAndHold: true
-        case .click, .clickAndDoubleClick: false
-        }
-    }
-
-    var hasDoubleClick: Bool {
-        switch self {
-        case .clickAndDoubleClick, .clickAndDoubleClickAndHold: true
-        case .click, .clickAndHold: false
-        }
-    }
-}

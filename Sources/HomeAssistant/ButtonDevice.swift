@@ -34,25 +34,3 @@ package struct ButtonDevice: Hashable, Sendable {
         self.usedDials = usedDials
     }
 }
-
-extension FlicModel {
-    package var productName: String {
-        switch self {
-        case .flic1: "Flic 1"
-        case .flic2: "Flic 2"
-        case .duo: "Flic Duo"
-        case .twist: "Flic Twist"
-        }
-    }
-
-    /// The words for the movements that the model reports besides presses.
-    var movementWords: [String] {
-        let swipes = SwipeDirection.allCases.map(\.rawValue)
-        let turns = RotationDirection.allCases.map(\.rawValue)
-        return switch self {
-        case .flic1, .flic2: []
-        case .duo: swipes + turns
-        case .twist: turns
-        }
-    }
-}

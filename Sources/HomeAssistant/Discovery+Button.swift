@@ -124,7 +124,7 @@ extension Discovery {
                     "value_template": "{{ value_json.trigger_mode }}", "command_topic": set,
                     "command_template": "{{ {'trigger_mode': value} | to_json }}",
                 ])
-        ] + (device.model == .twist ? [] : [latencyMode]) + [
+        ] + (device.model.hasConnectionSettings ? [latencyMode] : []) + [
             Component(
                 "nickname", .text, of: node,
                 [
@@ -150,7 +150,7 @@ extension Discovery {
                     "enabled_by_default": .bool(dial.isUsual || device.usedDials.contains(dial)),
                 ])
         }
-        guard device.model == .twist else { return positions }
+        guard device.model.hasLEDMode else { return positions }
         return positions + [
             // A select of Home Assistant reads `none` as an unknown state.
             Component(
@@ -182,20 +182,20 @@ extension Discovery {
 
 extension ButtonDevice {
     /// The parts that have topics of their own. `nil` stands for the whole button, or the big button of a Duo.
-    fileprivate var parts: [ButtonPart?] { model == .duo ? [nil, .small] : [nil] }
+    fileprivate var parts: [ButtonPart?] { model.hasTwoButtons ? [nil, .small] : [nil] }
 
     /// `nil` when the button has only one part.
     fileprivate func partName(_ part: ButtonPart?) -> String? {
-        guard model == .duo else { return nil }
+        guard model.hasTwoButtons else { return nil }
         return part == .small ? "Small button" : "Big button"
     }
 
     /// The words for everything that a part can report.
-    fileprivate var words: [String] { Gesture.allCases.map(\.rawValue) + clickWords + model.movementWords }
+    fileprivate var words: [String] { Gesture.allCases.map(\.rawValue) + clickWords + model.movementNames }
 
     /// `clicks_3` … `clicks_8`, as far as rules use them.
     private var clickWords: [String] {
-        clickCounts.filter((3...8).contains).sorted().map { "clicks_\($0)" }
+        clickCounts.filter(EventName.clickCounts.contains).sorted().map(EventName.clicks)
     }
 
     /// Type and subtype of a device trigger. Home Assistant translates its own words for presses. Other words it shows
@@ -203,7 +203,7 @@ extension ButtonDevice {
     fileprivate func trigger(_ word: String, _ part: ButtonPart?) -> (String, String) {
         if let type = ButtonDevice.pressTypes[word] { return (type, part == .small ? "button_2" : "button_1") }
         let type = ButtonDevice.otherTypes[word] ?? word
-        if model == .twist, model.movementWords.contains(word) { return (type, "Dial") }
+        if model == .twist, model.movementNames.contains(word) { return (type, "Dial") }
         return (type, part == .small ? "Second button" : "First button")
     }
 

@@ -11,47 +11,24 @@ package struct PressReport: Hashable, Sendable {
     /// Counts the `down` events of this button, across restarts.
     package var pressCount: Int64
     package var at: UTCTime
-    package var wasQueued: Bool
-    package var age: Duration
-    /// `nil` for a button with only one part.
-    package var part: ButtonPart?
-    /// Whether a `hold_release` is reported because the link was lost before the `up` arrived.
-    package var isLinkLost: Bool
-    package var turn: Turn?
+    package var facts: PressFacts
+    /// The steps of a rotation, positive for clockwise; `nil` for other events.
+    package var steps: Int?
 
     /// The `reason` of a `hold_release` that is reported because the link was lost.
     package static let linkLost = "link_lost"
 
-    /// What messages report of a turn besides its word.
-    package struct Turn: Hashable, Sendable {
-        /// Positive for clockwise.
-        package var steps: Int
-        /// 0…100.
-        package var position: Int
-        /// 1…12 on a Twist, else 0.
-        package var slot: Int
-
-        package init(steps: Int, position: Int, slot: Int) {
-            self.steps = steps
-            self.position = position
-            self.slot = slot
-        }
-    }
-
     package init(
-        button: ButtonID, name: String, sequence: Int64, pressCount: Int64, at: UTCTime, wasQueued: Bool, age: Duration,
-        part: ButtonPart? = nil, isLinkLost: Bool = false, turn: Turn? = nil
+        button: ButtonID, name: String, sequence: Int64, pressCount: Int64, at: UTCTime, facts: PressFacts,
+        steps: Int? = nil
     ) {
         self.button = button
         self.name = name
         self.sequence = sequence
         self.pressCount = pressCount
         self.at = at
-        self.wasQueued = wasQueued
-        self.age = age
-        self.part = part
-        self.isLinkLost = isLinkLost
-        self.turn = turn
+        self.facts = facts
+        self.steps = steps
     }
 
     /// The octets of a payload with small numbers, without name and word.
@@ -77,29 +54,29 @@ package struct PressReport: Hashable, Sendable {
         output.append(contentsOf: #","ts":""#.utf8)
         at.append(to: &output)
         output.append(contentsOf: #"","queued":"#.utf8)
-        output.append(json: wasQueued)
+        output.append(json: facts.wasQueued)
         output.append(contentsOf: #","age_ms":"#.utf8)
-        output.append(json: age.milliseconds)
+        output.append(json: facts.age.milliseconds)
         output.append(contentsOf: #","press_count":"#.utf8)
         output.append(json: pressCount)
-        if isLinkLost {
+        if facts.isLinkLost {
             output.append(contentsOf: #","reason":""#.utf8)
             output.append(contentsOf: PressReport.linkLost.utf8)
             output.append(UInt8(ascii: "\""))
         }
-        if let part {
+        if let part = facts.part {
             output.append(contentsOf: #","part":""#.utf8)
             output.append(contentsOf: part.rawValue.utf8)
             output.append(UInt8(ascii: "\""))
         }
-        if let turn {
+        if let steps {
             output.append(contentsOf: #","steps":"#.utf8)
-            output.append(json: Int64(turn.steps))
+            output.append(json: Int64(steps))
             output.append(contentsOf: #","position":"#.utf8)
-            output.append(json: Int64(turn.position))
-            if turn.slot != 0 {
+            output.append(json: Int64(facts.position))
+            if facts.slot != 0 {
                 output.append(contentsOf: #","slot":"#.utf8)
-                output.append(json: Int64(turn.slot))
+                output.append(json: Int64(facts.slot))
             }
         }
         output.append(UInt8(ascii: "}"))
@@ -111,13 +88,13 @@ extension Topics {
     /// never retained, because a retained event would fire again at every restart of Home Assistant.
     package func messages(_ word: String, _ report: PressReport) -> [MQTTMessage] {
         [
-            MQTTMessage(topicName: action(of: report.button, report.part), payload: Array(word.utf8), qos: 1),
-            MQTTMessage(topicName: event(of: report.button, report.part), payload: report.payload(word), qos: 1),
+            MQTTMessage(topicName: action(of: report.button, report.facts.part), payload: Array(word.utf8), qos: 1),
+            MQTTMessage(topicName: event(of: report.button, report.facts.part), payload: report.payload(word), qos: 1),
         ]
     }
 
     package func rawMessage(_ word: String, _ report: PressReport) -> MQTTMessage {
-        MQTTMessage(topicName: raw(of: report.button, report.part), payload: report.payload(word), qos: 1)
+        MQTTMessage(topicName: raw(of: report.button, report.facts.part), payload: report.payload(word), qos: 1)
     }
 
     /// The message on `bridge/event` about a gesture that came too late to act on.

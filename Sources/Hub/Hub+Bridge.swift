@@ -146,10 +146,3 @@ extension Hub {
         )
     }
 }
-
-extension LogLevel {
-    fileprivate func isAtLeast(_ other: LogLevel) -> Bool {
-        let order = LogLevel.allCases
-        return (order.firstIndex(of: self) ?? 0) >= (order.firstIndex(of: other) ?? 0)
-    }
-}

@@ -148,7 +148,7 @@ extension Hub {
         messageEnded(of: step.run)
         if engine.awaits(step) {
             advanceRules(.stepFinished(step, outcome), at: now)
-        } else if case .failed(let code, let reason, _) = outcome, case .publish(let message) = job.action {
+        } else if case .failed(let code, let reason, _) = outcome, case .message(.publish(let message)) = job.action {
             log(
                 .warning,
                 "rule \(job.rule): \(code) the message on \(message.topicName) may not have been sent: \(reason)")

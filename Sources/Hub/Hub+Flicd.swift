@@ -98,7 +98,7 @@ extension Hub {
             advanceButtons(.forget(button), at: now)
         case .setTimer(let deadline): deadlines.set(.flicd, at: deadline)
         case .cancelTimer: deadlines.cancel(.flicd)
-        case .log(let level, let text): log(LogLevel(level), text, from: .flicdClient)
+        case .log(let level, let text): log(level, text, from: .flicdClient)
         }
     }
 
@@ -190,16 +190,6 @@ extension PairingFailure {
         case "genuine_check_failed", "quick_verify_signature_mismatch", "full_verify_failed_unknown": .invalidData
         case "not_in_public_mode": .buttonIsPrivate
         default: .verifyTimeout
-        }
-    }
-}
-
-extension LogLevel {
-    fileprivate init(_ level: FlicdLogLevel) {
-        switch level {
-        case .debug: self = .debug
-        case .info: self = .info
-        case .warning: self = .warning
         }
     }
 }

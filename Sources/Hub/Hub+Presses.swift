@@ -176,7 +176,9 @@ extension Hub {
         }
         reports.buttons.insert(button)
         // Of one press there is one hold, whatever stages the rules have.
-        guard let word = recognised.what.word, !recognised.isFurtherStage, buttons[button] != nil else { return }
+        guard let word = recognised.what.publishedName, !recognised.isFurtherStage, buttons[button] != nil else {
+            return
+        }
         // A hold and a release have happened when they were found; their press began before.
         let at = wallClock(at: recognised.at + recognised.heldFor)
         if recognised.what == .down { buttons[button]?.countPress() }
@@ -192,8 +194,7 @@ extension Hub {
         guard let record = buttons[button] else { return }
         let report = PressReport(
             button: button, name: record.displayName, sequence: record.sequence.value,
-            pressCount: record.pressCount.value, at: at, wasQueued: recognised.wasQueued, age: recognised.age,
-            part: recognised.part, isLinkLost: recognised.isLinkLost, turn: recognised.turn)
+            pressCount: record.pressCount.value, at: at, facts: recognised.facts, steps: recognised.steps)
         // The end of a hold waits for the broker longer than a press: what the hold began must end.
         let isPress = recognised.what != .holdRelease && (isRaw || isFresh)
         reports.messages.append(
@@ -211,41 +212,18 @@ extension Hub {
         ]
         if recognised.isLinkLost { line.append(.init("reason", .string(PressReport.linkLost))) }
         if let part = recognised.part { line.append(.init("part", .string(part.rawValue))) }
-        if let turn = recognised.turn {
-            line.append(.init("steps", .integer(Int64(turn.steps))))
-            line.append(.init("position", .integer(Int64(turn.position))))
-            if turn.slot != 0 { line.append(.init("slot", .integer(Int64(turn.slot)))) }
+        if let steps = recognised.steps {
+            line.append(.init("steps", .integer(Int64(steps))))
+            line.append(.init("position", .integer(Int64(recognised.position))))
+            if recognised.slot != 0 { line.append(.init("slot", .integer(Int64(recognised.slot)))) }
         }
         return .object(line)
     }
 }
 
-extension Recognised.What {
-    /// What MQTT calls it; `nil` for what only rules know.
-    fileprivate var word: String? {
-        switch self {
-        case .down: "down"
-        case .up: "up"
-        case .pattern(let presses) where !presses.contains(.long):
-            switch presses.count {
-            case 1: "click"
-            case 2: "double_click"
-            case let count: "clicks_\(count)"
-            }
-        case .pattern, .chord: nil
-        case .hold: "hold"
-        case .holdRelease: "hold_release"
-        case .swipe(let direction): direction.rawValue
-        case .rotation(let steps, _):
-            steps > 0 ? RotationDirection.clockwise.rawValue : RotationDirection.counterClockwise.rawValue
-        }
-    }
-}
-
 extension Recognised {
-    fileprivate var turn: PressReport.Turn? {
-        guard case .rotation(let steps, _) = what else { return nil }
-        return PressReport.Turn(steps: steps, position: position, slot: slot)
+    fileprivate var steps: Int? {
+        if case .rotation(let steps, _) = what { steps } else { nil }
     }
 }
 

@@ -15,7 +15,7 @@ struct Job: Hashable, Sendable {
     var numbered: NumberedMessage?
 
     var isProcess: Bool {
-        if case .process = action { true } else { false }
+        if case .external(.process) = action { true } else { false }
     }
 }
 
@@ -145,24 +145,34 @@ extension Hub {
 
     private mutating func perform(_ step: StepID, _ action: Action, rule: String, at now: Instant) {
         switch action {
-        case .publish(let publish):
+        case .message(.publish(let publish)):
             let message = MQTTMessage(
                 topicName: publish.topicName, payload: publish.payload, qos: publish.qos, retain: publish.retain)
             unwritten[step.run, default: UnwrittenMessages()].count += 1
             self.publish(
                 message, patience: publish.maximumAge, mayRepeat: publish.retain,
                 for: Job(step: step, rule: rule, action: action), at: now)
-        case .process(let process):
+        case .external(let external):
             let id = takeToken()
             jobs[id] = Job(step: step, rule: rule, action: action)
-            effects.append(.startProcess(id, ProcessRequest(process, in: configuration)))
-        case .http(let request):
-            let id = takeToken()
-            jobs[id] = Job(step: step, rule: rule, action: action)
-            effects.append(.startWebRequest(id, request))
+            effects.append(start(external, as: id))
         case .log(let level, let message):
             log(level, "rule \(rule): \(message)")
             tell(["kind": "log", "rule": .string(rule), "level": .string(level.rawValue), "message": .string(message)])
+        }
+    }
+
+    private func start(_ external: ExternalAction, as id: UInt64) -> Effect {
+        switch external {
+        case .process(let process): .startProcess(id, ProcessRequest(process, in: configuration))
+        case .http(let request): .startWebRequest(id, request)
+        }
+    }
+
+    private static func cancellation(of external: ExternalAction, _ id: UInt64) -> Effect {
+        switch external {
+        case .process: .cancelProcess(id)
+        case .http: .cancelWebRequest(id)
         }
     }
 
@@ -179,7 +189,7 @@ extension Hub {
     private func hasWritten(_ run: RunID, _ effects: ArraySlice<RuleEngine.Effect>) -> Bool {
         unwritten[run] == nil
             && !effects.contains {
-                if case .perform(let step, .publish, _, _) = $0 { step.run == run } else { false }
+                if case .perform(let step, .message, _, _) = $0 { step.run == run } else { false }
             }
     }
 
@@ -196,11 +206,10 @@ extension Hub {
     private mutating func cancel(_ step: StepID) {
         for (id, job) in jobs where job.step == step {
             switch job.action {
-            case .process: effects.append(.cancelProcess(id))
-            case .http:
-                effects.append(.cancelWebRequest(id))
-                jobs[id] = nil
-            case .publish, .log, nil:
+            case .external(let external):
+                effects.append(Hub.cancellation(of: external, id))
+                if !job.isProcess { jobs[id] = nil }
+            case .message, .log, nil:
                 outbox.remove(id)
                 jobs[id] = nil
                 messageEnded(of: step.run)
@@ -210,7 +219,7 @@ extension Hub {
     }
 
     mutating func processEnded(_ id: UInt64, _ result: ProcessResult, at now: Instant) {
-        guard let job = jobs.removeValue(forKey: id), case .process(let process) = job.action else { return }
+        guard let job = jobs.removeValue(forKey: id), case .external(.process(let process)) = job.action else { return }
         let arguments = process.isShell ? Array(process.arguments.dropFirst(2).prefix(1)) : process.arguments
         let standardOutput = String(decoding: result.standardOutput, as: UTF8.self)
         let standardError = String(decoding: result.standardError, as: UTF8.self)
@@ -243,7 +252,7 @@ extension Hub {
     }
 
     mutating func webAnswered(_ id: UInt64, _ result: HTTPResult, at now: Instant) {
-        guard let job = jobs.removeValue(forKey: id), case .http(let request) = job.action else { return }
+        guard let job = jobs.removeValue(forKey: id), case .external(.http(let request)) = job.action else { return }
         var line: [JSONValue.Member] = [
             .init("kind", "http"), .init("rule", .string(job.rule)), .init("method", .string(request.method)),
             .init("url", .string(request.url)),

@@ -1,6 +1,5 @@
 package import ButtonModel
 package import JSON
-package import Rules
 
 /// The part of the configuration and of the environment that the hub needs.
 package struct HubConfiguration: Hashable, Sendable {

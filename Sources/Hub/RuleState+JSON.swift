@@ -39,8 +39,10 @@ extension Occurrence {
             "button": button.map { .string($0.description) } ?? .null, "at_ms": .integer(at.milliseconds),
             "id": .string(facts.id), "name": .string(facts.button), "uuid": .string(facts.uuid),
             "serial": .string(facts.serial), "address": .string(facts.address), "nickname": .string(facts.nickname),
-            "event": .string(facts.event), "part": .string(facts.part), "clicks": .integer(facts.clicks),
-            "steps": .integer(facts.steps), "position": .integer(facts.position), "slot": .integer(facts.slot),
+            "event": .string(facts.event), "part": .string(facts.part?.rawValue ?? ""),
+            "clicks": .integer(facts.clicks),
+            "steps": .integer(facts.steps), "position": .integer(Int64(facts.position)),
+            "slot": .integer(Int64(facts.slot)),
             "held_for_ms": .integer(facts.heldFor.milliseconds), "queued": .bool(facts.wasQueued),
             "age_ms": .integer(facts.age.milliseconds), "at": .string(facts.at), "manual": .bool(facts.isManual),
         ]
@@ -59,11 +61,11 @@ extension Occurrence {
         facts.address = text("address")
         facts.nickname = text("nickname")
         facts.event = text("event")
-        facts.part = text("part")
+        facts.part = ButtonPart(rawValue: text("part"))
         facts.clicks = number("clicks")
         facts.steps = number("steps")
-        facts.position = number("position")
-        facts.slot = number("slot")
+        facts.position = Int(clamping: number("position"))
+        facts.slot = Int(clamping: number("slot"))
         facts.heldFor = .milliseconds(number("held_for_ms"))
         facts.wasQueued = json["queued"]?.boolValue ?? false
         facts.age = .milliseconds(number("age_ms"))

@@ -1,3 +1,5 @@
+import Rules
+
 extension Configuration {
     /// The keys whose values differ from those of `before`, written as `mqtt.tls.ca`, in the order of the fields.
     package func keys(changedSince before: Configuration) -> [String] {
@@ -27,9 +29,7 @@ extension Configuration {
         compare("control_socket", \.controlSocket)
         compare("flicd.listen", \.flicdListen)
         compare("sources", \.sources)
-        compare("actions.shell", \.allowsShell)
-        compare("actions.run", \.allowsRun)
-        compare("actions.http", \.allowsHTTP)
+        for kind in StepKind.allCases { compare("actions.\(kind.rawValue)") { $0.forbiddenSteps.contains(kind) } }
         compare("control.mqtt", \.control)
         compare("log.level", \.logLevel)
         compare("log.format", \.logFormat)

@@ -1,4 +1,5 @@
 package import ButtonModel
+package import Rules
 
 /// A text whose descriptions never show it: a password.
 package struct Secret: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
@@ -56,10 +57,6 @@ package struct Configuration: Hashable, Sendable {
         case none, settings, all
     }
 
-    package enum LogLevel: String, CaseIterable, Hashable, Sendable {
-        case debug, info, warning, error
-    }
-
     package enum LogFormat: String, CaseIterable, Hashable, Sendable {
         case text, json
     }
@@ -93,9 +90,8 @@ package struct Configuration: Hashable, Sendable {
     package var flicdListen: Endpoint?
     /// The flicd servers whose buttons are used: at most `maximumSources`, each once.
     package var sources: [Endpoint] = []
-    package var allowsShell = true
-    package var allowsRun = true
-    package var allowsHTTP = true
+    /// The kinds of steps that rules may not use.
+    package var forbiddenSteps: Set<StepKind> = []
     package var control = Control.settings
     package var logLevel = LogLevel.info
     package var logFormat = LogFormat.text

@@ -1,5 +1,6 @@
 import ButtonModel
 import Diagnostics
+import Rules
 
 /// Reads `tryck.yaml`.
 struct ConfigurationReader {
@@ -45,13 +46,11 @@ struct ConfigurationReader {
         }
         if let node = fields.node("sources") { readSources(node) }
         if let fields = section("actions", .actions, of: fields) {
-            configuration.allowsShell = fields.boolean("shell") ?? true
-            configuration.allowsRun = fields.boolean("run") ?? true
-            configuration.allowsHTTP = fields.boolean("http") ?? true
+            configuration.forbiddenSteps = Set(StepKind.allCases.filter { fields.boolean($0.rawValue) == false })
         }
         if let fields = section("control", .control, of: fields) { readControl(fields) }
         if let fields = section("log", .logging, of: fields) {
-            configuration.logLevel = fields.string("level").flatMap(Configuration.LogLevel.init(rawValue:)) ?? .info
+            configuration.logLevel = fields.string("level").flatMap(LogLevel.init(rawValue:)) ?? .info
             configuration.logFormat = fields.string("format").flatMap(Configuration.LogFormat.init(rawValue:)) ?? .text
         }
         if let fields = section("metrics", .metrics, of: fields) {

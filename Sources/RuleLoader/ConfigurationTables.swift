@@ -1,3 +1,6 @@
+import ButtonModel
+import Rules
+
 /// The tables of keys of `tryck.yaml`.
 extension MappingTable {
     static let configuration = MappingTable(
@@ -73,11 +76,7 @@ extension MappingTable {
 
     static let actions = MappingTable(
         name: "\"actions\"",
-        keys: [
-            Key("shell", .boolean, "whether rules may use the shell"),
-            Key("run", .boolean, "whether rules may start programs"),
-            Key("http", .boolean, "whether rules may call web hooks"),
-        ])
+        keys: StepKind.allCases.compactMap { kind in kind.permission.map { Key(kind.rawValue, .boolean, $0) } })
 
     static let control = MappingTable(
         name: "\"control\"",
@@ -88,7 +87,7 @@ extension MappingTable {
     static let logging = MappingTable(
         name: "\"log\"",
         keys: [
-            Key("level", .word(Configuration.LogLevel.allCases.map(\.rawValue)), ""),
+            Key("level", .word(LogLevel.allCases.map(\.rawValue)), ""),
             Key("format", .word(Configuration.LogFormat.allCases.map(\.rawValue)), ""),
         ])
 

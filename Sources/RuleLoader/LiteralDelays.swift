@@ -28,7 +28,7 @@ struct LiteralDelays {
             case .cycle, .choose:
                 let ways = step.inner.map { LiteralDelays(of: $0, scripts: scripts) }
                 if let way = ways.max(by: { $0.total < $1.total }) { add(way.total, way) }
-            case .publish, .process, .http, .wait, .set, .enable, .log, .stop: break
+            case .perform, .wait, .set, .enable, .log, .stop: break
             }
         }
     }

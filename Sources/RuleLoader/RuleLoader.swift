@@ -36,8 +36,8 @@ package struct LoadEnvironment: Sendable {
     package var secrets: SourceFile?
     /// Environment variables, for `!env_var`.
     package var variables: [String: String]
-    /// Whether rules may start programs, use the shell, and call web hooks. A forbidden action in a rule is an error.
-    package var allowsRun, allowsShell, allowsHTTP: Bool
+    /// The kinds of steps that are errors in a rule.
+    package var forbiddenSteps: Set<StepKind>
     /// Compiled time zones by name (RFC 8536), as far as they are available.
     package var timeZones: [String: [UInt8]]
     /// The time zone of a set without `timezone`; `nil`: UTC.
@@ -49,16 +49,13 @@ package struct LoadEnvironment: Sendable {
     package var hasPlaceholders: Bool
 
     package init(
-        secrets: SourceFile? = nil, variables: [String: String] = [:], allowsRun: Bool = true,
-        allowsShell: Bool = true, allowsHTTP: Bool = true,
-        timeZones: [String: [UInt8]] = [:], systemTimeZone: ZoneFile? = nil, files: [String: SourceFile] = [:],
-        hasPlaceholders: Bool = false
+        secrets: SourceFile? = nil, variables: [String: String] = [:],
+        forbiddenSteps: Set<StepKind> = [], timeZones: [String: [UInt8]] = [:], systemTimeZone: ZoneFile? = nil,
+        files: [String: SourceFile] = [:], hasPlaceholders: Bool = false
     ) {
         self.secrets = secrets
         self.variables = variables
-        self.allowsRun = allowsRun
-        self.allowsShell = allowsShell
-        self.allowsHTTP = allowsHTTP
+        self.forbiddenSteps = forbiddenSteps
         self.timeZones = timeZones
         self.systemTimeZone = systemTimeZone
         self.files = files

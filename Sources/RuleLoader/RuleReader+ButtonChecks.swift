@@ -5,10 +5,8 @@ import Rules
 /// Checks the events and parts of triggers against the declarations of their buttons. Each event is reported once.
 extension RuleReader {
     mutating func check(_ event: WrittenEvent, _ selectors: [WrittenSelector]) {
-        if let models = event.event.models {
-            let name = "event \(event.event.word)"
-            guard !reportsModel(name, models, event.node, selectors) else { return }
-        }
+        let name = "event \(event.event.notation)"
+        guard !reportsModel(name, event.event.models, event.node, selectors) else { return }
         for selector in selectors {
             for meant in selector.meant {
                 switch meant {
@@ -53,7 +51,7 @@ extension RuleReader {
         guard let mode = button.triggerMode, !mode.gives(event.event) else { return false }
         checker.error(
             "E502", at: event.node,
-            "\"\(button.name)\" is fixed to \(mode.rawValue), which cannot give \(event.event.word)",
+            "\"\(button.name)\" is fixed to \(mode.rawValue), which cannot give \(event.event.notation)",
             hint: "use trigger_mode: auto")
         return true
     }

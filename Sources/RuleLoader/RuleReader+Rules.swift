@@ -97,7 +97,7 @@ struct HeldTriggers {
                 switch event {
                 case .down, .hold: break
                 case .up, .pattern, .holdRelease, .swipe, .rotate, .connected, .disconnected, .batteryLow:
-                    other = event.word
+                    other = event.notation
                 }
             }
         }

@@ -48,7 +48,8 @@ extension RuleReader {
         guard !uses.any.isUsed else { return }
         let unused = set.buttons.indices.filter { !uses.wanted(of: $0).isUsed }
         guard !unused.isEmpty else { return }
-        let read = set.readButtons
+        var read: Set<Int> = []
+        set.forEachRead { if case .button(let button, _) = $0 { read.insert(button) } }
         for button in unused where !read.contains(button) {
             let declared = set.buttons[button]
             guard let place = buttonNames.places[declared.name], let document = document(of: declared.place) else {
@@ -101,7 +102,7 @@ extension RuleReader {
         current = source.document
         checker.warning(
             "W707", at: source.node,
-            "button: any with \(event.word) makes every \(TriggerEvent.pattern(slower).word) on \(waits)",
+            "button: any with \(event.notation) makes every \(TriggerEvent.pattern(slower).notation) on \(waits)",
             hint: "name the buttons it is meant for")
     }
 
@@ -128,7 +129,7 @@ extension RuleReader {
         guard let document = document(of: step.place) else { return }
         current = document
         let start = SourcePosition(line: step.place.line, column: step.place.column)
-        let end = start.advanced(by: step.action.word.unicodeScalars.count)
+        let end = start.advanced(by: step.action.kind.rawValue.unicodeScalars.count)
         checker.warning(code, from: start, to: end, message, hint: hint)
     }
 

@@ -36,7 +36,7 @@ extension RuleReader {
             case .cycle, .choose: step.inner.allSatisfy(alwaysStops)
             case .repeat(let repetition): repetition.extent != .whileHeld && alwaysStops(repetition.steps)
             case .script(let script, _): scriptEffects[script].alwaysStops
-            case .publish, .process, .http, .delay, .wait, .set, .enable, .log: false
+            case .perform, .delay, .wait, .set, .enable, .log: false
             }
         }
     }
@@ -46,7 +46,7 @@ extension RuleReader {
             switch step.action {
             case .repeat(let repetition) where repetition.extent == .whileHeld: true
             case .script(let script, _): scriptEffects[script].repeatsWhileHeld
-            case .repeat, .cycle, .choose, .publish, .process, .http, .delay, .wait, .set, .enable, .log, .stop:
+            case .repeat, .cycle, .choose, .perform, .delay, .wait, .set, .enable, .log, .stop:
                 step.inner.contains(where: repeatsWhileHeld)
             }
         }

@@ -83,15 +83,7 @@ extension RuleReader {
 
     // MARK: One step
 
-    private static let actionKeys: Set = [
-        "publish", "run", "shell", "http", "delay", "wait", "set", "cycle", "repeat", "if", "choose", "script",
-        "enable", "disable", "log", "stop",
-    ]
-    /// Keys that belong to one action and stand beside it.
-    private static let companions = [
-        (key: "then", action: "if"), (key: "else", action: "if"), (key: "default", action: "choose"),
-        (key: "with", action: "script"),
-    ]
+    private static let actionKeys = Set(StepKind.allCases.map(\.rawValue))
 
     private mutating func step(_ node: YAMLNode, _ index: Int, _ context: inout StepContext) -> Step? {
         if case .scalar(let text, _) = node.content {
@@ -109,23 +101,23 @@ extension RuleReader {
         guard let fields = checker.fields(node, .step) else { return nil }
         let key = checker.action(
             of: RuleReader.actionKeys, in: fields, "a step", hint: RuleReader.missingAction(fields))
-        guard let key else { return nil }
+        guard let key, let kind = StepKind(rawValue: key.text) else { return nil }
         guard checkCompanions(of: key, in: fields), let value = fields.node(key.text) else { return nil }
         var common = CommonKeys(
             alias: fields.string("alias"), isEnabled: fields.boolean("enabled") ?? true,
             continuesOnError: fields.boolean("continue_on_error") ?? false)
-        let isComplete = readLimits(fields, key, &common)
+        let isComplete = readLimits(fields, key, kind, &common)
         // A disabled step saves no result and does not stop the run.
         let before = context.scope.results
         let wasStopped = context.isStopped
         let path = context.path + "[" + String(index) + "]." + key.text
         context.path = path
-        let action = action(key, value, fields, &context)
+        let action = action(kind, key, value, fields, &context)
         if !common.isEnabled {
             context.isStopped = wasStopped
             context.scope.results = RuleReader.results(of: [before, context.scope.results])
         }
-        let slot = saved(fields, key, isEnabled: common.isEnabled, &context)
+        let slot = saved(fields, key, kind, isEnabled: common.isEnabled, &context)
         guard let action, isComplete else { return nil }
         return Step(
             action, alias: common.alias, isEnabled: common.isEnabled, timeout: common.timeout, retry: common.retry,
@@ -134,20 +126,21 @@ extension RuleReader {
     }
 
     private static func missingAction(_ fields: Fields) -> String {
-        companions.first { fields.key($0.key) != nil }.map { "\"\($0.key)\" belongs beside \"\($0.action)\"" }
+        StepKind.companions.first { fields.key($0.key) != nil }
+            .map { "\"\($0.key)\" belongs beside \"\($0.kind.rawValue)\"" }
             ?? "add publish:, run:, shell: or another action"
     }
 
     private mutating func checkCompanions(of key: YAMLNode.Key, in fields: Fields) -> Bool {
         var isGood = true
-        for companion in RuleReader.companions where companion.action != key.text {
+        for companion in StepKind.companions where companion.kind.rawValue != key.text {
             guard let written = fields.key(companion.key) else { continue }
             let hint =
                 switch (key.text, companion.key) {
                 case ("choose", "else"): "use default: for what is done when no branch holds"
                 case ("choose", "then"): "each entry of choose has its own if: and then:"
                 case ("if", "default"): "use else:"
-                default: "\"\(companion.key)\" belongs beside \"\(companion.action)\""
+                default: "\"\(companion.key)\" belongs beside \"\(companion.kind.rawValue)\""
                 }
             checker.error("E201", at: written, "unknown key \"\(companion.key)\" beside \"\(key.text)\"", hint: hint)
             isGood = false
@@ -156,28 +149,10 @@ extension RuleReader {
     }
 
     private mutating func action(
-        _ key: YAMLNode.Key, _ node: YAMLNode, _ fields: Fields, _ context: inout StepContext
+        _ kind: StepKind, _ key: YAMLNode.Key, _ node: YAMLNode, _ fields: Fields, _ context: inout StepContext
     ) -> StepAction? {
-        let scope = context.scope
-        switch key.text {
-        case "publish": return publish(node, in: scope)
-        case "run": return checker.environment.allowsRun ? run(node, in: scope) : forbidden(key)
-        case "shell": return checker.environment.allowsShell ? shell(node, in: scope) : forbidden(key)
-        case "http": return checker.environment.allowsHTTP ? http(node, in: scope) : forbidden(key)
-        case "delay": return delay(node, in: scope)
-        case "wait": return wait(node, in: scope)
-        case "set": return set(node, in: scope)
-        case "cycle": return cycle(node, &context)
-        case "repeat": return repetition(node, &context)
-        case "if": return branches(if: node, fields, &context)
-        case "choose": return branches(choose: node, fields, &context)
-        case "script": return call(node, fields, &context)
-        case "enable", "disable": return enable(node, key.text == "enable")
-        case "log": return log(node, in: scope)
-        default:
-            context.isStopped = true
-            return template(node, key: "stop", in: scope).map(StepAction.stop)
-        }
+        guard !checker.environment.forbiddenSteps.contains(kind) else { return forbidden(key) }
+        return read(kind, node, fields, &context)
     }
 
     private mutating func forbidden(_ key: YAMLNode.Key) -> StepAction? {
@@ -196,29 +171,25 @@ extension RuleReader {
         var retry: Retry?
     }
 
-    private mutating func readLimits(_ fields: Fields, _ action: YAMLNode.Key, _ common: inout CommonKeys) -> Bool {
+    private mutating func readLimits(
+        _ fields: Fields, _ action: YAMLNode.Key, _ kind: StepKind, _ common: inout CommonKeys
+    ) -> Bool {
         var isGood = true
-        let own: Duration? =
-            switch action.text {
-            case "publish": .seconds(5)
-            case "http": .seconds(10)
-            case "run", "shell": .seconds(30)
-            default: nil
-            }
-        if let own {
-            common.timeout = fields.duration("timeout") ?? defaults.timeout ?? own
+        if let timeLimit = kind.timeLimit {
+            common.timeout = fields.duration("timeout") ?? defaults.timeout ?? timeLimit
         } else {
             for key in ["timeout", "retry"] {
                 guard fields.key(key) != nil, let written = fields.last(of: [key, action.text]) else { continue }
                 let hint: String? =
-                    switch (key, action.text) {
-                    case ("timeout", "wait"): "write it inside wait, beside until:"
-                    case ("timeout", "repeat"): "use limit: inside repeat"
+                    switch (key, kind) {
+                    case ("timeout", .wait): "write it inside wait, beside until:"
+                    case ("timeout", .repeat): "use limit: inside repeat"
                     default: nil
                     }
                 checker.error(
                     "E210", at: written,
-                    "\"\(key)\" goes with publish, run, shell and http, not with \"\(action.text)\"", hint: hint)
+                    "\"\(key)\" goes with \(StepKind.listed { $0.timeLimit != nil }), not with \"\(action.text)\"",
+                    hint: hint)
                 isGood = false
             }
             return isGood
@@ -240,12 +211,13 @@ extension RuleReader {
 
     /// Returns the slot of `save_as` and declares the result for the steps that follow.
     private mutating func saved(
-        _ fields: Fields, _ action: YAMLNode.Key, isEnabled: Bool, _ context: inout StepContext
+        _ fields: Fields, _ action: YAMLNode.Key, _ kind: StepKind, isEnabled: Bool, _ context: inout StepContext
     ) -> Int? {
         guard fields.key("save_as") != nil, let second = fields.last(of: ["save_as", action.text]) else { return nil }
-        guard ["run", "shell", "http"].contains(action.text) else {
+        guard kind.hasResult else {
             checker.error(
-                "E210", at: second, "\"save_as\" goes with run, shell and http, not with \"\(action.text)\"")
+                "E210", at: second,
+                "\"save_as\" goes with \(StepKind.listed(\.hasResult)), not with \"\(action.text)\"")
             return nil
         }
         guard let name = fields.string("save_as"), let node = fields.node("save_as") else { return nil }

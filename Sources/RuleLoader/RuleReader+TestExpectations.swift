@@ -1,3 +1,4 @@
+import ButtonModel
 import JSON
 import Rules
 
@@ -25,22 +26,15 @@ extension RuleReader {
         }
         guard let fields = checker.fields(node, .expectedEffect),
             let key = checker.action(
-                of: ["publish", "run", "shell", "http", "log"], in: fields, "an expected effect", code: "E603",
+                of: Set(StepKind.expected.map(\.rawValue)), in: fields, "an expected effect", code: "E603",
                 hint: "add publish:, run:, shell:, http: or log:"),
             let value = fields.node(key.text)
         else { return nil }
-        let kind: ExpectedEffect.Kind? =
-            switch key.text {
-            case "publish": expectedPublish(value)
-            case "run": expectedRun(value)
-            case "shell": expectedShell(value)
-            case "http": expectedHTTP(value)
-            default: expectedLog(value)
-            }
+        let kind = StepKind(rawValue: key.text).flatMap { expected($0, value) }
         return kind.map { ExpectedEffect($0, at: fields.duration("at"), place: place(key)) }
     }
 
-    private mutating func expectedPublish(_ node: YAMLNode) -> ExpectedEffect.Kind? {
+    mutating func expectedPublish(_ node: YAMLNode) -> ExpectedEffect.Kind? {
         guard let fields = checker.fields(node, .expectedPublish, owner: "\"publish\""),
             let payload = expectedContent(fields, text: "payload")
         else { return nil }
@@ -49,7 +43,7 @@ extension RuleReader {
             retain: fields.boolean("retain"))
     }
 
-    private mutating func expectedRun(_ node: YAMLNode) -> ExpectedEffect.Kind? {
+    mutating func expectedRun(_ node: YAMLNode) -> ExpectedEffect.Kind? {
         switch node.content {
         case .invalid: return nil
         case .sequence:
@@ -71,7 +65,7 @@ extension RuleReader {
             stdin: fields.string("stdin"))
     }
 
-    private mutating func expectedShell(_ node: YAMLNode) -> ExpectedEffect.Kind? {
+    mutating func expectedShell(_ node: YAMLNode) -> ExpectedEffect.Kind? {
         guard case .mapping = node.content else {
             return checker.text(node, key: "shell", .areText).map {
                 .shell(script: $0.string, arguments: nil, environment: [], directory: nil, stdin: nil)
@@ -86,7 +80,7 @@ extension RuleReader {
             directory: fields.string("cwd"), stdin: fields.string("stdin"))
     }
 
-    private mutating func expectedHTTP(_ node: YAMLNode) -> ExpectedEffect.Kind? {
+    mutating func expectedHTTP(_ node: YAMLNode) -> ExpectedEffect.Kind? {
         guard let fields = checker.fields(node, .expectedHTTP, owner: "\"http\""),
             let body = expectedContent(fields, text: "body"), let headers = expectedFields(fields, "headers")
         else { return nil }
@@ -94,7 +88,7 @@ extension RuleReader {
             url: fields.string("url"), method: fields.string("method"), headers: headers, body: body.content)
     }
 
-    private mutating func expectedLog(_ node: YAMLNode) -> ExpectedEffect.Kind? {
+    mutating func expectedLog(_ node: YAMLNode) -> ExpectedEffect.Kind? {
         guard case .mapping = node.content else {
             return checker.text(node, key: "log", .areForbidden).map { .log(level: nil, message: $0.string) }
         }

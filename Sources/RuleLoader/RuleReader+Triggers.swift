@@ -171,8 +171,8 @@ extension RuleReader {
 
     private mutating func readEvent(_ node: YAMLNode) -> TriggerEvent? {
         guard let text = checker.plainText(node, key: "event", wanted: "an event") else { return nil }
-        if let event = TriggerEvent.words[text] { return event }
-        let near = checker.nearest(to: text, among: TriggerEvent.wordList).map { "did you mean \"\($0)\"?" }
+        if let event = TriggerEvent.byName[text] { return event }
+        let near = checker.nearest(to: text, among: TriggerEvent.fileNames).map { "did you mean \"\($0)\"?" }
         checker.error(
             "E204", at: node, "unknown event \"\(checker.shown(text))\"", hint: TriggerEvent.foreign[text] ?? near)
         return nil

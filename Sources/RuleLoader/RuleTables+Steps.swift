@@ -1,3 +1,4 @@
+import ButtonModel
 import Expressions
 import Rules
 
@@ -5,27 +6,7 @@ import Rules
 extension MappingTable {
     static let step = MappingTable(
         name: "a step",
-        keys: [
-            Key("publish", .anything, "publish an MQTT message"),
-            Key("run", .anything, "run a program without a shell"),
-            Key("shell", .anything, "run a literal script with `/bin/sh`"),
-            Key("http", .anything, "call a web hook"),
-            Key("delay", .template, "wait for this time"),
-            Key("wait", .anything, "wait until an expression is true"),
-            Key("set", .anything, "assign values to variables"),
-            Key("cycle", .anything, "run the next entry of a list in each run"),
-            Key("repeat", .anything, "repeat steps while the button is held, or a fixed number of times"),
-            Key("if", .anything, "conditions; with `then` and `else` beside it"),
-            Key("then", .anything, "the steps if all conditions are true"),
-            Key("else", .anything, "the steps otherwise"),
-            Key("choose", .anything, "run the first branch whose conditions are true; with `default` beside it"),
-            Key("default", .anything, "the steps if no branch runs"),
-            Key("script", .anything, "run a script; with `with` beside it"),
-            Key("with", .anything, "the inputs of the script"),
-            Key("enable", .anything, "enable rules"),
-            Key("disable", .anything, "disable rules"),
-            Key("log", .anything, "write a line into the log"),
-            Key("stop", .template, "end the run as completed"),
+        keys: StepKind.keys + [
             Key("alias", .text(.areForbidden), "the name of the step in traces"),
             Key("enabled", .boolean, "`false` skips the step"),
             Key("timeout", .duration(.zero ... .longest), "the time after which the step fails"),

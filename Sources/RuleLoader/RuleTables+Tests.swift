@@ -1,3 +1,4 @@
+import ButtonModel
 import Rules
 
 /// The keys of tests and of the mappings inside them.
@@ -102,11 +103,8 @@ extension MappingTable {
 
     static let expectedEffect = MappingTable(
         name: "an expected effect",
-        keys: [
-            Key("publish", .anything, "a message"), Key("run", .anything, "a program"),
-            Key("shell", .anything, "a script"), Key("http", .anything, "a request"),
-            Key("log", .anything, "a line in the log"),
-            Key("at", .duration(.zero ... .longest), "the time since the last `expect`"),
+        keys: StepKind.expectedKeys + [
+            Key("at", .duration(.zero ... .longest), "the time since the last `expect`")
         ],
         foreign: ["set": "use expect_variables:", "enable": "use expect_rules:", "disable": "use expect_rules:"])
 

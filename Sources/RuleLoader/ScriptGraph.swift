@@ -27,21 +27,3 @@ struct ScriptGraph {
         return calls
     }
 }
-
-extension Step {
-    /// The lists of steps inside this step. One of them is run; the list of a `repeat` is run several times.
-    var inner: [[Step]] {
-        switch action {
-        case .cycle(let entries, _): entries
-        case .repeat(let step): [step.steps]
-        case .choose(let branches, let otherwise, _): branches.map(\.steps) + [otherwise]
-        case .publish, .process, .http, .delay, .wait, .set, .script, .enable, .log, .stop: []
-        }
-    }
-
-    /// Calls `body` with this step and all steps inside it.
-    func forEach(_ body: (Step) -> Void) {
-        body(self)
-        for steps in inner { for step in steps { step.forEach(body) } }
-    }
-}

@@ -62,8 +62,8 @@ struct Buttons {
 
 extension DeclaredButton.Model {
     /// The part that a press belongs to when the test does not name one.
-    var pressedPart: ButtonPart? { self == .duo ? .big : nil }
+    var pressedPart: ButtonPart? { hardware.hasTwoButtons ? .big : nil }
 
     /// The part that a turn belongs to when the test does not name one.
-    var turnedPart: ButtonPart { self == .twist ? .dial : .big }
+    var turnedPart: ButtonPart { hardware.parts.contains(.dial) ? .dial : .big }
 }

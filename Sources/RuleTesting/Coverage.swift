@@ -67,7 +67,7 @@ package struct Coverage: Sendable {
                     enter(branch.steps, isIf ? ".then" : "[\(index)]", branch.place)
                 }
                 enter(otherwise, isIf ? ".else" : ".default", nil)
-            case .publish, .process, .http, .delay, .wait, .set, .script, .enable, .log, .stop: break
+            case .perform, .delay, .wait, .set, .script, .enable, .log, .stop: break
             }
         }
     }

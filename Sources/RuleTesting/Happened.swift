@@ -12,19 +12,20 @@ struct Happened {
     var isQuietLog: Bool {
         switch action {
         case .log(let level, _): level == .debug || level == .info
-        case .publish, .process, .http: false
+        case .message, .external: false
         }
     }
 
     var text: String {
         switch action {
-        case .publish(let publish): "publish \(publish.topicName) \(String(decoding: publish.payload, as: UTF8.self))"
-        case .process(let process) where process.isShell:
+        case .message(.publish(let publish)):
+            "publish \(publish.topicName) \(String(decoding: publish.payload, as: UTF8.self))"
+        case .external(.process(let process)) where process.isShell:
             "shell "
                 + (process.arguments.dropFirst(2).prefix(1) + process.arguments.dropFirst(4))
                 .joined(separator: " ")
-        case .process(let process): "run " + process.arguments.joined(separator: " ")
-        case .http(let request):
+        case .external(.process(let process)): "run " + process.arguments.joined(separator: " ")
+        case .external(.http(let request)):
             "http \(request.method) \(request.url) \(String(decoding: request.body, as: UTF8.self))"
         case .log(let level, let message): "log \(level.rawValue) \(message)"
         }
@@ -36,17 +37,20 @@ extension ExpectedEffect {
     func fits(_ happened: Happened) -> Bool {
         if let at, at != happened.after { return false }
         switch (kind, happened.action) {
-        case (.publish(let topic, let payload, let qos, let retain), .publish(let publish)):
+        case (.publish(let topic, let payload, let qos, let retain), .message(.publish(let publish))):
             return fits(topic, publish.topicName) && fits(payload, publish.payload) && fits(qos, publish.qos)
                 && fits(retain, publish.retain)
-        case (.run(let arguments, let environment, let directory, let stdin), .process(let process)):
+        case (.run(let arguments, let environment, let directory, let stdin), .external(.process(let process))):
             return !process.isShell && fits(arguments, process.arguments)
                 && fits(environment, directory, stdin, process)
-        case (.shell(let script, let arguments, let environment, let directory, let stdin), .process(let process)):
+        case (
+            .shell(let script, let arguments, let environment, let directory, let stdin),
+            .external(.process(let process))
+        ):
             return process.isShell && fits(script, process.arguments.dropFirst(2).first ?? "")
                 && fits(arguments, Array(process.arguments.dropFirst(4)))
                 && fits(environment, directory, stdin, process)
-        case (.http(let url, let method, let headers, let body), .http(let request)):
+        case (.http(let url, let method, let headers, let body), .external(.http(let request))):
             return fits(url, request.url) && fits(method, request.method) && fits(body, request.body)
                 && headers.allSatisfy { wanted in
                     request.headers.contains {

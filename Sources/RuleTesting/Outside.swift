@@ -14,7 +14,7 @@ struct Outside {
     /// A message that waits for the broker to come online.
     private struct WaitingMessage {
         var step: StepID
-        var message: PublishAction
+        var message: MessageAction
         var deadline: Instant
     }
 
@@ -42,7 +42,7 @@ struct Outside {
     /// Whether the action is carried out now. A message is carried out when it is handed over: without the broker that is
     /// later, or never.
     func takesAtOnce(_ action: Action) -> Bool {
-        if case .publish = action { brokerIsOnline } else { true }
+        if case .message = action { brokerIsOnline } else { true }
     }
 
     /// Performs an action and returns the inputs that follow at once.
@@ -51,13 +51,13 @@ struct Outside {
     ) -> [RuleEngine.Input] {
         switch action {
         case .log: return []
-        case .publish where brokerIsOnline: return Outside.delivered(step)
-        case .publish(let publish):
-            waiting.append(WaitingMessage(step: step, message: publish, deadline: now + publish.maximumAge))
+        case .message where brokerIsOnline: return Outside.delivered(step)
+        case .message(let message):
+            waiting.append(WaitingMessage(step: step, message: message, deadline: now + message.maximumAge))
             guard waiting.count > Outside.maximumWaiting else { return takeExpired(at: now) }
             return [Outside.undelivered(waiting.removeFirst().step, "too many messages wait for the broker")]
-        case .process, .http:
-            let (outcome, takes) = OutsideAnswer.to(action, results)
+        case .external(let external):
+            let (outcome, takes) = OutsideAnswer.to(external, results)
             guard takes > .zero else { return [.stepFinished(step, outcome)] }
             let place = pending.firstIndex { $0.at > now + takes } ?? pending.endIndex
             pending.insert(Pending(at: now + takes, step: step, outcome: outcome), at: place)
@@ -89,7 +89,7 @@ struct Outside {
     }
 
     /// Hands over the message that has waited longest, when the broker comes back.
-    mutating func takeWaiting() -> (message: PublishAction, answers: [RuleEngine.Input])? {
+    mutating func takeWaiting() -> (message: MessageAction, answers: [RuleEngine.Input])? {
         guard !waiting.isEmpty else { return nil }
         let first = waiting.removeFirst()
         return (first.message, Outside.delivered(first.step))

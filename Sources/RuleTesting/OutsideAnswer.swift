@@ -5,7 +5,7 @@ import Rules
 enum OutsideAnswer {
     /// The first result that matches the action; a result may be used any number of times. Without a match, the action
     /// succeeds at once.
-    static func to(_ action: Action, _ results: [RuleTest.OutsideResult]) -> (StepOutcome, Duration) {
+    static func to(_ action: ExternalAction, _ results: [RuleTest.OutsideResult]) -> (StepOutcome, Duration) {
         let kind: RuleTest.OutsideResult.Kind
         let subject: String
         switch action {
@@ -18,7 +18,6 @@ enum OutsideAnswer {
         case .http(let request):
             kind = .http
             subject = request.url
-        case .publish, .log: return (.completed(), .zero)
         }
         let result =
             results.first { $0.kind == kind && subject.hasPrefix($0.prefix) }

@@ -258,7 +258,7 @@ extension Stage {
         outside.brokerIsOnline = isOnline
         latest = max(latest, now)
         while isOnline, let (message, answers) = outside.takeWaiting() {
-            note(.publish(message))
+            note(.message(message))
             for answer in answers { feed(answer) }
         }
         feed(.brokerChanged(isConnected: isOnline))

@@ -14,7 +14,7 @@ package struct RuleSource: Sendable {
     /// Whether the path is configured; then the file has to exist.
     package var isNamed: Bool
     package var files: ConfigurationFiles
-    var allowsRun = true, allowsShell = true, allowsHTTP = true
+    package var forbiddenSteps: Set<StepKind> = []
 
     /// The result of reading the files.
     package struct Reading: Sendable {
@@ -34,9 +34,7 @@ package struct RuleSource: Sendable {
     package init(_ configuration: Configuration, in directory: String, files: ConfigurationFiles) {
         (path, isNamed) = files.rulesPath(configuration, in: directory)
         self.files = files
-        allowsRun = configuration.allowsRun
-        allowsShell = configuration.allowsShell
-        allowsHTTP = configuration.allowsHTTP
+        forbiddenSteps = configuration.forbiddenSteps
     }
 
     /// A rules file given as an argument, without a configuration.
@@ -51,16 +49,14 @@ package struct RuleSource: Sendable {
         let entry = try entry()
         let directory = SystemEnvironment.directory(of: path)
         var environment = files.loadEnvironment(in: directory)
-        environment.allowsRun = allowsRun
-        environment.allowsShell = allowsShell
-        environment.allowsHTTP = allowsHTTP
+        environment.forbiddenSteps = forbiddenSteps
         let zones = ZoneFiles()
         environment.systemTimeZone = zones.system(files.environment["TZ"]).map {
             LoadEnvironment.ZoneFile(name: $0.name, octets: $0.octets)
         }
         var recorded = RecordedRules(
-            files: [.init(name: entry.name, text: entry.text)], allowsRun: allowsRun, allowsShell: allowsShell,
-            allowsHTTP: allowsHTTP, systemTimeZone: environment.systemTimeZone?.name)
+            files: [.init(name: entry.name, text: entry.text)], forbiddenSteps: forbiddenSteps,
+            systemTimeZone: environment.systemTimeZone?.name)
         if let zone = environment.systemTimeZone { recorded.timeZones[zone.name] = zone.octets }
         var searched: Set<String> = []
         var loader = RuleSetLoader(entry, in: environment)
@@ -160,9 +156,7 @@ extension RecordedRules {
 extension LoadEnvironment {
     /// Takes over recorded files, permissions and time zones in place of this machine's.
     package mutating func take(_ recorded: RecordedRules) {
-        allowsRun = recorded.allowsRun
-        allowsShell = recorded.allowsShell
-        allowsHTTP = recorded.allowsHTTP
+        forbiddenSteps = recorded.forbiddenSteps
         timeZones = recorded.timeZones
         systemTimeZone = recorded.systemTimeZone.flatMap { name in
             recorded.timeZones[name].map { ZoneFile(name: name, octets: $0) }

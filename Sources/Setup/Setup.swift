@@ -111,7 +111,7 @@ package struct Setup: Sendable {
     private static func logLevel(
         _ options: DaemonOptions, _ configuration: Configuration
     ) throws(Failure) -> LogLevel {
-        let word = options.logLevel ?? configuration.logLevel.rawValue
+        guard let word = options.logLevel else { return configuration.logLevel }
         guard let level = LogLevel(rawValue: word) else {
             throw .init(
                 text: "--log-level takes error, warning, info or debug, not \"\(word)\"", status: .usage)

@@ -2,6 +2,9 @@ import ButtonModel
 import Buttons
 import Simulator
 import TestSupport
+import Testing
+
+extension ButtonManager: StateMachine {}
 
 /// The button manager and a simulated air with buttons in it, on one clock wound by hand.
 struct Room {
@@ -162,7 +165,7 @@ struct Room {
                     }
                 }
             } else {
-                for effect in manager.handle(managerInputs.removeFirst(), at: now) { took(effect) }
+                for effect in manager.checked(managerInputs.removeFirst(), at: now) { took(effect) }
             }
         }
     }

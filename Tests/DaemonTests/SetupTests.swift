@@ -1,3 +1,4 @@
+import ButtonModel
 import Hub
 import Rules
 import Testing

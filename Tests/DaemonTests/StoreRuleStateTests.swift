@@ -20,7 +20,7 @@ struct StoreRuleStateTests {
         facts.address = "80:e4:da:00:00:01"
         facts.nickname = "Küche \"a\"\n\0"
         facts.event = "double_click"
-        facts.part = "dial"
+        facts.part = .dial
         facts.clicks = 2
         facts.steps = -3
         facts.position = 40

@@ -1,6 +1,7 @@
 import ButtonModel
 import Gestures
 import TestSupport
+import Testing
 
 extension GestureRecogniser: StateMachine {}
 
@@ -129,7 +130,7 @@ struct Room {
     }
 
     mutating func handle(_ input: GestureRecogniser.Input) {
-        log += recogniser.handle(input, at: now).map { (now, $0) }
+        log += recogniser.checked(input, at: now).map { (now, $0) }
     }
 
     mutating func hear(_ event: ButtonEvent) { handle(.event(event)) }

@@ -9,7 +9,8 @@ struct PressMessagesTests {
     private let topics = Topics(base: "home/tryck")
     private let report = PressReport(
         button: ButtonID(BluetoothAddress(rawValue: 0x80E4_DA7A_1B2C)), name: "Bedside \"button\"", sequence: 1042,
-        pressCount: 412, at: UTCTime(milliseconds: 1_795_228_200_123), wasQueued: true, age: .milliseconds(1500))
+        pressCount: 412, at: UTCTime(milliseconds: 1_795_228_200_123),
+        facts: PressFacts(wasQueued: true, age: .milliseconds(1500)))
 
     @Test("a gesture is published as a plain word and as a JSON object, at QoS 1, not retained")
     func gesture() {
@@ -27,7 +28,7 @@ struct PressMessagesTests {
     @Test("gestures of a Duo's small button have topics of their own")
     func small() {
         var report = report
-        report.part = .small
+        report.facts.part = .small
         #expect(
             (topics.messages("click", report) + [topics.rawMessage("up", report)]).map(\.topicName) == [
                 "home/tryck/80e4da7a1b2c/small/action", "home/tryck/80e4da7a1b2c/small/event",
@@ -40,18 +41,20 @@ struct PressMessagesTests {
         arguments: [
             (ButtonPart.big, nil, #""press_count":412,"part":"big"}"#),
             (
-                .push, PressReport.Turn(steps: -3, position: 40, slot: 5),
+                .push, (-3, 40, 5),
                 #""press_count":412,"part":"push","steps":-3,"position":40,"slot":5}"#
             ),
             (
-                .small, PressReport.Turn(steps: 7, position: 0, slot: 0),
+                .small, (7, 0, 0),
                 #""press_count":412,"part":"small","steps":7,"position":0}"#
             ),
-        ] as [(ButtonPart, PressReport.Turn?, String)])
-    func parts(part: ButtonPart, turn: PressReport.Turn?, end: String) {
+        ] as [(ButtonPart, (steps: Int, position: Int, slot: Int)?, String)])
+    func parts(part: ButtonPart, turn: (steps: Int, position: Int, slot: Int)?, end: String) {
         var report = report
-        report.part = part
-        report.turn = turn
+        report.facts.part = part
+        report.steps = turn?.steps
+        report.facts.position = turn?.position ?? 0
+        report.facts.slot = turn?.slot ?? 0
         let payload = String(decoding: topics.messages("click", report)[1].payload, as: UTF8.self)
         #expect(payload.hasSuffix(end))
     }
@@ -65,12 +68,12 @@ struct PressMessagesTests {
         report.sequence = Int64(bitPattern: random.next()) >> (random.next() % 64)
         report.pressCount = Int64(bitPattern: random.next()) >> (random.next() % 64)
         report.at = UTCTime(milliseconds: Int64(bitPattern: random.next()) >> (random.next() % 64))
-        report.wasQueued = Bool.random(using: &random)
-        report.age = .milliseconds(Int64.random(in: 0...1 << 40, using: &random))
+        report.facts.wasQueued = Bool.random(using: &random)
+        report.facts.age = .milliseconds(Int64.random(in: 0...1 << 40, using: &random))
         let value: JSONValue = [
             "event_type": "clicks_3", "id": .string(report.button.description), "name": .string(report.name),
             "seq": .integer(report.sequence), "ts": .string(report.at.description),
-            "queued": .bool(report.wasQueued), "age_ms": .integer(report.age.milliseconds),
+            "queued": .bool(report.facts.wasQueued), "age_ms": .integer(report.facts.age.milliseconds),
             "press_count": .integer(report.pressCount),
         ]
         #expect(topics.messages("clicks_3", report).last?.payload == value.encoded())

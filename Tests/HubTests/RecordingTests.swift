@@ -243,7 +243,7 @@ struct RecordingTests {
         rules: RecordedRules(
             files: [
                 .init(name: "r.yaml", text: Array("version: 1\n".utf8)), .init(name: "s.yaml", text: []),
-            ], allowsShell: false, allowsHTTP: false, timeZones: ["Here": [0x54, 0xFF]], systemTimeZone: "Here"),
+            ], forbiddenSteps: [.shell, .http], timeZones: ["Here": [0x54, 0xFF]], systemTimeZone: "Here"),
         stored: StoredState(
             installationID: "5a1f", nextRun: 9,
             buttons: [
@@ -265,7 +265,7 @@ struct RecordingTests {
         facts.id = "next"
         facts.button = "kitchen"
         facts.event = "clicks_3"
-        facts.part = "big"
+        facts.part = .big
         facts.clicks = 3
         facts.heldFor = .milliseconds(1500)
         facts.wasQueued = true

@@ -1,4 +1,5 @@
 import ButtonModel
+import Rules
 import Testing
 
 @testable import RuleLoader
@@ -40,6 +41,7 @@ struct ConfigurationChangesTests {
     func fields() {
         let fields = Mirror(reflecting: Configuration()).children.count
         let tls = Mirror(reflecting: Configuration.TLS()).children.count
-        #expect(Self.values.count == fields - 1 + tls)
+        let permissions = StepKind.allCases.count { $0.permission != nil }
+        #expect(Self.values.count == fields - 2 + tls + permissions)
     }
 }

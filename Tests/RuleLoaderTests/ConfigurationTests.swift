@@ -1,6 +1,7 @@
 import ButtonModel
 import Diagnostics
 import RuleLoader
+import Rules
 import Testing
 
 @Suite("What tryck.yaml says")
@@ -89,9 +90,7 @@ struct ConfigurationTests {
         expected.controlSocket = "c.sock"
         expected.flicdListen = Endpoint(host: "127.0.0.1", port: 5551)
         expected.sources = [Endpoint(host: "host", port: 5551)]
-        expected.allowsShell = false
-        expected.allowsRun = false
-        expected.allowsHTTP = false
+        expected.forbiddenSteps = [.run, .shell, .http]
         expected.control = .all
         expected.logLevel = .debug
         expected.logFormat = .json

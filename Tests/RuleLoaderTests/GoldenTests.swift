@@ -1,6 +1,7 @@
 import Diagnostics
 import Foundation
 import RuleLoader
+import Rules
 import Testing
 
 /// Each file under `Golden`, but for those of `sets`, and the exact text a person sees for it. `UPDATE_GOLDEN=1` writes the texts anew.
@@ -41,8 +42,8 @@ struct GoldenTests {
     private static func diagnostics(for source: SourceFile, in path: String) -> [Diagnostic] {
         let environment = LoadEnvironment(
             secrets: SourceFile(name: "secrets.yaml", text: secrets, isReadableByOthers: path.contains("W703")),
-            variables: ["HOME": "/root"], allowsShell: !path.contains("forbidden"),
-            allowsHTTP: !path.contains("forbidden"), timeZones: zones)
+            variables: ["HOME": "/root"], forbiddenSteps: path.contains("forbidden") ? [.shell, .http] : [],
+            timeZones: zones)
         if path.hasPrefix("configuration/") { return RuleLoader.configuration(source, in: environment).diagnostics }
         if path.hasPrefix("simulator/") { return RuleLoader.simulator(source).diagnostics }
         var loaded = RuleLoader.rules(source, in: environment)

@@ -1,3 +1,4 @@
+import ButtonModel
 import Expressions
 import JSON
 import RuleLoader
@@ -44,7 +45,7 @@ struct StepTests {
             #"publish: {topic: 'home/{{ trigger.button }}/set', payload: '{{ variables.volume }}%'}"#,
         ])
     func templates(step: String) throws {
-        guard case .publish(let publish) = try action(step), case .text(let payload) = publish.payload else {
+        guard case .perform(.publish(let publish)) = try action(step), case .text(let payload) = publish.payload else {
             Issue.record("not a publish with a payload")
             return
         }
@@ -64,7 +65,7 @@ struct StepTests {
             ("[]", "[]"), ("{}", "{}"),
         ])
     func json(yaml: String, json: String) throws {
-        guard case .publish(let publish) = try action("publish: {topic: a, json: \(yaml)}"),
+        guard case .perform(.publish(let publish)) = try action("publish: {topic: a, json: \(yaml)}"),
             case .json(.value(let value)) = publish.payload
         else {
             Issue.record("not a value")
@@ -76,7 +77,7 @@ struct StepTests {
     @Test("leaves of json may be templates, and the rest stays as it is")
     func jsonTemplates() throws {
         guard
-            case .publish(let publish) = try action(
+            case .perform(.publish(let publish)) = try action(
                 #"publish: {topic: a, json: {on: [1, "{{ variables.volume }}"], off: {x: 1}}}"#),
             case .json(.object(let members)) = publish.payload, members.count == 2,
             case .array(let entries) = members[0].value, case .template(let leaf) = entries[1]
@@ -103,7 +104,7 @@ struct StepTests {
                         headers: [.init("X-A", Template(literal: "b"))], body: .json(.value(["c": "d"])),
                         expectation: [.exactly(204), .family(3)])))
         guard
-            case .http(let http) = try action(
+            case .perform(.http(let http)) = try action(
                 #"http: {url: "https://a/{{ states.lamp }}", headers: {A: "{{ states.lamp }}"}, body: "{{ states.lamp }}"}"#
             ), case .text(let body) = http.body
         else {
@@ -307,7 +308,7 @@ struct StepTests {
             "- publish: {topic: a}\n- run: [a]\n- shell: a\n- http: {url: 'https://a'}\n- log: a\n- delay: 1s\n- stop: done"
         )
         #expect(steps.map(\.timeout) == [.seconds(5), .seconds(30), .seconds(30), .seconds(10), nil, nil, nil])
-        #expect(steps.map(\.action.word) == ["publish", "run", "shell", "http", "log", "delay", "stop"])
+        #expect(steps.map(\.action.kind) == [.publish, .run, .shell, .http, .log, .delay, .stop])
     }
 
     @Test("secrets and variables of the environment are literal, whatever they hold")

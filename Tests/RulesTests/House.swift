@@ -113,7 +113,7 @@ extension [Step] {
     fileprivate var placed: [Step] {
         enumerated().map { place, step in
             var step = step
-            step.path = "actions[\(place)].\(step.action.word)"
+            step.path = "actions[\(place)].\(step.action.kind.rawValue)"
             return step
         }
     }
@@ -225,9 +225,9 @@ extension Action {
     fileprivate var words: String {
         switch self {
         case .log(_, let text): "says \(text)"
-        case .process: "works"
-        case .publish(let message): "publishes \(message.topicName)"
-        case .http(let request): "asks \(request.url)"
+        case .external(.process): "works"
+        case .message(.publish(let message)): "publishes \(message.topicName)"
+        case .external(.http(let request)): "asks \(request.url)"
         }
     }
 }

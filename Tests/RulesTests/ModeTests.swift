@@ -188,6 +188,17 @@ struct TurnTests {
     }
 }
 
+@Suite("Rules that disable themselves")
+struct SelfDisablingTests {
+    @Test("a run that disables its own rule between two iterations ends, and leaves no timer behind")
+    func whileHeld() throws {
+        var talk = House.talk(.on(.down, do: .repeatWhileHeld(Step(.enable([0], false)))))
+        #expect(talk.event(.down).suffix(1) == ["completed 1"])
+        try #require(talk.machine.timer == nil)
+        #expect(talk.pass(.seconds(1)) == [])
+    }
+}
+
 @Suite("Window of a rate limit")
 struct RateWindowTests {
     /// Compares `RateWindow` with a plain list of all starts.

@@ -28,7 +28,7 @@ enum RandomHouse {
             ],
             steps: try (0..<Int.random(in: 0...3, using: &random)).map { place in
                 var step = try step(&random)
-                step.path = "actions[\(place)].\(step.action.word)"
+                step.path = "actions[\(place)].\(step.action.kind.rawValue)"
                 return step
             },
             mode: mode, maximum: mode == .queued || mode == .parallel ? Int.random(in: 1...3, using: &random) : 1)

@@ -6,6 +6,7 @@ import JSON
 import Rules
 import Simulator
 import TestSupport
+import Testing
 
 /// A whole house in one process: the hub, the simulated radio with its buttons, and a store, a broker and a
 /// process runner that answer at once or as told. No sockets, no clock but `now`.
@@ -394,6 +395,9 @@ struct Household {
 
     // MARK: The loop
 
+    /// Whether a part of the hub has found something wrong with itself.
+    private var hasProblem = false
+
     private mutating func settle() {
         while !hubInputs.isEmpty || !worldInputs.isEmpty {
             if !worldInputs.isEmpty {
@@ -402,6 +406,13 @@ struct Household {
             } else {
                 let input = hubInputs.removeFirst()
                 let effects = hub.handle(input, at: now)
+                #if DEBUG
+                    // The first problem tells enough: what is wrong now is wrong after the next input, too.
+                    if !hasProblem, let problem = hub.partProblems().first {
+                        hasProblem = true
+                        Issue.record("after \(input): \(problem)")
+                    }
+                #endif
                 if let seam {
                     recordedEffects += effects
                     let line = hub.recordedLine(input, at: now)

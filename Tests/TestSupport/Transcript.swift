@@ -7,6 +7,22 @@ public protocol StateMachine {
     associatedtype Input
     associatedtype Effect
     mutating func handle(_ input: Input, at now: Instant) -> [Effect]
+    /// Statements about the machine's state between two inputs that are false. Machines that check themselves have it in
+    /// debug builds.
+    func problems() -> [String]
+}
+
+extension StateMachine {
+    public func problems() -> [String] { [] }
+
+    /// Feeds an input, and records an issue for each problem that the machine then has.
+    public mutating func checked(
+        _ input: Input, at now: Instant, sourceLocation: SourceLocation = #_sourceLocation
+    ) -> [Effect] {
+        let effects = handle(input, at: now)
+        for problem in problems() { Issue.record("after \(input): \(problem)", sourceLocation: sourceLocation) }
+        return effects
+    }
 }
 
 /// Drives one state machine: feeds it inputs, compares its effects, and keeps a clock that only `wait` moves.
@@ -24,7 +40,7 @@ public struct Transcript<Machine: StateMachine> where Machine.Effect: Equatable 
     /// Feeds an input and asserts nothing. The effects are returned for tests that need more than `==`.
     @discardableResult
     public mutating func given(_ input: Machine.Input) -> [Machine.Effect] {
-        machine.handle(input, at: now)
+        machine.checked(input, at: now)
     }
 
     /// Feeds an input and expects exactly these effects; without `effects` it expects that none follow.
@@ -32,6 +48,7 @@ public struct Transcript<Machine: StateMachine> where Machine.Effect: Equatable 
         _ input: Machine.Input, expect effects: Machine.Effect...,
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
-        #expect(machine.handle(input, at: now) == effects, sourceLocation: sourceLocation)
+        #expect(
+            machine.checked(input, at: now, sourceLocation: sourceLocation) == effects, sourceLocation: sourceLocation)
     }
 }

@@ -82,6 +82,10 @@ struct ButtonSource: Sendable {
     }
 
     var isSearching: Bool { followsRecording ? isSearchRecorded : manager.isSearching }
+
+    #if DEBUG
+        func problems() -> [String] { manager.problems() }
+    #endif
 }
 
 /// A report of the `ButtonManager`.

@@ -1,4 +1,5 @@
 import JSON
+package import Rules
 
 /// The text of the rule files, and everything else on which loading them depended.
 package struct RecordedRules: Hashable, Sendable {
@@ -15,20 +16,19 @@ package struct RecordedRules: Hashable, Sendable {
 
     /// The entry file first.
     package var files: [File]
-    package var allowsRun, allowsShell, allowsHTTP: Bool
+    /// The kinds of steps that rules may not use.
+    package var forbiddenSteps: Set<StepKind>
     /// The compiled zone files (RFC 8536) that the rules use, by name.
     package var timeZones: [String: [UInt8]]
     /// The name of the machine's time zone, which is among `timeZones`.
     package var systemTimeZone: String?
 
     package init(
-        files: [File], allowsRun: Bool = true, allowsShell: Bool = true, allowsHTTP: Bool = true,
-        timeZones: [String: [UInt8]] = [:], systemTimeZone: String? = nil
+        files: [File], forbiddenSteps: Set<StepKind> = [], timeZones: [String: [UInt8]] = [:],
+        systemTimeZone: String? = nil
     ) {
         self.files = files
-        self.allowsRun = allowsRun
-        self.allowsShell = allowsShell
-        self.allowsHTTP = allowsHTTP
+        self.forbiddenSteps = forbiddenSteps
         self.timeZones = timeZones
         self.systemTimeZone = systemTimeZone
     }
@@ -46,27 +46,35 @@ extension RecordedRules {
         self = rules
     }
 
+    /// The member for each kind of step that can be forbidden: `allows_run`, `allows_shell`, `allows_http`.
+    private static let permissions = StepKind.allCases.filter { $0.permission != nil }
+        .map { (key: "allows_" + $0.rawValue, kind: $0) }
+
     /// Rule files are UTF-8, so their texts are JSON strings.
     var json: JSONValue {
-        [
-            "files": .array(
-                files.map {
-                    ["file": .string($0.name), "text": .string(String(decoding: $0.text, as: UTF8.self))]
-                }),
-            "allows_run": .bool(allowsRun), "allows_shell": .bool(allowsShell), "allows_http": .bool(allowsHTTP),
-            "time_zones": .array(
-                timeZones.sorted { $0.key < $1.key }.map { name, octets in
-                    ["name": .string(name), "octets": .array(octets.map { JSONValue($0) })]
-                }),
-            "system_time_zone": systemTimeZone.map { .string($0) } ?? .null,
-        ]
+        let files = files.map { file -> JSONValue in
+            ["file": .string(file.name), "text": .string(String(decoding: file.text, as: UTF8.self))]
+        }
+        let timeZones = timeZones.sorted { $0.key < $1.key }.map { name, octets -> JSONValue in
+            ["name": .string(name), "octets": .array(octets.map { JSONValue($0) })]
+        }
+        return .object(
+            [.init("files", .array(files))]
+                + RecordedRules.permissions.map { .init($0.key, .bool(!forbiddenSteps.contains($0.kind))) }
+                + [
+                    .init("time_zones", .array(timeZones)),
+                    .init("system_time_zone", systemTimeZone.map { .string($0) } ?? .null),
+                ])
     }
 
     init(recorded rules: JSONValue) throws(RecordingFailure) {
         self.init(
-            files: [], allowsRun: try rules.bool("allows_run"), allowsShell: try rules.bool("allows_shell"),
-            allowsHTTP: try rules.optional("allows_http", \.boolValue) ?? true,
+            files: [],
             systemTimeZone: try rules.optional("system_time_zone", \.stringValue))
+        // A recording of an older version has no permissions for kinds of steps that it does not know.
+        for permission in RecordedRules.permissions where try rules.optional(permission.key, \.boolValue) == false {
+            forbiddenSteps.insert(permission.kind)
+        }
         // A recording of version 1 has a single file.
         for file in try rules.optional("files", \.arrayValue) ?? [rules] {
             files.append(File(name: try file.string("file"), text: Array(try file.string("text").utf8)))

@@ -4,32 +4,7 @@ import JSON
 import Rules
 
 extension SchemaMapping {
-    /// A detail for each key of the table.
-    var details: [String: KeyDetail] {
-        switch self {
-        case .file: SchemaMapping.fileDetails
-        case .location: SchemaMapping.locationDetails
-        case .defaults: SchemaMapping.defaultsDetails
-        case .button: SchemaMapping.hardwareDetails.merging(SchemaMapping.buttonDetails) { first, _ in first }
-        case .hardware: SchemaMapping.hardwareDetails
-        case .queued: ["max_age": KeyDetail("10s"), "keep": KeyDetail(else: .value("all"))]
-        case .state: SchemaMapping.stateDetails
-        case .variable: SchemaMapping.variableDetails
-        case .script: SchemaMapping.scriptDetails
-        case .scriptInput:
-            ["type": KeyDetail(), "default": KeyDetail(.scalar, else: .said("the caller must give one"), 254)]
-        case .rule: SchemaMapping.ruleDetails
-        case .trigger: SchemaMapping.triggerDetails
-        case .time: SchemaMapping.timeDetails
-        case .condition: ["time": KeyDetail(.mapping(.time), ["after": "22:00", "before": "06:00"])]
-        case .step, .publish, .run, .shell, .http, .wait, .cycle, .repeat, .branch, .log, .retry: stepDetails
-        case .test, .given, .outsideResult, .testStep, .simulatedEvent, .press, .expectedEffect, .expectedPublish,
-            .expectedRun, .expectedShell, .expectedHTTP, .expectedLog:
-            testDetails
-        }
-    }
-
-    private static let fileDetails: [String: KeyDetail] = [
+    static let fileDetails: [String: KeyDetail] = [
         "version": KeyDetail(.exactly(RuleReader.languageVersion), 1),
         "include": KeyDetail(.oneOrMany(.text), "rooms/*.yaml", ["upstairs.yaml", "garden.yaml"]),
         "location": KeyDetail(
@@ -61,13 +36,13 @@ extension SchemaMapping {
             [["name": "a click", "steps": [["event": ["button": "kitchen", "event": "click"]], ["expect": []]]]]),
     ]
 
-    private static let locationDetails: [String: KeyDetail] = [
+    static let locationDetails: [String: KeyDetail] = [
         "latitude": KeyDetail(.number(52.09)),
         "longitude": KeyDetail(.number(5.12)),
         "timezone": KeyDetail(else: .said("the system's time zone"), "Europe/Amsterdam"),
     ]
 
-    private static let defaultsDetails: [String: KeyDetail] = [
+    static let defaultsDetails: [String: KeyDetail] = [
         "queued": KeyDetail(.queued, else: .value(["max_age": "3s", "keep": "all"]), "drop", ["max_age": "10s"]),
         "mode": KeyDetail(else: .value("single")),
         "cooldown": KeyDetail(else: .value("0s"), "2s"),
@@ -78,14 +53,14 @@ extension SchemaMapping {
         "timeout": KeyDetail(else: .said("each kind of step has its own"), "20s"),
     ]
 
-    private static let hardwareDetails: [String: KeyDetail] = [
+    static let hardwareDetails: [String: KeyDetail] = [
         "uuid": KeyDetail("8f2c0a61d5b34e0f9a7712c4b6d8e0f1"),
         "serial": KeyDetail("BF12-C34567"),
         "address": KeyDetail("80:E4:DA:01:02:03"),
         "nickname": KeyDetail("Kitchen"),
     ]
 
-    private static let buttonDetails: [String: KeyDetail] = [
+    static let buttonDetails: [String: KeyDetail] = [
         "model": KeyDetail(else: .value("flic2")),
         "trigger_mode": KeyDetail(else: .value("auto")),
         "hold_after": KeyDetail(else: .value("1s"), "500ms"),
@@ -94,7 +69,7 @@ extension SchemaMapping {
         "description": KeyDetail("beside the door"),
     ]
 
-    private static let stateDetails: [String: KeyDetail] = [
+    static let stateDetails: [String: KeyDetail] = [
         "topic": KeyDetail("zigbee2mqtt/hall"),
         "value": KeyDetail(else: .said("the whole payload"), "/state"),
         "type": KeyDetail(else: .value("string")),
@@ -102,7 +77,7 @@ extension SchemaMapping {
         "max_age": KeyDetail(else: .said("never"), "1h"),
     ]
 
-    private static let variableDetails: [String: KeyDetail] = [
+    static let variableDetails: [String: KeyDetail] = [
         "type": KeyDetail(else: .said("the type of `initial`")),
         "initial": KeyDetail(.scalar, 30, "evening", false),
         "values": KeyDetail(.list(.scalar, 1...Int.max), else: .said("any"), ["morning", "evening", "night"]),
@@ -111,7 +86,7 @@ extension SchemaMapping {
         "persist": KeyDetail(else: .value(true)),
     ]
 
-    private static let scriptDetails: [String: KeyDetail] = [
+    static let scriptDetails: [String: KeyDetail] = [
         "description": KeyDetail("a lamp on, dim or bright"),
         "inputs": KeyDetail(
             .declarations(.mapping(.scriptInput)),
@@ -119,7 +94,7 @@ extension SchemaMapping {
         "actions": KeyDetail(.steps, [["publish": ["topic": "all/set", "payload": "off"]], ["delay": "2s"]]),
     ]
 
-    private static let ruleDetails: [String: KeyDetail] = [
+    static let ruleDetails: [String: KeyDetail] = [
         "id": KeyDetail("kitchen_toggle"),
         "alias": KeyDetail("Kitchen lamp"),
         "description": KeyDetail("One click: on, or off."),
@@ -142,10 +117,10 @@ extension SchemaMapping {
         "dry_run": KeyDetail(else: .value(false)),
     ]
 
-    private static let triggerDetails: [String: KeyDetail] = [
+    static let triggerDetails: [String: KeyDetail] = [
         "button": KeyDetail(
             .oneOrMany(.either([.reference(.source), .mapping(.hardware)])), "kitchen", ["kitchen", "hall"], "any"),
-        "event": KeyDetail(.oneOrMany(.word(TriggerEvent.wordList)), "click", ["click", "hold"]),
+        "event": KeyDetail(.oneOrMany(.word(TriggerEvent.fileNames)), "click", ["click", "hold"]),
         "clicks": KeyDetail(3),
         "pattern": KeyDetail(.list(.word(PressLength.allCases.map(\.rawValue)), 2...8), ["short", "short", "long"]),
         "for": KeyDetail(else: .said("the button's `hold_after`"), "3s"),
@@ -157,7 +132,7 @@ extension SchemaMapping {
         "id": KeyDetail("next"),
     ]
 
-    private static let timeDetails: [String: KeyDetail] = [
+    static let timeDetails: [String: KeyDetail] = [
         "after": KeyDetail(.clock, else: .said("the start of the day"), "22:00", "sunset - 30m"),
         "before": KeyDetail(.clock, else: .said("the end of the day"), "06:30", "sunrise"),
         "weekday": KeyDetail(.oneOrMany(.weekday), else: .said("every day"), "mon-fri", ["sat", "sun"]),

@@ -1,4 +1,5 @@
 import Gestures
+import JSON
 import Rules
 
 /// A kind of mapping in a rules file. The schema defines each kind once, under its raw value, and refers to the
@@ -63,6 +64,98 @@ enum SchemaMapping: String, CaseIterable, Sendable {
         }
     }
 
+    /// A detail for each key of the table.
+    var details: [String: KeyDetail] {
+        switch self {
+        case .file: SchemaMapping.fileDetails
+        case .location: SchemaMapping.locationDetails
+        case .defaults: SchemaMapping.defaultsDetails
+        case .button: SchemaMapping.hardwareDetails.merging(SchemaMapping.buttonDetails) { first, _ in first }
+        case .hardware: SchemaMapping.hardwareDetails
+        case .queued: ["max_age": KeyDetail("10s"), "keep": KeyDetail(else: .value("all"))]
+        case .state: SchemaMapping.stateDetails
+        case .variable: SchemaMapping.variableDetails
+        case .script: SchemaMapping.scriptDetails
+        case .scriptInput:
+            ["type": KeyDetail(), "default": KeyDetail(.scalar, else: .said("the caller must give one"), 254)]
+        case .rule: SchemaMapping.ruleDetails
+        case .trigger: SchemaMapping.triggerDetails
+        case .time: SchemaMapping.timeDetails
+        case .condition: ["time": KeyDetail(.mapping(.time), ["after": "22:00", "before": "06:00"])]
+        case .step: StepKind.details.merging(SchemaMapping.commonDetails) { first, _ in first }
+        case .publish: SchemaMapping.publishDetails
+        case .run:
+            SchemaMapping.processDetails.merging([
+                "argv": KeyDetail(.arguments, ["mpc", "volume", "{{ variables.volume }}"])
+            ]) { first, _ in first }
+        case .shell:
+            SchemaMapping.processDetails.merging([
+                "script": KeyDetail(.text, #"echo "$1" >> presses"#),
+                "args": KeyDetail(.list(.template, 0...Int.max), ["{{ trigger.button }}"]),
+            ]) { first, _ in first }
+        case .http: SchemaMapping.httpDetails
+        case .wait: ["until": KeyDetail(.expression, "states.door == 'open'"), "timeout": KeyDetail("30s")]
+        case .cycle:
+            [
+                "steps": KeyDetail(.list(.steps, 2...32), [["log": "one"], [["log": "two"], ["delay": "1s"]]]),
+                "reset_after": KeyDetail(else: .said("never"), "20m"),
+            ]
+        case .repeat:
+            [
+                "while": KeyDetail(), "count": KeyDetail(3), "every": KeyDetail("200ms"),
+                "limit": KeyDetail(else: .value("15s"), "10s"), "actions": KeyDetail(.steps, ["log": "again"]),
+            ]
+        case .branch:
+            ["if": KeyDetail(.conditions, "states.lux < 20"), "then": KeyDetail(.steps, ["log": "dark"])]
+        case .log: ["message": KeyDetail("{{ trigger.button }} was pressed"), "level": KeyDetail(else: .value("info"))]
+        case .retry:
+            [
+                "count": KeyDetail(3), "delay": KeyDetail(else: .value("1s"), "500ms"),
+                "backoff": KeyDetail(else: .value(2), 1),
+            ]
+        case .test:
+            [
+                "name": KeyDetail("a click at night gives a dim light"),
+                "given": KeyDetail(.mapping(.given), ["now": "2026-01-10 23:15", "states": ["lux": 3]]),
+                "steps": KeyDetail(
+                    .list(.either([.mapping(.testStep), .word(["reload", "restart"])]), 1...Int.max),
+                    [["event": ["button": "hall", "event": "click"]], ["expect": []]]),
+            ]
+        case .given: SchemaMapping.givenDetails
+        case .outsideResult: SchemaMapping.resultDetails
+        case .testStep: SchemaMapping.testStepDetails
+        case .simulatedEvent: SchemaMapping.eventDetails
+        case .press:
+            [
+                "button": KeyDetail(.reference(.button), "garage"), "times": KeyDetail(else: .value(1), 3),
+                "gap": KeyDetail(else: .value("150ms"), "200ms"), "for": KeyDetail(else: .value("80ms"), "1200ms"),
+            ]
+        case .expectedEffect:
+            StepKind.expectedDetails.merging(["at": KeyDetail(else: .said("at any time"), "200ms")]) { first, _ in first
+            }
+        case .expectedPublish:
+            [
+                "topic": KeyDetail("zigbee2mqtt/hall/set"), "payload": KeyDetail("open"),
+                "json": KeyDetail(.json, ["state": "ON"]), "qos": KeyDetail(1), "retain": KeyDetail(),
+            ]
+        case .expectedRun:
+            SchemaMapping.expectedProcessDetails.merging(["argv": KeyDetail(.texts, ["mpc", "next"])]) {
+                first, _ in first
+            }
+        case .expectedShell:
+            SchemaMapping.expectedProcessDetails.merging([
+                "script": KeyDetail("date >> presses"), "args": KeyDetail(.texts, ["hall"]),
+            ]) { first, _ in first }
+        case .expectedHTTP:
+            [
+                "url": KeyDetail("https://example.net/press"), "method": KeyDetail(),
+                "headers": KeyDetail(.matching(.header, .text), ["Accept": "text/plain"]), "body": KeyDetail("hello"),
+                "json": KeyDetail(.json, ["late": false]),
+            ]
+        case .expectedLog: ["message": KeyDetail("good night"), "level": KeyDetail()]
+        }
+    }
+
     /// How keys of a mapping depend on each other, besides those that are required.
     enum Together: Sendable {
         /// At least one key of the table.
@@ -111,7 +204,7 @@ enum SchemaMapping: String, CaseIterable, Sendable {
         case .step: SchemaMapping.steps
         case .outsideResult: SchemaMapping.results
         case .testStep: table.keys.map { Kind($0.name) }
-        case .expectedEffect: ["publish", "run", "shell", "http", "log"].map { Kind($0, with: ["at"]) }
+        case .expectedEffect: StepKind.expected.map { Kind($0.rawValue, with: ["at"]) }
         case .file, .location, .defaults, .button, .hardware, .queued, .state, .variable, .script, .scriptInput, .rule,
             .time, .condition, .publish, .run, .shell, .http, .wait, .cycle, .repeat, .branch, .log, .retry, .test,
             .given, .simulatedEvent, .press, .expectedPublish, .expectedRun, .expectedShell, .expectedHTTP,
@@ -127,18 +220,18 @@ enum SchemaMapping: String, CaseIterable, Sendable {
         Kind("chord", with: ["event", "within", "id"], others: ["event": .word(ChordEvent.allCases.map(\.rawValue))]),
     ]
 
+    /// The kinds of steps; those with keys beside the action's key come last.
     private static let steps: [Kind] = {
-        let common = ["alias", "enabled", "continue_on_error"]
-        let outside = common + ["timeout", "retry"]
-        return [Kind("publish", with: outside)]
-            + ["run", "shell", "http"].map { Kind($0, with: outside + ["save_as"]) }
-            + ["delay", "wait", "set", "cycle", "repeat", "enable", "disable", "log", "stop"].map {
-                Kind($0, with: common)
-            }
-            + [
-                Kind("if", "then", with: ["else"] + common), Kind("choose", with: ["default"] + common),
-                Kind("script", with: ["with"] + common),
-            ]
+        let kinds =
+            StepKind.allCases.filter { $0.companions.isEmpty } + StepKind.allCases.filter { !$0.companions.isEmpty }
+        return kinds.map { kind in
+            var step = Kind(kind.rawValue, with: kind.companions.filter { !$0.isRequired }.map(\.key.name))
+            step.required += kind.companions.filter(\.isRequired).map(\.key.name)
+            step.optional += ["alias", "enabled", "continue_on_error"]
+            if kind.timeLimit != nil { step.optional += ["timeout", "retry"] }
+            if kind.hasResult { step.optional.append("save_as") }
+            return step
+        }
     }()
 
     private static let results = [

@@ -8,16 +8,15 @@ struct Event: Sendable {
     var occurrence: Occurrence
     /// On our clock.
     var at: Instant
-    var part: ButtonPart?
     var presses: ClosedRange<UInt64>?
-    /// The last of those the button had stored.
-    var wasQueuedLast = false
     /// A turn of a dial: what comes while its rule runs is added up.
     var isRotation = false
     /// `down` and `up` come before the gestures they complete.
     var isRawPress = false
     /// Of the end of a hold: how late the hold itself was told.
     var hold: Recognised.Lateness?
+
+    var part: ButtonPart? { occurrence.facts.part }
 
     /// As the rule sees that has this trigger.
     func occurrence(for trigger: Trigger?) -> Occurrence {
@@ -28,33 +27,6 @@ struct Event: Sendable {
 }
 
 extension Recognised.What {
-    /// `trigger.event`
-    var word: String {
-        switch self {
-        case .down: RawEvent.down.rawValue
-        case .up: RawEvent.up.rawValue
-        case .pattern(let presses):
-            if presses.contains(.long) || presses.isEmpty {
-                "pattern"
-            } else {
-                switch presses.count {
-                case 1: Gesture.click.rawValue
-                case 2: Gesture.doubleClick.rawValue
-                default: "clicks_\(presses.count)"
-                }
-            }
-        case .hold: Gesture.hold.rawValue
-        case .holdRelease: Gesture.holdRelease.rawValue
-        case .chord: "chord"
-        case .swipe(let direction): direction.rawValue
-        case .rotation(let steps, _): Recognised.What.wordOfRotation(steps: steps)
-        }
-    }
-
-    static func wordOfRotation(steps: Int) -> String {
-        (steps > 0 ? RotationDirection.clockwise : .counterClockwise).rawValue
-    }
-
     /// `trigger.clicks`
     fileprivate var clicks: Int64 {
         if case .pattern(let presses) = self, !presses.contains(.long) { Int64(presses.count) } else { 0 }
@@ -64,19 +36,13 @@ extension Recognised.What {
 extension RuleEngine {
     func event(_ recognised: Recognised, at now: Instant) -> Event {
         let time = world.wallClock(at: recognised.at)
-        var facts = facts(of: recognised.button, recognised.what.word, at: time)
-        facts.part = recognised.part?.rawValue ?? ""
+        var facts = facts(of: recognised.button, recognised.what.name, at: time)
+        facts.press = recognised.facts
         facts.clicks = recognised.what.clicks
         if case .rotation(let steps, _) = recognised.what { facts.steps = Int64(steps) }
-        facts.position = Int64(recognised.position)
-        facts.slot = Int64(recognised.slot)
-        facts.heldFor = recognised.heldFor
-        facts.wasQueued = recognised.wasQueued
-        facts.age = recognised.age
         var event = Event(
             occurrence: Occurrence(button: recognised.button, facts: facts, at: time), at: recognised.at,
-            part: recognised.part, presses: recognised.presses, wasQueuedLast: recognised.wasQueuedLast,
-            hold: recognised.hold)
+            presses: recognised.presses, hold: recognised.hold)
         switch recognised.what {
         case .down, .up: event.isRawPress = true
         case .rotation: event.isRotation = true

@@ -24,6 +24,9 @@ struct KeptEvents: Sendable {
         waiting.isEmpty ? nil : waiting.values.lazy.map(\.deadline).min()
     }
 
+    /// The events of each button.
+    var all: [ButtonID: [Kept]] { waiting.mapValues(\.kept) }
+
     func isEmpty(for button: ButtonID) -> Bool { waiting.isEmpty || waiting[button] == nil }
 
     /// Restarts the time without events, after the button has sent another stored event.

@@ -26,10 +26,10 @@ extension RuleEngine {
 
     /// `connected`, `disconnected`, `battery_low`.
     mutating func occurred(
-        _ what: TriggerEvent, _ word: String, of button: ButtonID, at now: Instant, _ effects: inout [Effect]
+        _ what: TriggerEvent, of button: ButtonID, at now: Instant, _ effects: inout [Effect]
     ) {
         let matches = index.matches(EventKey(what), of: button)
-        if !matches.isEmpty { meet(event(word, of: button, at: now), matches, .all, at: now, &effects) }
+        if !matches.isEmpty { meet(event(what.name, of: button, at: now), matches, .all, at: now, &effects) }
         advance(at: now, &effects)
     }
 }
@@ -98,7 +98,7 @@ extension RuleEngine {
         } else if let gate = judgement.stoppedBy {
             stop(match.rule, gate, occurrence, judgement.reason, &effects)
         } else {
-            admit(match.rule, occurrence, at: now, &effects)
+            enqueue(match.rule, occurrence, at: now, &effects)
         }
     }
 
@@ -140,7 +140,7 @@ extension RuleEngine {
 
     private mutating func decideAfter(_ event: Event, at now: Instant, _ effects: inout [Effect]) {
         keptCount += 1
-        guard event.wasQueuedLast, let button = event.occurrence.button else { return }
+        guard event.occurrence.facts.wasQueuedLast, let button = event.occurrence.button else { return }
         // The gesture a last `up` completes comes after that `up`: only it ends the wait of a rule for gestures.
         let rules = set.rules
         decide(kept.take(of: button) { !event.isRawPress || !rules[$0].waitsForGestures }, at: now, &effects)
@@ -203,18 +203,18 @@ extension RuleEngine {
         guard recognised.what != .down, recognised.what != .up, index.place(of: recognised.button) != nil else {
             return
         }
-        devices[recognised.button, default: Device()].lastEvent = recognised.what.word
+        devices[recognised.button, default: Device()].lastEvent = recognised.what.name
         devices[recognised.button, default: Device()].lastEventAt = recognised.at
         showDevice(recognised.button)
     }
 
     /// `repeat: while: held` ends.
     mutating func release(_ button: ButtonID, at now: Instant, _ effects: inout [Effect]) {
-        for id in runs.keys.sorted() {
-            guard let run = runs[id], run.isRepeatingWhileHeld, run.occurrence.button == button,
+        for id in scheduler.ids {
+            guard let run = scheduler.runs[id], run.isRepeatingWhileHeld, run.occurrence.button == button,
                 !world.isHeld(run.occurrence)
             else { continue }
-            drive(id, at: now, &effects) { $0.released(in: &$1, at: now, &$2) }
+            resume(id, at: now, &effects) { $0.released(in: &$1, at: now, &$2) }
         }
     }
 }

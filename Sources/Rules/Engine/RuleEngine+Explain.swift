@@ -13,14 +13,12 @@ extension RuleEngine {
 
     /// The same for `connected`, `disconnected` and `battery_low`; the result is empty for other events.
     package func explain(_ event: TriggerEvent, of button: ButtonID, at now: Instant) -> Explanation {
-        let word: String
         switch event {
-        case .connected: word = "connected"
-        case .disconnected: word = "disconnected"
-        case .batteryLow: word = "battery_low"
-        case .down, .up, .pattern, .hold, .holdRelease, .swipe, .rotate: return Explanation()
+        case .connected, .disconnected, .batteryLow:
+            explain(
+                self.event(event.name, of: button, at: now), index.matches(EventKey(event), of: button), at: now)
+        case .down, .up, .pattern, .hold, .holdRelease, .swipe, .rotate: Explanation()
         }
-        return explain(self.event(word, of: button, at: now), index.matches(EventKey(event), of: button), at: now)
     }
 
     private func explain(_ event: Event, _ matches: [RuleIndex.Match], at now: Instant) -> Explanation {

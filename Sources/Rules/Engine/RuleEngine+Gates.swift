@@ -35,8 +35,8 @@ struct GatesToAsk: OptionSet, Sendable {
 }
 
 extension RuleEngine {
-    func lane(of rule: Int, _ button: ButtonID?) -> LaneID {
-        LaneID(rule: rule, button: set.rules[rule].scope == .button ? button : nil)
+    func concurrencyGroup(of rule: Int, _ button: ButtonID?) -> ConcurrencyGroupID {
+        ConcurrencyGroupID(rule: rule, button: set.rules[rule].scope == .button ? button : nil)
     }
 
     /// What the conditions see; it is made once for all rules that an event concerns.
@@ -60,7 +60,8 @@ extension RuleEngine {
             return holds
         }
         let declared = set.rules[rule]
-        let lane = lanes[lane(of: rule, occurrence.button)]
+        let groupID = concurrencyGroup(of: rule, occurrence.button)
+        let group = scheduler.groups[groupID]
 
         if gates.contains(.enabled) {
             guard pass(.enabled, world.rules[rule].isEnabled, textOfEnabled(declared, world.rules[rule].isEnabled))
@@ -94,38 +95,22 @@ extension RuleEngine {
         }
         judgement.conditionsHold = true
         if gates.contains(.pace) {
-            let left = lane?.cooldownEnd.map { $0 - now } ?? .zero
+            let left = group?.cooldownEnd.map { $0 - now } ?? .zero
             guard pass(.cooldown, left <= .zero, left <= .zero ? "over" : "for another \(left.text)") else {
                 return judgement
             }
-            let count = lane?.rate.count(declared.rateLimit, at: now) ?? 0
-            let hasRoom = lane?.rate.hasRoom(declared.rateLimit, at: now) ?? true
+            let count = group?.rate.count(declared.rateLimit, at: now) ?? 0
+            let hasRoom = group?.rate.hasRoom(declared.rateLimit, at: now) ?? true
             let limit = declared.rateLimit
             guard pass(.rateLimit, hasRoom, "\(count) of \(limit.count) runs in \(limit.per.text)") else {
                 return judgement
             }
         }
         if gates.contains(.mode) {
-            let busy = RuleEngine.busy(declared, lane, runCount)
+            let busy = scheduler.busyReason(declared, in: groupID)
             _ = pass(.mode, busy == nil, busy ?? "\(declared.mode.rawValue)")
         }
         return judgement
-    }
-
-    /// Why no run can begin or wait its turn; `nil`: one can.
-    ///
-    /// - Parameter runCount: of all rules.
-    static func busy(_ rule: Rule, _ lane: Lane?, _ runCount: Int) -> String? {
-        let running = lane?.running.count ?? 0
-        let waiting = lane?.waiting.count ?? 0
-        switch rule.mode {
-        case .single where running > 0: return "single: a run is going on"
-        case .queued where running + waiting >= rule.maximum: return "queued: \(rule.maximum) runs go on or wait"
-        case .parallel where running >= rule.maximum: return "parallel: \(rule.maximum) runs go on"
-        case .restart where running > 0: return nil
-        case .single, .restart, .queued, .parallel:
-            return runCount < RuleEngine.maximumRuns ? nil : "\(RuleEngine.maximumRuns) runs go on"
-        }
     }
 
     /// The rule's, then the button's, then the set's.

@@ -35,7 +35,7 @@ extension RuleEngine {
 extension RuleIndex.Entry {
     /// The first rule that waits for an event or a part that the button's model does not have.
     fileprivate var impossible: (rule: Int, word: String)? {
-        let (movements, parts) = (identity.model.movements, identity.model.parts)
+        let (movements, parts) = (Set(identity.model.movementNames), identity.model.parts)
         let all = interest.table.flatMap { key, matches -> [(rule: Int, word: String)] in
             if let movement = key.movement, !movements.contains(movement) { return matches.map { ($0.rule, movement) } }
             return matches.compactMap { match in
@@ -58,25 +58,6 @@ extension EventKey {
         case .rotate(isClockwise: false, _): RotationDirection.counterClockwise.rawValue
         case .down, .up, .holdRelease, .pattern, .hold, .standardHold, .chord, .connected, .disconnected, .batteryLow:
             nil
-        }
-    }
-}
-
-extension FlicModel {
-    fileprivate var movements: Set<String> {
-        let turns = RotationDirection.allCases.map(\.rawValue)
-        switch self {
-        case .flic1, .flic2: return []
-        case .duo: return Set(turns + SwipeDirection.allCases.map(\.rawValue))
-        case .twist: return Set(turns)
-        }
-    }
-
-    fileprivate var parts: Set<ButtonPart> {
-        switch self {
-        case .flic1, .flic2: []
-        case .duo: [.big, .small]
-        case .twist: [.dial, .push]
         }
     }
 }

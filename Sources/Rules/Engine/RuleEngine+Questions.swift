@@ -76,7 +76,7 @@ extension RuleEngine {
     /// The traces of the last twenty completed runs, followed by those in progress, each in order.
     package func traces(of rule: String) -> [RunTrace] {
         let open = names.rules[rule].map { place in
-            runs.values.filter { $0.rule == place }.sorted { $0.id < $1.id }.map(\.trace)
+            scheduler.runs.values.filter { $0.rule == place }.sorted { $0.id < $1.id }.map(\.trace)
         }
         return archive.traces(of: rule) + (open ?? [])
     }

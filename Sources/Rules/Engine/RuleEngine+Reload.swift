@@ -42,19 +42,18 @@ extension RuleEngine {
         for kept in kept.move(to: moves) {
             stop(kept.match.rule, .queued, occurrence(of: kept), "its rule was changed by a reload", &effects)
         }
-        for (id, lane) in lanes.sorted(by: { LaneID.comesFirst($0.key, $1.key) }) where moves[id.rule] == nil {
-            cancelWaiting(in: id, as: .cancelled, &effects)
-            guard let end = lane.cooldownEnd, end > now else { continue }
+        for (id, group) in scheduler.groups.sorted(by: { $0.key < $1.key }) where moves[id.rule] == nil {
+            endQueued(in: id, as: .cancelled, &effects)
+            guard let end = group.cooldownEnd, end > now else { continue }
             // The cooldown ends now, because it belonged to the old rule.
             effects.append(
                 .keep(
                     .cooldown(
                         Cooldown(rule: set.rules[id.rule].id, button: id.button, endsAt: world.wallClock(at: now)))))
         }
-        for id in runs.keys.sorted() where runs[id].map({ moves[$0.rule] == nil }) ?? false {
+        for id in scheduler.ids where scheduler.runs[id].map({ moves[$0.rule] == nil }) ?? false {
             cancel(id, at: now, &effects)
         }
-        turnedLanes = []
         for (place, rule) in changed where !rules.has(rule: rule, at: place) { archive.forget(rule) }
     }
 
@@ -90,22 +89,7 @@ extension RuleEngine {
             world.ruleStarts[place] = old.ruleStarts[before]
             records[place] = oldRecords[before]
         }
-        func moved(_ lane: LaneID) -> LaneID? { moves[lane.rule].map { LaneID(rule: $0, button: lane.button) } }
-        var movedLanes: [LaneID: Lane] = [:]
-        for (id, var lane) in lanes {
-            guard let place = moved(id) else { continue }
-            lane.turned = lane.turned.mapValues { turned in
-                var turned = turned
-                turned.match.rule = place.rule
-                return turned
-            }
-            movedLanes[place] = lane
-        }
-        lanes = movedLanes
-        lanesOfRuns = lanesOfRuns.compactMapValues(moved)
-        for id in Array(runs.keys) {
-            if let place = runs[id].flatMap({ moves[$0.rule] }) { runs[id]?.rule = place }
-        }
+        scheduler.move(to: moves)
     }
 
     /// Keeps `enabled` as set at run time, until the value in the file changes.
@@ -130,8 +114,8 @@ extension RuleEngine {
     private mutating func moveVariables(from old: World, _ before: Names, _ effects: inout [Effect]) {
         for (place, variable) in old.set.variables.enumerated()
         where names.variables[variable.name] == nil && assigned.remove(variable.name) != nil {
-            if variable.isPersisted, shelf.count < RuleEngine.maximumShelf {
-                shelf[variable.name] = old.variables[place]
+            if variable.isPersisted, orphanedValues.count < RuleEngine.maximumOrphanedValues {
+                orphanedValues[variable.name] = old.variables[place]
             }
         }
         for (place, variable) in set.variables.enumerated() {
@@ -139,7 +123,7 @@ extension RuleEngine {
             if let was, assigned.contains(variable.name) {
                 take(old.variables[was], for: place, &effects)
                 noteInitial(of: variable, old.set.variables[was], place, &effects)
-            } else if let stored = shelf.removeValue(forKey: variable.name) {
+            } else if let stored = orphanedValues.removeValue(forKey: variable.name) {
                 take(stored, for: place, &effects)
             }
             guard let was, old.variables[was] != world.variables[place] else { continue }

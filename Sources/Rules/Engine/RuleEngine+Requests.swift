@@ -42,9 +42,9 @@ extension RuleEngine {
         if let gate = judgement.stoppedBy {
             stop(rule, gate, event.occurrence, judgement.reason, &effects)
         } else if isDryRun {
-            admitApart(rule, event.occurrence, at: now, &effects)
+            enqueueApart(rule, event.occurrence, &effects)
         } else {
-            admit(rule, event.occurrence, at: now, &effects)
+            enqueue(rule, event.occurrence, at: now, &effects)
         }
     }
 
@@ -101,40 +101,6 @@ extension RuleEngine {
         }
         let unserved = index.events(of: button).filter { !mode.gives($0.event) }.min { $0.rule < $1.rule }
         guard let (event, rule) = unserved else { return nil }
-        return "rule \(set.rules[rule].id) uses \(event.word), which \(mode.rawValue) does not give"
-    }
-}
-
-extension TriggerMode {
-    /// Whether the event can occur in this trigger mode. The times and stages of a hold are ignored.
-    fileprivate func gives(_ event: TriggerEvent) -> Bool {
-        switch event {
-        case .pattern([.short]): true
-        case .pattern([.short, .short]): self == .clickAndDoubleClick || self == .clickAndDoubleClickAndHold
-        case .pattern: false
-        case .hold, .holdRelease: self == .clickAndHold || self == .clickAndDoubleClickAndHold
-        case .down, .up, .swipe, .rotate, .connected, .disconnected, .batteryLow: true
-        }
-    }
-}
-
-extension TriggerEvent {
-    /// The name of the event in rule files.
-    fileprivate var word: String {
-        switch self {
-        case .down: "down"
-        case .up: "up"
-        case .pattern(let presses):
-            presses.contains(.long)
-                ? "pattern [" + presses.map(\.rawValue).joined(separator: ", ") + "]"
-                : Recognised.What.pattern(presses).word
-        case .hold(let after): after.map { "hold for \($0.text)" } ?? "hold"
-        case .holdRelease: "hold_release"
-        case .swipe(let direction): direction.rawValue
-        case .rotate(let direction, _): direction.rawValue
-        case .connected: "connected"
-        case .disconnected: "disconnected"
-        case .batteryLow: "battery_low"
-        }
+        return "rule \(set.rules[rule].id) uses \(event.sentenceName), which \(mode.rawValue) does not give"
     }
 }

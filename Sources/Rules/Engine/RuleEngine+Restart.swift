@@ -7,7 +7,7 @@ extension RuleEngine {
     /// The maximum time by which a run may be overdue to be resumed.
     static let longestDelayOfResumption = Duration.seconds(600)
     /// The maximum number of stored values of undeclared variables.
-    static let maximumShelf = 1000
+    static let maximumOrphanedValues = 1000
 
     /// Stored state that can be restored only when the wall clock is known.
     struct Restored: Sendable {
@@ -52,7 +52,7 @@ extension RuleEngine {
         var effects: [Effect] = []
         for (name, value) in stored.sorted(by: { $0.key < $1.key }) {
             guard let place = names.variables[name] else {
-                if shelf.count < RuleEngine.maximumShelf { shelf[name] = value }
+                if orphanedValues.count < RuleEngine.maximumOrphanedValues { orphanedValues[name] = value }
                 continue
             }
             let variable = set.variables[place]
@@ -95,11 +95,11 @@ extension RuleEngine {
         if isBelievable { resumeRuns(at: now, &effects) }
         guard let before, abs(time.milliseconds.addingSaturating(-before.milliseconds)) >= 1000 else { return }
         // Waits and cooldowns are stored with the wall clock time of their end, which has changed.
-        for id in runs.keys.sorted() {
-            if let run = runs[id] { keepWait(of: run, at: now, &effects) }
+        for id in scheduler.ids {
+            if let run = scheduler.runs[id] { keepWait(of: run, at: now, &effects) }
         }
-        for (id, lane) in lanes.sorted(by: { LaneID.comesFirst($0.key, $1.key) }) {
-            guard let end = lane.cooldownEnd, end > now else { continue }
+        for (id, group) in scheduler.groups.sorted(by: { $0.key < $1.key }) {
+            guard let end = group.cooldownEnd, end > now else { continue }
             effects.append(
                 .keep(.cooldown(Cooldown(rule: set.rules[id.rule].id, button: id.button, endsAt: time + (end - now)))))
         }
@@ -113,8 +113,8 @@ extension RuleEngine {
             let left = Duration.milliseconds(
                 cooldown.endsAt.milliseconds.addingSaturating(-world.wallClock(at: now).milliseconds))
             guard left > .zero else { continue }
-            lanes[lane(of: place, cooldown.button), default: Lane()].cooldownEnd =
-                now + min(left, set.rules[place].cooldown)
+            scheduler.resumeCooldown(
+                of: concurrencyGroup(of: place, cooldown.button), until: now + min(left, set.rules[place].cooldown))
         }
         restored.cooldowns = []
     }
@@ -151,23 +151,12 @@ extension RuleEngine {
         guard let run = Run(waiting, rule: place, remaining: max(.zero, left), in: world, at: now) else {
             return "what was kept of it cannot be read"
         }
-        let laneID = lane(of: place, waiting.occurrence.button)
-        lanes[laneID, default: Lane()].running.append(run.id)
-        lanesOfRuns[run.id] = laneID
-        runs[run.id] = run
+        scheduler.resume(run, in: concurrencyGroup(of: place, waiting.occurrence.button))
         world.rules[place].running += 1
         world.ruleStarts[place] = run.startedAt
         records[place].latest = .started
         keptWaits[run.id] = KeptWait(frames: run.frames, endsAt: waiting.endsAt)
-        runDeadlines.set(run.id, run.deadline)
-        if run.isWaitingForWorld { runsWaitingForWorld.insert(run.id) }
         return nil
-    }
-}
-
-extension LaneID {
-    static func comesFirst(_ left: LaneID, _ right: LaneID) -> Bool {
-        (left.rule, left.button?.rawValue ?? 0) < (right.rule, right.button?.rawValue ?? 0)
     }
 }
 
@@ -177,8 +166,8 @@ extension RuleEngine {
     /// Stores a run when it begins to wait, and removes it when it continues. A process can end at any time, so this
     /// does not wait for `stop`.
     mutating func keepWait(of run: Run, at now: Instant, _ effects: inout [Effect]) {
-        // A requested dry run has no lane, and is not stored.
-        guard set.rules[run.rule].onRestart == .resume, lanesOfRuns[run.id] != nil else { return }
+        // A requested dry run has no concurrency group, and is not stored.
+        guard set.rules[run.rule].onRestart == .resume, scheduler.isInGroup(run.id) else { return }
         let before = keptWaits[run.id]
         guard let waiting = run.saved(in: world, at: now) else {
             guard before != nil else { return }
@@ -195,9 +184,9 @@ extension RuleEngine {
     /// Ends all runs except those that are stored for a resumption.
     mutating func stop(at now: Instant, _ effects: inout [Effect]) {
         isStopped = true
-        for lane in lanes.keys.sorted(by: LaneID.comesFirst) { cancelWaiting(in: lane, as: .interrupted, &effects) }
-        for id in runs.keys.sorted() where keptWaits[id] == nil {
-            drive(id, at: now, &effects) { run, world, effects in
+        for group in scheduler.groups.keys.sorted() { endQueued(in: group, as: .interrupted, &effects) }
+        for id in scheduler.ids where keptWaits[id] == nil {
+            resume(id, at: now, &effects) { run, world, effects in
                 run.cancel(in: &world, at: now, &effects)
                 run.result = .interrupted
                 run.trace.result = .interrupted
@@ -206,9 +195,7 @@ extension RuleEngine {
         for kept in kept.takeAll() {
             stop(kept.match.rule, .queued, occurrence(of: kept), "the program ends", &effects)
         }
-        runs = [:]
-        runDeadlines = DeadlineTable()
-        runsWaitingForWorld = []
+        scheduler.removeAll()
         worldMoved = false
         recogniser = GestureRecogniser()
         states = StateTable([])

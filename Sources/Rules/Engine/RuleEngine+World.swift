@@ -52,9 +52,7 @@ extension RuleEngine {
         showDevice(button)
         if !isConnected { release(button, at: now, &effects) }
         guard isAlwaysTold || !isConnected || device.wasConnected else { return advance(at: now, &effects) }
-        let (event, word): (TriggerEvent, String) =
-            isConnected ? (.connected, "connected") : (.disconnected, "disconnected")
-        occurred(event, word, of: button, at: now, &effects)
+        occurred(isConnected ? .connected : .disconnected, of: button, at: now, &effects)
     }
 
     /// Ends the told hold of a button whose link is lost, because no event tells when the button was released.
@@ -123,15 +121,11 @@ extension RuleEngine {
         worldMoved = true
         effects.append(.enabledChanged(rule: rule.id, isEnabled))
         guard !isEnabled else { return }
-        for lane in lanesOfRule(place) { cancelWaiting(in: lane, as: .cancelled, &effects) }
-        for id in runs.keys.sorted() where runs[id]?.rule == place && runs[id]?.isRepeatingWhileHeld ?? false {
-            drive(id, at: now, &effects) { $0.released(in: &$1, at: now, &$2) }
+        for group in scheduler.groups(ofRule: place) { endQueued(in: group, as: .cancelled, &effects) }
+        for id in scheduler.ids
+        where scheduler.runs[id]?.rule == place && scheduler.runs[id]?.isRepeatingWhileHeld ?? false {
+            resume(id, at: now, &effects) { $0.released(in: &$1, at: now, &$2) }
         }
-    }
-
-    /// In the order of the buttons.
-    func lanesOfRule(_ rule: Int) -> [LaneID] {
-        lanes.keys.filter { $0.rule == rule }.sorted { ($0.button?.rawValue ?? 0) < ($1.button?.rawValue ?? 0) }
     }
 }
 

@@ -128,8 +128,8 @@ package struct RuleEngine: Sendable {
         case cancelTimer
     }
 
-    /// Runs of all rules together, at most; a match beyond that is dropped as busy.
-    package static let maximumRuns = 1000
+    /// The maximum number of runs of all rules together. A match beyond that is dropped as busy.
+    package static let maximumRuns = RunScheduler.maximumRuns
     /// The maximum length in octets of a message that is read as JSON for a state.
     package static let maximumStateLength = StateTable.maximumLength
 
@@ -157,31 +157,19 @@ package struct RuleEngine: Sendable {
     /// The number of the event that is kept next.
     var keptCount: UInt64 = 0
 
-    var lanes: [LaneID: Lane] = [:]
+    var scheduler: RunScheduler
     /// By rule.
     var records: [RuleRecord]
     var archive = TraceArchive()
-    var runs: [RunID: Run] = [:]
-    /// Of runs that are in one.
-    var lanesOfRuns: [RunID: LaneID] = [:]
-    var runDeadlines = DeadlineTable<RunID>()
-    var runsWaitingForWorld: Set<RunID> = []
-    /// Runs that have started and are about to begin.
-    var queue: [Queued] = []
-    /// Runs that wait for their turn, in all lanes.
-    var waitingCount = 0
-    /// Whose runs have ended while a dial was turned.
-    var turnedLanes: [LaneID] = []
     /// Something that runs may wait for has changed.
     var worldMoved = false
-    var nextRun: RunID
 
     /// Of rules, by id.
     var overrides: [String: EnabledOverride] = [:]
     /// Variables that ever got a value: the others follow their initial one.
     var assigned: Set<String> = []
     /// Values of variables that are not declared now, in case they come back.
-    var shelf: [String: Value] = [:]
+    var orphanedValues: [String: Value] = [:]
     /// What of the runs is kept now.
     var keptWaits: [RunID: KeptWait] = [:]
     /// From a former process, until the time is known.
@@ -189,6 +177,8 @@ package struct RuleEngine: Sendable {
     /// What is to be said at the first input.
     var greetings: [Effect] = []
     var timer: Instant?
+    /// When the timer fired last.
+    var timerFiredAt: Instant?
     var isStopped = false
 
     /// - Parameters:
@@ -205,8 +195,8 @@ package struct RuleEngine: Sendable {
         index = RuleIndex(prepared.interests)
         records = Array(repeating: RuleRecord(), count: set.rules.count)
         restored = Restored(cooldowns: state.cooldowns, waiting: state.waiting.sorted { $0.run < $1.run })
-        self.nextRun = nextRun
-        if let last = restored.waiting.last?.run, last >= nextRun { self.nextRun.rawValue = last.rawValue &+ 1 }
+        let afterRestored = restored.waiting.last.map { RunID(rawValue: $0.run.rawValue &+ 1) } ?? nextRun
+        scheduler = RunScheduler(nextRun: max(nextRun, afterRestored))
         restore(state)
         configure(at: Instant(nanoseconds: 0))
     }
@@ -231,20 +221,21 @@ package struct RuleEngine: Sendable {
         case .battery(let button, let percent):
             devices[button, default: Device()].battery = percent
             showDevice(button)
-        case .batteryLow(let button): occurred(.batteryLow, "battery_low", of: button, at: now, &effects)
+        case .batteryLow(let button): occurred(.batteryLow, of: button, at: now, &effects)
         case .brokerChanged(let isConnected):
             worldMoved = worldMoved || world.brokerIsConnected != isConnected
             world.brokerIsConnected = isConnected
         case .message(let topicName, let payload): received(payload, on: topicName, at: now, &effects)
         case .handedOver(let step):
-            drive(step.run, at: now, &effects) { $0.handedOver(step, in: &$1, at: now, &$2) }
+            resume(step.run, at: now, &effects) { $0.handedOver(step, in: &$1, at: now, &$2) }
         case .stepFinished(let step, let outcome):
-            drive(step.run, at: now, &effects) { $0.stepFinished(step, outcome, in: &$1, at: now, &$2) }
+            resume(step.run, at: now, &effects) { $0.stepFinished(step, outcome, in: &$1, at: now, &$2) }
         case .reloaded(let rules): reload(rules, at: now, &effects)
         case .requested(let request): requested(request, at: now, &effects)
         case .given(let given): self.given(given, at: now, &effects)
         case .timerFired:
             timer = nil
+            timerFiredAt = now
             timerFired(at: now, &effects)
         case .stop: stop(at: now, &effects)
         }
@@ -293,8 +284,8 @@ extension RuleEngine {
     /// recognised now.
     private mutating func timerFired(at now: Instant, _ effects: inout [Effect]) {
         show(states.expire(at: now))
-        for id in runDeadlines.due(at: now) {
-            drive(id, at: now, &effects) { $0.timerFired(in: &$1, at: now, &$2) }
+        for id in scheduler.due(at: now) {
+            resume(id, at: now, &effects) { $0.timerFired(in: &$1, at: now, &$2) }
         }
         advance(at: now, &effects)
         decide(kept.take(silentAt: now), at: now, &effects)
@@ -303,7 +294,7 @@ extension RuleEngine {
 
     private mutating func updateTimer(_ effects: inout [Effect]) {
         var next = recogniser.deadline
-        for deadline in [kept.nextDeadline, states.nextDeadline, runDeadlines.earliest] {
+        for deadline in [kept.nextDeadline, states.nextDeadline, scheduler.earliestDeadline] {
             guard let deadline, next.map({ deadline < $0 }) ?? true else { continue }
             next = deadline
         }

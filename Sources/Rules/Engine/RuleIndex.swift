@@ -145,11 +145,8 @@ extension RuleIndex {
     /// Whether a press can become a swipe or a turn: always on a Duo, and on a Twist if a rule waits for rotation while
     /// it is pressed.
     private func canBeMoved(_ identity: ButtonIdentity) -> Bool {
-        switch identity.model {
-        case .flic1, .flic2: false
-        case .duo: true
-        case .twist: turnedParts(of: identity.id).contains(.push)
-        }
+        !identity.model.swipes.isEmpty
+            || identity.model.parts.contains(.push) && turnedParts(of: identity.id).contains(.push)
     }
 
     private func entry(of identity: ButtonIdentity, in set: RuleSet) -> Entry {

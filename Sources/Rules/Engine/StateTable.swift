@@ -14,7 +14,7 @@ struct StateTable: Sendable {
     /// By index; `nil` if unknown.
     private var received: [Value?]
     /// When the values become unknown, by index.
-    private var expiries = DeadlineTable<Int>()
+    private var expiries = Deadlines<Int>()
     /// Topics whose last message was too long to be read.
     private var oversized: Set<String> = []
 
@@ -72,7 +72,7 @@ struct StateTable: Sendable {
         guard declared.indices.contains(place) else { return }
         let state = declared[place]
         received[place] = value.converted(to: state.type)
-        expiries.set(place, received[place] == nil ? nil : state.maximumAge.map { now + $0 })
+        expiries.set(place, at: received[place] == nil ? nil : state.maximumAge.map { now + $0 })
     }
 
     /// - Returns: the indices of the states that have expired.
@@ -80,7 +80,7 @@ struct StateTable: Sendable {
         let expired = expiries.due(at: now)
         for place in expired {
             received[place] = nil
-            expiries.set(place, nil)
+            expiries.cancel(place)
         }
         return expired
     }
@@ -108,8 +108,10 @@ struct StateTable: Sendable {
             received[place] = old.received[before]
             guard received[place] != nil else { continue }
             // The arrival of a value without `maximumAge` is not known, so its age is counted from now.
-            let arrival = old.expiries[before].flatMap { expiry in old.declared[before].maximumAge.map { expiry - $0 } }
-            expiries.set(place, state.maximumAge.map { (arrival ?? now) + $0 })
+            let arrival = old.expiries.deadline(of: before).flatMap { expiry in
+                old.declared[before].maximumAge.map { expiry - $0 }
+            }
+            expiries.set(place, at: state.maximumAge.map { (arrival ?? now) + $0 })
         }
         return missing.sorted()
     }

@@ -62,10 +62,10 @@ struct World: Sendable {
         readsSun = rules.readsSun
     }
 
-    /// Whether this button, or this part of it, is down. An empty part means any part.
-    func isHeld(_ button: ButtonID?, part: String = "") -> Bool {
+    /// Whether this button, or this part of it, is down. Without a part, any part counts.
+    func isHeld(_ button: ButtonID?, part: ButtonPart? = nil) -> Bool {
         guard let button else { return false }
-        return held.contains { $0.button == button && (part.isEmpty || $0.part?.rawValue == part) }
+        return held.contains { $0.button == button && (part == nil || $0.part == part) }
     }
 
     /// Whether the button or part that caused the run is still down.

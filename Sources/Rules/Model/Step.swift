@@ -1,5 +1,5 @@
+package import ButtonModel
 package import Expressions
-package import JSON
 
 /// A step of a rule or a script.
 package struct Step: Hashable, Sendable {
@@ -35,6 +35,24 @@ package struct Step: Hashable, Sendable {
     }
 }
 
+extension Step {
+    /// The lists of steps inside this step. One of them is run; the list of a `repeat` is run several times.
+    package var inner: [[Step]] {
+        switch action {
+        case .cycle(let entries, _): entries
+        case .repeat(let step): [step.steps]
+        case .choose(let branches, let otherwise, _): branches.map(\.steps) + [otherwise]
+        case .perform, .delay, .wait, .set, .script, .enable, .log, .stop: []
+        }
+    }
+
+    /// Calls `body` with this step and all steps inside it.
+    package func forEach(_ body: (Step) -> Void) {
+        body(self)
+        for steps in inner { for step in steps { step.forEach(body) } }
+    }
+}
+
 package struct Retry: Hashable, Sendable {
     /// The number of further attempts, 1…10.
     package var count: Int
@@ -50,10 +68,8 @@ package struct Retry: Hashable, Sendable {
 }
 
 package indirect enum StepAction: Hashable, Sendable {
-    case publish(PublishStep)
-    /// A `run` or `shell` step.
-    case process(ProcessStep)
-    case http(HTTPStep)
+    /// An action outside the engine, which has a time limit.
+    case perform(ActionStep)
     /// The template's value is a duration, or text that denotes a duration.
     case delay(Template)
     case wait(until: Expression, timeout: Duration)
@@ -70,134 +86,23 @@ package indirect enum StepAction: Hashable, Sendable {
     case log(LogLevel, Template)
     case stop(Template)
 
-    /// The key of the step in the file.
-    package var word: String {
+    package static func publish(_ step: PublishStep) -> StepAction { .perform(.publish(step)) }
+    package static func process(_ step: ProcessStep) -> StepAction { .perform(.process(step)) }
+    package static func http(_ step: HTTPStep) -> StepAction { .perform(.http(step)) }
+
+    package var kind: StepKind {
         switch self {
-        case .publish: "publish"
-        case .process(let process): process.isShell ? "shell" : "run"
-        case .http: "http"
-        case .delay: "delay"
-        case .wait: "wait"
-        case .set: "set"
-        case .cycle: "cycle"
-        case .repeat: "repeat"
-        case .choose(_, _, let isIf): isIf ? "if" : "choose"
-        case .script: "script"
-        case .enable(_, let isEnabling): isEnabling ? "enable" : "disable"
-        case .log: "log"
-        case .stop: "stop"
-        }
-    }
-}
-
-package struct PublishStep: Hashable, Sendable {
-    package var topicName: Template
-    package var payload: Content
-    /// The quality of service, 0…2.
-    package var qos: Int
-    package var retain: Bool
-    /// How long the message may wait while the broker is not connected.
-    package var maximumAge: Duration
-
-    package init(
-        topicName: Template, payload: Content = .nothing, qos: Int = 0, retain: Bool = false,
-        maximumAge: Duration = .seconds(5)
-    ) {
-        self.topicName = topicName
-        self.payload = payload
-        self.qos = qos
-        self.retain = retain
-        self.maximumAge = maximumAge
-    }
-}
-
-/// The payload of a message, or the body of a request.
-package enum Content: Hashable, Sendable {
-    case nothing
-    case text(Template)
-    case json(JSONTemplate)
-}
-
-/// JSON whose leaves may be templates, each of which keeps the type of its value.
-package indirect enum JSONTemplate: Hashable, Sendable {
-    case value(JSONValue)
-    case template(Template)
-    case array([JSONTemplate])
-    case object([Member])
-
-    package struct Member: Hashable, Sendable {
-        package var name: String
-        package var value: JSONTemplate
-
-        package init(_ name: String, _ value: JSONTemplate) {
-            self.name = name
-            self.value = value
-        }
-    }
-}
-
-/// A `run` step, or a `shell` step with the arguments `/bin/sh -c SCRIPT sh ARGS…`.
-package struct ProcessStep: Hashable, Sendable {
-    package struct Variable: Hashable, Sendable {
-        package var name: String
-        package var value: Template
-
-        package init(_ name: String, _ value: Template) {
-            self.name = name
-            self.value = value
-        }
-    }
-
-    /// The first argument is literal. `StepValues.action` refuses values that could become options.
-    package var arguments: [Template]
-    package var environment: [Variable]
-    /// If `nil`, the state directory.
-    package var directory: String?
-    package var standardInput: Template
-    package var isShell: Bool
-
-    package init(
-        arguments: [Template], environment: [Variable] = [], directory: String? = nil,
-        standardInput: Template = Template(literal: ""), isShell: Bool = false
-    ) {
-        self.arguments = arguments
-        self.environment = environment
-        self.directory = directory
-        self.standardInput = standardInput
-        self.isShell = isShell
-    }
-}
-
-package struct HTTPStep: Hashable, Sendable {
-    /// Scheme and host are literal; inserted values are percent-encoded.
-    package var url: Template
-    /// The method, such as `GET` or `POST`.
-    package var method: String
-    package var headers: [ProcessStep.Variable]
-    package var body: Content
-    package var expectation: [ExpectedStatus]
-
-    package init(
-        url: Template, method: String = "GET", headers: [ProcessStep.Variable] = [], body: Content = .nothing,
-        expectation: [ExpectedStatus] = [.family(2)]
-    ) {
-        self.url = url
-        self.method = method
-        self.headers = headers
-        self.body = body
-        self.expectation = expectation
-    }
-}
-
-package enum ExpectedStatus: Hashable, Sendable {
-    case exactly(Int)
-    /// The first digit: 2 for `2xx`.
-    case family(Int)
-
-    package func admits(_ status: Int) -> Bool {
-        switch self {
-        case .exactly(let wanted): status == wanted
-        case .family(let family): status / 100 == family
+        case .perform(let action): action.kind
+        case .delay: .delay
+        case .wait: .wait
+        case .set: .set
+        case .cycle: .cycle
+        case .repeat: .repeat
+        case .choose(_, _, let isIf): isIf ? .if : .choose
+        case .script: .script
+        case .enable(_, let isEnabling): isEnabling ? .enable : .disable
+        case .log: .log
+        case .stop: .stop
         }
     }
 }
@@ -250,9 +155,4 @@ package struct Branch: Hashable, Sendable {
         self.steps = steps
         self.place = place
     }
-}
-
-/// The level of a `log` step. The raw value is the word in the file.
-package enum LogLevel: String, CaseIterable, Hashable, Sendable {
-    case debug, info, warning, error
 }

@@ -9,13 +9,13 @@ extension Run {
         _ action: Action, of step: Step, in world: World, at now: Instant, _ effects: inout [Effect]
     ) {
         guard !isDryRun else {
-            note(step, "\(Run.summary(of: action)), not performed", at: now)
+            note(step, "\(action.summary), not performed", at: now)
             var facts = ResultFacts()
             facts.isOK = true
             save(facts, of: step)
             return advance()
         }
-        note(step, Run.summary(of: action), at: now)
+        note(step, action.summary, at: now)
         perform(action, failures: 0, in: world, at: now, &effects)
     }
 
@@ -26,13 +26,13 @@ extension Run {
         effects.append(.perform(attempt.step, action, rule: trace.rule, occurrence))
         var deadline: Instant?
         switch action {
-        case .publish(let message) where message.qos == 0 && world.brokerIsConnected && handsOver():
+        case .message(let message) where message.qos == 0 && world.brokerIsConnected && handsOver():
             waiting = nil
             return answered(attempt, .completed(), in: world, at: now, &effects)
-        case .publish:
+        case .message:
             // The timeout of a message begins when it is handed over: until then its `max_age` counts.
             break
-        case .process, .http, .log:
+        case .external, .log:
             deadline = currentStep(in: world).map { now + timeout(of: $0) }
         }
         waiting = .answer(attempt, deadline: deadline)
@@ -51,7 +51,7 @@ extension Run {
         switch outcome {
         case .completed(let facts):
             var facts = facts ?? ResultFacts()
-            if let failure = Run.objection(of: step, to: facts) {
+            if let failure = step.objection(to: facts) {
                 return attemptFailed(attempt, failure, of: step, in: world, at: now, &effects)
             }
             facts.isOK = true
@@ -67,7 +67,7 @@ extension Run {
         var facts = ResultFacts()
         facts.duration = now - attempt.startedAt
         let time = DurationText.text(milliseconds: timeout(of: step).milliseconds)
-        let failure = StepFailure("R821", "\(step.action.word) did not finish within \(time)", facts)
+        let failure = StepFailure("R821", "\(step.action.kind.rawValue) did not finish within \(time)", facts)
         attemptFailed(attempt, failure, of: step, in: world, at: now, &effects)
     }
 
@@ -96,20 +96,6 @@ extension Run {
         let longest = Double(StepValues.longestDelay.milliseconds)
         return .milliseconds(Int64(milliseconds.isFinite ? min(max(0, milliseconds), longest) : longest))
     }
-
-    /// A web server has always answered something.
-    private static func objection(of step: Step, to facts: ResultFacts) -> StepFailure? {
-        guard case .http(let request) = step.action else { return nil }
-        let status = Int(truncatingIfNeeded: facts.status)
-        guard !request.expectation.contains(where: { $0.admits(status) }) else { return nil }
-        let wanted = request.expectation.map {
-            switch $0 {
-            case .exactly(let status): "\(status)"
-            case .family(let family): "\(family)xx"
-            }
-        }
-        return StepFailure("R823", "the server answered \(status), not \(wanted.joined(separator: " or "))", facts)
-    }
 }
 
 // MARK: - How steps and runs end
@@ -125,7 +111,7 @@ extension Run {
     ) {
         if let step = currentStep(in: world) {
             let time = duration.map { " in \(DurationText.text(milliseconds: $0.milliseconds))" } ?? ""
-            note(step, "completed" + time + Run.remark(on: facts, of: step), at: now)
+            note(step, "completed" + time + step.remark(on: facts), at: now)
         }
         advance()
     }
@@ -140,7 +126,7 @@ extension Run {
         save(facts, of: step)
         let isTold = failure.message.contains(Run.firstLine(of: facts.stderr))
         note(
-            step, "\(failure.code) \(failure.message)" + (isTold ? "" : Run.remark(on: facts, of: step)), at: now)
+            step, "\(failure.code) \(failure.message)" + (isTold ? "" : step.remark(on: facts)), at: now)
 
         let continuing = frames.indices.reversed().first { depth in
             world.set.step(in: rule, at: frames[...depth])?.continuesOnError ?? false
@@ -214,14 +200,9 @@ extension Run {
         return StepID(run: id, index: nextStep)
     }
 
-    /// What the loader gives where nothing is written, for what was made without it.
+    /// The step's time limit. Steps that the loader did not make may have no `timeout`.
     func timeout(of step: Step) -> Duration {
-        if let timeout = step.timeout { return timeout }
-        return switch step.action {
-        case .publish: .seconds(5)
-        case .http: .seconds(10)
-        case .process, .delay, .wait, .set, .cycle, .repeat, .choose, .script, .enable, .log, .stop: .seconds(30)
-        }
+        step.timeout ?? step.action.kind.timeLimit ?? .seconds(30)
     }
 
     /// When to go on; `nil` if the run has been told to wait for too long.

@@ -41,12 +41,7 @@ extension Run {
         let environment = step.action.isLiteral ? Environment() : environment(in: &world, at: now)
         let values = StepValues(environment: environment, rule: trace.rule)
         switch step.action {
-        case .publish(let publish):
-            try attempt(.publish(values.action(publish)), of: step, in: world, at: now, &effects)
-        case .process(let process):
-            try attempt(.process(values.action(process)), of: step, in: world, at: now, &effects)
-        case .http(let request):
-            try attempt(.http(values.action(request)), of: step, in: world, at: now, &effects)
+        case .perform(let action): try attempt(action.action(values), of: step, in: world, at: now, &effects)
         case .delay(let template):
             let duration = try values.delay(template)
             guard let deadline = pause(duration, at: now) else { throw StepValues.tooLong }
@@ -210,7 +205,7 @@ extension Run {
 extension StepAction {
     /// A message without an expression in it.
     fileprivate var isLiteral: Bool {
-        guard case .publish(let publish) = self, publish.topicName.isLiteral else { return false }
+        guard case .perform(.publish(let publish)) = self, publish.topicName.isLiteral else { return false }
         return switch publish.payload {
         case .nothing: true
         case .text(let template): template.isLiteral

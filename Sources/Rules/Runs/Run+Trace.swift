@@ -4,6 +4,16 @@ import Expressions
 extension Step {
     /// The name in traces: the alias, or else the path.
     var name: String { alias ?? path }
+
+    /// What a trace shows of the result.
+    func remark(on facts: ResultFacts) -> String {
+        if case .perform(let action) = action { action.remark(on: facts) } else { "" }
+    }
+
+    /// Why an action that was completed with this result is a failure of the step.
+    func objection(to facts: ResultFacts) -> StepFailure? {
+        if case .perform(let action) = action { action.objection(to: facts) } else { nil }
+    }
 }
 
 extension Run {
@@ -28,32 +38,5 @@ extension Run {
         return String(text.map { $0.isNewline ? " " : $0 })
     }
 
-    /// The first line of a program's error output, or the status of a server's response.
-    static func remark(on facts: ResultFacts, of step: Step) -> String {
-        switch step.action {
-        case .process:
-            let line = firstLine(of: facts.stderr)
-            return line.isEmpty ? "" : ": \(shown(line))"
-        case .http: return facts.status == 0 ? "" : ": status \(facts.status)"
-        case .publish, .delay, .wait, .set, .cycle, .repeat, .choose, .script, .enable, .log, .stop: return ""
-        }
-    }
-
     static func firstLine(of text: String) -> String { String(text.prefix { !$0.isNewline }) }
-
-    /// A summary of an action, without headers, body, environment and standard input.
-    static func summary(of action: Action) -> String {
-        switch action {
-        case .publish(let message):
-            let payload = String(decoding: message.payload, as: UTF8.self)
-            return "publish \(shown(message.topicName))" + (payload.isEmpty ? "" : " \(shown(payload))")
-        case .process(let process):
-            let arguments = process.isShell ? Array(process.arguments.dropFirst(2)) : process.arguments
-            return "\(action.word) \(shown(arguments.joined(separator: " ")))"
-        case .http(let request):
-            return "http \(request.method) \(shown(request.url))"
-        case .log(let level, let text):
-            return "\(level.rawValue): \(shown(text))"
-        }
-    }
 }

@@ -6,8 +6,6 @@ import JSON
 ///
 /// - Source: rules/README.md, "Where a value lands".
 struct StepValues {
-    /// The maximum length of a topic name in octets (MQTT 3.1.1, 1.5.3).
-    static let maximumTopicLength = 65_535
     /// The maximum sum of all delays of a run.
     static let longestDelay = Duration.seconds(7 * 86_400)
 
@@ -52,42 +50,10 @@ struct StepValues {
     static let tooLong = StepFailure("R803", "the delays of one run are at most 7 days together")
 }
 
-// MARK: - Messages and requests
+// MARK: - Content
 
 extension StepValues {
-    /// - Throws: R831 for an empty topic or a value that adds topic levels, R804 for a topic that is too long.
-    func action(_ step: PublishStep) throws(StepFailure) -> PublishAction {
-        let topicName = try text(step.topicName)
-        guard !topicName.isEmpty else { throw StepFailure("R831", "the topic is empty") }
-        guard topicName.utf8.count <= StepValues.maximumTopicLength else {
-            throw StepFailure("R804", "the topic is longer than 65535 octets")
-        }
-        return PublishAction(
-            topicName: topicName, payload: try octets(step.payload), qos: step.qos, retain: step.retain,
-            maximumAge: step.maximumAge)
-    }
-
-    /// Adds `Content-Type: application/json` to a JSON body, unless the step sets a `Content-Type`.
-    ///
-    /// - Throws: R832 for a header with a line break or NUL.
-    func action(_ step: HTTPStep) throws(StepFailure) -> HTTPAction {
-        var headers: [String] = []
-        for header in step.headers {
-            let line = "\(header.name): \(try text(header.value))"
-            // Literals and secrets are not checked when they are inserted, so the whole line is checked.
-            guard !line.utf8.contains(where: { $0 == 0x0D || $0 == 0x0A || $0 == 0 }) else {
-                throw StepFailure("R832", "the header \(header.name) has a line break or a NUL")
-            }
-            headers.append(line)
-        }
-        if case .json = step.body, !step.headers.contains(where: { $0.name.lowercased() == "content-type" }) {
-            headers.append("Content-Type: application/json")
-        }
-        return HTTPAction(
-            url: try text(step.url), method: step.method, headers: headers, body: try octets(step.body))
-    }
-
-    private func octets(_ content: Content) throws(StepFailure) -> [UInt8] {
+    func octets(_ content: Content) throws(StepFailure) -> [UInt8] {
         switch content {
         case .nothing: return []
         case .text(let template): return Array(try text(template).utf8)

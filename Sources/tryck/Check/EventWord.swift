@@ -1,7 +1,6 @@
 import ButtonModel
 import CommandSupport
 import Expressions
-import Gestures
 import Platform
 import Rules
 
@@ -32,22 +31,11 @@ enum EventWord {
         return simulated
     }
 
-    private static func event(_ word: String) -> TriggerEvent? {
-        if let swipe = SwipeDirection(rawValue: word) { return .swipe(swipe) }
-        if let rotation = RotationDirection(rawValue: word) {
-            return .rotate(rotation, collect: TriggerEvent.standardCollect)
-        }
-        switch word {
-        case "down": return .down
-        case "up": return .up
-        case "click": return .click
-        case "double_click": return .doubleClick
-        case "hold": return .hold(after: nil)
-        case "hold_release": return .holdRelease
-        default:
-            guard word.hasPrefix("clicks_"), let count = Int(word.dropFirst("clicks_".count)), (1...8).contains(count)
-            else { return nil }
-            return .pattern(Array(repeating: .short, count: count))
+    /// The event with a name. Events of connections and batteries are not done with a button.
+    private static func event(_ name: String) -> TriggerEvent? {
+        switch TriggerEvent(name: name) {
+        case .connected, .disconnected, .batteryLow, nil: nil
+        case let event?: event
         }
     }
 }

@@ -215,6 +215,10 @@ private struct EngineStory {
     private mutating func give(_ input: RuleEngine.Input) throws(BrokenPromise) {
         if input == .timerFired { timer = nil }
         for effect in engine.handle(input, at: now) { try read(effect) }
+        #if DEBUG
+            let problems = engine.problems()
+            try promise("the engine finds nothing wrong with itself: \(problems)", problems.isEmpty)
+        #endif
     }
 
     private mutating func read(_ effect: RuleEngine.Effect) throws(BrokenPromise) {
@@ -226,7 +230,7 @@ private struct EngineStory {
         case .perform(let step, let action, _, _):
             try promise("a run acts while it goes on", open.contains(step.run))
             try promise("an attempt has a number of its own", performed.insert(step).inserted || step.index < 1 << 20)
-            if action.word != "log" { unanswered.append(step) }
+            if action.kind != .log { unanswered.append(step) }
         case .cancel(let step):
             try promise("what is given up was begun", unanswered.contains(step))
             unanswered.removeAll { $0 == step }

@@ -67,7 +67,7 @@ enum RunKit {
     private static func named(_ steps: [Step], _ prefix: String) -> [Step] {
         steps.enumerated().map { index, step in
             var step = step
-            step.path = "\(prefix)[\(index)].\(step.action.word)"
+            step.path = "\(prefix)[\(index)].\(step.action.kind.rawValue)"
             return step
         }
     }

@@ -59,7 +59,7 @@ struct RunProcessTests {
         var talk = Transcript<RunInWorld>(
             try .run("/bin/env", env: ["LUX": "{{ states.lux }}", "TRYCK_RULE": "mine"]), occurrence: RunKit.late)
         let effects = talk.given(.begin)
-        guard case .perform(_, .process(let process), _, _)? = effects.first else {
+        guard case .perform(_, .external(.process(let process)), _, _)? = effects.first else {
             Issue.record("nothing was performed")
             return
         }

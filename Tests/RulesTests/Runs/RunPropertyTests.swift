@@ -175,7 +175,7 @@ extension Script {
                         return branch
                     }
                     step.action = .choose(changed, otherwise: without(otherwise), isIf: isIf)
-                case .publish, .process, .http, .delay, .wait, .set, .enable, .log, .stop: break
+                case .perform, .delay, .wait, .set, .enable, .log, .stop: break
                 }
                 return step
             }

@@ -1,5 +1,85 @@
 import ButtonModel
-import Expressions
+package import Expressions
+
+/// A `run` step, or a `shell` step with the arguments `/bin/sh -c SCRIPT sh ARGS…`.
+package struct ProcessStep: Hashable, Sendable {
+    package struct Variable: Hashable, Sendable {
+        package var name: String
+        package var value: Template
+
+        package init(_ name: String, _ value: Template) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// The first argument is literal. `StepValues.action` refuses values that could become options.
+    package var arguments: [Template]
+    package var environment: [Variable]
+    /// If `nil`, the state directory.
+    package var directory: String?
+    package var standardInput: Template
+    package var isShell: Bool
+
+    package init(
+        arguments: [Template], environment: [Variable] = [], directory: String? = nil,
+        standardInput: Template = Template(literal: ""), isShell: Bool = false
+    ) {
+        self.arguments = arguments
+        self.environment = environment
+        self.directory = directory
+        self.standardInput = standardInput
+        self.isShell = isShell
+    }
+}
+
+/// A program to start. A `shell` step is the program `/bin/sh -c SCRIPT sh ARGS…`.
+package struct ProcessAction: Hashable, Sendable {
+    /// At least the program, which contains a slash or is searched in the fixed path.
+    package var arguments: [String]
+    /// `NAME=value` entries that are added to the fixed environment: first the facts of the event, then those of the
+    /// step.
+    package var environment: [String]
+    /// If `nil`, the state directory.
+    package var directory: String?
+    package var standardInput: [UInt8]
+    package var isShell: Bool
+
+    package init(
+        arguments: [String], environment: [String] = [], directory: String? = nil, standardInput: [UInt8] = [],
+        isShell: Bool = false
+    ) {
+        self.arguments = arguments
+        self.environment = environment
+        self.directory = directory
+        self.standardInput = standardInput
+        self.isShell = isShell
+    }
+}
+
+// MARK: - Evaluation
+
+extension ProcessStep {
+    func forEachTemplate(_ body: (Template) -> Void) {
+        for argument in arguments { body(argument) }
+        for variable in environment { body(variable.value) }
+        body(standardInput)
+    }
+
+    /// What a trace shows of the result: the first line of the program's error output.
+    func remark(on facts: ResultFacts) -> String {
+        let line = Run.firstLine(of: facts.stderr)
+        return line.isEmpty ? "" : ": \(Run.shown(line))"
+    }
+}
+
+extension ProcessAction {
+    /// What a trace shows of the program, without its environment and standard input.
+    var summary: String {
+        let arguments = isShell ? Array(arguments.dropFirst(2)) : arguments
+        return "\(isShell ? "shell" : "run") \(Run.shown(arguments.joined(separator: " ")))"
+    }
+}
 
 extension StepValues {
     /// The maximum length of an argument or an environment variable in octets, and of all of them together.

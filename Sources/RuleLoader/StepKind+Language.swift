@@ -1,0 +1,213 @@
+import ButtonModel
+import Expressions
+import JSON
+import Rules
+
+// What rule files may say for each kind of step. Each `switch` names every kind, so that the compiler asks for a new one.
+
+extension RuleReader {
+    /// Reads the value of a step's key, and the keys that stand beside it.
+    mutating func read(
+        _ kind: StepKind, _ node: YAMLNode, _ fields: Fields, _ context: inout StepContext
+    ) -> StepAction? {
+        let scope = context.scope
+        switch kind {
+        case .publish: return publish(node, in: scope)
+        case .run: return run(node, in: scope)
+        case .shell: return shell(node, in: scope)
+        case .http: return http(node, in: scope)
+        case .delay: return delay(node, in: scope)
+        case .wait: return wait(node, in: scope)
+        case .set: return set(node, in: scope)
+        case .cycle: return cycle(node, &context)
+        case .repeat: return repetition(node, &context)
+        case .if: return branches(if: node, fields, &context)
+        case .choose: return branches(choose: node, fields, &context)
+        case .script: return call(node, fields, &context)
+        case .enable: return enable(node, true)
+        case .disable: return enable(node, false)
+        case .log: return log(node, in: scope)
+        case .stop:
+            context.isStopped = true
+            return template(node, key: "stop", in: scope).map(StepAction.stop)
+        }
+    }
+}
+
+extension StepKind {
+    /// A key that may stand beside the key of a step of this kind.
+    struct Companion {
+        var key: MappingTable.Key
+        var detail: KeyDetail
+        var isRequired = false
+    }
+
+    var companions: [Companion] {
+        switch self {
+        case .if:
+            [
+                Companion(
+                    key: .init("then", .anything, "the steps if all conditions are true"), detail: KeyDetail(.steps, ["log": "yes"]),
+                    isRequired: true),
+                Companion(
+                    key: .init("else", .anything, "the steps otherwise"),
+                    detail: KeyDetail(.steps, ["log": "no"])),
+            ]
+        case .choose:
+            [
+                Companion(
+                    key: .init("default", .anything, "the steps if no branch runs"),
+                    detail: KeyDetail(.steps, ["log": "neither"]))
+            ]
+        case .script:
+            [
+                Companion(
+                    key: .init("with", .anything, "the inputs of the script"),
+                    detail: KeyDetail(.keyed(.input, .scalar), ["lamp": "hall", "brightness": 40]))
+            ]
+        case .publish, .run, .shell, .http, .delay, .wait, .set, .cycle, .repeat, .enable, .disable, .log, .stop: []
+        }
+    }
+
+    private var key: MappingTable.Key {
+        let (type, text): (ValueType, String) =
+            switch self {
+            case .publish: (.anything, "publish an MQTT message")
+            case .run: (.anything, "run a program without a shell")
+            case .shell: (.anything, "run a literal script with `/bin/sh`")
+            case .http: (.anything, "call a web hook")
+            case .delay: (.template, "wait for this time")
+            case .wait: (.anything, "wait until an expression is true")
+            case .set: (.anything, "assign values to variables")
+            case .cycle: (.anything, "run the next entry of a list in each run")
+            case .repeat: (.anything, "repeat steps while the button is held, or a fixed number of times")
+            case .if: (.anything, "conditions; with `then` and `else` beside it")
+            case .choose: (.anything, "run the first branch whose conditions are true; with `default` beside it")
+            case .script: (.anything, "run a script; with `with` beside it")
+            case .enable: (.anything, "enable rules")
+            case .disable: (.anything, "disable rules")
+            case .log: (.anything, "write a line into the log")
+            case .stop: (.template, "end the run as completed")
+            }
+        return MappingTable.Key(rawValue, type, text)
+    }
+
+    /// The shape of the key's value, and examples.
+    private var detail: KeyDetail {
+        switch self {
+        case .publish:
+            KeyDetail(.mapping(.publish), ["topic": "zigbee2mqtt/lamp/set", "json": ["state": "TOGGLE"]])
+        case .run: KeyDetail(.either([.arguments, .mapping(.run)]), ["mpc", "next"])
+        case .shell: KeyDetail(.either([.text, .mapping(.shell)]), "date >> presses")
+        case .http: KeyDetail(.mapping(.http), ["url": "https://example.net/press", "method": "POST"])
+        case .delay: KeyDetail(.delay, "5m", "{{ 2 * variables.pause }}")
+        case .wait: KeyDetail(.mapping(.wait), ["until": "states.door == 'open'", "timeout": "30s"])
+        case .set:
+            KeyDetail(
+                .keyed(.variable, .scalar, atLeast: 1), ["guest": true], ["volume": "{{ variables.volume + 5 }}"])
+        case .cycle: KeyDetail(.mapping(.cycle), ["steps": [["log": "one"], ["log": "two"]]])
+        case .repeat:
+            KeyDetail(.mapping(.repeat), ["while": "held", "every": "200ms", "actions": ["log": "still held"]])
+        case .if: KeyDetail(.conditions, "states.lamp == 'ON'", ["time": ["after": "22:00"]])
+        case .choose:
+            KeyDetail(.list(.mapping(.branch), 1...Int.max), [["if": "states.lux < 20", "then": ["log": "dark"]]])
+        case .script: KeyDetail(.reference(.script), "all_off")
+        case .enable: KeyDetail(.oneOrMany(.reference(.rule)), "guest_light")
+        case .disable: KeyDetail(.oneOrMany(.reference(.rule)), ["guest_light", "doorbell"])
+        case .log:
+            KeyDetail(
+                .either([.template, .mapping(.log)]), "good night", ["message": "good night", "level": "debug"])
+        case .stop: KeyDetail("nobody is at home")
+        }
+    }
+}
+
+// MARK: - What tests expect
+
+extension RuleReader {
+    /// Reads what a test expects of an action; `nil` for a kind whose actions a test cannot expect.
+    mutating func expected(_ kind: StepKind, _ node: YAMLNode) -> ExpectedEffect.Kind? {
+        switch kind {
+        case .publish: expectedPublish(node)
+        case .run: expectedRun(node)
+        case .shell: expectedShell(node)
+        case .http: expectedHTTP(node)
+        case .log: expectedLog(node)
+        case .delay, .wait, .set, .cycle, .repeat, .if, .choose, .script, .enable, .disable, .stop: nil
+        }
+    }
+}
+
+extension StepKind {
+    /// The key of an expected effect, the shape of its value, and an example; `nil` for a kind whose actions a test
+    /// cannot expect.
+    fileprivate var expectation: Companion? {
+        switch self {
+        case .publish:
+            Companion(
+                key: .init("publish", .anything, "a message"),
+                detail: KeyDetail(
+                    .mapping(.expectedPublish), ["topic": "zigbee2mqtt/hall/set", "json": ["state": "ON"]]))
+        case .run:
+            Companion(
+                key: .init("run", .anything, "a program"),
+                detail: KeyDetail(.either([.texts, .mapping(.expectedRun)]), ["mpc", "next"]))
+        case .shell:
+            Companion(
+                key: .init("shell", .anything, "a script"),
+                detail: KeyDetail(.either([.text, .mapping(.expectedShell)]), "date >> presses"))
+        case .http:
+            Companion(
+                key: .init("http", .anything, "a request"),
+                detail: KeyDetail(.mapping(.expectedHTTP), ["url": "https://example.net/press"]))
+        case .log:
+            Companion(
+                key: .init("log", .anything, "a line in the log"),
+                detail: KeyDetail(.either([.text, .mapping(.expectedLog)]), "good night"))
+        case .delay, .wait, .set, .cycle, .repeat, .if, .choose, .script, .enable, .disable, .stop: nil
+        }
+    }
+}
+
+// MARK: - The tables that follow from it
+
+extension StepKind {
+    /// The companion keys of all kinds of steps.
+    static let companions = allCases.flatMap { kind in kind.companions.map { (key: $0.key.name, kind: kind) } }
+
+    /// The keys of all kinds of steps, each with its companions.
+    static let keys = allCases.flatMap { kind in [kind.key] + kind.companions.map(\.key) }
+
+    static let details: [String: KeyDetail] = {
+        let details = allCases.flatMap { kind in
+            [(kind.rawValue, kind.detail)] + kind.companions.map { ($0.key.name, $0.detail) }
+        }
+        return Dictionary(details) { first, _ in first }
+    }()
+
+    /// The kinds whose actions a test can expect.
+    static let expected = allCases.filter { $0.expectation != nil }
+
+    /// The keys of an expected effect, one for each kind.
+    static let expectedKeys = expected.compactMap { kind in kind.expectation?.key }
+
+    static let expectedDetails = Dictionary(
+        uniqueKeysWithValues: expected.compactMap { kind in kind.expectation.map { (kind.rawValue, $0.detail) } })
+
+    /// The kinds for which a statement is true, as messages list them: `run, shell and http`.
+    static func listed(_ isListed: (StepKind) -> Bool) -> String { listed(allCases.filter(isListed).map(\.rawValue)) }
+
+    private static func listed(_ names: [String]) -> String {
+        guard names.count > 1, let last = names.last else { return names.first ?? "" }
+        return names.dropLast().joined(separator: ", ") + " and " + last
+    }
+
+    /// The time limits as the reference lists them, from the shortest.
+    static let timeLimits: String = {
+        let limits = Set(allCases.compactMap(\.timeLimit)).sorted()
+        return limits.map { limit in
+            let names = allCases.filter { $0.timeLimit == limit }.map { "`\($0.rawValue)`" }
+            return listed(names) + " `\(Expressions.DurationText.text(milliseconds: limit.milliseconds))`"
+        }.joined(separator: ", ")
+    }()
+}

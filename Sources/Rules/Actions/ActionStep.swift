@@ -1,0 +1,124 @@
+package import ButtonModel
+package import Expressions
+
+/// A step that the engine does not carry out itself. Each kind of action has a file of its own beside this one, and one
+/// line in each `switch` below.
+package enum ActionStep: Hashable, Sendable {
+    case publish(PublishStep)
+    /// A `run` or `shell` step.
+    case process(ProcessStep)
+    case http(HTTPStep)
+
+    package var kind: StepKind {
+        switch self {
+        case .publish: .publish
+        case .process(let process): process.isShell ? .shell : .run
+        case .http: .http
+        }
+    }
+
+    /// Calls `body` with each template of the step.
+    package func forEachTemplate(_ body: (Template) -> Void) {
+        switch self {
+        case .publish(let step): step.forEachTemplate(body)
+        case .process(let step): step.forEachTemplate(body)
+        case .http(let step): step.forEachTemplate(body)
+        }
+    }
+
+    /// The action with all templates evaluated.
+    func action(_ values: StepValues) throws(StepFailure) -> Action {
+        switch self {
+        case .publish(let step): .publish(try values.action(step))
+        case .process(let step): .process(try values.action(step))
+        case .http(let step): .http(try values.action(step))
+        }
+    }
+
+    /// Why an action that was completed with this result is a failure of the step.
+    func objection(to facts: ResultFacts) -> StepFailure? {
+        switch self {
+        case .http(let step): step.objection(to: facts)
+        case .publish, .process: nil
+        }
+    }
+
+    /// What a trace shows of the result.
+    func remark(on facts: ResultFacts) -> String {
+        switch self {
+        case .process(let step): step.remark(on: facts)
+        case .http(let step): step.remark(on: facts)
+        case .publish: ""
+        }
+    }
+}
+
+/// An action to perform for a step, with all templates evaluated.
+package enum Action: Hashable, Sendable {
+    case message(MessageAction)
+    case external(ExternalAction)
+    case log(LogLevel, String)
+
+    package static func publish(_ message: PublishAction) -> Action { .message(.publish(message)) }
+    package static func process(_ process: ProcessAction) -> Action { .external(.process(process)) }
+    package static func http(_ request: HTTPAction) -> Action { .external(.http(request)) }
+
+    package var kind: StepKind {
+        switch self {
+        case .message(let message): message.kind
+        case .external(let action): action.kind
+        case .log: .log
+        }
+    }
+
+    /// Whether the time limit begins only when the action is handed over to the broker.
+    var isMessage: Bool { if case .message = self { true } else { false } }
+
+    /// What a trace shows of the action, without headers, body, environment and standard input.
+    var summary: String {
+        switch self {
+        case .message(.publish(let message)): message.summary
+        case .external(.process(let process)): process.summary
+        case .external(.http(let request)): request.summary
+        case .log(let level, let text): "\(level.rawValue): \(Run.shown(text))"
+        }
+    }
+}
+
+/// An action that hands a message to the broker, or has it wait there. Its time limit begins when it is handed over.
+package enum MessageAction: Hashable, Sendable {
+    case publish(PublishAction)
+
+    package var kind: StepKind {
+        switch self {
+        case .publish: .publish
+        }
+    }
+
+    /// The quality of service, 0…2.
+    package var qos: Int {
+        switch self {
+        case .publish(let message): message.qos
+        }
+    }
+
+    /// How long the message may wait while the broker is not connected.
+    package var maximumAge: Duration {
+        switch self {
+        case .publish(let message): message.maximumAge
+        }
+    }
+}
+
+/// An action that is started, can be cancelled while it lasts, and ends with a result.
+package enum ExternalAction: Hashable, Sendable {
+    case process(ProcessAction)
+    case http(HTTPAction)
+
+    package var kind: StepKind {
+        switch self {
+        case .process(let process): process.isShell ? .shell : .run
+        case .http: .http
+        }
+    }
+}

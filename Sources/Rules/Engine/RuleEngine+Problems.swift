@@ -1,0 +1,74 @@
+#if DEBUG
+    import ButtonModel
+    import Expressions
+    import Gestures
+
+    extension RuleEngine {
+        /// Statements about the state between two inputs that are false; empty unless the engine has a fault.
+        package func problems() -> [String] {
+            guard !isStopped else { return [] }
+            var problems = recogniser.problems() + scheduler.problems(set.rules)
+            func expect(_ holds: Bool, _ problem: @autoclosure () -> String) {
+                if !holds { problems.append("rules: " + problem()) }
+            }
+            let deadlines = [recogniser.deadline, kept.nextDeadline, states.nextDeadline, scheduler.earliestDeadline]
+            // Before the first input, no timer was asked for.
+            expect(timer == deadlines.compactMap(\.self).min(), "the timer is not at the earliest deadline")
+            if let timer, let timerFiredAt {
+                expect(timer >= timerFiredAt, "what was due when the timer fired is still due")
+            }
+            expect(!worldMoved, "runs have not looked at a change")
+            expect(world.changed.isEmpty, "a change is not carried out")
+            expect(records.count == set.rules.count && world.rules.count == set.rules.count, "a rule has no record")
+            expect(world.variables.count == set.variables.count, "a variable has no value")
+            expect(world.states.count == set.states.count, "a state has no value")
+            for (index, rule) in set.rules.enumerated() {
+                let running = scheduler.groups.filter { $0.key.rule == index }.reduce(0) { $0 + $1.value.running.count }
+                expect(world.rules[index].running == Int64(running), "the runs of \(rule.id) are miscounted")
+                expect(
+                    world.rules[index].isEnabled == (overrides[rule.id]?.isEnabled ?? rule.isEnabled),
+                    "\(rule.id) is enabled, or disabled, without anybody's wish")
+            }
+            for (index, variable) in set.variables.enumerated() where assigned.contains(variable.name) {
+                let value = world.variables[index]
+                expect(variable.fitting(value) == value, "variable \(variable.name) has a value that it cannot have")
+            }
+            for (index, state) in set.states.enumerated() {
+                expect(world.states[index] == states.value(at: index), "rules see an old value of state \(state.name)")
+            }
+            for case (let index, let button?) in index.meant.enumerated() {
+                expect(
+                    world.buttons[index].isHeld == world.isHeld(button), "\(button) is held, and rules do not see it")
+            }
+            for id in keptWaits.keys {
+                guard let run = scheduler.runs[id] else {
+                    expect(false, "run \(id.rawValue) is stored and has ended")
+                    continue
+                }
+                expect(set.rules[run.rule].onRestart == .resume, "run \(id.rawValue) is stored and not resumed")
+                switch run.waiting {
+                case .delay, .condition: break
+                case .answer, .retry, .tick, nil: expect(false, "run \(id.rawValue) is stored where it does not wait")
+                }
+            }
+            expect(orphanedValues.count <= RuleEngine.maximumOrphanedValues, "too many values of undeclared variables")
+            for problem in kept.problems() { expect(false, problem) }
+            return problems
+        }
+    }
+
+    extension KeptEvents {
+        fileprivate func problems() -> [String] {
+            var problems: [String] = []
+            for (button, events) in all {
+                if events.isEmpty {
+                    problems.append("\(button) has a time to wait for stored events, and none is kept")
+                }
+                if Set(events.map(\.match.rule)).count != events.count {
+                    problems.append("a rule keeps two stored events of \(button)")
+                }
+            }
+            return problems
+        }
+    }
+#endif
