@@ -32,8 +32,8 @@ package struct Recognised: Hashable, Sendable {
     package var button: ButtonID
     package var what: What
     /// What is known of the press besides. For a gesture of several presses, `wasQueued` and `wasQueuedLast` apply to any
-    /// of them, and `age` to the oldest step of the last. The end of a hold that is reported without an `up` counts as
-    /// queued.
+    /// of them, and `age` to the oldest step of the last, or, where a stored press waited for a lost link, to the moment of
+    /// the decision. The end of a hold that is reported without an `up` counts as queued.
     package var facts: PressFacts
     /// The numbers of the presses of which it consists, counted from 1 since the start for each button and part; `nil`
     /// for a movement. `down`, `up` and the gesture of a press have the same number.

@@ -47,7 +47,8 @@ extension StepKind {
         case .if:
             [
                 Companion(
-                    key: .init("then", .anything, "the steps if all conditions are true"), detail: KeyDetail(.steps, ["log": "yes"]),
+                    key: .init("then", .anything, "the steps if all conditions are true"),
+                    detail: KeyDetail(.steps, ["log": "yes"]),
                     isRequired: true),
                 Companion(
                     key: .init("else", .anything, "the steps otherwise"),
