@@ -64,7 +64,7 @@ struct Reserve {
             }
         }
         guard file.syncData() else { throw StoreFailure(operation: "sync", path: path, code: errno) }
-        if found == nil { try StoreFiles.syncDirectory(ConfigurationFiles.directory(of: path)) }
+        if found == nil { try StoreFiles.syncDirectory(SystemEnvironment.directory(of: path)) }
         let newest = (found ?? []).filter { $0.snapshot.database == database }
             .max { $0.snapshot.number < $1.snapshot.number }
         slots = Slots(durable: newest?.slot)

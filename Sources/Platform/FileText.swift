@@ -99,7 +99,7 @@ package struct FileText: Sendable {
     ///
     /// - Returns: `errno`, or 0.
     package static func syncDirectory(of path: String) -> Int32 {
-        let descriptor = open(ConfigurationFiles.directory(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let descriptor = open(SystemEnvironment.directory(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return errno }
         defer { close(descriptor) }
         // Some file systems do not sync directories.

@@ -82,6 +82,20 @@ struct LateTests {
         #expect(room.timed == ["sss@2000"])
     }
 
+    @Test("a live click that waits for a lost link is decided three seconds after it began, before it is late")
+    func inTime() {
+        var room = Room(Self.triple)
+        for event in Button().events(of: Room.presses("0-80")).prefix(2) {
+            room.wait(until: Instant(ticks: Button().ticks(of: event)))
+            room.hear(event)
+        }
+        room.wait(until: .start + .milliseconds(380))
+        room.handle(.linkLost(.kitchen))
+        room.rest()
+        #expect(room.timed == ["click@3000"])
+        #expect(room.gestures.map(\.facts.wasQueued) == [false])
+    }
+
     @Test("after a lost link a train waits no longer than three seconds for the button to come back")
     func givesUp() {
         var room = Room(Self.triple)
