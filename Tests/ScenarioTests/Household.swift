@@ -42,6 +42,8 @@ struct Household {
     private(set) var recording: [JSONValue] = []
     private(set) var recordedEffects: [Hub.Effect] = []
     private var recordingStart = Instant(nanoseconds: 0)
+    /// The digest of every effect of the hub, if it is wanted.
+    private(set) var digest: EffectDigest?
 
     var brokerIsUp = true
     /// The broker takes messages and acknowledges none.
@@ -113,6 +115,7 @@ struct Household {
         recordedAt seam: RecordingSeam? = nil, isWitnessed: Bool = false
     ) {
         self.isWitnessed = isWitnessed
+        if isWitnessed, EffectDigestFile.isWanted { digest = EffectDigest(keepsLines: EffectDigestFile.keepsLines) }
         self.seam = seam
         random = SeededGenerator(seed: seed)
         self.rules = rules
@@ -396,6 +399,7 @@ struct Household {
             } else {
                 let input = hubInputs.removeFirst()
                 let effects = hub.handle(input, at: now)
+                if digest != nil { for effect in effects { digest?.add(effect) } }
                 if let seam {
                     recordedEffects += effects
                     let line = hub.recordedLine(input, at: now)

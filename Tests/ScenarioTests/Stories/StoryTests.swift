@@ -29,6 +29,7 @@ struct StoryTests {
         var isFirst = true
         for seed in seeds {
             let told = StoryRun(Story(seed: seed))
+            if let digest = told.house.digest { EffectDigestFile.append(digest, seed: seed) }
             guard let problem = told.problems.first else { continue }
             // One in a handful shows what is wrong; the others may well be the same.
             let shown = isFirst ? told.shortened(for: problem.promise) : told
