@@ -22,7 +22,7 @@ extension Hub {
         buttons.values.sorted { $0.identity.id < $1.identity.id }.map {
             ListedButton(
                 identity: $0.identity, name: $0.displayName, triggerMode: chosenMode(of: $0),
-                latencyMode: $0.latencyMode, pairedAt: $0.pairedAt)
+                latencyMode: $0.latencyMode, source: $0.source, pairedAt: $0.pairedAt)
         }
     }
 

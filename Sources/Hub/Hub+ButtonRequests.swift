@@ -238,7 +238,9 @@ extension Hub {
     private mutating func setConnectionWanted(
         _ isWanted: Bool, _ button: ButtonID, at now: Instant
     ) -> RequestAnswer {
+        let before = buttons[button]?.settings
         change(button, by: .setConnectionWanted(isWanted), at: now)
+        if buttons[button]?.settings != before { tellOfChange(button) }
         return named(button)
     }
 
@@ -257,7 +259,7 @@ extension Hub {
         if !changes.isEmpty { recordAndSync(changes) }
     }
 
-    private mutating func tellOfChange(_ button: ButtonID) {
+    mutating func tellOfChange(_ button: ButtonID) {
         guard isWatched, let record = buttons[button] else { return }
         tell(["kind": "changed", "button": .string(label(of: button)), "data": describe(record)])
     }

@@ -70,7 +70,9 @@ extension Hub {
             buttons[button]?.identity.firmwareVersion = version
             record([.firmware(button, version: version)])
             say(.status(button))
+            say(.bridgeDevices)
             sayDevices(at: now)
+            tellOfChange(button)
             if let identity = buttons[button]?.identity { tellFlicd(.button(identity), at: now) }
         case .model(let button, let model):
             buttons[button]?.identity.model = model
@@ -78,6 +80,7 @@ extension Hub {
             say(.status(button))
             say(.config(button))
             buttonsChanged(at: now)
+            tellOfChange(button)
         case .nickname(let button, let nickname): nicknameTold(button, nickname, at: now)
         case .firmwareUpdate(let button, let progress): updateProgressed(button, progress)
         case .waitingForSpace(let waiting): spaceChanged(waiting)
@@ -203,7 +206,10 @@ extension Hub {
             if let settings = buttons[button]?.settings { changes.append(.settings(button, settings)) }
         }
         if !changes.isEmpty { record(changes) }
-        if before.identity.nickname != nickname { buttonsChanged(at: now) }
+        guard before.identity.nickname != nickname else { return }
+        say(.status(button))
+        buttonsChanged(at: now)
+        tellOfChange(button)
     }
 
     private mutating func spaceChanged(_ waiting: Set<ButtonID>) {

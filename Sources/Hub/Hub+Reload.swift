@@ -131,6 +131,7 @@ extension Hub {
         stateTopics = Set(set.states.map(\.topicName))
         ruleTopicsChanged(from: before)
         for button in buttons.keys.sorted() { say(.status(button)) }
+        say(.bridgeDevices)
         sayDevices(at: now)
         effects.append(.discard(before))
     }

@@ -127,6 +127,9 @@ extension Hub {
         case .triggerModeDropped(let button):
             buttons[button]?.triggerMode = nil
             record([.triggerMode(button, nil)])
+            say(.status(button))
+            say(.bridgeDevices)
+            tellOfChange(button)
         case .subscribe(let topicNames):
             if case .connected = broker { effects.append(.subscribe(topicNames.map { Subscription($0) })) }
         case .unsubscribe(let topicNames): if case .connected = broker { effects.append(.unsubscribe(topicNames)) }

@@ -144,7 +144,9 @@ extension Hub {
         buttons[button]?.identity.firmwareVersion = identity.firmwareVersion
         record([.firmware(button, version: identity.firmwareVersion)])
         say(.status(button))
+        say(.bridgeDevices)
         sayDevices(at: now)
+        tellOfChange(button)
     }
 
     /// Releases a button at its flicd after the own adapter was paired with it: a button can be connected only once.
@@ -166,7 +168,9 @@ extension Hub {
         let name = sources[place].name
         buttons[button]?.source = name
         recordAndSync([.source(button, name)])
+        say(.bridgeDevices)
         sayDevices(at: now)
+        tellOfChange(button)
         advanceSource(place, .wish(record.identity.address, FlicdWish(record.settings)), at: now)
         log(.info, "\(label(of: button)) comes from \(name) now, and no longer from \(former)")
         return true
