@@ -7,7 +7,7 @@ import Synchronization
 
 // Rule files are read and checked beside the loop; the hub is given what came of it.
 extension Daemon {
-    func loadRules(_ id: UInt64, withTests: Bool) {
+    func loadRules(_ id: JobID, withTests: Bool) {
         mqtt?.configurationRead()
         let source = setup.ruleSource
         let directory = setup.stateDirectory
@@ -18,7 +18,7 @@ extension Daemon {
         }
     }
 
-    private func rulesLoaded(_ id: UInt64, _ loaded: LoadedSet) {
+    private func rulesLoaded(_ id: JobID, _ loaded: LoadedSet) {
         watchRuleFiles(loaded.watched)
         if !loaded.isKept {
             logger.warning("the rules could not be kept in \(setup.stateDirectory) for a start with bad ones")

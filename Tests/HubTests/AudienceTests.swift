@@ -90,7 +90,7 @@ private struct ReportingHouse {
             case .publish(let id, let message, _):
                 if message.retain { retained[message.topicName] = try? JSONValue(parsing: message.payload) }
                 take(.published(id))
-            case .tell(_, let line): lines.append(line)
+            case .broadcast(_, let line): lines.append(line)
             case .record(_, let recorded): changes += recorded
             case .loadRules(let id, _): take(.rulesLoaded(id, RulesLoaded(set: rulesOnDisk)))
             default: break

@@ -327,7 +327,7 @@ struct SourceTests {
         func isSilent(_ effects: [Hub.Effect]) -> Bool {
             effects.allSatisfy { effect in
                 switch effect {
-                case .record, .publish, .tell: false
+                case .record, .publish, .broadcast: false
                 default: true
                 }
             }
@@ -566,7 +566,7 @@ struct SourceTests {
 
     private static func steps(_ effects: [Hub.Effect]) -> [String] {
         effects.compactMap {
-            guard case .tell(_, let line) = $0, line["kind"] == "pairing" else { return nil }
+            guard case .broadcast(_, let line) = $0, line["kind"] == "pairing" else { return nil }
             return line["step"]?.stringValue
         }
     }

@@ -6,6 +6,7 @@ import JSON
 import Rules
 import Simulator
 import TestSupport
+import Testing
 
 /// A whole house in one process: the hub, the simulated radio with its buttons, and a store, a broker and a
 /// process runner that answer at once or as told. No sockets, no clock but `now`.
@@ -84,13 +85,13 @@ struct Household {
     private var transportIsOpen = false
     private var hubInputs: [Hub.Input] = []
     private var worldInputs: [SimulatedWorld.Input] = []
-    private var slowSyncs: [(token: UInt64, store: Store, reserve: [StoreChange])] = []
-    private var slowLoads: [UInt64] = []
-    private(set) var unacknowledged: [UInt64] = []
-    private var running: [UInt64] = []
+    private var slowSyncs: [(token: RecordToken, store: Store, reserve: [StoreChange])] = []
+    private var slowLoads: [JobID] = []
+    private(set) var unacknowledged: [MessageID] = []
+    private var running: [JobID] = []
     private var memories: [String: EventMemory] = [:]
     private var isDead = false
-    private var failedRecords: Set<UInt64> = []
+    private var failedRecords: Set<RecordToken> = []
     /// What goes with the next record.
     private var unrecorded: [StoreChange] = []
     /// What of that is in a reserve, in the one on the disk, and what of it a power cut leaves.
@@ -147,7 +148,7 @@ struct Household {
         if isWitnessed { give(.controlLine(.init(rawValue: 9), Array(#"{"request":"watch"}"#.utf8))) }
         give(.wallClock(clock))
         give(.entropy(random.bytes(2048)))
-        if diskIsFull { give(.recordFailed(Hub.nobody, "no space left", refuge)) }
+        if diskIsFull { give(.recordFailed(nil, "no space left", refuge)) }
         give(.start)
         if brokerIsUp, configuration.hasBroker { give(.brokerConnected) }
         settle()
@@ -349,7 +350,7 @@ struct Household {
         settle()
     }
 
-    private func loaded(_ id: UInt64) -> Hub.Input {
+    private func loaded(_ id: JobID) -> Hub.Input {
         let found = rulesOnDisk ?? rules
         if testsFail {
             return .rulesLoaded(
@@ -399,6 +400,7 @@ struct Household {
             } else {
                 let input = hubInputs.removeFirst()
                 let effects = hub.handle(input, at: now)
+                expectNoProblems()
                 if digest != nil { for effect in effects { digest?.add(effect) } }
                 if let seam {
                     recordedEffects += effects
@@ -455,7 +457,7 @@ struct Household {
             if diskIsFull {
                 if refuge == .nowhere { see(.recordFailed) } else { reserve = unrecorded.filter(\.isReserved) }
                 if refuge == .disk { diskReserve = reserve }
-                if refuge != .disk { failedRecords.insert(token) }
+                if refuge != .disk, let token { failedRecords.insert(token) }
                 give(.recordFailed(token, "no space left", refuge))
             } else {
                 store.apply(unrecorded)
@@ -501,7 +503,7 @@ struct Household {
             running.remove(at: place)
             give(.processEnded(id, Self.result(.signalled(15))))
         case .respond(_, let line): responses.append(line)
-        case .tell(_, let line): told.append(line)
+        case .broadcast(_, let line): told.append(line)
         case .pressSimulated(let button, let press):
             if let press = SimulatedPress(rawValue: press) { worldInputs.append(.press(button: button, press)) }
         case .log(_, let message): logged.append(message)
@@ -511,6 +513,15 @@ struct Household {
             isFinished = true
             isRestarting = isRestart
         }
+    }
+
+    /// Checks what holds in the hub after each input. A story reports a contradiction as a broken promise.
+    private mutating func expectNoProblems() {
+        #if DEBUG
+            for problem in hub.problems(at: now) {
+                if isWitnessed { see(.problem(problem)) } else { Issue.record("\(problem)") }
+            }
+        #endif
     }
 
     private mutating func see(_ sight: Sight) {

@@ -39,28 +39,28 @@ struct EffectDigest: Sendable {
         case .source(let index, .send(let octets)): line("source", index, "send", hex(octets))
         case .source(let index, .close): line("source", index, "close")
         case .record(let token, let changes):
-            line("record", token, changes.map(text).joined(separator: "; "))
-        case .sync(let token): line("sync", token)
+            line("record", token?.rawValue ?? 0, changes.map(text).joined(separator: "; "))
+        case .sync(let token): line("sync", token.rawValue)
         case .subscribe(let subscriptions):
             line("subscribe", subscriptions.map { "\($0.topicFilter) \($0.qos) \($0.isWithoutOurs)" })
         case .unsubscribe(let filters): line("unsubscribe", filters)
         case .publish(let id, let message, let expiry):
             line(
-                "publish", id, message.topicName, hex(message.payload), message.qos, message.retain,
+                "publish", id.number, message.topicName, hex(message.payload), message.qos, message.retain,
                 optional(expiry?.nanoseconds))
         case .startProcess(let id, let request):
             line(
-                "process", id, request.arguments, request.environment, optional(request.directory),
+                "process", id.rawValue, request.arguments, request.environment, optional(request.directory),
                 hex(request.standardInput))
-        case .cancelProcess(let id): line("cancel-process", id)
+        case .cancelProcess(let id): line("cancel-process", id.rawValue)
         case .startWebRequest(let id, let request):
-            line("web", id, request.method, request.url, request.headers, hex(request.body))
-        case .cancelWebRequest(let id): line("cancel-web", id)
-        case .loadRules(let id, let withTests): line("load", id, withTests)
+            line("web", id.rawValue, request.method, request.url, request.headers, hex(request.body))
+        case .cancelWebRequest(let id): line("cancel-web", id.rawValue)
+        case .loadRules(let id, let withTests): line("load", id.rawValue, withTests)
         case .discard(let rules): line("discard", rules.set.fingerprint)
-        case .readFirmware(let id, let file): line("firmware", id, file.name)
+        case .readFirmware(let id, let file): line("firmware", id.rawValue, file.name)
         case .respond(let client, let answer): line("respond", client.rawValue, json(answer))
-        case .tell(let clients, let told): line("tell", clients.map(\.rawValue), json(told))
+        case .broadcast(let clients, let told): line("tell", clients.map(\.rawValue), json(told))
         case .flicd(let order): line("flicd", text(of: order))
         case .pressSimulated(let button, let press): line("press", button, press)
         case .log(let level, let message): line("log", level.rawValue, message)
