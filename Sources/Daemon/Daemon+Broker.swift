@@ -29,10 +29,11 @@ extension Daemon {
         }
     }
 
-    func publish(_ id: UInt64, _ message: MQTTMessage, _ expiry: Duration?) {
+    func publish(_ id: MessageID, _ message: MQTTMessage, _ expiry: Duration?) {
         guard let mqtt else { return deliver(.publishFailed(id, "there is no broker yet")) }
         mqtt.publish(
-            id: id, topicName: message.topicName, payload: message.payload, qos: message.qos, retain: message.retain,
+            id: id.number, topicName: message.topicName, payload: message.payload, qos: message.qos,
+            retain: message.retain,
             expiry: expiry)
     }
 
@@ -65,8 +66,8 @@ extension Daemon {
         case .disconnected(let failure):
             if failure.isMalformedPacket { deliver(.brokerSentMalformedPacket) }
             deliver(.brokerDisconnected("\(failure)"))
-        case .published(let id): deliver(.published(id))
-        case .publishFailed(let id, let reason): deliver(.publishFailed(id, reason))
+        case .published(let id): deliver(.published(MessageID(number: id)))
+        case .publishFailed(let id, let reason): deliver(.publishFailed(MessageID(number: id), reason))
         case .message(let topicName, let payload, let retained, _):
             deliver(.messageReceived(topicName: topicName, payload: payload, retained: retained))
         case .subscribeFailed(let topicFilter, let reason):

@@ -10,7 +10,7 @@ import Synchronization
 
 // Reads and checks rule files on a helper thread, and gives the hub the result.
 extension Daemon {
-    func loadRules(_ id: UInt64, withTests: Bool) {
+    func loadRules(_ id: JobID, withTests: Bool) {
         mqtt?.configurationRead()
         let source = setup.ruleSource
         let directory = setup.stateDirectory
@@ -21,7 +21,7 @@ extension Daemon {
         }
     }
 
-    private func rulesLoaded(_ id: UInt64, _ loaded: LoadedSet) {
+    private func rulesLoaded(_ id: JobID, _ loaded: LoadedSet) {
         watchRuleFiles(loaded.watched)
         if !loaded.isKept {
             logger.warning("the rules could not be saved in \(setup.stateDirectory) as the last good rules")

@@ -63,7 +63,7 @@ final class Daemon {
     private var isEndWanted = false
     /// The records of the current effects that could not be written. Their syncs are left out, because a sync proves
     /// nothing about a record that was not written.
-    private var failedRecords: Set<UInt64> = []
+    private var failedRecords: Set<RecordToken> = []
 
     init(
         loop: EventLoop, logger: Logger, output: LogOutput, setup: Setup, store: StoreEdge, stored: StoredState,
@@ -128,7 +128,7 @@ final class Daemon {
         loop.onWallClockStep { [weak self] in self?.deliver(.wallClock(SystemEnvironment.wallClock)) }
         deliver(.wallClock(SystemEnvironment.wallClock))
         deliver(.entropy(SystemEnvironment.randomOctets(2048)))
-        if let fault = store.fault { deliver(.recordFailed(Hub.nobody, "\(fault)", store.refuge)) }
+        if let fault = store.fault { deliver(.recordFailed(nil, "\(fault)", store.refuge)) }
         deliver(.start)
         watchRuleFiles(setup.watched)
         firmware.start()
@@ -184,17 +184,18 @@ final class Daemon {
         case .discard(let rules): discard(rules)
         case .publish(let id, let message, let expiry): publish(id, message, expiry)
         case .startProcess(let id, let request):
-            processes.start(id, request) { [weak self] in self?.deliver(.processEnded(id, $0)) }
-        case .cancelProcess(let id): processes.cancel(id)
+            processes.start(id.rawValue, request) { [weak self] in self?.deliver(.processEnded(id, $0)) }
+        case .cancelProcess(let id): processes.cancel(id.rawValue)
         case .startWebRequest(let id, let request):
             // The time limit of the rule's step is shorter and takes effect first.
-            web.start(id, request, timeout: Self.longestWebRequest) { [weak self] in self?.deliver(.webAnswered(id, $0))
+            web.start(id.rawValue, request, timeout: Self.longestWebRequest) { [weak self] in
+                self?.deliver(.webAnswered(id, $0))
             }
-        case .cancelWebRequest(let id): web.cancel(id)
+        case .cancelWebRequest(let id): web.cancel(id.rawValue)
         case .readFirmware(let id, let file):
             firmware.read(file) { [weak self] in self?.deliver(.firmwareRead(id, $0)) }
         case .respond(let client, let line): control.send(line.encoded(), to: client)
-        case .tell(let clients, let line):
+        case .broadcast(let clients, let line):
             let octets = line.encoded()
             for client in clients { control.send(octets, to: client) }
         case .flicd(let order): flicd?.carryOut(order)
@@ -225,17 +226,17 @@ final class Daemon {
         timer.set(at: loop.nanosecondsSinceBoot + interval.nanoseconds)
     }
 
-    private func record(_ changes: [StoreChange], _ token: UInt64) {
+    private func record(_ changes: [StoreChange], _ token: RecordToken?) {
         do {
             try store.apply(changes)
         } catch {
             // A sync of a record in the reserve on the disk is meaningful; without that reserve it proves nothing.
-            if store.refuge != .disk { failedRecords.insert(token) }
+            if store.refuge != .disk, let token { failedRecords.insert(token) }
             deliver(.recordFailed(token, "\(error)", store.refuge))
         }
     }
 
-    private func sync(_ token: UInt64) {
+    private func sync(_ token: RecordToken) {
         guard failedRecords.remove(token) == nil else { return }
         store.sync { [weak self] success in self?.deliver(.synced(token, success)) }
     }

@@ -108,15 +108,19 @@ package struct ListedButton: Hashable, Sendable {
     package var triggerMode: String
     /// `nil` for a Twist, which has no latency mode.
     package var latencyMode: LatencyMode?
+    /// The flicd that the button comes from, as in the configuration; `nil` for the bridge's own adapter.
+    package var source: String?
     package var pairedAt: UTCTime
 
     package init(
-        identity: ButtonIdentity, name: String, triggerMode: String, latencyMode: LatencyMode?, pairedAt: UTCTime
+        identity: ButtonIdentity, name: String, triggerMode: String, latencyMode: LatencyMode?, source: String? = nil,
+        pairedAt: UTCTime
     ) {
         self.identity = identity
         self.name = name
         self.triggerMode = triggerMode
         self.latencyMode = latencyMode
+        self.source = source
         self.pairedAt = pairedAt
     }
 
@@ -129,7 +133,7 @@ package struct ListedButton: Hashable, Sendable {
             "modes": [
                 "trigger_mode": .string(triggerMode), "latency_mode": latencyMode.map { .string($0.rawValue) } ?? .null,
             ],
-            "paired_at": .string(pairedAt.description),
+            "source": source.map { .string($0) } ?? .null, "paired_at": .string(pairedAt.description),
         ]
     }
 }

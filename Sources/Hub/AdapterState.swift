@@ -13,7 +13,7 @@ package enum AdapterFault: String, CaseIterable, Hashable, Sendable {
     case unauthorized
 }
 
-/// The state of the adapter. `word` is its name in `status` and MQTT.
+/// The state of the adapter. `name` is what it is called in `status` and MQTT.
 enum AdapterState: Hashable, Sendable {
     /// No attempt to open it was made yet.
     case closed
@@ -21,7 +21,7 @@ enum AdapterState: Hashable, Sendable {
     case ready(BluetoothAddress)
     case down(AdapterFault, String)
 
-    var word: String {
+    var name: String {
         switch self {
         case .closed: "unknown"
         case .starting, .down(.failed, _): "resetting"

@@ -20,7 +20,7 @@ struct ButtonRecord: Hashable, Sendable {
     var batteryMeasuredAt: UTCTime?
     var pressCount: Tally
     var sequence: Tally
-    var hearing: Hearing
+    var watermark: PublishWatermark
     /// What was set at run time; the rules may fix another.
     var triggerMode: TriggerMode?
     var settings: ButtonSettings
@@ -57,7 +57,7 @@ struct ButtonRecord: Hashable, Sendable {
         batteryMeasuredAt = stored.batteryMeasuredAt
         pressCount = stored.pressCount
         sequence = stored.sequence
-        hearing = Hearing(recorded: min(max(0, stored.heard), stored.sequence.value))
+        watermark = PublishWatermark(recorded: min(max(0, stored.heard), stored.sequence.value))
         triggerMode = stored.triggerMode
         settings = stored.settings
         dials = stored.dials
@@ -70,7 +70,18 @@ struct ButtonRecord: Hashable, Sendable {
         lastSeen = now
         hasUnrecordedSighting = true
     }
+
     mutating func countPress() { pressCount = pressCount.next }
+
+    /// - Parameter messageCount: the number of messages whose end is awaited.
+    mutating func giveOutNumber(messageCount: Int) {
+        sequence = sequence.next
+        watermark.opened(sequence.value, messageCount: messageCount)
+    }
+
+    /// The largest sequence number up to which all messages are published or given up.
+    var acknowledgedSequence: Int64 { watermark.acknowledgedSequence(of: sequence.value) }
+    var hasUnrecordedWatermark: Bool { acknowledgedSequence != watermark.recorded }
 
     /// What `Buttons` needs of it; `nil`: it comes from elsewhere.
     var known: KnownButton? {

@@ -7,11 +7,11 @@ import Rules
 // What the bridge says of itself and of each button, and what it is asked.
 extension Hub {
     func bridgeStatus(at now: Instant) -> BridgeStatus {
-        let address: BluetoothAddress? = if case .ready(let address) = adapter { address } else { nil }
         return BridgeStatus(
             version: configuration.version, commit: configuration.commit,
             adapter: BridgeStatus.Adapter(
-                transport: configuration.transport, address: address, state: adapter.word, isPowered: address != nil),
+                transport: configuration.transport, address: radio.address, state: radio.state.name,
+                isPowered: radio.isReady),
             sources: sources.map { BridgeStatus.Source(name: $0.name, state: $0.controller?.word) },
             permitJoinEnd: joinEnd.map { wallClock(at: $0) }, logLevel: logLevel.rawValue,
             trustRoots: configuration.trustRootNames, buttonCount: buttons.count, ruleCount: engine.set.rules.count,
@@ -22,7 +22,7 @@ extension Hub {
         buttons.values.sorted { $0.identity.id < $1.identity.id }.map {
             ListedButton(
                 identity: $0.identity, name: $0.displayName, triggerMode: chosenMode(of: $0),
-                latencyMode: $0.latencyMode, pairedAt: $0.pairedAt)
+                latencyMode: $0.latencyMode, source: $0.source, pairedAt: $0.pairedAt)
         }
     }
 
@@ -46,41 +46,30 @@ extension Hub {
 
     // MARK: Requests
 
-    enum BridgeRequestName: String {
-        case permitJoin = "permit_join"
-        case healthCheck = "health_check"
-        case options
-        case restart
-    }
+    static let bridgeRequests: [RequestKind] = [
+        RequestKind(name: "permit_join", privilege: .settings) { hub, data, context in
+            hub.permitJoin(data, at: context.now)
+        },
+        RequestKind(name: "health_check", privilege: .read) { hub, _, _ in
+            .ok(["healthy": .bool(hub.faults.isEmpty)])
+        },
+        RequestKind(name: "options", privilege: .settings) { hub, data, _ in hub.setOptions(data) },
+        RequestKind(name: "restart", privilege: .all) { hub, _, context in hub.restart(context) },
+    ]
 
     /// The least time between a start and a restart that was asked for over MQTT.
-    private static let restartRest = Duration.seconds(60)
+    private static let restartCooldown = Duration.seconds(60)
     /// The longest search for new buttons.
     static let maximumJoinTime: Int64 = 3600
 
-    mutating func answer(
-        _ name: BridgeRequestName, _ data: JSONValue, isLocal: Bool, at now: Instant
-    ) -> RequestAnswer {
-        switch name {
-        case .permitJoin: return permitJoin(data, at: now)
-        case .healthCheck: return .ok(["healthy": .bool(faults.isEmpty)])
-        case .options: return setOptions(data)
-        case .restart:
-            if !isLocal, let refusal = restartRefusal(at: now) { return .error(refusal) }
-            log(.info, "restarting, as asked for")
-            isRestartWanted = true
-            return .ok(.object([]))
+    private mutating func restart(_ context: RequestContext) -> RequestAnswer {
+        let uptime = startedAt.map { context.now - $0 } ?? .zero
+        guard context.isLocal || uptime >= Self.restartCooldown else {
+            return .error(
+                "tryckd was started \(uptime.milliseconds / 1000) s ago; over MQTT it restarts once a minute at most")
         }
-    }
-
-    /// Why a restart that was asked for over MQTT has to wait or is not allowed.
-    private func restartRefusal(at now: Instant) -> String? {
-        guard configuration.control == .all else {
-            return "a restart over MQTT needs control.mqtt: all in tryck.yaml"
-        }
-        let uptime = startedAt.map { now - $0 } ?? .zero
-        guard uptime < Self.restartRest else { return nil }
-        return "tryckd was started \(uptime.milliseconds / 1000) s ago; over MQTT it restarts once a minute at most"
+        log(.info, "restarting, as asked for")
+        return .restarting
     }
 
     private mutating func permitJoin(_ data: JSONValue, at now: Instant) -> RequestAnswer {
@@ -88,13 +77,13 @@ extension Hub {
             (0...Hub.maximumJoinTime).contains(seconds)
         else { return .error(#"permit_join takes {"time": seconds}, 0 to \#(Hub.maximumJoinTime)"#) }
         // A switch shows what is, also after it was refused.
-        say(.bridgeInfo)
+        invalidate(.bridgeInfo)
         guard seconds > 0 else {
             advanceButtons(.stopJoin, at: now)
             endSourceSearch(isAsked: true, at: now)
             return .ok(["time": 0])
         }
-        let isAdapterReady = if case .ready = adapter { true } else { false }
+        let isAdapterReady = radio.isReady
         guard isAdapterReady || sources.contains(where: \.isConnected) else {
             let problem = (configuration.hasTransport ? adapterProblem : nil) ?? sources.compactMap(\.fault).first
             return .error(
@@ -110,7 +99,7 @@ extension Hub {
         guard let options = data["options"]?.objectValue, !options.isEmpty else {
             return .error(#"options takes {"options": {"log_level": "debug"}}"#)
         }
-        say(.bridgeInfo)
+        invalidate(.bridgeInfo)
         if let other = options.first(where: { $0.name != "log_level" }) {
             return .error("there is no option \"\(other.name)\"; there is log_level")
         }
@@ -124,15 +113,12 @@ extension Hub {
     mutating func setLogLevel(_ level: LogLevel) {
         logLevel = level
         effects.append(.setLogLevel(level))
-        say(.bridgeInfo)
+        invalidate(.bridgeInfo)
     }
 
     // MARK: The log
 
-    /// The id of messages, and of records, whose fate nobody asks for.
-    package static let nobody: UInt64 = 0
-
-    /// Whether a line of that level is written: on the path of a press none is made for nobody.
+    /// Whether a line of that level is written. Lines on the path of a press are not made otherwise.
     func isLogged(_ level: LogLevel) -> Bool { level.isAtLeast(logLevel) }
 
     /// What is logged, for those who look at it from afar. Not what comes twice.
@@ -142,7 +128,7 @@ extension Hub {
         guard outbox.takePlaceForLine() else { return }
         let payload: JSONValue = ["level": .string(level.rawValue), "message": .string(message)]
         effects.append(
-            .publish(Self.nobody, MQTTMessage(topicName: topics.bridgeLogging, payload: payload.encoded()), expiry: nil)
+            .publish(.logLine, MQTTMessage(topicName: topics.bridgeLogging, payload: payload.encoded()), expiry: nil)
         )
     }
 }

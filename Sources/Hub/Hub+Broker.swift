@@ -6,17 +6,17 @@ import Rules
 // Messages out, requests in.
 extension Hub {
     /// Longer than any reason to wait for the broker.
-    static let bridgePatience = Duration.seconds(60)
+    static let bridgeTimeToLive = Duration.seconds(60)
 
     mutating func brokerConnected(at now: Instant) {
         broker = .connected
         log(.info, "connected to \(brokerAddress)")
-        tell(["kind": "broker", "state": "connected"])
+        broadcast(["kind": "broker", "state": "connected"])
         let filters = (requestFilters + engine.subscriptions).map { Subscription($0) } + discoveryFilters
         effects.append(
             .subscribe(filters + leftoverFilters.map { Subscription($0, qos: 0, isWithoutOurs: true) }))
         isLookingForLeftovers = true
-        sayAll()
+        republishAll()
         expireMessages(at: now)
         sendWaiting(at: now)
         // Last: what runs send because the broker is back comes after what waited for it.
@@ -41,25 +41,25 @@ extension Hub {
         for topic in retained.takeAll() { retained.add(topic) }
         deadlines.cancel(.announce)
         log(.warning, reason)
-        tell(["kind": "broker", "state": "disconnected", "reason": .string(reason)])
+        broadcast(["kind": "broker", "state": "disconnected", "reason": .string(reason)])
     }
 
-    /// Publishes now, or as soon as the broker is back if that is within `patience`.
+    /// Publishes now, or as soon as the broker is back if that is within `timeToLive`.
     ///
     /// - Parameters:
     ///   - mayRepeat: whether it does no harm to say it twice.
     ///   - place: among which messages it has its place.
     mutating func publish(
-        _ message: MQTTMessage, patience: Duration, mayRepeat: Bool = false, as place: Outbox.Class = .press,
-        for job: Job? = nil, at now: Instant
+        _ message: MQTTMessage, timeToLive: Duration, mayRepeat: Bool = false, as place: Outbox.Class = .press,
+        for owner: MessageOwner? = nil, at now: Instant
     ) {
-        let id = takeToken()
-        if let job { jobs[id] = job }
+        let id = identifiers.messageID()
+        if let owner { messages.add(owner, of: id) }
         guard configuration.hasBroker else {
             return publishEnded(id, .failed(code: "R824", message: "there is no broker (mqtt.broker: none)"), at: now)
         }
         post(
-            Outbox.Entry(id: id, message: message, deadline: now + patience, mayRepeat: mayRepeat, place: place),
+            Outbox.Entry(id: id, message: message, deadline: now + timeToLive, mayRepeat: mayRepeat, place: place),
             at: now)
     }
 
@@ -76,7 +76,8 @@ extension Hub {
         guard isBrokerConnected else { return }
         post(
             Outbox.Entry(
-                id: takeToken(), message: message, deadline: handledAt + Hub.bridgePatience, place: .other,
+                id: identifiers.messageID(), message: message, deadline: handledAt + Hub.bridgeTimeToLive,
+                place: .other,
                 isShown: false), at: handledAt)
     }
 
@@ -94,11 +95,11 @@ extension Hub {
         effects.append(
             .publish(entry.id, message, expiry: message.retain ? nil : max(.seconds(1), entry.deadline - now)))
         // The engine waits for a message with QoS 0 only where it believed the broker to be away.
-        if let step = jobs[entry.id]?.step, engine.awaits(step) {
+        if case .step(let step, _, _) = messages[entry.id], engine.awaits(step) {
             advanceRules(message.qos > 0 ? .handedOver(step) : .stepFinished(step, .completed()), at: now)
         }
         guard isWatched, entry.isShown else { return }
-        tell([
+        broadcast([
             "kind": "publish", "topic": .string(message.topicName),
             "payload": .string(String(decoding: message.payload, as: UTF8.self)), "qos": .integer(Int64(message.qos)),
             "retain": .bool(message.retain),
@@ -112,20 +113,20 @@ extension Hub {
         if let deadline = outbox.earliestDeadline { deadlines.set(.outbox, at: deadline) }
     }
 
-    mutating func published(_ id: UInt64, at now: Instant) {
+    mutating func published(_ id: MessageID, at now: Instant) {
         if retained.acknowledged(id) {
             metrics.published += 1
             return stopLookingForLeftovers()
         }
-        guard id != Hub.nobody else { return outbox.lineEnded() }
+        guard id != .logLine else { return outbox.lineEnded() }
         outbox.acknowledged(id)
         publishEnded(id, .completed(), at: now)
         sendWaiting(at: now)
     }
 
-    mutating func publishFailed(_ id: UInt64, _ reason: String, at now: Instant) {
+    mutating func publishFailed(_ id: MessageID, _ reason: String, at now: Instant) {
         guard !retainedFailed(id, reason, at: now) else { return }
-        guard id != Hub.nobody else { return outbox.lineEnded() }
+        guard id != .logLine else { return outbox.lineEnded() }
         if let entry = outbox.failed(id, at: now) {
             post(entry, at: now)
         } else {
@@ -134,24 +135,24 @@ extension Hub {
         sendWaiting(at: now)
     }
 
-    mutating func publishEnded(_ id: UInt64, _ outcome: StepOutcome, at now: Instant) {
-        // One that was retained is said anew when the broker is back.
-        if id < RetainedTopics.firstID {
+    mutating func publishEnded(_ id: MessageID, _ outcome: StepOutcome, at now: Instant) {
+        // A retained message of an earlier connection is not counted, because it is published again.
+        if case .queued = id {
             if case .completed = outcome { metrics.published += 1 } else { metrics.failed += 1 }
         }
-        let job = jobs.removeValue(forKey: id)
-        if let run = job?.interrupted { record([.runEnded(run)]) }
-        if let message = job?.numbered { numberedMessageEnded(message, outcome, at: now) }
-        guard let job, let step = job.step else { return }
-        // What we break off ourselves when we end stays on file: the next process tells of it.
-        if case .failed = outcome, isFinished { return }
-        messageEnded(of: step.run)
-        if engine.awaits(step) {
-            advanceRules(.stepFinished(step, outcome), at: now)
-        } else if case .failed(let code, let reason, _) = outcome, case .message(.publish(let message)) = job.action {
-            log(
-                .warning,
-                "rule \(job.rule): \(code) the message on \(message.topicName) may not have been sent: \(reason)")
+        switch messages.remove(id) {
+        case nil: break
+        case .interruptedRun(let run): record([.runEnded(run)])
+        case .event(let message): numberedMessageEnded(message, outcome, at: now)
+        case .step(let step, let rule, let topicName):
+            // A message that is broken off because the daemon ends stays in the store, and the next process reports it.
+            if case .failed = outcome, isFinished { return }
+            messageEnded(of: step.run)
+            if engine.awaits(step) {
+                advanceRules(.stepFinished(step, outcome), at: now)
+            } else if case .failed(let code, let reason, _) = outcome {
+                log(.warning, "rule \(rule): \(code) the message on \(topicName) may not have been sent: \(reason)")
+            }
         }
     }
 
@@ -183,23 +184,10 @@ extension Hub {
             guard !isTooLong else { return refuseLongRequest(topicName, payload.count, at: now) }
             return ruleMessageReceived(request, topicName, payload, retained: retained, at: now)
         }
-        guard configuration.control != .none, let name = topics.request(of: topicName) else { return }
+        guard let privilege = Privilege(configuration.control), let name = topics.request(of: topicName) else { return }
         guard !retained else { return ignoreRetained(topicName, at: now) }
         guard !isTooLong else { return refuseLongRequest(topicName, payload.count, at: now) }
-        let answer: RequestAnswer
-        var transaction: JSONValue?
-        do {
-            let data = payload.isEmpty ? .object([]) : try JSONValue(parsing: payload)
-            transaction = data["transaction"]
-            if name == Hub.reloadRequest {
-                return reload(data, for: .mqtt(name, transaction: transaction))
-            }
-            answer = self.answer(name, data, isLocal: false, at: now)
-        } catch {
-            answer = .error("the payload is not JSON: \(error)")
-        }
-        respond(answer, to: .mqtt(name, transaction: transaction))
-        if isRestartWanted { stop(at: now) }
+        bridgeRequest(name, payload, privilege, at: now)
     }
 
     /// A request that the broker keeps would be repeated at every connection.

@@ -12,7 +12,13 @@ extension Hub {
     /// What a Flic keeps to, and what it can say.
     static let autoDisconnectTimes: ClosedRange<Int64> = 40...510
 
-    enum ButtonRequestName: String {
+    static let buttonRequests = ButtonRequestName.allCases.map { name in
+        RequestKind(name: name.rawValue, privilege: name.privilege, isOnBridge: name.isOnBridge) { hub, data, context in
+            hub.answer(name, data, isLocal: context.isLocal, at: context.now)
+        }
+    }
+
+    enum ButtonRequestName: String, CaseIterable, Sendable {
         case describe = "button"
         case remove = "button/remove"
         case rename = "button/rename"
@@ -36,11 +42,20 @@ extension Hub {
             return "the button belongs to \(source), which knows no request for \(what)"
         }
 
-        /// For the control socket alone: it cannot be taken back, or nobody needs it elsewhere.
-        var isLocal: Bool {
+        var privilege: Privilege {
             switch self {
-            case .describe, .factoryReset: true
-            case .remove, .rename, .options, .connect, .disconnect, .led, .update, .cancelUpdate: false
+            case .describe: .read
+            case .remove, .rename, .options, .connect, .disconnect, .led, .update, .cancelUpdate: .settings
+            // A reset cannot be taken back.
+            case .factoryReset: .owner
+            }
+        }
+
+        /// Over MQTT, a button's status topic has what `button` answers.
+        var isOnBridge: Bool {
+            switch self {
+            case .describe, .factoryReset: false
+            case .remove, .rename, .options, .connect, .disconnect, .led, .update, .cancelUpdate: true
             }
         }
     }
@@ -98,18 +113,7 @@ extension Hub {
         return button
     }
 
-    /// The buttons with this name; when there are none, the one with this id, address or serial number.
-    private func buttons(called text: String) -> [ButtonID] {
-        let named = buttons.keys.filter { label(of: $0) == text }
-        guard named.isEmpty else { return named.sorted() }
-        let lowercase = text.lowercased()
-        return buttons.values.filter {
-            let identity = $0.identity
-            return $0.displayName == text
-                || [identity.id.description, identity.address.description.lowercased(), identity.serial.lowercased()]
-                    .contains(lowercase)
-        }.map(\.identity.id).sorted()
-    }
+    private func buttons(called text: String) -> [ButtonID] { buttons.buttons(called: text, label: label) }
 
     func named(_ button: ButtonID) -> RequestAnswer {
         .ok(["id": .string(button.description), "button": .string(label(of: button))])
@@ -143,20 +147,8 @@ extension Hub {
         let isTaken = buttons(called: name).contains { $0 != button }
         guard name.isEmpty || !isTaken else { return .error("another button is called \"\(name)\"") }
         let before = buttons[button]?.displayName ?? ""
-        buttons[button]?.name = name.isEmpty ? nil : name
-        recordAndSync([.name(button, name.isEmpty ? nil : name)])
-        let after = buttons[button]?.displayName ?? ""
-        let answer: JSONValue = [
-            "id": .string(button.description), "from": .string(before), "to": .string(after), "name": .string(after),
-        ]
-        publish(
-            topics.bridgeMessage("button_renamed", answer), patience: Hub.bridgePatience, mayRepeat: true,
-            as: .other, at: now)
-        say(.status(button))
-        say(.bridgeDevices)
-        sayDevices(at: now)
-        tellOfChange(button)
-        return .ok(answer)
+        announce(buttons.renamed(button, name.isEmpty ? nil : name), at: now)
+        return .ok(renaming(of: button, before: before))
     }
 
     // MARK: Options
@@ -164,7 +156,7 @@ extension Hub {
     /// All of the options, or none when one of them is wrong.
     private mutating func setOptions(_ button: ButtonID, _ data: JSONValue, at now: Instant) -> RequestAnswer {
         // A select in Home Assistant shows what is, also after a refusal.
-        say(.status(button))
+        invalidate(.status(button))
         guard let options = data["options"]?.objectValue, !options.isEmpty else {
             return .error(#"button/options takes {"id": …, "options": {"latency_mode": "low"}}"#)
         }
@@ -223,43 +215,36 @@ extension Hub {
                 )
             }
         }
-        for request in requests { change(button, by: request, at: now) }
+        for request in requests { _ = change(button, by: request, at: now) }
         for position in positions { setDial(position.dial, of: button, percentage: position.percentage, at: now) }
         if let mode {
-            buttons[button]?.triggerMode = mode
-            recordAndSync([.triggerMode(button, mode)])
+            announce(buttons.triggerModeChosen(button, mode), at: now)
             advanceRules(.requested(.setTriggerMode(button, mode)), at: now)
         }
-        buttonsChanged(at: now)
-        tellOfChange(button)
+        announce(ButtonChange(button: button, facts: [.options]), at: now)
         return .ok(buttons[button].map(describe) ?? .null)
     }
 
     private mutating func setConnectionWanted(
         _ isWanted: Bool, _ button: ButtonID, at now: Instant
     ) -> RequestAnswer {
-        change(button, by: .setConnectionWanted(isWanted), at: now)
+        if change(button, by: .setConnectionWanted(isWanted), at: now) {
+            announce(ButtonChange(button: button, facts: [.isConnectionWanted]), at: now)
+        }
         return named(button)
     }
 
-    /// Keeps a setting, and has the button told.
-    private mutating func change(_ button: ButtonID, by request: ButtonRequest, at now: Instant) {
+    /// Stores a setting, and has it sent to the button.
+    ///
+    /// - Returns: whether it is another than before.
+    private mutating func change(_ button: ButtonID, by request: ButtonRequest, at now: Instant) -> Bool {
         if let source = buttons[button]?.source { return change(button, of: source, by: request, at: now) }
         advanceButtons(.request(button, request), at: now)
-        guard let known = buttonSource.knownButton(button), let before = buttons[button] else { return }
-        buttons[button]?.settings = known.settings
-        buttons[button]?.identity.nickname = known.identity.nickname
-        var changes: [StoreChange] = []
-        if known.identity.nickname != before.identity.nickname {
-            changes.append(.nickname(button, known.identity.nickname))
-        }
-        if known.settings != before.settings { changes.append(.settings(button, known.settings)) }
-        if !changes.isEmpty { recordAndSync(changes) }
-    }
-
-    private mutating func tellOfChange(_ button: ButtonID) {
-        guard isWatched, let record = buttons[button] else { return }
-        tell(["kind": "changed", "button": .string(label(of: button)), "data": describe(record)])
+        guard let known = buttonSource.knownButton(button),
+            let change = buttons.settingsChosen(button, known.settings, nickname: known.identity.nickname)
+        else { return false }
+        announce(change, at: now)
+        return true
     }
 
     // MARK: A button's own topics
@@ -279,7 +264,7 @@ extension Hub {
         case .get:
             // What is measured now is in what is said then.
             advanceButtons(.request(button, .measureSignal), at: now)
-            return saySoon(.status(button), at: now)
+            return invalidateDebounced(.status(button), at: now)
         case .set:
             let answer: RequestAnswer
             do throws(JSONError) {
@@ -299,7 +284,7 @@ extension Hub {
 
     private mutating func refuseSettings(_ reason: String, of button: ButtonID) -> RequestAnswer {
         // A select in Home Assistant shows what is, also after a refusal.
-        say(.status(button))
+        invalidate(.status(button))
         return .error(#"\#(reason); /set takes settings such as {"trigger_mode": "click"}"#)
     }
 

@@ -11,39 +11,28 @@ extension Hub {
 
     mutating func moved(_ button: ButtonID, _ movements: [ButtonMovement], at now: Instant) {
         guard buttons[button] != nil else { return }
-        buttons[button]?.wasSeen(at: now)
+        buttons.wasSeen(button, at: now)
         for movement in movements {
             if let dial = movement.dial { dialMoved(dial, of: button, to: movement.units, at: now) }
             advanceRules(.moved(movement), at: now)
         }
-        saySoon(.status(button), at: now)
+        announce(ButtonChange(button: button, facts: [.activity]), at: now)
     }
 
     private mutating func dialMoved(_ dial: Dial, of button: ButtonID, to units: Int, at now: Instant) {
-        guard buttons[button]?.dials[dial] != units else { return }
-        buttons[button]?.dials[dial] = units
-        buttons[button]?.hasUnrecordedDials = true
+        guard buttons.dialMoved(dial, of: button, to: units) else { return }
         if deadlines.deadline(of: .dials) == nil { deadlines.set(.dials, at: now + Hub.dialDelay) }
     }
 
     mutating func recordDials() {
-        let changes = buttons.keys.sorted().compactMap { movedDials(of: $0) }
+        let changes = buttons.keys.sorted().compactMap { buttons.takeMovedDials(of: $0) }
         if !changes.isEmpty { record(changes) }
-    }
-
-    /// Where the dials stand, unless that is on file.
-    mutating func movedDials(of button: ButtonID) -> StoreChange? {
-        guard let record = buttons[button], record.hasUnrecordedDials else { return nil }
-        buttons[button]?.hasUnrecordedDials = false
-        return .dials(button, record.dials)
     }
 
     mutating func setDial(_ dial: Dial, of button: ButtonID, percentage: Int, at now: Instant) {
         let units = Dial.units(percentage: percentage)
         advanceButtons(.request(button, .setDial(dial, units: units)), at: now)
-        buttons[button]?.dials[dial] = units
-        buttons[button]?.hasUnrecordedDials = false
-        recordAndSync([.dials(button, buttons[button]?.dials ?? [:])])
+        announce(buttons.dialChosen(dial, of: button, units: units), at: now)
     }
 }
 

@@ -10,8 +10,8 @@ extension Hub {
         let before = buttons.values.map { firmwareFile(for: $0) }
         firmwareFiles = files
         for (record, file) in zip(buttons.values, before) where firmwareFile(for: record) != file {
-            say(.status(record.identity.id))
-            say(.config(record.identity.id))
+            invalidate(.status(record.identity.id))
+            invalidate(.config(record.identity.id))
         }
     }
 
@@ -50,19 +50,18 @@ extension Hub {
         guard record.updatePercentage == nil else {
             return .error("a firmware update of this button is in progress already")
         }
-        let token = takeToken()
-        firmwareReads[token] = button
-        buttons[button]?.updatePercentage = 0
-        say(.status(button))
-        effects.append(.readFirmware(token, file))
+        let id = identifiers.jobID()
+        jobs.firmwareReadStarted(id, for: button)
+        announce(buttons.updateProgressed(button, 0), at: now)
+        effects.append(.readFirmware(id, file))
         return named(button)
     }
 
-    mutating func firmwareRead(_ id: UInt64, _ reading: FirmwareReading, at now: Instant) {
-        guard let button = firmwareReads.removeValue(forKey: id), buttons[button] != nil else { return }
+    mutating func firmwareRead(_ id: JobID, _ reading: FirmwareReading, at now: Instant) {
+        guard let button = jobs.firmwareReadEnded(id), buttons[button] != nil else { return }
         switch reading {
         case .octets(let octets): install(octets, on: button, at: now)
-        case .failed(let sentence): updateProgressed(button, .failed(word: "unreadable", advice: sentence))
+        case .failed(let sentence): updateProgressed(button, .failed(word: "unreadable", advice: sentence), at: now)
         }
     }
 
@@ -71,7 +70,8 @@ extension Hub {
         advanceButtons(.request(button, .updateFirmware(image)), at: now)
     }
 
-    mutating func updateProgressed(_ button: ButtonID, _ progress: FirmwareProgress) {
+    mutating func updateProgressed(_ button: ButtonID, _ progress: FirmwareProgress, at now: Instant) {
+        var percentage: Int?
         var line: [JSONValue.Member] = [
             .init("kind", "firmware"), .init("button", .string(label(of: button))),
             .init("id", .string(button.description)),
@@ -79,23 +79,21 @@ extension Hub {
         switch progress {
         case .waiting:
             line.append(.init("state", "waiting"))
-            buttons[button]?.updatePercentage = 0
-        case .transferring(let percentage):
+            percentage = 0
+        case .transferring(let transferred):
             line.append(.init("state", "transferring"))
-            line.append(.init("percentage", .integer(Int64(percentage))))
-            buttons[button]?.updatePercentage = percentage
+            line.append(.init("percentage", .integer(Int64(transferred))))
+            percentage = transferred
         case .finished:
             log(.info, "\(label(of: button)): the new firmware was transferred; the button restarts with it")
             line.append(.init("state", "finished"))
-            buttons[button]?.updatePercentage = nil
         case .failed(let word, let advice):
             log(.warning, "\(label(of: button)): firmware update failed: \(advice)")
             line.append(.init("state", "failed"))
             line.append(.init("reason", .string(word)))
             line.append(.init("advice", .string(advice)))
-            buttons[button]?.updatePercentage = nil
         }
-        say(.status(button))
-        tell(.object(line))
+        announce(buttons.updateProgressed(button, percentage), at: now)
+        broadcast(.object(line))
     }
 }

@@ -105,7 +105,7 @@ extension Hub {
     // MARK: What it is told
 
     mutating func tellFlicdController(at now: Instant) {
-        switch adapter {
+        switch radio.state {
         case .ready(let address): tellFlicd(.controller(.attached, address: address), at: now)
         case .starting, .down(.failed, _): tellFlicd(.controller(.resetting, address: nil), at: now)
         case .closed, .down: tellFlicd(.controller(.detached, address: nil), at: now)
@@ -129,7 +129,7 @@ extension Hub {
         case .foundPublic(let address): tellFlicd(.pairing(.found(address)), at: now)
         case .connected(let address): tellFlicd(.pairing(.connected(address)), at: now)
         case .failed(let failure, let address?):
-            let isControllerLost = if case .ready = adapter { false } else { true }
+            let isControllerLost = !radio.isReady
             tellFlicd(
                 .pairing(
                     .failed(

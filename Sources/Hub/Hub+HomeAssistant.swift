@@ -87,11 +87,12 @@ extension Hub {
     }
 
     /// Announces buttons whose names, used gestures or available firmware have changed.
-    mutating func sayDevices(at now: Instant) {
+    mutating func invalidateDevices(at now: Instant) {
         guard discovery != nil, isBrokerConnected else { return }
-        for (button, record) in buttons {
+        for record in buttons.sorted {
+            let button = record.identity.id
             guard let before = announced.buttons[button], before != device(of: record) else { continue }
-            saySoon(.config(button), at: now)
+            invalidateDebounced(.config(button), at: now)
         }
     }
 
@@ -148,8 +149,8 @@ extension Hub {
 
     mutating func announceAgain() {
         guard discovery != nil else { return }
-        say(.bridgeConfig)
-        for button in buttons.keys.sorted() { say(.config(button)) }
+        invalidate(.bridgeConfig)
+        for button in buttons.keys.sorted() { invalidate(.config(button)) }
     }
 
     /// A random delay, seeded by the installation id and the time, so that it differs between bridges and between

@@ -6,114 +6,28 @@ import HomeAssistant
 import JSON
 import Rules
 
-/// What a button waits for.
-struct Acknowledgement: Hashable, Sendable {
-    var button: ButtonID
-    var cursor: EventCursor
-}
-
 // One notification of a button, from its events to the acknowledgement.
 extension Hub {
+    /// Handles the events of one notification of a button.
+    ///
+    /// 1. Rules decide, and the events get their sequence numbers.
+    /// 2. The journal records the events and the runs that they start.
+    /// 3. Actions are performed, and messages are enqueued.
+    /// 4. The journal requests a sync, after which the button may forget the events.
     mutating func pressed(
         _ button: ButtonID, _ events: [ButtonEvent], _ cursor: EventCursor, needsAcknowledgement: Bool, at now: Instant
     ) {
-        guard buttons[button] != nil else { return }
-        buttons[button]?.wasSeen(at: now)
+        guard let record = buttons[button] else { return }
+        buttons.wasSeen(button, at: now)
         let ruleEffects = engine.handle(.pressed(events), at: now)
         let reports = reports(of: ruleEffects, at: now)
-        buttons[button]?.cursor = cursor
-
-        let token = takeToken()
+        buttons.handled(button, upTo: cursor)
+        let token = identifiers.recordToken()
         carryOut(ruleEffects, reports, recordedAs: token, of: button, at: now)
-        if buttons[button]?.source == nil { tellFlicd(.events(button, events), at: now) }
-        effects.append(.sync(token))
-        saySoon(.status(button), at: now)
-        if needsAcknowledgement { awaitingSync[token] = Acknowledgement(button: button, cursor: cursor) }
-    }
-
-    mutating func synced(_ token: UInt64, _ success: Bool, at now: Instant) {
-        if success {
-            // A sync requested before the failed record does not prove that the record reached the disk.
-            if let fault = latestStoreFault, token > fault { storeMended(at: now) }
-        } else {
-            recordFailed(
-                token, "The disk refuses to take the state directory's data (sync failed)", .memory, at: now)
-        }
-        guard let waiting = awaitingSync.removeValue(forKey: token), success else { return }
-        advanceButtons(.synced(waiting.button, waiting.cursor), at: now)
-    }
-
-    /// The database did not take a record, which is tried again with the next one, and by itself with longer and longer
-    /// waits. A button whose event is not on the disk is not told so: it keeps the event until the store is mended.
-    mutating func recordFailed(_ token: UInt64, _ reason: String, _ refuge: RecordRefuge, at now: Instant) {
-        if refuge != .disk, let waiting = awaitingSync.removeValue(forKey: token) {
-            heldBack[waiting.button] = waiting.cursor
-        }
-        let fault = "\(reason); \(refuge.consequence)"
-        if storeFault != fault { log(.error, fault) }
-        storeFault = fault
-        // A record without a token failed just now.
-        latestStoreFault = token == Hub.nobody ? nextToken - 1 : token
-        if refuge == .nowhere { stopListening(at: now) } else { listenAgain() }
-        guard deadlines.deadline(of: .store) == nil else { return }
-        deadlines.set(.store, at: now + storeBackOff.next())
-    }
-
-    /// Everything that was recorded is on the disk, so every button may forget what was held back.
-    private mutating func storeMended(at now: Instant) {
-        storeFault = nil
-        latestStoreFault = nil
-        storeBackOff.reset()
-        deadlines.cancel(.store)
-        log(.info, "what could not be kept is on the disk now")
-        let safe = heldBack.sorted { $0.key < $1.key }
-        heldBack = [:]
-        for (button, cursor) in safe { advanceButtons(.synced(button, cursor), at: now) }
-        listenAgain()
-    }
-
-    private mutating func listenAgain() {
-        guard isDeaf else { return }
-        isDeaf = false
-        // Before `start` it was not opened yet.
-        if configuration.hasTransport, startedAt != nil, !isFinished { effects.append(.openTransport) }
-    }
-
-    /// Ends all links: a press that is not delivered stays in its button, and is judged by its age when it comes.
-    private mutating func stopListening(at now: Instant) {
-        guard !isDeaf else { return }
-        isDeaf = true
-        switch adapter {
-        case .closed, .down: deadlines.cancel(.transport)
-        case .starting, .ready:
-            effects.append(.closeTransport)
-            transportClosed("The adapter is closed until presses can be recorded.", .absent, at: now)
-        }
-    }
-
-    /// The record of everything processed so far.
-    mutating func progress(of button: ButtonID) -> StoreChange? {
-        guard let record = buttons[button] else { return nil }
-        let heard = record.heard
-        buttons[button]?.hearing.recorded = heard
-        return .progress(
-            button, record.cursor, recogniser: engine.savedTrain(of: button), pressCount: record.pressCount,
-            sequence: record.sequence, heard: heard, seen: takeSighting(of: button))
-    }
-
-    /// When the button was last heard of, unless that is on file, or the clock cannot be believed.
-    private mutating func takeSighting(of button: ButtonID) -> UTCTime? {
-        guard let record = buttons[button], record.hasUnrecordedSighting, let seen = record.lastSeen else { return nil }
-        let time = wallClock(at: seen)
-        guard clock != nil, time >= configuration.builtAt else { return nil }
-        buttons[button]?.hasUnrecordedSighting = false
-        return time
-    }
-
-    /// Writes down when buttons were last heard of that were only connected: when their links end, and at the end.
-    mutating func recordSightings(of seen: [ButtonID]) {
-        let changes = seen.compactMap { button in takeSighting(of: button).map { StoreChange.seen(button, $0) } }
-        if !changes.isEmpty { record(changes) }
+        if record.source == nil { tellFlicd(.events(button, events), at: now) }
+        let acknowledgement = needsAcknowledgement ? Acknowledgement(button: button, cursor: cursor) : nil
+        carryOut(journal.sync(token, acknowledging: acknowledgement), at: now)
+        announce(ButtonChange(button: button, facts: [.activity]), at: now)
     }
 
     // MARK: What others hear of it
@@ -139,23 +53,24 @@ extension Hub {
             var kind: Kind
             var word: String
             var report: PressReport
-            var patience: Duration
+            var timeToLive: Duration
         }
     }
 
     mutating func publish(_ messages: [Reports.Message], at now: Instant) {
         for message in messages {
             let (word, report) = (message.word, message.report)
-            let job = Job(numbered: NumberedMessage(button: report.button, sequence: report.sequence))
+            let owner = MessageOwner.event(NumberedMessage(button: report.button, sequence: report.sequence))
             switch message.kind {
-            case .raw: publish(topics.rawMessage(word, report), patience: message.patience, for: job, at: now)
+            case .raw: publish(topics.rawMessage(word, report), timeToLive: message.timeToLive, for: owner, at: now)
             case .gesture:
                 for part in topics.messages(word, report) {
-                    publish(part, patience: message.patience, for: job, at: now)
+                    publish(part, timeToLive: message.timeToLive, for: owner, at: now)
                 }
             case .stale:
                 publish(
-                    topics.staleMessage(word, report), patience: message.patience, mayRepeat: true, for: job, at: now)
+                    topics.staleMessage(word, report), timeToLive: message.timeToLive, mayRepeat: true, for: owner,
+                    at: now)
             }
         }
     }
@@ -181,7 +96,7 @@ extension Hub {
         }
         // A hold and a release have happened when they were found; their press began before.
         let at = wallClock(at: recognised.at + recognised.heldFor)
-        if recognised.what == .down { buttons[button]?.countPress() }
+        if recognised.what == .down { buttons.countPress(of: button) }
         if isWatched { reports.lines.append(eventLine(word, recognised, at: at)) }
         let policy = engine.queuedPolicy(of: button)
         let isFresh = policy.admits(recognised)
@@ -189,7 +104,7 @@ extension Hub {
         guard isFresh || !isRaw else { return }
         let kind: Reports.Message.Kind = isRaw ? .raw : isFresh ? .gesture : .stale
         let awaited = configuration.hasBroker ? kind.messageCount : 0
-        buttons[button]?.giveOutNumber(messageCount: awaited)
+        buttons.giveOutNumber(of: button, messageCount: awaited)
         if !isFresh { metrics.stale += 1 }
         guard let record = buttons[button] else { return }
         let report = PressReport(
@@ -200,7 +115,7 @@ extension Hub {
         reports.messages.append(
             Reports.Message(
                 kind: kind, word: word, report: report,
-                patience: isPress ? policy.patience(at: recognised.age) : .seconds(60)))
+                timeToLive: isPress ? policy.timeToLive(at: recognised.age) : .seconds(60)))
     }
 
     private func eventLine(_ word: String, _ recognised: Recognised, at: UTCTime) -> JSONValue {
@@ -229,7 +144,7 @@ extension Recognised {
 
 extension QueuedPolicy {
     /// How long a press that is this old already may wait for the broker.
-    fileprivate func patience(at age: Duration) -> Duration {
+    fileprivate func timeToLive(at age: Duration) -> Duration {
         switch self {
         case .drop: .seconds(3)
         case .accept: .seconds(86_400)

@@ -40,25 +40,31 @@ struct ReloadState: Sendable {
     var fault: String?
     var problems: [JSONValue] = []
     /// The load that goes on, and who waits for it.
-    var loading: (id: UInt64, withTests: Bool, requesters: [Hub.Requester])?
+    var loading: (id: JobID, withTests: Bool, requesters: [Hub.Requester])?
     /// Asked for while one goes on: the files may have changed under it.
     var next: (withTests: Bool, requesters: [Hub.Requester])?
 }
 
 // A new set of rules takes the place of the old one, or changes nothing.
 extension Hub {
-    static let reloadRequest = "rules/reload"
-    /// Who wait for one answer.
+    static let reloadRequests = [
+        RequestKind(name: "rules/reload", privilege: .settings) { hub, data, context in
+            hub.reload(data, for: context.requester)
+        }
+    ]
+
+    /// The maximum number of requesters that wait for one answer.
     static let maximumRequesters = 64
 
-    mutating func reload(_ data: JSONValue, for requester: Requester) {
+    private mutating func reload(_ data: JSONValue, for requester: Requester) -> RequestAnswer {
         guard let withTests = data["test"].map(\.boolValue) ?? false else {
-            return respond(.error(#""test" is true or false"#), to: requester)
+            return .error(#""test" is true or false"#)
         }
         guard (reload.next?.requesters.count ?? 0) < Hub.maximumRequesters else {
-            return respond(.error("too many wait for a reload already"), to: requester)
+            return .error("too many wait for a reload already")
         }
         reloadRules(withTests: withTests, for: requester)
+        return .later
     }
 
     mutating func reloadRules(withTests: Bool, for requester: Requester?) {
@@ -70,12 +76,12 @@ extension Hub {
     }
 
     private mutating func load(withTests: Bool, for requesters: [Requester]) {
-        let id = takeToken()
+        let id = identifiers.jobID()
         reload.loading = (id, withTests, requesters)
         effects.append(.loadRules(id, withTests: withTests))
     }
 
-    mutating func rulesLoaded(_ id: UInt64, _ loaded: RulesLoaded, at now: Instant) {
+    mutating func rulesLoaded(_ id: JobID, _ loaded: RulesLoaded, at now: Instant) {
         guard let loading = reload.loading, loading.id == id else { return }
         reload.loading = nil
         reload.problems = loaded.problems
@@ -106,15 +112,15 @@ extension Hub {
             reload.fault = sentence
             answer = .error(sentence)
         }
-        say(.rules)
-        say(.bridgeInfo)
-        tell([
+        invalidate(.rules)
+        invalidate(.bridgeInfo)
+        broadcast([
             "kind": "rules", "state": .string(reload.fault == nil ? "ok" : "error"),
             "active": .string(engine.set.fingerprint), "rules": .integer(Int64(engine.set.rules.count)),
             "problems": .array(loaded.problems),
         ])
         for requester in loading.requesters { respond(answer, to: requester) }
-        sayStatus()
+        reportServiceStatus()
         if let next = reload.next {
             reload.next = nil
             load(withTests: next.withTests, for: next.requesters)
@@ -130,8 +136,9 @@ extension Hub {
         advanceRules(.reloaded(rules), at: now)
         stateTopics = Set(set.states.map(\.topicName))
         ruleTopicsChanged(from: before)
-        for button in buttons.keys.sorted() { say(.status(button)) }
-        sayDevices(at: now)
+        for button in buttons.keys.sorted() { invalidate(.status(button)) }
+        invalidate(.bridgeDevices)
+        invalidateDevices(at: now)
         effects.append(.discard(before))
     }
 }

@@ -17,14 +17,15 @@ extension Hub {
 
     /// Marks the topic's message as outdated, so that it is published. Without a broker only topics of removed things
     /// need to be remembered, because `sayAll` adds all others after connecting.
-    mutating func say(_ topic: RetainedTopic) {
+    mutating func invalidate(_ topic: RetainedTopic) {
         guard configuration.hasBroker else { return }
         if case .config = topic, discovery == nil { return }
         if isBrokerConnected || retained.count < RetainedTopics.maximumAbsent { retained.add(topic) }
     }
 
     /// Marks the topic as outdated after a delay. Topics that are added during the delay are published together.
-    mutating func saySoon(_ topic: RetainedTopic, at now: Instant, after delay: Duration = Hub.settlingTime) {
+    mutating func invalidateDebounced(_ topic: RetainedTopic, at now: Instant, after delay: Duration = Hub.settlingTime)
+    {
         guard isBrokerConnected else { return }
         if retained.settle(topic) { deadlines.set(.settling, at: now + delay) }
     }
@@ -42,11 +43,11 @@ extension Hub {
     }
 
     /// - Returns: whether the message was on a retained topic.
-    mutating func retainedFailed(_ id: UInt64, _ reason: String, at now: Instant) -> Bool {
+    mutating func retainedFailed(_ id: MessageID, _ reason: String, at now: Instant) -> Bool {
         guard let (topic, again) = retained.failed(id) else { return false }
         guard isBrokerConnected else { return true }
         if again {
-            saySoon(topic, at: now, after: Hub.retainedRetry)
+            invalidateDebounced(topic, at: now, after: Hub.retainedRetry)
         } else {
             metrics.failed += 1
             log(.warning, "\(retainedMessage(topic, at: now).topicName) could not be published: \(reason)")
@@ -57,7 +58,7 @@ extension Hub {
     /// Marks all topics as outdated, in the order in which subscribers need them: states, then the discovery configs
     /// that refer to them, then `bridge/state`, which makes entities available. Rules come last, because there may be
     /// many.
-    mutating func sayAll() {
+    mutating func republishAll() {
         let gone = retained.takeAll().filter { isGone($0) }
         deadlines.cancel(.settling)
         for topic in gone + [.bridgeInfo, .bridgeDevices, .rules] { retained.add(topic) }

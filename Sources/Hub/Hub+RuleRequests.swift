@@ -6,7 +6,14 @@ import Rules
 
 // What can be asked of rules and variables, over the control socket and, with `control.mqtt: all`, over MQTT.
 extension Hub {
-    enum RuleRequestName: String {
+    static let ruleRequests = RuleRequestName.allCases.map { name in
+        RequestKind(name: name.rawValue, privilege: name.privilege, isOnBridge: false) { hub, data, context in
+            hub.answer(name, data, at: context.now)
+        }
+    }
+
+    /// Over MQTT, rules and variables have topics of their own instead of these names.
+    enum RuleRequestName: String, CaseIterable, Sendable {
         case rules
         case run = "rules/run"
         case enable = "rules/enable"
@@ -14,6 +21,13 @@ extension Hub {
         case trace = "rules/trace"
         case variables
         case setVariable = "variables/set"
+
+        var privilege: Privilege {
+            switch self {
+            case .rules, .trace, .variables: .read
+            case .run, .enable, .disable, .setVariable: .all
+            }
+        }
     }
 
     /// Octets of a value that is set over MQTT.
@@ -124,8 +138,8 @@ extension Hub {
         return .ok(["name": .string(name), "value": redaction(engine.value(of: name)?.json ?? .null)])
     }
 
-    /// Somebody was told that it is so.
-    private mutating func sync() { effects.append(.sync(takeToken())) }
+    /// Syncs what was recorded, because the answer tells that it is so.
+    private mutating func sync() { carryOut(journal.sync(identifiers.recordToken()), at: handledAt) }
 
     // MARK: For people and programs
 

@@ -38,14 +38,14 @@ extension Hub {
     }
 
     mutating func variableChanged(_ name: String, _ value: Value) {
-        if isWatched { tell(["kind": "variable", "variable": .string(name), "value": value.json]) }
-        say(.variable(name))
+        if isWatched { broadcast(["kind": "variable", "variable": .string(name), "value": value.json]) }
+        invalidate(.variable(name))
     }
 
     mutating func runEnded(_ run: RunID, rule: String, _ result: RunResult, at now: Instant) {
         statisticsChanged(of: rule, at: now)
         if isWatched {
-            tell([
+            broadcast([
                 "kind": "rule", "rule": .string(rule), "run": .integer(Int64(clamping: run.rawValue)),
                 "outcome": .string(result.rawValue),
             ])
@@ -75,7 +75,7 @@ extension Hub {
         guard engine.statistics(of: rule) != nil else { return }
         let line = redaction(.object(members))
         ruleTopics.lastRuns[rule] = line
-        say(.lastRun(rule))
+        invalidate(.lastRun(rule))
     }
 
     mutating func statisticsChanged(of rule: String, at now: Instant) {
@@ -87,7 +87,9 @@ extension Hub {
     }
 
     mutating func publishStatistics() {
-        for rule in ruleTopics.changed.sorted() where engine.statistics(of: rule) != nil { say(.statistics(rule)) }
+        for rule in ruleTopics.changed.sorted() where engine.statistics(of: rule) != nil {
+            invalidate(.statistics(rule))
+        }
         ruleTopics.changed = []
         ruleTopics.isScheduled = false
     }
@@ -99,13 +101,17 @@ extension Hub {
             ruleTopics.lastRuns[rule] = nil
             ruleTopics.failures[rule] = nil
             ruleTopics.changed.remove(rule)
-            for topic in [RetainedTopic.ruleEnabled(rule), .lastRun(rule), .statistics(rule)] { say(topic) }
+            for topic in [RetainedTopic.ruleEnabled(rule), .lastRun(rule), .statistics(rule)] { invalidate(topic) }
         }
-        for variable in before.set.variables where !now.has(variable: variable.name) { say(.variable(variable.name)) }
+        for variable in before.set.variables where !now.has(variable: variable.name) {
+            invalidate(.variable(variable.name))
+        }
         for (place, rule) in now.ruleIDs.enumerated() where !before.has(rule: rule, at: place) {
-            say(.ruleEnabled(rule))
+            invalidate(.ruleEnabled(rule))
         }
-        for variable in now.set.variables where !before.has(variable: variable.name) { say(.variable(variable.name)) }
+        for variable in now.set.variables where !before.has(variable: variable.name) {
+            invalidate(.variable(variable.name))
+        }
     }
 }
 

@@ -4,21 +4,6 @@ import HomeAssistant
 import JSON
 import Rules
 
-/// Something that was begun and has not ended, for a step of a run or without one.
-struct Job: Hashable, Sendable {
-    var step: StepID?
-    var rule = ""
-    var action: Action?
-    /// The run that a crash cut off and that this message tells of: until it has, the run is kept.
-    var interrupted: UInt64?
-    /// What a button did, and the broker has not heard yet.
-    var numbered: NumberedMessage?
-
-    var isProcess: Bool {
-        if case .external(.process) = action { true } else { false }
-    }
-}
-
 // What the rule engine decided, carried out.
 extension Hub {
     mutating func advanceRules(_ input: RuleEngine.Input, at now: Instant) {
@@ -28,7 +13,7 @@ extension Hub {
 
     /// Carries out what a notification of a button led to, and what that leads to in turn.
     mutating func carryOut(
-        _ ruleEffects: [RuleEngine.Effect], _ reports: Reports, recordedAs token: UInt64, of button: ButtonID,
+        _ ruleEffects: [RuleEngine.Effect], _ reports: Reports, recordedAs token: RecordToken, of button: ButtonID,
         at now: Instant
     ) {
         isCarryingOutRules = true
@@ -45,12 +30,12 @@ extension Hub {
             var changes: [StoreChange] = []
             for button in reports.buttons.sorted() {
                 if let progress = progress(of: button) { changes.append(progress) }
-                if let dials = movedDials(of: button) { changes.append(dials) }
+                if let dials = buttons.takeMovedDials(of: button) { changes.append(dials) }
             }
-            let token = changes.isEmpty ? nil : takeToken()
+            let token = changes.isEmpty ? nil : identifiers.recordToken()
             carryOutOnce(ruleEffects, reports, recordedAs: token, with: changes, at: now)
             // A train that a timer decides was on disk as undecided: after a power cut it would be decided again.
-            if let token, reports.hasPresses { effects.append(.sync(token)) }
+            if let token, reports.hasPresses { carryOut(journal.sync(token), at: now) }
             next += 1
         }
         ruleInputs.removeAll(keepingCapacity: true)
@@ -60,12 +45,13 @@ extension Hub {
     /// Records the runs that start here, what rules keep, and `changes` with them, before the first step is carried out,
     /// and those that ended once all of it is.
     private mutating func carryOutOnce(
-        _ ruleEffects: [RuleEngine.Effect], _ reports: Reports, recordedAs token: UInt64?, with changes: [StoreChange],
+        _ ruleEffects: [RuleEngine.Effect], _ reports: Reports, recordedAs token: RecordToken?,
+        with changes: [StoreChange],
         at now: Instant
     ) {
         var begun = changes
         var ended: [StoreChange] = []
-        for (place, effect) in ruleEffects.enumerated() {
+        for (index, effect) in ruleEffects.enumerated() {
             switch effect {
             case .started(let run, let rule, let occurrence):
                 begun.append(
@@ -74,14 +60,16 @@ extension Hub {
                             id: run.rawValue, rule: rule, button: occurrence.button,
                             event: occurrence.button.flatMap { buttons[$0]?.cursor } ?? EventCursor(),
                             startedAt: wallClock(at: now))))
-            case .keep(.waiting(let run, .some)) where !hasWritten(run, ruleEffects[..<place]):
+            case .keep(.waiting(let run, .some)) where !hasWritten(run, ruleEffects[..<index]):
                 begun.append(.rules(.waiting(run, nil)))
             case .keep(let change): begun.append(.rules(change))
             default: break
             }
         }
-        if !begun.isEmpty || token != nil { effects.append(.record(token ?? takeToken(), begun)) }
-        for line in reports.lines { tell(line) }
+        if !begun.isEmpty || token != nil {
+            carryOut(journal.record(begun, as: token ?? identifiers.recordToken()), at: now)
+        }
+        for line in reports.lines { broadcast(line) }
         for effect in ruleEffects { carryOut(effect, ended: &ended, at: now) }
         if !ended.isEmpty { record(ended) }
         publish(reports.messages, at: now)
@@ -90,23 +78,24 @@ extension Hub {
     private mutating func carryOut(_ effect: RuleEngine.Effect, ended: inout [StoreChange], at now: Instant) {
         switch effect {
         case .recognised: break
-        case .keep(.waiting(let run, let waiting)): unwritten[run]?.wait = waiting.map { .rules(.waiting(run, $0)) }
+        case .keep(.waiting(let run, let waiting)):
+            messages.waitChanged(of: run, waiting.map { .rules(.waiting(run, $0)) })
         case .keep: break
         case .started(let run, let rule, let occurrence):
             statisticsChanged(of: rule, at: now)
-            if isWatched { tell(ruleLine(rule, occurrence, outcome: "started", run: run)) }
+            if isWatched { broadcast(ruleLine(rule, occurrence, outcome: "started", run: run)) }
         case .stopped(let rule, let gate, let occurrence, let reason):
             statisticsChanged(of: rule, at: now)
             if isLogged(.debug) {
                 log(.debug, "rule \(rule) did not run: \(gate.rawValue)" + (reason.isEmpty ? "" : ", \(reason)"))
             }
-            if isWatched { tell(ruleLine(rule, occurrence, outcome: gate.rawValue, reason: reason)) }
+            if isWatched { broadcast(ruleLine(rule, occurrence, outcome: gate.rawValue, reason: reason)) }
         case .perform(let step, let action, let rule, _):
             perform(step, action, rule: rule, at: now)
         case .cancel(let step): cancel(step)
         case .stepFailed(let run, let rule, let step, let place, let code, let message, let isFinal):
             log(.warning, "rule \(rule), \(step) (\(place)): \(code) \(message)")
-            tell([
+            broadcast([
                 "kind": "rule", "rule": .string(rule), "run": .integer(Int64(clamping: run.rawValue)),
                 "outcome": "step_failed", "step": .string(step), "place": .string(place.description),
                 "code": .string(code), "reason": .string(message), "final": .bool(isFinal),
@@ -114,8 +103,7 @@ extension Hub {
             ruleTopics.failures[rule] = RuleTopicsState.Failure(
                 step: step, code: code, message: message, exitStatus: code == "R822" ? ruleTopics.exitStatus : nil)
         case .finished(let run, let rule, let result):
-            // Until its messages are written, a crash may still take them: the next process then tells of the run.
-            if unwritten[run] == nil { ended.append(.runEnded(run.rawValue)) } else { unwritten[run]?.isOver = true }
+            if messages.runEnded(run) { ended.append(.runEnded(run.rawValue)) }
             runEnded(run, rule: rule, result, at: now)
         case .interrupted(let run, let rule, let occurrence):
             reportInterrupted(
@@ -123,10 +111,9 @@ extension Hub {
                     id: run.rawValue, rule: rule, button: occurrence.button, event: EventCursor(),
                     startedAt: occurrence.at), at: now)
         case .variableChanged(let name, let value): variableChanged(name, value)
-        case .enabledChanged(let rule, _): say(.ruleEnabled(rule))
+        case .enabledChanged(let rule, _): invalidate(.ruleEnabled(rule))
         case .triggerModeDropped(let button):
-            buttons[button]?.triggerMode = nil
-            record([.triggerMode(button, nil)])
+            announce(buttons.triggerModeDropped(button), at: now)
         case .subscribe(let topicNames):
             if case .connected = broker { effects.append(.subscribe(topicNames.map { Subscription($0) })) }
         case .unsubscribe(let topicNames): if case .connected = broker { effects.append(.unsubscribe(topicNames)) }
@@ -148,46 +135,28 @@ extension Hub {
         case .message(.publish(let publish)):
             let message = MQTTMessage(
                 topicName: publish.topicName, payload: publish.payload, qos: publish.qos, retain: publish.retain)
-            unwritten[step.run, default: UnwrittenMessages()].count += 1
+            messages.messageBegins(of: step.run)
             self.publish(
-                message, patience: publish.maximumAge, mayRepeat: publish.retain,
-                for: Job(step: step, rule: rule, action: action), at: now)
+                message, timeToLive: publish.maximumAge, mayRepeat: publish.retain,
+                for: .step(step, rule: rule, topicName: publish.topicName), at: now)
         case .external(let external):
-            let id = takeToken()
-            jobs[id] = Job(step: step, rule: rule, action: action)
-            effects.append(start(external, as: id))
+            let id = identifiers.jobID()
+            jobs.started(id, Jobs.StepJob(step: step, rule: rule, work: external))
+            switch external {
+            case .process(let process): effects.append(.startProcess(id, ProcessRequest(process, in: configuration)))
+            case .http(let request): effects.append(.startWebRequest(id, request))
+            }
         case .log(let level, let message):
             log(level, "rule \(rule): \(message)")
-            tell(["kind": "log", "rule": .string(rule), "level": .string(level.rawValue), "message": .string(message)])
+            broadcast([
+                "kind": "log", "rule": .string(rule), "level": .string(level.rawValue), "message": .string(message),
+            ])
         }
     }
 
-    private func start(_ external: ExternalAction, as id: UInt64) -> Effect {
-        switch external {
-        case .process(let process): .startProcess(id, ProcessRequest(process, in: configuration))
-        case .http(let request): .startWebRequest(id, request)
-        }
-    }
-
-    private static func cancellation(of external: ExternalAction, _ id: UInt64) -> Effect {
-        switch external {
-        case .process: .cancelProcess(id)
-        case .http: .cancelWebRequest(id)
-        }
-    }
-
-    /// Messages of one run that are not written to the network yet, or not acknowledged.
-    struct UnwrittenMessages: Hashable, Sendable {
-        var count = 0
-        /// The run has ended, which goes on file with the last of them.
-        var isOver = false
-        /// The run waits, which goes on file likewise: a run that is resumed has sent what it did.
-        var wait: StoreChange?
-    }
-
-    /// Whether all messages of a run are written, those of these effects included.
+    /// Whether all messages of a run are written, including those of these effects.
     private func hasWritten(_ run: RunID, _ effects: ArraySlice<RuleEngine.Effect>) -> Bool {
-        unwritten[run] == nil
+        messages.hasWritten(run)
             && !effects.contains {
                 if case .perform(let step, .message, _, _) = $0 { step.run == run } else { false }
             }
@@ -195,35 +164,31 @@ extension Hub {
 
     /// A message of a run is written, or given up.
     mutating func messageEnded(of run: RunID) {
-        guard var messages = unwritten[run] else { return }
-        messages.count -= 1
-        unwritten[run] = messages.count > 0 ? messages : nil
-        guard messages.count <= 0 else { return }
-        let changes = [messages.wait, messages.isOver ? .runEnded(run.rawValue) : nil].compactMap(\.self)
+        let changes = messages.messageEnded(of: run)
         if !changes.isEmpty { record(changes) }
     }
 
     private mutating func cancel(_ step: StepID) {
-        for (id, job) in jobs where job.step == step {
-            switch job.action {
-            case .external(let external):
-                effects.append(Hub.cancellation(of: external, id))
-                if !job.isProcess { jobs[id] = nil }
-            case .message, .log, nil:
-                outbox.remove(id)
-                jobs[id] = nil
-                messageEnded(of: step.run)
+        for cancellation in jobs.cancel(step) {
+            switch cancellation {
+            case .program(let id): effects.append(.cancelProcess(id))
+            case .webRequest(let id): effects.append(.cancelWebRequest(id))
             }
-            jobs[id]?.step = nil
+        }
+        for id in messages.messages(of: step) {
+            outbox.remove(id)
+            _ = messages.remove(id)
+            messageEnded(of: step.run)
         }
     }
 
-    mutating func processEnded(_ id: UInt64, _ result: ProcessResult, at now: Instant) {
-        guard let job = jobs.removeValue(forKey: id), case .external(.process(let process)) = job.action else { return }
+    mutating func processEnded(_ id: JobID, _ result: ProcessResult, at now: Instant) {
+        guard let job = jobs.programEnded(id) else { return }
+        let process = job.action
         let arguments = process.isShell ? Array(process.arguments.dropFirst(2).prefix(1)) : process.arguments
         let standardOutput = String(decoding: result.standardOutput, as: UTF8.self)
         let standardError = String(decoding: result.standardError, as: UTF8.self)
-        tell([
+        broadcast([
             "kind": "process", "rule": .string(job.rule), "command": .array(arguments.map(JSONValue.string)),
             "shell": .bool(process.isShell), "status": .integer(result.exitStatus),
             "stdout": .string(standardOutput), "stderr": .string(standardError),
@@ -251,8 +216,9 @@ extension Hub {
         ruleTopics.exitStatus = nil
     }
 
-    mutating func webAnswered(_ id: UInt64, _ result: HTTPResult, at now: Instant) {
-        guard let job = jobs.removeValue(forKey: id), case .external(.http(let request)) = job.action else { return }
+    mutating func webAnswered(_ id: JobID, _ result: HTTPResult, at now: Instant) {
+        guard let job = jobs.webRequestEnded(id) else { return }
+        let request = job.action
         var line: [JSONValue.Member] = [
             .init("kind", "http"), .init("rule", .string(job.rule)), .init("method", .string(request.method)),
             .init("url", .string(request.url)),
@@ -273,7 +239,7 @@ extension Hub {
             outcome = .failed(code: "R823", message: reason, facts)
         }
         if let note = result.note { log(.warning, "rule \(job.rule): \(note)") }
-        tell(.object(line))
+        broadcast(.object(line))
         guard let step = job.step else { return }
         advanceRules(.stepFinished(step, outcome), at: now)
     }
@@ -287,8 +253,8 @@ extension Hub {
             "started_at": .string(run.startedAt.description),
         ]
         publish(
-            topics.bridgeMessage("interrupted", data), patience: .seconds(3600), mayRepeat: true,
-            for: Job(rule: run.rule, interrupted: run.id), at: now)
+            topics.bridgeMessage("interrupted", data), timeToLive: .seconds(3600), mayRepeat: true,
+            for: .interruptedRun(run.id), at: now)
         publishLastRun(of: run.rule, result: .interrupted, startedAt: run.startedAt, button: run.button)
     }
 

@@ -89,7 +89,7 @@ extension Hub {
         let name = sources[place].name
         let before = sources[place].controller
         sources[place].controller = state
-        say(.bridgeInfo)
+        invalidate(.bridgeInfo)
         guard let state else { return }
         sources[place].fault = nil
         let isWorking = state == .attached
@@ -98,7 +98,7 @@ extension Hub {
                 isWorking ? .info : .warning,
                 isWorking ? "\(name) is connected" : "\(name) is connected, but has no adapter that works")
         }
-        tell(["kind": "source", "url": .string(name), "connected": true, "adapter": .string(state.word)])
+        broadcast(["kind": "source", "url": .string(name), "connected": true, "adapter": .string(state.word)])
     }
 
     private mutating func sourceLost(_ place: Int, _ reason: String, _ retryAfter: Duration) {
@@ -107,7 +107,7 @@ extension Hub {
         sources[place].foreign = []
         if sources[place].fault != fault {
             log(.warning, "\(fault); trying again from time to time")
-            tell(["kind": "source", "url": .string(name), "connected": false, "reason": .string(reason)])
+            broadcast(["kind": "source", "url": .string(name), "connected": false, "reason": .string(reason)])
         }
         sources[place].fault = fault
     }
@@ -129,7 +129,7 @@ extension Hub {
                 return advanceSource(place, .wish(identity.address, FlicdWish(isConnectionWanted: false)), at: now)
             }
             add(StoredButton(identity: identity, pairing: nil, source: name, pairedAt: wallClock(at: now)), at: now)
-            announce(button, at: now)
+            introduce(button, at: now)
             log(.info, "\(name) has the button \(label(of: button)) (\(identity.address))")
             return advanceSource(place, .wish(identity.address, FlicdWish()), at: now)
         }
@@ -140,11 +140,7 @@ extension Hub {
             }
             return advanceSource(place, .wish(identity.address, FlicdWish(isConnectionWanted: false)), at: now)
         }
-        guard known.identity.firmwareVersion != identity.firmwareVersion else { return }
-        buttons[button]?.identity.firmwareVersion = identity.firmwareVersion
-        record([.firmware(button, version: identity.firmwareVersion)])
-        say(.status(button))
-        sayDevices(at: now)
+        announce(buttons.firmwareReported(button, identity.firmwareVersion), at: now)
     }
 
     /// Releases a button at its flicd after the own adapter was paired with it: a button can be connected only once.
@@ -164,46 +160,41 @@ extension Hub {
         guard let record = buttons[button], let former = record.source, !sources.contains(where: { $0.name == former })
         else { return false }
         let name = sources[place].name
-        buttons[button]?.source = name
-        recordAndSync([.source(button, name)])
-        sayDevices(at: now)
+        announce(buttons.adopted(button, by: name), at: now)
         advanceSource(place, .wish(record.identity.address, FlicdWish(record.settings)), at: now)
         log(.info, "\(label(of: button)) comes from \(name) now, and no longer from \(former)")
         return true
     }
 
     private mutating func batteryTold(_ button: ButtonID, _ percentage: Int, _ measuredAt: UTCTime, at now: Instant) {
-        guard var known = buttons[button],
-            known.toldBatteryPercentage != percentage || known.batteryMeasuredAt != measuredAt
+        guard
+            let (change, becameLow) = buttons.batteryReported(button, percentage: percentage, at: measuredAt)
         else { return }
-        known.toldBatteryPercentage = percentage
-        known.batteryMeasuredAt = measuredAt
-        let becameLow = known.batteryAlarm.measured(percentage: percentage)
-        buttons[button] = known
-        saySoon(.status(button), at: now)
-        record([
-            .batteryPercentage(button, percentage, measuredAt: measuredAt, isLow: known.batteryAlarm.isLow)
-        ])
-        advanceRules(.battery(button, Int64(percentage)), at: now)
+        announce(change, at: now)
         if becameLow { batteryBecameLow(button, "\(percentage) %", wallClock(at: now), at: now) }
     }
 
     /// Changes a setting, stores it and sends it to the flicd. Other requests are rejected by the caller.
-    mutating func change(_ button: ButtonID, of source: String, by request: ButtonRequest, at now: Instant) {
-        guard var settings = buttons[button]?.settings else { return }
+    ///
+    /// - Returns: whether it is another than before.
+    mutating func change(
+        _ button: ButtonID, of source: String, by request: ButtonRequest, at now: Instant
+    ) -> Bool {
+        guard var settings = buttons[button]?.settings else { return false }
         switch request {
         case .setLatencyMode(let mode): settings.latencyMode = mode
         case .setAutoDisconnectTime(let seconds): settings.autoDisconnectTime = seconds
         case .setConnectionWanted(let isWanted): settings.isConnectionWanted = isWanted
         case .setNickname, .measureSignal, .updateFirmware, .cancelFirmwareUpdate, .factoryReset, .setDial,
             .setLEDMode:
-            return
+            return false
         }
-        guard settings != buttons[button]?.settings else { return }
-        buttons[button]?.settings = settings
-        recordAndSync([.settings(button, settings)])
-        guard let place = sources.firstIndex(where: { $0.name == source }), let record = buttons[button] else { return }
-        advanceSource(place, .wish(record.identity.address, FlicdWish(settings)), at: now)
+        guard let change = buttons.settingsChosen(button, settings) else { return false }
+        announce(change, at: now)
+        if let index = sources.firstIndex(where: { $0.name == source }), let record = buttons[button] {
+            advanceSource(index, .wish(record.identity.address, FlicdWish(settings)), at: now)
+        }
+        return true
     }
 
     /// Deletes the button at its flicd, or only here if that flicd is no longer configured.

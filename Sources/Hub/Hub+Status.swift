@@ -9,7 +9,7 @@ import Rules
 extension Hub {
     var adapterProblem: String? {
         guard configuration.hasTransport else { return "there is no Bluetooth (bluetooth.transport: none)" }
-        if case .down(_, let reason) = adapter { return reason }
+        if case .down(_, let reason) = radio.state { return reason }
         return nil
     }
 
@@ -19,7 +19,7 @@ extension Hub {
         if let adapterProblem, configuration.hasTransport { faults.append(adapterProblem) }
         if configuration.hasBroker, case .disconnected(let reason) = broker { faults.append(reason) }
         if let fault = reload.fault { faults.append(fault) }
-        if let storeFault { faults.append(storeFault) }
+        if let fault = journal.fault { faults.append(fault) }
         if let fault = flicd?.fault { faults.append(fault) }
         // Until somebody has begun to mend it.
         if let lost = configuration.lostState, buttons.isEmpty { faults.append(lost) }
@@ -34,17 +34,17 @@ extension Hub {
         case .connected: brokerState = "connected"
         case .disconnected: brokerState = "disconnected"
         }
-        let address: JSONValue = if case .ready(let address) = adapter { .string(address.description) } else { .null }
         return [
             "version": .string(configuration.version),
             "uptime_s": .integer((startedAt.map { (now - $0).milliseconds } ?? 0) / 1000),
             "ok": .bool(faults.isEmpty),
             "faults": .array(faults.map(JSONValue.string)),
             "adapter": [
-                "transport": .string(configuration.transport), "state": .string(adapter.word), "address": address,
-                "resets": .integer(Int64(adapterHistory.resets)),
-                "last_fault": adapterHistory.lastFault.map { $0.described(at: now) } ?? .null,
-                "no_space_for": .array(waitingForSpace.sorted().map { .string(label(of: $0)) }),
+                "transport": .string(configuration.transport), "state": .string(radio.state.name),
+                "address": radio.address.map { .string($0.description) } ?? .null,
+                "resets": .integer(Int64(radio.history.resets)),
+                "last_fault": radio.history.lastFault.map { $0.described(at: now) } ?? .null,
+                "no_space_for": .array(radio.waitingForSpace.sorted().map { .string(label(of: $0)) }),
             ],
             "broker": [
                 "url": .string(brokerAddress), "state": brokerState,
@@ -108,7 +108,7 @@ extension Hub {
             "model": .string(identity.model.rawValue),
             "firmware": .integer(Int64(identity.firmwareVersion)),
             "state": .string(record.state.rawValue),
-            "waits_for_space": .bool(waitingForSpace.contains(identity.id)),
+            "waits_for_space": .bool(radio.waitingForSpace.contains(identity.id)),
             "is_connection_wanted": .bool(record.settings.isConnectionWanted),
             // `raw`: no mode does what the rules want, so they go by `down` and `up`.
             "trigger_mode": .string(listening.mode?.rawValue ?? "raw"),

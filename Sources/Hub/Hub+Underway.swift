@@ -23,13 +23,13 @@ extension Hub {
 
     package var underway: Underway {
         var underway = Underway()
-        underway.jobs = jobs.count
-        underway.unsyncedNotifications = awaitingSync.count
+        underway.jobs = jobs.stepCount + messages.count
+        underway.unsyncedNotifications = journal.awaitingSync.count
         underway.waitingMessages = outbox.waitingCount
         underway.unacknowledgedMessages = outbox.unacknowledgedCount
         underway.retainedTopics = retained.isIdle ? 0 : max(1, retained.count)
         underway.runs = engine.runCount
-        underway.firmwareReads = firmwareReads.count
+        underway.firmwareReads = jobs.firmwareReadCount
         underway.isReloading = reload.loading != nil
         return underway
     }

@@ -51,16 +51,16 @@ package struct Hub: Sendable {
         /// The broker broke the protocol; `brokerDisconnected` follows, and says how.
         case brokerSentMalformedPacket
         /// Handed over (QoS 0) or acknowledged.
-        case published(UInt64)
-        case publishFailed(UInt64, String)
+        case published(MessageID)
+        case publishFailed(MessageID, String)
         case messageReceived(topicName: String, payload: [UInt8], retained: Bool)
         /// The broker sent a message that was not taken, as it is too long; a sentence for people.
         case messageDropped(String)
 
-        case processEnded(UInt64, ProcessResult)
-        case webAnswered(UInt64, HTTPResult)
+        case processEnded(JobID, ProcessResult)
+        case webAnswered(JobID, HTTPResult)
         /// The answer to `loadRules`.
-        case rulesLoaded(UInt64, RulesLoaded)
+        case rulesLoaded(JobID, RulesLoaded)
         /// The rule files have changed, or somebody asks for them to be read again.
         case reloadRules
         /// The configuration was read again: from which level on the log is written.
@@ -68,12 +68,13 @@ package struct Hub: Sendable {
         /// The files with firmware that lie in the state directory; at the start and whenever they change.
         case firmwareFiles([FirmwareFile])
         /// The answer to `readFirmware`.
-        case firmwareRead(UInt64, FirmwareReading)
-        /// The database did not take the record, which goes with the next one; a sentence for people, and where the
-        /// record is until then. Before `start`, with `Hub.nobody`: the database takes none.
-        case recordFailed(UInt64, String, RecordRefuge = .memory)
+        case firmwareRead(JobID, FirmwareReading)
+        /// The database did not take the record, which goes with the next one; a sentence for users, and where the
+        /// record is until then. Without a token for a record that has none, and before `start` if the database takes no
+        /// record at all.
+        case recordFailed(RecordToken?, String, RecordRefuge = .memory)
         /// Everything recorded up to this `sync` is on disk, or could not be brought there.
-        case synced(UInt64, Bool)
+        case synced(RecordToken, Bool)
 
         /// One line from a client of the control socket.
         case controlLine(ClientID, [UInt8])
@@ -95,31 +96,32 @@ package struct Hub: Sendable {
         /// For the source at that place in the configuration.
         case source(Int, SourceEffect)
 
-        /// One transaction, without a sync. What could not be recorded before goes with it.
-        case record(UInt64, [StoreChange])
-        /// Bring everything recorded so far to the disk and say so with `synced`.
-        case sync(UInt64)
+        /// One transaction, without a sync. What could not be recorded before goes with it. Without a token if no sync
+        /// follows and nothing waits for it.
+        case record(RecordToken?, [StoreChange])
+        /// Bring everything recorded so far to the disk. Answered with `synced`.
+        case sync(RecordToken)
 
         case subscribe([Subscription])
         case unsubscribe([String])
         /// Answer with `published` or `publishFailed`. `expiry`: how long the broker may keep it for others.
-        case publish(UInt64, MQTTMessage, expiry: Duration?)
-        case startProcess(UInt64, ProcessRequest)
-        case cancelProcess(UInt64)
-        case startWebRequest(UInt64, HTTPAction)
-        case cancelWebRequest(UInt64)
+        case publish(MessageID, MQTTMessage, expiry: Duration?)
+        case startProcess(JobID, ProcessRequest)
+        case cancelProcess(JobID)
+        case startWebRequest(JobID, HTTPAction)
+        case cancelWebRequest(JobID)
         /// Read and check the rule files; with their tests, if asked. Answer with `rulesLoaded`.
-        case loadRules(UInt64, withTests: Bool)
+        case loadRules(JobID, withTests: Bool)
         /// Another set took the place of this one. To let go of ten thousand rules takes longer than a press may wait.
         case discard(PreparedRules)
 
         /// Answer with `firmwareRead`.
-        case readFirmware(UInt64, FirmwareFile)
+        case readFirmware(JobID, FirmwareFile)
 
         /// One line to a client of the control socket.
         case respond(ClientID, JSONValue)
         /// One line to each client that watches.
-        case tell([ClientID], JSONValue)
+        case broadcast([ClientID], JSONValue)
         case flicd(FlicdOrder)
         /// Press a button of the simulator.
         case pressSimulated(button: String, press: String)
@@ -140,19 +142,12 @@ package struct Hub: Sendable {
         package static func < (left: ClientID, right: ClientID) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// Of those due at one instant the first is the first: what a button did comes before what a timer decides.
+    /// Timers that expire together are handled in the order of their cases, so that events of buttons precede decisions of
+    /// timers.
     enum TimerKey: CaseIterable, Hashable, Sendable {
-        case buttons, sources, rules, outbox, transport, join, store, statistics, settling, announce, heard, dials
+        case buttons, sources, rules, outbox, transport, join, store, statistics, settling, announce, watermarks, dials
         case flicd, flicdListener, metrics
     }
-
-    /// Waits between attempts to open the transport: doubling from the first to the last.
-    static let transportRetry = Duration.seconds(1)...Duration.seconds(30)
-    /// An adapter that was ready for so long is no adapter that fails each time: its next wait is the shortest.
-    static let transportGood = Duration.seconds(60)
-
-    /// Waits between attempts to record what could not be: doubling from the first to the last.
-    static let storeRetry = Duration.seconds(1)...Duration.seconds(60)
 
     let configuration: HubConfiguration
     /// Four hexadecimal digits that tell this installation from others.
@@ -162,21 +157,16 @@ package struct Hub: Sendable {
     var buttonSource: ButtonSource
     var engine: RuleEngine
     var redaction: Redaction
-    // What the metrics show says itself that it has changed.
-    var buttons: [ButtonID: ButtonRecord] = [:] { didSet { metrics.isOutdated = true } }
+    // Properties that the metrics show mark the metrics as outdated.
+    var buttons: ButtonRegistry
     var clock: (utc: UTCTime, at: Instant)? { didSet { metrics.isOutdated = true } }
-    var adapter = AdapterState.closed { didSet { metrics.isOutdated = true } }
-    var adapterHistory = AdapterHistory() { didSet { metrics.isOutdated = true } }
-    /// Buttons whose links ended with a timeout while the input is handled.
-    var timedOutLinks: [ButtonID] = []
-    /// Buttons that the adapter has no room for now.
-    var waitingForSpace: Set<ButtonID> = []
+    var radio = RadioSlot()
+    var journal: StoreJournal
     /// In the order of the configuration.
     var sources: [Source] { didSet { metrics.isOutdated = true } }
     var sourceDeadlines = Deadlines<Int>()
     /// Since the search for new buttons began.
     var hasPairedOne = false
-    var transportBackOff = BackOff(Hub.transportRetry)
     var broker = BrokerState.disconnected("the broker has not answered yet; if it stays so, check mqtt.broker") {
         didSet { metrics.isOutdated = true }
     }
@@ -192,21 +182,10 @@ package struct Hub: Sendable {
     /// What was published of the log last.
     var latestLogged = ""
     var firmwareFiles: [FirmwareFile] = []
-    /// Buttons whose images are being read.
-    var firmwareReads: [UInt64: ButtonID] = [:]
-    var jobs: [UInt64: Job] = [:]
-    var unwritten: [RunID: UnwrittenMessages] = [:]
-    var awaitingSync: [UInt64: Acknowledgement] = [:]
-    /// Up to where each button is acknowledged when the store is mended.
-    var heldBack: [ButtonID: EventCursor] = [:]
-    var nextToken: UInt64 = 1
-    /// Why the store cannot be written, when it cannot.
-    var storeFault: String? { didSet { metrics.isOutdated = true } }
-    /// The adapter stays closed: what is pressed could not be recorded.
-    var isDeaf = false
-    /// The record or the sync that failed last.
-    var latestStoreFault: UInt64?
-    var storeBackOff = BackOff(Hub.storeRetry)
+    var jobs = Jobs()
+    /// What the messages in `outbox` were published for.
+    var messages = MessageOwners()
+    var identifiers = IdentifierSequence()
     let interrupted: [StoredRun]
     var reload = ReloadState() { didSet { metrics.isOutdated = true } }
     /// The topics of all states.
@@ -220,11 +199,7 @@ package struct Hub: Sendable {
     var watchers: Set<ClientID> = []
     /// `nil`: flicd's clients are not served.
     var flicd: FlicdState?
-    var startedAt: Instant?
-    private var isStopping = false
-    private(set) var isFinished = false
-    /// When it has ended it is to begin again.
-    var isRestartWanted = false
+    private var lifecycle = Lifecycle.notStarted
     var deadlines = Deadlines<TimerKey>()
     var effects: [Effect] = []
     /// What the parts' own effects ask of them in turn. It waits until all effects before it are carried out: an
@@ -240,6 +215,11 @@ package struct Hub: Sendable {
     ///   - rules: the set that is to run.
     package init(_ configuration: HubConfiguration, stored: StoredState, rules: RuleSet) {
         self.configuration = configuration
+        buttons = ButtonRegistry(stored.buttons)
+        journal = StoreJournal(
+            heldBack: Dictionary(
+                stored.buttons.filter { $0.syncedCursor != nil }.map { ($0.id, $0.cursor) }, uniquingKeysWith: { $1 }),
+            runs: stored.runs.map(\.id))
         topics = Topics(base: configuration.baseTopic)
         installationID = stored.installationID
         logLevel = configuration.logLevel
@@ -264,10 +244,6 @@ package struct Hub: Sendable {
         reload.fault = configuration.ruleFault
         reload.problems = configuration.ruleProblems
         stateTopics = Set(rules.states.map(\.topicName))
-        for button in stored.buttons {
-            buttons[button.id] = ButtonRecord(button)
-            if button.syncedCursor != nil { heldBack[button.id] = button.cursor }
-        }
     }
 
     package mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
@@ -277,10 +253,7 @@ package struct Hub: Sendable {
         case .wallClock(let utc): wallClockWasSet(to: utc, at: now)
         case .entropy(let octets): advanceButtons(.entropy(octets), at: now)
 
-        case .transportOpened:
-            adapter = .starting
-            tellFlicdController(at: now)
-            advanceButtons(.transportOpened, at: now)
+        case .transportOpened: transportOpened(at: now)
         case .received(let packet): advanceButtons(.received(packet), at: now)
         case .transportClosed(let reason, let fault): if !isFinished { transportClosed(reason, fault, at: now) }
 
@@ -303,8 +276,9 @@ package struct Hub: Sendable {
         case .logLevel(let level): setLogLevel(level)
         case .firmwareFiles(let files): firmwareFilesChanged(files, at: now)
         case .firmwareRead(let id, let reading): firmwareRead(id, reading, at: now)
-        case .recordFailed(let token, let reason, let refuge): recordFailed(token, reason, refuge, at: now)
-        case .synced(let token, let success): synced(token, success, at: now)
+        case .recordFailed(let token, let reason, let refuge):
+            carryOut(journal.recordFailed(token, reason, refuge, at: now), at: now)
+        case .synced(let token, let success): carryOut(journal.synced(token, success, at: now), at: now)
 
         case .controlLine(let client, let line): controlLine(line, from: client, at: now)
         case .clientGone(let client): watchers.remove(client)
@@ -312,7 +286,7 @@ package struct Hub: Sendable {
         case .timerFired:
             let due = deadlines.takeDue(at: now)
             for key in TimerKey.allCases where due.contains(key) { expire(key, at: now) }
-        case .stop: stop(at: now)
+        case .stop: stop(isRestart: false, at: now)
         }
         sendRetained(at: now)
         scheduleMetrics(at: now)
@@ -329,20 +303,18 @@ package struct Hub: Sendable {
     package var offlineMessage: MQTTMessage { topics.bridgeStateMessage(isOnline: false) }
 
     private mutating func start(at now: Instant) {
-        startedAt = now
+        lifecycle = .running(since: now)
         if let lost = configuration.lostState { log(.error, lost) }
         for run in interrupted { reportInterrupted(run, at: now) }
         for name in configuration.trustRootNames {
             log(.warning, "certificates signed by \(name) are trusted besides Flic's own (bluetooth.trust_roots)")
         }
         advanceButtons(.restored(buttons.values.compactMap(\.known)), at: now)
-        for record in buttons.values.sorted(by: { $0.identity.id < $1.identity.id }) {
-            restoreRuleFacts(of: record, at: now)
-        }
-        buttonsChanged(at: now)
-        for button in buttons.keys.sorted() { reportUnheard(of: button, at: now) }
+        for record in buttons.sorted { restoreRuleFacts(of: record, at: now) }
+        identitiesChanged(at: now)
+        for button in buttons.keys.sorted() { reportUnacknowledged(of: button, at: now) }
         startFlicd(at: now)
-        if configuration.hasTransport, !isDeaf { effects.append(.openTransport) }
+        if configuration.hasTransport, !radio.isHeldClosed { effects.append(.openTransport) }
         startSources(at: now)
         writeMetrics(at: now)
     }
@@ -355,11 +327,11 @@ package struct Hub: Sendable {
         case .outbox: expireMessages(at: now)
         case .transport: effects.append(.openTransport)
         case .join: endSourceSearch(isAsked: false, at: now)
-        case .store: recordAndSync([])
+        case .store: for effect in journal.retry(as: identifiers.recordToken()) { carryOut(effect, at: now) }
         case .statistics: publishStatistics()
         case .settling: retained.addSettled()
         case .announce: announceAgain()
-        case .heard: recordHeard()
+        case .watermarks: recordWatermarks()
         case .dials: recordDials()
         case .flicd: tellFlicd(.timerFired, at: now)
         case .flicdListener: effects.append(.flicd(.listen))
@@ -367,34 +339,35 @@ package struct Hub: Sendable {
         }
     }
 
-    /// The buttons are let go first, which takes up to three seconds; asked a second time it does not wait for them.
-    mutating func stop(at now: Instant) {
-        guard !isStopping else { return finish(at: now) }
-        isStopping = true
+    var startedAt: Instant? { lifecycle.startedAt }
+    var isFinished: Bool { lifecycle.isFinished }
+
+    /// Lets the buttons go first, which takes up to three seconds. A second request does not wait for them.
+    mutating func stop(isRestart: Bool, at now: Instant) {
+        guard lifecycle.stop(isRestart: isRestart) else { return finish(at: now) }
         advanceRules(.stop, at: now)
-        for (id, job) in jobs.sorted(by: { $0.key < $1.key }) where job.isProcess { effects.append(.cancelProcess(id)) }
+        for id in jobs.programs { effects.append(.cancelProcess(id)) }
         advanceButtons(.shutDown, at: now)
     }
 
     mutating func finish(at now: Instant) {
-        guard !isFinished else { return }
-        isFinished = true
+        guard let isRestart = lifecycle.finish() else { return }
         // Nothing is opened any more.
         deadlines.cancel(.transport)
         deadlines.cancel(.sources)
         deadlines.cancel(.flicdListener)
-        recordHeard()
+        recordWatermarks()
         recordDials()
         recordSightings(of: buttons.keys.sorted())
         retained.addSettled()
         sendRetained(at: now)
         if isBrokerConnected {
-            effects.append(.publish(takeToken(), offlineMessage, expiry: nil))
+            effects.append(.publish(identifiers.messageID(), offlineMessage, expiry: nil))
         }
         effects.append(.closeTransport)
         for place in sources.indices { effects.append(.source(place, .close)) }
         writeMetrics(at: now)
-        effects.append(.finish(isRestart: isRestartWanted))
+        effects.append(.finish(isRestart: isRestart))
     }
 
     /// What is on file as wall time means another moment now.
@@ -414,11 +387,6 @@ package struct Hub: Sendable {
     func wallClock(at now: Instant) -> UTCTime {
         guard let clock else { return UTCTime(milliseconds: 0) }
         return clock.utc + (now - clock.at)
-    }
-
-    mutating func takeToken() -> UInt64 {
-        defer { nextToken += 1 }
-        return nextToken
     }
 
     /// - Parameter line: which line it is, where something outside can cause it.
@@ -442,23 +410,23 @@ package struct Hub: Sendable {
     /// Characters of a line that quotes what came from outside, such as a topic.
     private static let maximumOutsideLine = 500
 
-    /// Writes something down that nobody waits for.
+    /// Records changes that nothing waits for.
     mutating func record(_ changes: [StoreChange]) {
-        effects.append(.record(takeToken(), changes))
+        carryOut(journal.record(changes, as: identifiers.recordToken()), at: handledAt)
     }
 
-    /// Writes something down that people were told is so.
+    /// Records changes and syncs them, because users are told that they are made.
     mutating func recordAndSync(_ changes: [StoreChange]) {
-        let token = takeToken()
-        effects.append(.record(token, changes))
-        effects.append(.sync(token))
+        let token = identifiers.recordToken()
+        carryOut(journal.record(changes, as: token), at: handledAt)
+        carryOut(journal.sync(token), at: handledAt)
     }
 
-    /// Whether somebody hears what is told: lines on the path of a press are not made for nobody.
+    /// Whether any client watches. Lines on the path of a press are not made otherwise.
     var isWatched: Bool { !watchers.isEmpty }
 
-    mutating func tell(_ line: JSONValue) {
+    mutating func broadcast(_ line: JSONValue) {
         guard isWatched else { return }
-        effects.append(.tell(watchers.sorted(), redaction(line)))
+        effects.append(.broadcast(watchers.sorted(), redaction(line)))
     }
 }

@@ -19,7 +19,7 @@ struct Outbox: Hashable, Sendable {
     }
 
     struct Entry: Hashable, Sendable {
-        var id: UInt64
+        var id: MessageID
         var message: MQTTMessage
         /// After this it is not sent any more.
         var deadline: Instant
@@ -49,9 +49,9 @@ struct Outbox: Hashable, Sendable {
 
     private var presses = Queue()
     private var others = Queue()
-    private var handedOver: [UInt64: Entry] = [:]
+    private var handedOver: [MessageID: Entry] = [:]
     /// Of `.other`, with QoS 0, too.
-    private var onTheWay: [UInt64: Int] = [:]
+    private var onTheWay: [MessageID: Int] = [:]
     private var octetsUnderway = 0
     /// Lines of the log that were handed over. They have no id, and do not wait: the log itself has them.
     private var linesUnderway = 0
@@ -138,13 +138,13 @@ struct Outbox: Hashable, Sendable {
     }
 
     /// Its end has come: it is written (QoS 0), or acknowledged.
-    mutating func acknowledged(_ id: UInt64) {
+    mutating func acknowledged(_ id: MessageID) {
         leave(id)
         handedOver[id] = nil
     }
 
     /// The message, if it may be sent once more.
-    mutating func failed(_ id: UInt64, at now: Instant) -> Entry? {
+    mutating func failed(_ id: MessageID, at now: Instant) -> Entry? {
         leave(id)
         guard let entry = handedOver.removeValue(forKey: id), entry.mayRepeat, entry.attempts < Outbox.maximumAttempts,
             entry.deadline > now
@@ -153,7 +153,7 @@ struct Outbox: Hashable, Sendable {
     }
 
     /// It is given up. Where it is on its way already, its place is free when its end comes.
-    mutating func remove(_ id: UInt64) {
+    mutating func remove(_ id: MessageID) {
         handedOver[id] = nil
         for place in Class.allCases { _ = self[place].remove { $0.id == id } }
     }
@@ -167,8 +167,39 @@ struct Outbox: Hashable, Sendable {
 
     mutating func lineEnded() { linesUnderway = max(0, linesUnderway - 1) }
 
-    private mutating func leave(_ id: UInt64) {
+    private mutating func leave(_ id: MessageID) {
         if let octets = onTheWay.removeValue(forKey: id) { octetsUnderway -= octets }
+    }
+
+    /// Sentences about what is inconsistent in here; none if all is well.
+    func problems() -> [String] {
+        var problems: [String] = []
+        for place in Class.allCases {
+            let queue = self[place]
+            if queue.entries.count > Self.maximumCount { problems.append("too many messages of class \(place) wait") }
+            if queue.octets > Self.maximumOctets { problems.append("messages of class \(place) are too long") }
+            if queue.octets != queue.entries.reduce(0, { $0 + $1.octets }) {
+                problems.append("the octets of class \(place) are miscounted")
+            }
+            if queue.entries.contains(where: { $0.place != place }) {
+                problems.append("a message waits in class \(place), which is not its own")
+            }
+            for entry in queue.entries where handedOver[entry.id] != nil || onTheWay[entry.id] != nil {
+                problems.append("message \(entry.id.number) waits and is on its way")
+            }
+        }
+        if onTheWay.count > Self.placesOnTheWay { problems.append("too many other messages are on their way") }
+        if octetsUnderway != onTheWay.values.reduce(0, +) {
+            problems.append("the octets on their way are miscounted")
+        }
+        if !(0...Self.placesOnTheWay).contains(linesUnderway) { problems.append("lines of the log are miscounted") }
+        if handedOver.values.contains(where: { $0.message.qos == 0 }) {
+            problems.append("a message with QoS 0 awaits an acknowledgement")
+        }
+        if handedOver.values.contains(where: { !(1...Self.maximumAttempts).contains($0.attempts) }) {
+            problems.append("a message was handed over too often")
+        }
+        return problems
     }
 
     var waitingCount: Int { presses.entries.count + others.entries.count }

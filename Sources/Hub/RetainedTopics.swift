@@ -28,9 +28,6 @@ struct RetainedTopics: Sendable {
     /// The maximum number of topics to remember without a broker. If more things are removed meanwhile, the search for
     /// leftovers clears their topics.
     static let maximumAbsent = 50_000
-    /// The first message id. All other ids are below it, so that the ids in a recording do not depend on retained
-    /// messages.
-    static let firstID: UInt64 = 1 << 40
     /// The maximum number of attempts for a message during one connection.
     static let maximumAttempts = 3
 
@@ -40,14 +37,34 @@ struct RetainedTopics: Sendable {
     private var waiting: Set<RetainedTopic> = []
     /// The topics to be added after a delay, because they often change several times in a row.
     private var settling: [RetainedTopic] = []
-    private var underway: [UInt64: (topic: RetainedTopic, attempt: Int)] = [:]
-    private var nextID = firstID
+    private var underway: [MessageID: (topic: RetainedTopic, attempt: Int)] = [:]
+    private var nextNumber: UInt64 = 0
     private var attempts: [RetainedTopic: Int] = [:]
 
     /// Whether no topic waits and all messages are acknowledged.
     var isIdle: Bool { waiting.isEmpty && underway.isEmpty }
     /// The number of waiting topics.
     var count: Int { waiting.count }
+
+    /// The number of messages that are not acknowledged.
+    var underwayCount: Int { underway.count }
+    /// Whether topics wait for the delay after a change.
+    var isSettling: Bool { !settling.isEmpty }
+
+    /// Sentences about what is inconsistent in here; none if all is well.
+    func problems() -> [String] {
+        var problems: [String] = []
+        if due.count - next != waiting.count { problems.append("the retained topics that wait are miscounted") }
+        if due[next...].contains(where: { !waiting.contains($0) }) {
+            problems.append("a retained topic waits and is not marked")
+        }
+        if underway.count > Self.window { problems.append("too many retained messages are on their way") }
+        if Set(settling).count != settling.count { problems.append("a retained topic settles twice") }
+        if underway.values.contains(where: { !(1...Self.maximumAttempts).contains($0.attempt) }) {
+            problems.append("a retained message was sent too often")
+        }
+        return problems
+    }
 
     mutating func add(_ topic: RetainedTopic) {
         if waiting.insert(topic).inserted { due.append(topic) }
@@ -83,18 +100,19 @@ struct RetainedTopics: Sendable {
     /// Records that the topic's message is being sent.
     ///
     /// - Returns: the id of the message.
-    mutating func sent(_ topic: RetainedTopic) -> UInt64 {
-        defer { nextID += 1 }
-        underway[nextID] = (topic, (attempts.removeValue(forKey: topic) ?? 0) + 1)
-        return nextID
+    mutating func sent(_ topic: RetainedTopic) -> MessageID {
+        let id = MessageID.retained(nextNumber)
+        nextNumber += 1
+        underway[id] = (topic, (attempts.removeValue(forKey: topic) ?? 0) + 1)
+        return id
     }
 
     /// - Returns: whether the message was on a retained topic.
-    mutating func acknowledged(_ id: UInt64) -> Bool { underway.removeValue(forKey: id) != nil }
+    mutating func acknowledged(_ id: MessageID) -> Bool { underway.removeValue(forKey: id) != nil }
 
     /// The topic of a message that was not published, and whether to try again; `nil` if the message was not on a
     /// retained topic.
-    mutating func failed(_ id: UInt64) -> (topic: RetainedTopic, again: Bool)? {
+    mutating func failed(_ id: MessageID) -> (topic: RetainedTopic, again: Bool)? {
         guard let (topic, attempt) = underway.removeValue(forKey: id) else { return nil }
         let again = attempt < Self.maximumAttempts
         if again { attempts[topic] = attempt }
@@ -105,9 +123,9 @@ struct RetainedTopics: Sendable {
     /// forgotten, because everything is published again after connecting.
     mutating func takeAll() -> [RetainedTopic] {
         let rest = Array(due[next...])
-        let id = nextID
+        let number = nextNumber
         self = RetainedTopics()
-        nextID = id
+        nextNumber = number
         return rest
     }
 }

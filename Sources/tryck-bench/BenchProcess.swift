@@ -124,7 +124,7 @@ final class BenchProcess {
     /// - Returns: the time at which the first packet was given, and the hub's other effects.
     private func start(
         by press: SimulatedPress,
-        _ ended: @escaping @ReactorActor (UInt64, ProcessResult, ContinuousClock.Instant) -> Void
+        _ ended: @escaping @ReactorActor (JobID, ProcessResult, ContinuousClock.Instant) -> Void
     ) throws(Failure) -> (ContinuousClock.Instant, [Hub.Effect]) {
         house.intercepts = true
         house.tell(.press(button: Self.button, press))
@@ -144,7 +144,7 @@ final class BenchProcess {
                     continue
                 }
                 isStarted = true
-                processes.start(id, request) { ended(id, $0, began) }
+                processes.start(id.rawValue, request) { ended(id, $0, began) }
             }
         }
         guard isStarted else { throw Failure(.internalError, "The rule did not start its program. Please report it.") }
@@ -152,7 +152,7 @@ final class BenchProcess {
     }
 
     private func hasEnded(
-        _ id: UInt64, _ result: ProcessResult,
+        _ id: JobID, _ result: ProcessResult,
         _ next: @escaping @ReactorActor (BenchProcess) throws(Failure) -> Void
     ) {
         guard result.status == .exited(0) else {

@@ -57,7 +57,7 @@ enum BenchReload {
     private static func reload(
         _ hub: inout Hub, _ set: consuming RuleSet, _ now: Instant
     ) throws(Failure) -> (time: Double, messages: Int) {
-        var id: UInt64?
+        var id: JobID?
         for case .loadRules(let load, withTests: _) in hub.handle(.reloadRules, at: now) { id = load }
         guard let id else { throw Failure(.internalError, "The hub does not reload. Please report it.") }
         let loaded = RulesLoaded(set: set)

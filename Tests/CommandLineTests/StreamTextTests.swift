@@ -65,6 +65,18 @@ struct StreamTextTests {
                 #"{"kind":"broker","state":"disconnected","reason":"refused"}"#, "broker   disconnected  refused"
             ),
             (
+                #"{"kind":"source","url":"flicd://attic:5551","connected":true,"adapter":"powered_on"}"#,
+                "source   flicd://attic:5551  connected"
+            ),
+            (
+                #"{"kind":"source","url":"flicd://attic:5551","connected":true,"adapter":"powered_off"}"#,
+                "source   flicd://attic:5551  connected, and its adapter is powered off"
+            ),
+            (
+                #"{"kind":"source","url":"flicd://attic:5551","connected":false,"reason":"it closed the connection"}"#,
+                "source   flicd://attic:5551  lost: it closed the connection"
+            ),
+            (
                 #"{"kind":"pairing","step":"found_public","address":"00:11:22:33:44:55"}"#,
                 "pairing  Found 00:11:22:33:44:55."
             ),

@@ -111,7 +111,8 @@ struct StatusTests {
                 "id": "80e4da010203", "address": "80:E4:DA:01:02:03",
                 "uuid": "0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a", "name": .string(Examples.name), "nickname": "Nightstand",
                 "serial": "BA00-A00001", "model": "Flic 2", "firmware": 10,
-                "modes": ["trigger_mode": "auto", "latency_mode": "low"], "paired_at": "2026-11-21T02:30:00.123Z",
+                "modes": ["trigger_mode": "auto", "latency_mode": "low"], "source": nil,
+                "paired_at": "2026-11-21T02:30:00.123Z",
             ])
     }
 

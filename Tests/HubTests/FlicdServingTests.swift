@@ -128,7 +128,7 @@ struct FlicdServingTests {
         #expect(house.tell(.transportClosed("x", .unsupported)).isEmpty)
         let address = BluetoothAddress(rawValue: 0x001A_7DDA_7113)
         let heard = house.hear { hub, now in
-            hub.adapter = .ready(address)
+            hub.radio.becameReady(address, at: now)
             hub.tellFlicdController(at: now)
         }
         #expect(heard == [.bluetoothControllerStateChange(.attached)])
@@ -158,7 +158,7 @@ struct FlicdServingTests {
         var house = ServingHouse()
         let attic = ServingHouse.attic
         _ = house.hear { hub, now in
-            hub.adapter = .ready(ServingHouse.hall)
+            hub.radio.becameReady(ServingHouse.hall, at: now)
             hub.tellFlicdController(at: now)
         }
         _ = house.ask(.createScanWizard(id: 3), .createConnectionChannel(id: 4, attic, FlicdChannelMode()))
@@ -184,14 +184,14 @@ struct FlicdServingTests {
         var house = ServingHouse()
         let attic = ServingHouse.attic
         _ = house.hear { hub, now in
-            hub.adapter = .ready(ServingHouse.hall)
+            hub.radio.becameReady(ServingHouse.hall, at: now)
             hub.tellFlicdController(at: now)
         }
         _ = house.ask(.createScanWizard(id: 3))
         house.now = house.now + .seconds(3)
         let heard = house.hear { hub, now in
             hub.tellFlicdProgress(.foundPublic(attic), at: now)
-            hub.adapter = .down(.absent, "x")
+            _ = hub.radio.closed("x", .absent, time: UTCTime(milliseconds: 0), at: now)
             hub.tellFlicdProgress(.failed(.connectFailed, attic), at: now)
         }
         #expect(heard.last == .scanWizardCompleted(id: 3, .bluetoothUnavailable))

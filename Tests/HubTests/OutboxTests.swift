@@ -9,17 +9,17 @@ struct OutboxTests {
     private static let start = Instant(sinceBoot: .seconds(1))
 
     private static func entry(
-        _ id: UInt64, _ place: Outbox.Class, octets: Int = 1, qos: Int = 1, patience: Duration = .seconds(9)
+        _ id: UInt64, _ place: Outbox.Class, octets: Int = 1, qos: Int = 1, timeToLive: Duration = .seconds(9)
     ) -> Outbox.Entry {
         Outbox.Entry(
-            id: id, message: MQTTMessage(topicName: "", payload: Array(repeating: 0, count: octets), qos: qos),
-            deadline: start + patience, place: place)
+            id: .queued(id), message: MQTTMessage(topicName: "", payload: Array(repeating: 0, count: octets), qos: qos),
+            deadline: start + timeToLive, place: place)
     }
 
     private static func drain(_ outbox: inout Outbox) -> [UInt64] {
         var ids: [UInt64] = []
         while let entry = outbox.takeNext() {
-            ids.append(entry.id)
+            ids.append(entry.id.number)
             outbox.handOver(entry)
         }
         return ids
@@ -100,8 +100,8 @@ struct OutboxTests {
     @Test("what is past its deadline is taken out, of both classes, and frees its places")
     func expiry() {
         var outbox = Outbox()
-        _ = outbox.add(Self.entry(1, .other, octets: Outbox.maximumOctets, patience: .seconds(1)))
-        _ = outbox.add(Self.entry(2, .press, patience: .seconds(2)))
+        _ = outbox.add(Self.entry(1, .other, octets: Outbox.maximumOctets, timeToLive: .seconds(1)))
+        _ = outbox.add(Self.entry(2, .press, timeToLive: .seconds(2)))
         #expect(outbox.earliestDeadline == Self.start + .seconds(1))
         #expect(outbox.takeExpired(at: Self.start + .seconds(1)).map(\.id) == [1])
         #expect(outbox.earliestDeadline == Self.start + .seconds(2))

@@ -39,7 +39,7 @@ struct RecordingTests {
         case .brokerDisconnected: [.brokerDisconnected("\u{0}\n\u{7F}\u{2028}")]
         case .brokerSentMalformedPacket: [.brokerSentMalformedPacket]
         case .published: [.published(1)]
-        case .publishFailed: [.publishFailed(UInt64(Int64.max), "")]
+        case .publishFailed: [.publishFailed(MessageID(number: UInt64(Int64.max)), "")]
         case .messageReceived:
             [[], [0xFF, 0x00], Array("{ \"a\" :1.0 }".utf8)].map {
                 .messageReceived(topicName: "a/b", payload: $0, retained: $0.isEmpty)

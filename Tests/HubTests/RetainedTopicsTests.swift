@@ -7,7 +7,7 @@ struct RetainedTopicsTests {
     /// A broker that acknowledges when it is told to.
     private struct Broker {
         var topics = RetainedTopics()
-        var underway: [UInt64] = []
+        var underway: [MessageID] = []
 
         /// Takes what may be sent now.
         mutating func take() -> [RetainedTopic] {

@@ -199,6 +199,14 @@ struct SourceTests {
         #expect(clicks.contains { $0["queued"] == true && $0["age_ms"] == 2000 }, "\(house.messages(effects))")
     }
 
+    @Test("the list of devices names the flicd of each of its buttons")
+    func listed() {
+        var house = FlicdHouse()
+        let effects = house.connect()
+        let devices = house.messages(effects)["tryck/bridge/devices"]?.arrayValue
+        #expect(devices?.first?["source"] == .string(FlicdHouse.name))
+    }
+
     /// Vocabularies of rules, and what becomes of a click, another one, three clicks, a hold and a double click.
     static let vocabularies: [(events: [TriggerEvent], gestures: [String])] = [
         ([], ["click", "click", "double_click", "click", "hold", "hold_release", "double_click"]),
@@ -319,7 +327,7 @@ struct SourceTests {
         func isSilent(_ effects: [Hub.Effect]) -> Bool {
             effects.allSatisfy { effect in
                 switch effect {
-                case .record, .publish, .tell: false
+                case .record, .publish, .broadcast: false
                 default: true
                 }
             }
@@ -558,7 +566,7 @@ struct SourceTests {
 
     private static func steps(_ effects: [Hub.Effect]) -> [String] {
         effects.compactMap {
-            guard case .tell(_, let line) = $0, line["kind"] == "pairing" else { return nil }
+            guard case .broadcast(_, let line) = $0, line["kind"] == "pairing" else { return nil }
             return line["step"]?.stringValue
         }
     }

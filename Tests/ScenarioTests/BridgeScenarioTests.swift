@@ -150,7 +150,7 @@ struct BridgeScenarioTests {
         house.wait(.milliseconds(100))
         for attempt in 1...3 {
             #expect(house.published.count { $0.topicName == Self.status } == attempt)
-            let id = house.unacknowledged.last ?? 0
+            let id = house.unacknowledged.last ?? .logLine
             house.tell(.publishFailed(id, "not today"))
             house.wait(.seconds(2))
         }
@@ -200,7 +200,7 @@ struct BridgeScenarioTests {
     @Test("requests that make no sense are told of once, and push no real trouble out of status")
     func flood() throws {
         var house = Self.house()
-        house.tell(.recordFailed(9, "the disk is full"))
+        house.tell(.recordFailed(RecordToken(rawValue: 9), "the disk is full"))
         house.forgetWhatHappened()
         func status(_ house: inout Household) -> [String] {
             house.ask(#"{"request":"status"}"#)

@@ -43,6 +43,8 @@ struct Household {
     private(set) var recording: [JSONValue] = []
     private(set) var recordedEffects: [Hub.Effect] = []
     private var recordingStart = Instant(nanoseconds: 0)
+    /// The digest of every effect of the hub, if it is wanted.
+    private(set) var digest: EffectDigest?
 
     var brokerIsUp = true
     /// The broker takes messages and acknowledges none.
@@ -83,13 +85,13 @@ struct Household {
     private var transportIsOpen = false
     private var hubInputs: [Hub.Input] = []
     private var worldInputs: [SimulatedWorld.Input] = []
-    private var slowSyncs: [(token: UInt64, store: Store, reserve: [StoreChange])] = []
-    private var slowLoads: [UInt64] = []
-    private(set) var unacknowledged: [UInt64] = []
-    private var running: [UInt64] = []
+    private var slowSyncs: [(token: RecordToken, store: Store, reserve: [StoreChange])] = []
+    private var slowLoads: [JobID] = []
+    private(set) var unacknowledged: [MessageID] = []
+    private var running: [JobID] = []
     private var memories: [String: EventMemory] = [:]
     private var isDead = false
-    private var failedRecords: Set<UInt64> = []
+    private var failedRecords: Set<RecordToken> = []
     /// The changes that are added to the next record.
     private var unrecorded: [StoreChange] = []
     /// The unrecorded changes in any reserve, in the reserve on the disk, and after a power cut.
@@ -114,6 +116,7 @@ struct Household {
         recordedAt seam: RecordingSeam? = nil, isWitnessed: Bool = false
     ) {
         self.isWitnessed = isWitnessed
+        if isWitnessed, EffectDigestFile.isWanted { digest = EffectDigest(keepsLines: EffectDigestFile.keepsLines) }
         self.seam = seam
         random = SeededGenerator(seed: seed)
         self.rules = rules
@@ -145,7 +148,7 @@ struct Household {
         if isWitnessed { give(.controlLine(.init(rawValue: 9), Array(#"{"request":"watch"}"#.utf8))) }
         give(.wallClock(clock))
         give(.entropy(random.bytes(2048)))
-        if diskIsFull { give(.recordFailed(Hub.nobody, "no space left", refuge)) }
+        if diskIsFull { give(.recordFailed(nil, "no space left", refuge)) }
         give(.start)
         if brokerIsUp, configuration.hasBroker { give(.brokerConnected) }
         settle()
@@ -353,7 +356,7 @@ struct Household {
         settle()
     }
 
-    private func loaded(_ id: UInt64) -> Hub.Input {
+    private func loaded(_ id: JobID) -> Hub.Input {
         let found = rulesOnDisk ?? rules
         if testsFail {
             return .rulesLoaded(
@@ -396,7 +399,6 @@ struct Household {
     // MARK: The loop
 
     /// Whether a part of the hub has found something wrong with itself.
-    private var hasProblem = false
 
     private mutating func settle() {
         while !hubInputs.isEmpty || !worldInputs.isEmpty {
@@ -406,13 +408,8 @@ struct Household {
             } else {
                 let input = hubInputs.removeFirst()
                 let effects = hub.handle(input, at: now)
-                #if DEBUG
-                    // The first problem tells enough: what is wrong now is wrong after the next input, too.
-                    if !hasProblem, let problem = hub.partProblems().first {
-                        hasProblem = true
-                        Issue.record("after \(input): \(problem)")
-                    }
-                #endif
+                expectNoProblems()
+                if digest != nil { for effect in effects { digest?.add(effect) } }
                 if let seam {
                     recordedEffects += effects
                     let line = hub.recordedLine(input, at: now)
@@ -468,7 +465,7 @@ struct Household {
             if diskIsFull {
                 if refuge == .nowhere { see(.recordFailed) } else { reserve = unrecorded.filter(\.isReserved) }
                 if refuge == .disk { diskReserve = reserve }
-                if refuge != .disk { failedRecords.insert(token) }
+                if refuge != .disk, let token { failedRecords.insert(token) }
                 give(.recordFailed(token, "no space left", refuge))
             } else {
                 store.apply(unrecorded)
@@ -514,7 +511,7 @@ struct Household {
             running.remove(at: place)
             give(.processEnded(id, Self.result(.signalled(15))))
         case .respond(_, let line): responses.append(line)
-        case .tell(_, let line): told.append(line)
+        case .broadcast(_, let line): told.append(line)
         case .pressSimulated(let button, let press):
             if let press = SimulatedPress(rawValue: press) { worldInputs.append(.press(button: button, press)) }
         case .log(_, let message): logged.append(message)
@@ -524,6 +521,15 @@ struct Household {
             isFinished = true
             isRestarting = isRestart
         }
+    }
+
+    /// Checks what holds in the hub after each input. A story reports a contradiction as a broken promise.
+    private mutating func expectNoProblems() {
+        #if DEBUG
+            for problem in hub.problems(at: now) {
+                if isWitnessed { see(.problem(problem)) } else { Issue.record("\(problem)") }
+            }
+        #endif
     }
 
     private mutating func see(_ sight: Sight) {

@@ -143,18 +143,18 @@ struct HubTests {
             let input: Hub.Input =
                 switch Int.random(in: 0...9, using: &random) {
                 case 0: .received(octets)
-                case 1: .published(id)
-                case 2: .publishFailed(id, "x")
+                case 1: .published(MessageID(number: id))
+                case 2: .publishFailed(MessageID(number: id), "x")
                 case 3:
                     .messageReceived(topicName: "tryck/bridge/request/permit_join", payload: octets, retained: false)
-                case 4: .synced(id, Bool.random(using: &random))
-                case 5: .recordFailed(id, "x")
+                case 4: .synced(RecordToken(rawValue: id), Bool.random(using: &random))
+                case 5: .recordFailed(RecordToken(rawValue: id), "x")
                 case 6: .controlLine(.init(rawValue: id), octets)
                 case 7: .timerFired
                 case 8: .wallClock(UTCTime(milliseconds: Int64(bitPattern: random.next())))
                 default:
                     .processEnded(
-                        id,
+                        JobID(rawValue: id),
                         ProcessResult(
                             status: .signalled(9), standardOutput: octets, standardError: octets, duration: .zero))
                 }

@@ -159,7 +159,7 @@ struct RecordingScenarioTests {
         let before = house.recordedEffects.count
         house.wait(.seconds(1))
         let end = house.recordedEffects[before...].firstIndex { effect in
-            guard case .tell(_, let line) = effect else { return false }
+            guard case .broadcast(_, let line) = effect else { return false }
             return line["step"] == "ended"
         }
         let opening = house.recordedEffects[before...].firstIndex(of: .openTransport)
@@ -208,7 +208,7 @@ struct RecordingScenarioTests {
         for status in [ProcessResult.Status.couldNotStart(secret), .exited(1)] {
             house.tell(
                 .processEnded(
-                    1,
+                    JobID(rawValue: 1),
                     ProcessResult(
                         status: status, standardOutput: Array(escaped.utf8), standardError: Array(secret.utf8),
                         duration: .seconds(1))))

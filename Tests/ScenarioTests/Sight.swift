@@ -10,6 +10,8 @@ enum Sight {
     case died(isPowerCut: Bool)
     /// The hub did it, and it was carried out.
     case effect(Hub.Effect)
+    /// The hub contradicts itself after an input; a sentence.
+    case problem(String)
     /// The latest effect, a record, is nowhere but in the process.
     case recordFailed
     /// A hand swiped, or turned something.

@@ -25,6 +25,7 @@ extension Hub {
 
     /// To be called after each input.
     mutating func scheduleMetrics(at now: Instant) {
+        if buttons.takeHasChanged() { metrics.isOutdated = true }
         guard configuration.hasMetrics, metrics.isOutdated, startedAt != nil, !isFinished,
             deadlines.deadline(of: .metrics) == nil
         else { return }
@@ -36,6 +37,7 @@ extension Hub {
         guard configuration.hasMetrics else { return }
         deadlines.cancel(.metrics)
         metrics.isOutdated = false
+        _ = buttons.takeHasChanged()
         let text = exposition(at: now).octets
         guard text != metrics.written else { return }
         metrics.written = text
@@ -63,8 +65,8 @@ extension Hub {
                 text.add(metric, thousandths: wallClock(at: startedAt).milliseconds)
             case .adapterUp:
                 guard configuration.hasTransport else { break }
-                if case .ready = adapter { text.add(metric, true) } else { text.add(metric, false) }
-            case .adapterResets: if configuration.hasTransport { text.add(metric, adapterHistory.resets) }
+                text.add(metric, radio.isReady)
+            case .adapterResets: if configuration.hasTransport { text.add(metric, radio.history.resets) }
             case .brokerUp: if configuration.hasBroker { text.add(metric, isBrokerConnected) }
             case .brokerMalformedPackets: if configuration.hasBroker { text.add(metric, metrics.malformedPackets) }
             case .messagesPublished: text.add(metric, metrics.published)
@@ -74,7 +76,7 @@ extension Hub {
             case .flicdClients: if let flicd { text.add(metric, flicd.server.clientCount) }
             case .flicdChannels: if let flicd { text.add(metric, flicd.server.channelCount) }
             case .flicdFramesIgnored: if let flicd { text.add(metric, flicd.server.ignoredFrameCount) }
-            case .storeFault: text.add(metric, storeFault != nil)
+            case .storeFault: text.add(metric, journal.fault != nil)
             case .rulesFault: text.add(metric, reload.fault != nil)
             case .rules: text.add(metric, engine.set.rules.count)
             case .ruleOutcomes: addOutcomes(to: &text)

@@ -79,9 +79,9 @@ extension RecordedInput {
         case .brokerConnected: (.brokerConnected, [:])
         case .brokerDisconnected(let reason): (.brokerDisconnected, ["reason": .string(redaction(reason))])
         case .brokerSentMalformedPacket: (.brokerSentMalformedPacket, [:])
-        case .published(let id): (.published, ["id": JSONValue(id)])
+        case .published(let id): (.published, ["id": JSONValue(id.number)])
         case .publishFailed(let id, let reason):
-            (.publishFailed, ["id": JSONValue(id), "reason": .string(redaction(reason))])
+            (.publishFailed, ["id": JSONValue(id.number), "reason": .string(redaction(reason))])
         case .messageReceived(let topicName, let payload, let retained):
             (
                 .messageReceived,
@@ -95,7 +95,7 @@ extension RecordedInput {
             (
                 .processEnded,
                 [
-                    "id": JSONValue(id), "result": result.status.json(hiding: redaction),
+                    "id": JSONValue(id.rawValue), "result": result.status.json(hiding: redaction),
                     "stdout": JSONValue(octets: result.standardOutput, hiding: redaction),
                     "stderr": JSONValue(octets: result.standardError, hiding: redaction),
                     "duration_ns": JSONValue(exactly: result.duration),
@@ -105,7 +105,7 @@ extension RecordedInput {
             (
                 .webAnswered,
                 [
-                    "id": JSONValue(id), "answer": result.outcome.json(hiding: redaction),
+                    "id": JSONValue(id.rawValue), "answer": result.outcome.json(hiding: redaction),
                     "body": JSONValue(octets: result.body, hiding: redaction),
                     "duration_ns": JSONValue(exactly: result.duration),
                     "note": result.note.map { .string(redaction($0)) } ?? .null,
@@ -115,7 +115,7 @@ extension RecordedInput {
             (
                 .rulesLoaded,
                 [
-                    "id": JSONValue(id),
+                    "id": JSONValue(id.rawValue),
                     "rules": loaded.source?.json ?? .null,
                     "problems": redaction(.array(loaded.problems)), "summary": .string(redaction(loaded.summary)),
                     "failing": loaded.failing.map { .string($0) } ?? .null,
@@ -131,17 +131,19 @@ extension RecordedInput {
         case .firmwareRead(let id, let reading):
             // The octets go to the button and nowhere else.
             switch reading {
-            case .octets: (.firmwareRead, ["id": JSONValue(id)])
-            case .failed(let reason): (.firmwareRead, ["id": JSONValue(id), "reason": .string(redaction(reason))])
+            case .octets: (.firmwareRead, ["id": JSONValue(id.rawValue)])
+            case .failed(let reason):
+                (.firmwareRead, ["id": JSONValue(id.rawValue), "reason": .string(redaction(reason))])
             }
         case .recordFailed(let token, let reason, let refuge):
             (
                 .recordFailed,
                 [
-                    "id": JSONValue(token), "reason": .string(redaction(reason)), "refuge": .string(refuge.rawValue),
+                    "id": JSONValue(token?.rawValue ?? 0), "reason": .string(redaction(reason)),
+                    "refuge": .string(refuge.rawValue),
                 ]
             )
-        case .synced(let token, let success): (.synced, ["id": JSONValue(token), "success": .bool(success)])
+        case .synced(let token, let success): (.synced, ["id": JSONValue(token.rawValue), "success": .bool(success)])
         case .controlLine(let client, let line):
             // A request that is cut is none; whoever took the line from its client has bounded it.
             (
@@ -156,6 +158,12 @@ extension RecordedInput {
         case .timerFired: (.timerFired, [:])
         case .stop: (.stop, [:])
         }
+    }
+
+    /// 0 stands for a record without a token.
+    private static func token(_ line: JSONValue) throws(RecordingFailure) -> RecordToken? {
+        let number: UInt64 = try line.integer("id")
+        return number == 0 ? nil : RecordToken(rawValue: number)
     }
 
     private static func input(_ word: Word, _ line: JSONValue) throws(RecordingFailure) -> Hub.Input {
@@ -180,8 +188,8 @@ extension RecordedInput {
         case .brokerConnected: .brokerConnected
         case .brokerDisconnected: .brokerDisconnected(try line.string("reason"))
         case .brokerSentMalformedPacket: .brokerSentMalformedPacket
-        case .published: .published(try line.integer("id"))
-        case .publishFailed: .publishFailed(try line.integer("id"), try line.string("reason"))
+        case .published: .published(MessageID(number: try line.integer("id")))
+        case .publishFailed: .publishFailed(MessageID(number: try line.integer("id")), try line.string("reason"))
         case .messageReceived:
             .messageReceived(
                 topicName: try line.string("topic"), payload: try line.octets("payload"),
@@ -189,21 +197,21 @@ extension RecordedInput {
         case .messageDropped: .messageDropped(try line.string("reason"))
         case .processEnded:
             .processEnded(
-                try line.integer("id"),
+                JobID(rawValue: try line.integer("id")),
                 ProcessResult(
                     status: try ProcessResult.Status(recorded: try line.member("result") { $0 }),
                     standardOutput: try line.octets("stdout"), standardError: try line.octets("stderr"),
                     duration: try line.duration("duration_ns")))
         case .webAnswered:
             .webAnswered(
-                try line.integer("id"),
+                JobID(rawValue: try line.integer("id")),
                 HTTPResult(
                     outcome: try HTTPResult.Outcome(recorded: try line.member("answer") { $0 }),
                     body: try line.octets("body"), duration: try line.duration("duration_ns"),
                     note: try line.optional("note", \.stringValue)))
         case .rulesLoaded:
             .rulesLoaded(
-                try line.integer("id"),
+                JobID(rawValue: try line.integer("id")),
                 RulesLoaded(
                     set: nil,
                     source: try line.optional("rules") { $0 }.map { (rules) throws(RecordingFailure) in
@@ -221,13 +229,13 @@ extension RecordedInput {
                 })
         case .firmwareRead:
             .firmwareRead(
-                try line.integer("id"),
+                JobID(rawValue: try line.integer("id")),
                 try line.optional("reason", \.stringValue).map { .failed($0) } ?? .octets([]))
         case .recordFailed:
             .recordFailed(
-                try line.integer("id"), try line.string("reason"),
+                try token(line), try line.string("reason"),
                 try line.optional("refuge") { $0.stringValue.flatMap(RecordRefuge.init(rawValue:)) } ?? .memory)
-        case .synced: .synced(try line.integer("id"), try line.bool("success"))
+        case .synced: .synced(RecordToken(rawValue: try line.integer("id")), try line.bool("success"))
         case .controlLine:
             .controlLine(Hub.ClientID(rawValue: try line.integer("client")), try line.octets("line"))
         case .clientGone: .clientGone(Hub.ClientID(rawValue: try line.integer("client")))

@@ -126,7 +126,7 @@ struct ReplayRun {
         var occurrences: [Occurrence] = []
         for effect in effects {
             switch effect {
-            case .tell(_, let line):
+            case .broadcast(_, let line):
                 count(line)
                 occurrences.append(.told(line, at: time))
             case .startProcess: counts.programs += 1

@@ -36,6 +36,7 @@ enum StreamText {
             [titled("button", .faint) + (line.text("button"), .strong) + "  " + (line.text("advice"), .doubtful)]
         case "space": [space(line)]
         case "adapter": [state(line, "adapter", good: "powered_on")]
+        case "source": [source(line)]
         case "broker": [state(line, "broker", good: "connected")]
         default: []
         }
@@ -183,6 +184,14 @@ enum StreamText {
         let detail = line["reason"]?.stringValue ?? line["address"]?.stringValue
         if let detail { text.append("  \(detail)", .faint) }
         return text
+    }
+
+    private static func source(_ line: JSONValue) -> Line {
+        let text = titled("source", .faint) + (line.text("url"), .strong) + "  "
+        guard line["connected"]?.boolValue == true else { return text + ("lost: \(line.text("reason"))", .bad) }
+        let adapter = line.text("adapter")
+        guard adapter != "powered_on" else { return text + ("connected", .good) }
+        return text + ("connected, and its adapter is \(adapter.wordsSpaced)", .doubtful)
     }
 
     private static func titled(_ title: String, _ ink: Ink) -> Line { Line(title.padded(to: kindColumns), ink) }

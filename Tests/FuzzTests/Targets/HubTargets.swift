@@ -12,6 +12,9 @@ extension FuzzTarget {
         let client = Hub.ClientID(rawValue: 7)
         for line in octets.split(separator: UInt8(ascii: "\n")).prefix(8) {
             let effects = hub.handle(.controlLine(client, Array(line)), at: start)
+            #if DEBUG
+                try promise("the hub contradicts itself in nothing", hub.problems(at: start).isEmpty)
+            #endif
             let answers = effects.compactMap { if case .respond(let to, let answer) = $0 { (to, answer) } else { nil } }
             try promise("a line is answered", answers.first?.0 == client)
             try promise("the answer is one line", answers.allSatisfy { !$0.1.description.contains("\n") })
@@ -39,6 +42,9 @@ extension FuzzTarget {
             let isName = !message.topicName.contains { "+#\0".contains($0) }
             try promise("what is published has a topic name without wildcards", isName)
         }
+        #if DEBUG
+            try promise("the hub contradicts itself in nothing", hub.problems(at: start).isEmpty)
+        #endif
     }
 
     private static let start = Instant(sinceBoot: .seconds(100))

@@ -24,7 +24,7 @@ struct Secrecy {
             for header in request.headers { sent += header.utf8 }
             sent += request.body
         case .respond(_, let line): shown += line.encoded()
-        case .tell(_, let line):
+        case .broadcast(_, let line):
             // A rule publishes a secret to this topic on purpose.
             if line["topic"] == "did/kitchen_vault" { sent += line.encoded() } else { shown += line.encoded() }
         case .log(_, let sentence), .status(let sentence): shown += sentence.utf8

@@ -29,6 +29,7 @@ struct StoryTests {
         var isFirst = true
         for seed in seeds {
             let told = StoryRun(Story(seed: seed))
+            if let digest = told.house.digest { EffectDigestFile.append(digest, seed: seed) }
             guard let problem = told.problems.first else { continue }
             // Only the first failure is shortened, because the others may have the same cause.
             let shown = isFirst ? told.shortened(for: problem.promise) : told

@@ -90,6 +90,7 @@ struct Witness {
             case .began(let stored): began(stored)
             case .died(let isPowerCut): died(isPowerCut: isPowerCut)
             case .effect(let effect): consider(effect)
+            case .problem(let sentence): report("P9", sentence)
             case .recordFailed: isLossKnown = true
             case .hand(let input): handMoved(input)
             case .remembered(let name, let former, let memory, let onDisk):
@@ -217,7 +218,7 @@ struct Witness {
                 progressed(button, cursor, pressCount: count.value)
                 recordedHolds[button] = Self.holds(of: button, in: train)
             }
-        case .tell(_, let line): told(line)
+        case .broadcast(_, let line): told(line)
         case .publish(_, let message, _): published(message)
         case .startProcess(_, let request): started(request)
         case .log(_, let sentence):

@@ -1,0 +1,98 @@
+import ButtonModel
+import Buttons
+
+/// A change of one button's record, as `ButtonRegistry` made it and `Hub.announce` tells others of it.
+struct ButtonChange: Hashable, Sendable {
+    var button: ButtonID
+    var facts: Set<ButtonFact>
+    /// What the store has to keep of it.
+    var changes: [StoreChange] = []
+    /// Whether the changes have to be synced at once, because somebody is told that they are made.
+    var isSynced = false
+}
+
+/// Why a button is not known any more. The raw value is its name in the live stream and in topics.
+enum Departure: String, Hashable, Sendable {
+    /// The button has proved that it does not know the bridge any more.
+    case unpaired
+    /// A user has asked for it.
+    case removed
+}
+
+/// A fact about a button that has changed.
+enum ButtonFact: Hashable, Sendable {
+    /// The button is new, or was paired again.
+    case pairing
+    /// The button is not known any more; what it was called, and its last record.
+    case removal(Departure, label: String, ButtonRecord)
+    /// What the button was called before.
+    case name(before: String)
+    case nickname
+    case firmware
+    case model
+    case source
+    case triggerMode
+    /// Settings that a user chose together.
+    case options
+    case isConnectionWanted
+    case state(ButtonState, before: ButtonState?)
+    case battery
+    case signal
+    /// When the button was last heard of, how often it was pressed, and where its dials stand.
+    case activity
+    case updateProgress
+}
+
+/// Those who are told of changes of buttons, besides the store.
+struct ButtonAudiences: OptionSet, Sendable {
+    let rawValue: UInt16
+
+    /// The button's retained status, at once.
+    static let status = ButtonAudiences(rawValue: 1 << 0)
+    /// The button's retained status, after a delay that joins several changes.
+    static let statusSoon = ButtonAudiences(rawValue: 1 << 1)
+    /// The button's retained availability, which differs if it has become ready or is not ready any more.
+    static let availability = ButtonAudiences(rawValue: 1 << 2)
+    /// The button's announcement to Home Assistant, whether or not it has changed.
+    static let config = ButtonAudiences(rawValue: 1 << 3)
+    /// The list of devices, and announcements to Home Assistant that have changed.
+    static let deviceList = ButtonAudiences(rawValue: 1 << 4)
+    /// The rule engine, which resolves declared buttons by their identities, and those who count buttons: `bridge/info` and
+    /// the service manager.
+    static let identities = ButtonAudiences(rawValue: 1 << 5)
+    /// The rule engine, whose triggers and conditions ask for the fact.
+    static let rules = ButtonAudiences(rawValue: 1 << 6)
+    /// The status line of the service manager.
+    static let serviceStatus = ButtonAudiences(rawValue: 1 << 9)
+    /// The log, and the clients that watch, get a line of its own for the fact.
+    static let narration = ButtonAudiences(rawValue: 1 << 10)
+    /// Clients of flicd.
+    static let flicd = ButtonAudiences(rawValue: 1 << 7)
+    /// The clients that watch get a `changed` line with all that is known of the button.
+    static let watchers = ButtonAudiences(rawValue: 1 << 8)
+}
+
+extension ButtonFact {
+    /// Everybody who shows the fact or decides by it. What is missing here is forgotten everywhere.
+    var audiences: ButtonAudiences {
+        switch self {
+        case .pairing: [.flicd, .identities, .deviceList]
+        case .removal: [.flicd, .config, .status, .availability, .narration, .identities, .deviceList]
+        case .name: [.status, .narration, .deviceList, .watchers]
+        case .triggerMode: [.status, .deviceList, .watchers]
+        case .nickname: [.status, .identities, .deviceList, .watchers]
+        case .firmware: [.status, .deviceList, .flicd, .watchers]
+        case .model: [.status, .config, .identities, .deviceList, .watchers]
+        case .source: [.deviceList, .watchers]
+        case .options: [.identities, .deviceList, .watchers]
+        case .isConnectionWanted: .watchers
+        case .state(let state, let before):
+            (state == .ready) == (before == .ready)
+                ? [.statusSoon, .flicd, .narration, .serviceStatus]
+                : [.statusSoon, .availability, .flicd, .narration, .rules, .serviceStatus]
+        case .battery: [.statusSoon, .flicd, .rules]
+        case .signal, .activity: .statusSoon
+        case .updateProgress: .status
+        }
+    }
+}

@@ -1,0 +1,327 @@
+import ButtonModel
+import Buttons
+
+/// The records of all known buttons.
+///
+/// Only this type writes records. Each method changes one fact and returns the `ButtonChange` that `Hub.announce` passes on,
+/// or `nil` if nothing has changed.
+struct ButtonRegistry: Sendable {
+    private var records: [ButtonID: ButtonRecord] = [:] { didSet { hasChanged = true } }
+    /// Whether a record was written since `takeHasChanged`.
+    private var hasChanged = false
+
+    init(_ stored: [StoredButton]) {
+        for button in stored { records[button.id] = ButtonRecord(button) }
+    }
+
+    /// Whether a record was written since the last call.
+    mutating func takeHasChanged() -> Bool {
+        defer { hasChanged = false }
+        return hasChanged
+    }
+
+    // MARK: Looking up
+
+    subscript(button: ButtonID) -> ButtonRecord? { records[button] }
+
+    var count: Int { records.count }
+    var isEmpty: Bool { records.isEmpty }
+    var keys: Dictionary<ButtonID, ButtonRecord>.Keys { records.keys }
+    /// In no order.
+    var values: Dictionary<ButtonID, ButtonRecord>.Values { records.values }
+    /// In the order of their ids.
+    var sorted: [ButtonRecord] { records.values.sorted { $0.identity.id < $1.identity.id } }
+
+    /// The buttons with this name; if there are none, those with this id, address or serial number.
+    ///
+    /// - Parameter label: the name of a button for users, which rules may declare.
+    func buttons(called text: String, label: (ButtonID) -> String) -> [ButtonID] {
+        let named = records.keys.filter { label($0) == text }
+        guard named.isEmpty else { return named.sorted() }
+        let lowercase = text.lowercased()
+        return records.values.filter {
+            let identity = $0.identity
+            return $0.displayName == text
+                || [identity.id.description, identity.address.description.lowercased(), identity.serial.lowercased()]
+                    .contains(lowercase)
+        }.map(\.identity.id).sorted()
+    }
+
+    // MARK: Which buttons there are
+
+    /// Adds a button, or replaces everything that is known of it.
+    mutating func add(_ stored: StoredButton) -> ButtonChange {
+        records[stored.id] = ButtonRecord(stored)
+        return ButtonChange(
+            button: stored.id, facts: [.pairing], changes: [.putButton(stored)], isSynced: true)
+    }
+
+    /// - Parameter label: what users called the button.
+    mutating func remove(_ button: ButtonID, _ departure: Departure, label: String) -> ButtonChange? {
+        guard let record = records.removeValue(forKey: button) else { return nil }
+        return ButtonChange(
+            button: button, facts: [.removal(departure, label: label, record)], changes: [.removeButton(button)],
+            isSynced: true)
+    }
+
+    // MARK: What buttons report
+
+    mutating func firmwareReported(_ button: ButtonID, _ version: UInt32) -> ButtonChange? {
+        guard let record = records[button], record.identity.firmwareVersion != version else { return nil }
+        records[button]?.identity.firmwareVersion = version
+        return ButtonChange(button: button, facts: [.firmware], changes: [.firmware(button, version: version)])
+    }
+
+    mutating func modelReported(_ button: ButtonID, _ model: FlicModel) -> ButtonChange? {
+        guard records[button] != nil else { return nil }
+        records[button]?.identity.model = model
+        return ButtonChange(button: button, facts: [.model], changes: [.model(button, model)])
+    }
+
+    /// The button has this nickname, and no other nickname waits to be written to it.
+    mutating func nicknameReported(_ button: ButtonID, _ nickname: String) -> ButtonChange? {
+        guard let before = records[button] else { return nil }
+        var change = ButtonChange(button: button, facts: [])
+        if before.identity.nickname != nickname {
+            records[button]?.identity.nickname = nickname
+            change.facts.insert(.nickname)
+            change.changes.append(.nickname(button, nickname))
+        }
+        if before.settings.nicknameChosenAt != nil {
+            records[button]?.settings.nicknameChosenAt = nil
+            if let settings = records[button]?.settings { change.changes.append(.settings(button, settings)) }
+        }
+        return change.changes.isEmpty ? nil : change
+    }
+
+    mutating func stateReported(_ button: ButtonID, _ state: ButtonState, at now: Instant) -> ButtonChange {
+        let before = records[button]?.state
+        records[button]?.state = state
+        if (before == .ready) != (state == .ready) { records[button]?.wasSeen(at: now) }
+        return ButtonChange(button: button, facts: [.state(state, before: before)])
+    }
+
+    mutating func signalMeasured(_ button: ButtonID, _ rssi: Int) -> ButtonChange? {
+        guard let record = records[button], record.rssi != rssi else { return nil }
+        records[button]?.rssi = rssi
+        return ButtonChange(button: button, facts: [.signal])
+    }
+
+    /// - Returns: whether the battery has become low.
+    mutating func batteryMeasured(
+        _ button: ButtonID, millivolts: Int, at time: UTCTime
+    ) -> (change: ButtonChange, becameLow: Bool)? {
+        guard var record = records[button] else { return nil }
+        record.batteryMillivolts = millivolts
+        record.batteryMeasuredAt = time
+        let becameLow = record.batteryAlarm.measured(millivolts: millivolts)
+        records[button] = record
+        let stored = StoreChange.battery(
+            button, millivolts: millivolts, measuredAt: time, isLow: record.batteryAlarm.isLow)
+        return (ButtonChange(button: button, facts: [.battery], changes: [stored]), becameLow)
+    }
+
+    /// A flicd reports percentages instead of voltages.
+    ///
+    /// - Returns: whether the battery has become low; `nil` if the report is known already.
+    mutating func batteryReported(
+        _ button: ButtonID, percentage: Int, at time: UTCTime
+    ) -> (change: ButtonChange, becameLow: Bool)? {
+        guard var record = records[button],
+            record.toldBatteryPercentage != percentage || record.batteryMeasuredAt != time
+        else { return nil }
+        record.toldBatteryPercentage = percentage
+        record.batteryMeasuredAt = time
+        let becameLow = record.batteryAlarm.measured(percentage: percentage)
+        records[button] = record
+        let stored = StoreChange.batteryPercentage(
+            button, percentage, measuredAt: time, isLow: record.batteryAlarm.isLow)
+        return (ButtonChange(button: button, facts: [.battery], changes: [stored]), becameLow)
+    }
+
+    /// The button has taken the bridge's advertising settings.
+    mutating func advertisingConfigured(_ button: ButtonID) -> ButtonChange {
+        records[button]?.isAdvertisingConfigured = true
+        return ButtonChange(button: button, facts: [], changes: [.advertisingConfigured(button, true)])
+    }
+
+    /// The button counts from the beginning, and has lost its advertising settings.
+    mutating func rebooted(_ button: ButtonID, _ cursor: EventCursor) {
+        records[button]?.cursor = cursor
+        records[button]?.isAdvertisingConfigured = false
+    }
+
+    /// A firmware update has got so far; `nil` if it has ended.
+    mutating func updateProgressed(_ button: ButtonID, _ percentage: Int?) -> ButtonChange {
+        records[button]?.updatePercentage = percentage
+        return ButtonChange(button: button, facts: [.updateProgress])
+    }
+
+    // MARK: What users choose
+
+    /// - Parameter name: `nil` takes the name back.
+    mutating func renamed(_ button: ButtonID, _ name: String?) -> ButtonChange {
+        let before = records[button]?.displayName ?? ""
+        records[button]?.name = name
+        return ButtonChange(
+            button: button, facts: [.name(before: before)], changes: [.name(button, name)], isSynced: true)
+    }
+
+    // The options of one request are recorded one by one, and announced together as `ButtonFact.options`.
+
+    /// - Parameter mode: `nil` if it follows from the rules again.
+    mutating func triggerModeChosen(_ button: ButtonID, _ mode: TriggerMode?) -> ButtonChange {
+        records[button]?.triggerMode = mode
+        return ButtonChange(button: button, facts: [], changes: [.triggerMode(button, mode)], isSynced: true)
+    }
+
+    /// The rules do not allow the chosen trigger mode any more.
+    mutating func triggerModeDropped(_ button: ButtonID) -> ButtonChange {
+        records[button]?.triggerMode = nil
+        return ButtonChange(button: button, facts: [.triggerMode], changes: [.triggerMode(button, nil)])
+    }
+
+    /// - Parameter nickname: the nickname that the user has chosen, if it is not to stay as it is.
+    mutating func settingsChosen(
+        _ button: ButtonID, _ settings: ButtonSettings, nickname: String? = nil
+    ) -> ButtonChange? {
+        guard let before = records[button] else { return nil }
+        var change = ButtonChange(button: button, facts: [], isSynced: true)
+        if let nickname, nickname != before.identity.nickname {
+            records[button]?.identity.nickname = nickname
+            change.changes.append(.nickname(button, nickname))
+        }
+        if settings != before.settings {
+            records[button]?.settings = settings
+            change.changes.append(.settings(button, settings))
+        }
+        return change.changes.isEmpty ? nil : change
+    }
+
+    /// The button belongs to this flicd from now on.
+    mutating func adopted(_ button: ButtonID, by source: String) -> ButtonChange {
+        records[button]?.source = source
+        return ButtonChange(button: button, facts: [.source], changes: [.source(button, source)], isSynced: true)
+    }
+
+    // MARK: Dials
+
+    /// - Returns: whether the dial stands elsewhere than before.
+    mutating func dialMoved(_ dial: Dial, of button: ButtonID, to units: Int) -> Bool {
+        guard let record = records[button], record.dials[dial] != units else { return false }
+        records[button]?.dials[dial] = units
+        records[button]?.hasUnrecordedDials = true
+        return true
+    }
+
+    /// A user has set the dial.
+    mutating func dialChosen(_ dial: Dial, of button: ButtonID, units: Int) -> ButtonChange {
+        records[button]?.dials[dial] = units
+        records[button]?.hasUnrecordedDials = false
+        return ButtonChange(
+            button: button, facts: [], changes: [.dials(button, records[button]?.dials ?? [:])], isSynced: true)
+    }
+
+    /// The positions of the dials, if they are not recorded; they count as recorded from now on.
+    mutating func takeMovedDials(of button: ButtonID) -> StoreChange? {
+        guard let record = records[button], record.hasUnrecordedDials else { return nil }
+        records[button]?.hasUnrecordedDials = false
+        return .dials(button, record.dials)
+    }
+
+    // MARK: Events
+
+    mutating func wasSeen(_ button: ButtonID, at now: Instant) { records[button]?.wasSeen(at: now) }
+
+    /// The events up to this cursor are handled.
+    mutating func handled(_ button: ButtonID, upTo cursor: EventCursor) { records[button]?.cursor = cursor }
+
+    mutating func countPress(of button: ButtonID) { records[button]?.countPress() }
+
+    /// Gives the next event of the button its sequence number.
+    ///
+    /// - Parameter messageCount: the number of messages whose end is awaited.
+    mutating func giveOutNumber(of button: ButtonID, messageCount: Int) {
+        records[button]?.giveOutNumber(messageCount: messageCount)
+    }
+
+    /// The record of everything that was handled so far, which counts as recorded from now on.
+    ///
+    /// - Parameters:
+    ///   - recogniser: the button's undecided press train.
+    ///   - wallClock: the wall time of an instant; `nil` if the clock is not believable.
+    mutating func takeProgress(
+        of button: ButtonID, recogniser: String, wallClock: (Instant) -> UTCTime?
+    ) -> StoreChange? {
+        guard let record = records[button] else { return nil }
+        let acknowledged = record.acknowledgedSequence
+        records[button]?.watermark.recorded = acknowledged
+        return .progress(
+            button, record.cursor, recogniser: recogniser, pressCount: record.pressCount, sequence: record.sequence,
+            heard: acknowledged, seen: takeSighting(of: button, wallClock: wallClock))
+    }
+
+    /// When the button was last heard of, unless that is recorded; it counts as recorded from now on.
+    ///
+    /// - Parameter wallClock: the wall time of an instant; `nil` if the clock is not believable.
+    mutating func takeSighting(of button: ButtonID, wallClock: (Instant) -> UTCTime?) -> UTCTime? {
+        guard let record = records[button], record.hasUnrecordedSighting, let seen = record.lastSeen,
+            let time = wallClock(seen)
+        else { return nil }
+        records[button]?.hasUnrecordedSighting = false
+        return time
+    }
+
+    // MARK: Publish watermark
+
+    /// A message with this sequence number has ended.
+    ///
+    /// - Returns: whether the watermark differs from what is recorded.
+    mutating func messageEnded(of button: ButtonID, _ number: Int64) -> Bool {
+        records[button]?.watermark.ended(number)
+        return records[button]?.hasUnrecordedWatermark ?? false
+    }
+
+    /// Keeps the watermark below this number until the message that reports it has ended.
+    mutating func reportOpened(of button: ButtonID, from number: Int64) { records[button]?.watermark.opened(number) }
+
+    /// The watermarks that are not recorded, which count as recorded from now on; in the order of the buttons' ids.
+    mutating func takeWatermarks() -> [StoreChange] {
+        var changes: [StoreChange] = []
+        for record in sorted where record.hasUnrecordedWatermark {
+            let acknowledged = record.acknowledgedSequence
+            records[record.identity.id]?.watermark.recorded = acknowledged
+            changes.append(.heard(record.identity.id, acknowledged))
+        }
+        return changes
+    }
+
+    /// Sentences about records that contradict themselves; none if all is well.
+    func problems() -> [String] {
+        var problems: [String] = []
+        for (button, record) in records {
+            if record.identity.id != button { problems.append("the record of \(button) is that of another button") }
+            if record.acknowledgedSequence > record.sequence.value {
+                problems.append("\(button): the publish watermark is above the sequence number")
+            }
+            if record.watermark.recorded > record.acknowledgedSequence {
+                problems.append("\(button): the recorded watermark is above the watermark")
+            }
+            if record.watermark.recorded < 0 { problems.append("\(button): the recorded watermark is negative") }
+            if !record.watermark.isOrdered { problems.append("\(button): sequence numbers are open out of order") }
+            if record.hasUnrecordedSighting, record.lastSeen == nil {
+                problems.append("\(button): a sighting is to be recorded, and there was none")
+            }
+            if record.pairing == nil, record.source == nil {
+                problems.append("\(button) has neither a pairing nor a source")
+            }
+            if let percentage = record.updatePercentage, !(0...100).contains(percentage) {
+                problems.append("\(button): a firmware update is at \(percentage) %")
+            }
+            if !record.dials.values.allSatisfy({ (0...Dial.unitsPerTurn).contains($0) }) {
+                problems.append("\(button): a dial stands beyond its range")
+            }
+        }
+        return problems.sorted()
+    }
+}

@@ -1,0 +1,165 @@
+import ButtonModel
+import Buttons
+import FlicdProtocol
+import HomeAssistant
+import JSON
+import Rules
+
+// Changes of buttons, and everybody who has to know of them.
+extension Hub {
+    /// Records a change of a button, and tells everybody who shows the facts or decides by them.
+    ///
+    /// `ButtonFact.audiences` says who is told of which fact. The order is: the store; flicd's clients; the retained topics;
+    /// the log and the live stream; the rules; the lists of all buttons; the `changed` line of the live stream.
+    mutating func announce(_ change: ButtonChange, at now: Instant) {
+        let button = change.button
+        let audiences = change.facts.reduce(into: ButtonAudiences()) { $0.formUnion($1.audiences) }
+        // Flicd's clients hear of the end of a link before it is recorded when the button was last seen.
+        for fact in change.facts {
+            if case .state(let state, _) = fact { tellFlicdState(of: button, state, at: now) }
+        }
+        if !change.changes.isEmpty {
+            if change.isSynced { recordAndSync(change.changes) } else { record(change.changes) }
+        }
+        if audiences.contains(.flicd) { tellFlicd(change, at: now) }
+        invalidateTopics(of: button, audiences, at: now)
+        if audiences.contains(.narration) { narrate(change, at: now) }
+        if audiences.contains(.rules) { tellRules(change, at: now) }
+        if audiences.contains(.identities) {
+            identitiesChanged(at: now)
+        } else if audiences.contains(.deviceList) {
+            invalidate(.bridgeDevices)
+            invalidateDevices(at: now)
+        }
+        if audiences.contains(.serviceStatus) { reportServiceStatus() }
+        if audiences.contains(.watchers) { broadcastChange(of: button) }
+    }
+
+    /// Announces a change if there is one.
+    mutating func announce(_ change: ButtonChange?, at now: Instant) {
+        if let change { announce(change, at: now) }
+    }
+
+    /// Flicd's clients know the buttons of the bridge's own adapter. Those of another flicd they see there.
+    private mutating func tellFlicd(_ change: ButtonChange, at now: Instant) {
+        let record = buttons[change.button]
+        for fact in change.facts {
+            switch fact {
+            case .removal(_, _, let record) where record.source != nil: break
+            case .removal(.unpaired, _, _): tellFlicd(.unpaired(change.button), at: now)
+            case .removal(.removed, _, _): tellFlicd(.deleted(change.button), at: now)
+            case _ where record == nil || record?.source != nil: break
+            case .pairing: if let record { tellFlicd(.paired(record.identity), at: now) }
+            case .battery:
+                if let millivolts = record?.batteryMillivolts, let time = record?.batteryMeasuredAt {
+                    tellFlicd(.battery(change.button, millivolts: millivolts, at: time), at: now)
+                }
+            case .firmware: if let record { tellFlicd(.button(record.identity), at: now) }
+            // `announce` has told them already.
+            case .state: break
+            case .name, .nickname, .model, .source, .triggerMode, .options, .isConnectionWanted, .signal, .activity,
+                .updateProgress:
+                break
+            }
+        }
+    }
+
+    private mutating func invalidateTopics(of button: ButtonID, _ audiences: ButtonAudiences, at now: Instant) {
+        let isKnown = buttons[button] != nil
+        // Home Assistant removes a device before its topics are cleared.
+        if audiences.contains(.config), !isKnown { invalidate(.config(button)) }
+        if audiences.contains(.statusSoon) { invalidateDebounced(.status(button), at: now) }
+        if audiences.contains(.status) { invalidate(.status(button)) }
+        if audiences.contains(.availability) { invalidate(.availability(button)) }
+        if audiences.contains(.config), isKnown { invalidate(.config(button)) }
+    }
+
+    private mutating func narrate(_ change: ButtonChange, at now: Instant) {
+        for fact in change.facts {
+            switch fact {
+            case .state(let state, let before): narrate(state, before: before, of: change.button)
+            case .removal(let departure, let label, let record): narrate(departure, label, record, at: now)
+            case .name(let before): narrateName(of: change.button, before: before, at: now)
+            case .pairing, .nickname, .firmware, .model, .source, .triggerMode, .options, .isConnectionWanted,
+                .battery, .signal, .activity, .updateProgress:
+                break
+            }
+        }
+    }
+
+    private mutating func narrate(_ state: ButtonState, before: ButtonState?, of button: ButtonID) {
+        broadcast([
+            "kind": "button", "button": .string(label(of: button)), "id": .string(button.description),
+            "state": .string(state.rawValue),
+        ])
+        if state == .ready {
+            log(.info, "\(label(of: button)) is ready")
+        } else if before == .ready {
+            log(.info, "\(label(of: button)) is \(state.rawValue)")
+        }
+    }
+
+    private mutating func narrateName(of button: ButtonID, before: String, at now: Instant) {
+        let data = renaming(of: button, before: before)
+        publish(
+            topics.bridgeMessage("button_renamed", data), timeToLive: Hub.bridgeTimeToLive, mayRepeat: true, as: .other,
+            at: now)
+    }
+
+    /// What the event and the answer say of a new name.
+    func renaming(of button: ButtonID, before: String) -> JSONValue {
+        let name = buttons[button]?.displayName ?? ""
+        return [
+            "id": .string(button.description), "from": .string(before), "to": .string(name), "name": .string(name),
+        ]
+    }
+
+    private mutating func narrate(_ departure: Departure, _ label: String, _ record: ButtonRecord, at now: Instant) {
+        let identity = record.identity
+        switch departure {
+        case .unpaired: log(.warning, "\(label) was reset or has forgotten us: pair it again")
+        case .removed: log(.info, "\(label) was removed, as asked for; to use it again, pair it")
+        }
+        broadcast([
+            "kind": "button", "button": .string(label), "id": .string(identity.id.description),
+            "state": .string(departure.rawValue),
+        ])
+        let data: JSONValue = [
+            "id": .string(identity.id.description), "button": .string(label),
+            "address": .string(identity.address.description), "serial": .string(identity.serial),
+        ]
+        publish(
+            topics.bridgeMessage("button_\(departure.rawValue)", data), timeToLive: Hub.bridgeTimeToLive,
+            mayRepeat: true, as: .other, at: now)
+    }
+
+    private mutating func tellRules(_ change: ButtonChange, at now: Instant) {
+        for fact in change.facts {
+            switch fact {
+            case .state(let state, _):
+                advanceRules(.linkChanged(change.button, isConnected: state == .ready), at: now)
+            case .battery:
+                if let percentage = buttons[change.button]?.batteryPercentage {
+                    advanceRules(.battery(change.button, Int64(percentage)), at: now)
+                }
+            case .pairing, .removal, .name, .nickname, .firmware, .model, .source, .triggerMode, .options,
+                .isConnectionWanted, .signal, .activity, .updateProgress:
+                break
+            }
+        }
+    }
+
+    /// Tells those who resolve names or count buttons: the rule engine, the list of devices, and the service manager.
+    mutating func identitiesChanged(at now: Instant) {
+        advanceRules(.buttonsChanged(buttons.sorted.map(\.identity)), at: now)
+        invalidate(.bridgeDevices)
+        invalidate(.bridgeInfo)
+        invalidateDevices(at: now)
+        reportServiceStatus()
+    }
+
+    private mutating func broadcastChange(of button: ButtonID) {
+        guard isWatched, let record = buttons[button] else { return }
+        broadcast(["kind": "changed", "button": .string(label(of: button)), "data": describe(record)])
+    }
+}

@@ -1,0 +1,100 @@
+#if DEBUG
+    package import ButtonModel
+    import Buttons
+    import Rules
+
+    // Statements that hold after each input. Scenarios, stories and the fuzzing targets check them.
+    extension Hub {
+        /// Sentences about everything that is inconsistent after an input was handled; none if all is well.
+        package func problems(at now: Instant) -> [String] {
+            var problems = buttons.problems() + journal.problems() + radio.problems() + outbox.problems()
+            problems += retained.problems() + messages.problems() + jobs.problems()
+            problems += engine.problems() + buttonSource.problems()
+            func expect(_ isSo: Bool, _ problem: @autoclosure () -> String) {
+                if !isSo { problems.append(problem()) }
+            }
+            expect(effects.isEmpty, "effects are left in the hub")
+            expect(buttonInputs.isEmpty, "inputs for buttons are left")
+            expect(ruleInputs.isEmpty && !isCarryingOutRules, "inputs for rules are left")
+            expect(flicd?.inputs.isEmpty ?? true, "inputs for the server of flicd's clients are left")
+            for key in TimerKey.allCases {
+                expect(deadlines.deadline(of: key).map { $0 >= now } ?? true, "the deadline of \(key) is in the past")
+            }
+            checkRuns(expect)
+            checkBroker(expect)
+            checkTimers(expect)
+            checkLinks(expect)
+            expect(reload.next == nil || reload.loading != nil, "a reload waits for none")
+            expect(
+                stateTopics == Set(engine.set.states.map(\.topicName)), "the topics of states are those of other rules")
+            return problems
+        }
+
+        private typealias Expectation = (Bool, @autoclosure () -> String) -> Void
+
+        private func checkRuns(_ expect: Expectation) {
+            for step in jobs.awaitedSteps {
+                expect(engine.awaits(step), "a job is under way for run \(step.run.rawValue), which does not await it")
+            }
+            for run in messages.runsWithMessages {
+                expect(journal.hasRecord(ofRun: run.rawValue), "run \(run.rawValue) sends messages and has no record")
+            }
+            for step in jobs.awaitedSteps {
+                expect(
+                    journal.hasRecord(ofRun: step.run.rawValue), "run \(step.run.rawValue) waits and has no record")
+            }
+        }
+
+        private func checkBroker(_ expect: Expectation) {
+            expect(isBrokerConnected || retained.underwayCount == 0, "retained messages are on their way to no broker")
+            expect(isBrokerConnected || !isLookingForLeftovers, "leftovers are looked for without a broker")
+            expect(
+                configuration.hasBroker || outbox.waitingCount == 0, "messages wait for a broker that is not configured"
+            )
+            expect(configuration.hasBroker || retained.count == 0, "topics wait for a broker that is not configured")
+            expect(
+                outbox.waitingCount == 0 || isFinished || deadlines.deadline(of: .outbox) != nil,
+                "messages wait for the broker without a deadline")
+        }
+
+        /// Whatever waits for a timer has one.
+        private func checkTimers(_ expect: Expectation) {
+            func isSet(_ key: TimerKey) -> Bool { deadlines.deadline(of: key) != nil }
+            expect(!ruleTopics.isScheduled || isSet(.statistics), "statistics wait for a timer that is not set")
+            expect(ruleTopics.changed.isEmpty || ruleTopics.isScheduled, "changed statistics are not to be published")
+            expect(!retained.isSettling || isSet(.settling), "topics settle without a timer")
+            expect(isSet(.store) == journal.isRetryScheduled, "the timer of the store is not that of its journal")
+            expect(!isFinished || !isSet(.transport), "a daemon that has finished wants to open the adapter")
+            expect(!isFinished || !isSet(.sources), "a daemon that has finished wants to connect to a flicd")
+            expect(!isFinished || !isSet(.flicdListener), "a daemon that has finished wants to listen")
+            expect(!radio.isHeldClosed || !isSet(.transport), "an adapter that must stay closed is to be opened")
+            guard startedAt != nil, !isFinished else { return }
+            expect(journal.heldBack.isEmpty || journal.fault != nil, "events are held back, and the store has no fault")
+            expect(
+                !buttons.values.contains(where: \.hasUnrecordedDials) || isSet(.dials), "dials wait to be recorded")
+            expect(
+                !configuration.hasBroker || !buttons.values.contains(where: \.hasUnrecordedWatermark)
+                    || isSet(.watermarks), "publish watermarks wait to be recorded")
+        }
+
+        private func checkLinks(_ expect: Expectation) {
+            for record in buttons.values where record.state == .ready {
+                let name = label(of: record.identity.id)
+                if let source = record.source {
+                    expect(
+                        sources.contains { $0.name == source && $0.isConnected }, "\(name) is ready without its flicd")
+                } else {
+                    expect(radio.isReady, "\(name) is ready without an adapter")
+                }
+            }
+            for source in sources {
+                expect(
+                    source.controller == nil || source.isConnected, "\(source.name) has an adapter without a connection"
+                )
+                expect(
+                    source.foreign.allSatisfy { buttons[$0]?.source != source.name },
+                    "\(source.name) releases a button that belongs to it")
+            }
+        }
+    }
+#endif

@@ -1,0 +1,99 @@
+import ButtonModel
+import Rules
+
+/// A message about what a button did, by its sequence number.
+struct NumberedMessage: Hashable, Sendable {
+    var button: ButtonID
+    var sequence: Int64
+    /// Whether it reports the numbers from `sequence` on whose messages may have been lost.
+    var isReport = false
+}
+
+/// What a message of the outbox was published for.
+enum MessageOwner: Hashable, Sendable {
+    /// A step of a run. The topic is for the log.
+    case step(StepID, rule: String, topicName: String)
+    /// The report of a run that a crash has interrupted. The store keeps the run until the report is published.
+    case interruptedRun(UInt64)
+    case event(NumberedMessage)
+}
+
+/// What the messages in the outbox and on their way were published for, and which runs wait for messages to be written.
+struct MessageOwners: Sendable {
+    /// Messages of one run that are not written to the network yet, or not acknowledged.
+    private struct RunMessages: Hashable, Sendable {
+        var count = 0
+        /// Whether the run has ended, which is recorded when the last of its messages is written.
+        var isOver = false
+        /// The run's wait, which is recorded at the same time: a run that is resumed has sent what it sent before its wait.
+        var wait: StoreChange?
+    }
+
+    private var owners: [MessageID: MessageOwner] = [:]
+    private var runs: [RunID: RunMessages] = [:]
+
+    var count: Int { owners.count }
+
+    subscript(id: MessageID) -> MessageOwner? { owners[id] }
+
+    mutating func add(_ owner: MessageOwner, of id: MessageID) { owners[id] = owner }
+
+    mutating func remove(_ id: MessageID) -> MessageOwner? { owners.removeValue(forKey: id) }
+
+    /// The messages of a step, in no order.
+    func messages(of step: StepID) -> [MessageID] {
+        owners.compactMap { id, owner in
+            if case .step(step, _, _) = owner { id } else { nil }
+        }
+    }
+
+    // MARK: Messages of runs
+
+    /// The runs with messages that are not written yet, in no order.
+    var runsWithMessages: [RunID] { Array(runs.keys) }
+
+    /// Whether all messages of the run are written.
+    func hasWritten(_ run: RunID) -> Bool { runs[run] == nil }
+
+    /// A step of the run is about to publish a message.
+    mutating func messageBegins(of run: RunID) { runs[run, default: RunMessages()].count += 1 }
+
+    /// The run waits, or waits no longer. If messages of it are not written yet, this is recorded with the last of them.
+    mutating func waitChanged(of run: RunID, _ wait: StoreChange?) { runs[run]?.wait = wait }
+
+    /// The run has ended.
+    ///
+    /// - Returns: whether that may be recorded at once. Until its messages are written, a crash may still lose them, and the
+    ///   next process reports the run.
+    mutating func runEnded(_ run: RunID) -> Bool {
+        guard runs[run] != nil else { return true }
+        runs[run]?.isOver = true
+        return false
+    }
+
+    /// A message of the run is written, or given up.
+    ///
+    /// - Returns: what is to be recorded now.
+    mutating func messageEnded(of run: RunID) -> [StoreChange] {
+        guard var messages = runs[run] else { return [] }
+        messages.count -= 1
+        runs[run] = messages.count > 0 ? messages : nil
+        guard messages.count <= 0 else { return [] }
+        return [messages.wait, messages.isOver ? .runEnded(run.rawValue) : nil].compactMap(\.self)
+    }
+
+    /// Sentences about what is inconsistent in here; none if all is well.
+    func problems() -> [String] {
+        var counts: [RunID: Int] = [:]
+        for case .step(let step, _, _) in owners.values { counts[step.run, default: 0] += 1 }
+        var problems: [String] = []
+        for (run, messages) in runs where counts[run] != messages.count {
+            problems.append(
+                "run \(run.rawValue) waits for \(messages.count) messages, and there are \(counts[run] ?? 0)")
+        }
+        for run in counts.keys where runs[run] == nil {
+            problems.append("run \(run.rawValue) has messages that nothing waits for")
+        }
+        return problems.sorted()
+    }
+}

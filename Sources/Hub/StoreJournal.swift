@@ -1,0 +1,167 @@
+import ButtonModel
+
+/// A cursor that may be acknowledged to its button once it is on the disk.
+struct Acknowledgement: Hashable, Sendable {
+    var button: ButtonID
+    var cursor: EventCursor
+}
+
+/// Decides when events may be acknowledged to their buttons, and what happens while the store cannot be written.
+///
+/// The order of its effects is what promises P1 and P2 rest on: a record is made before anything acts on it, and a cursor is
+/// acknowledged only after a sync that was requested after its record has succeeded.
+///
+/// A record that the database does not take goes with the next one. The journal requests a record by itself after a delay
+/// that doubles up to a minute, and holds acknowledgements back until a sync succeeds that was requested after the fault.
+struct StoreJournal: Sendable {
+    enum Effect: Hashable, Sendable {
+        /// Record these changes in one transaction, together with changes that could not be recorded before. `nil` for a
+        /// record that no sync follows.
+        case record(RecordToken?, [StoreChange])
+        /// Sync everything that was recorded up to now.
+        case sync(RecordToken)
+        /// The cursor is on the disk, so the button may forget the events up to it.
+        case acknowledge(Acknowledgement)
+        /// The store has a fault that it did not have before; a sentence for users.
+        case faulted(String)
+        /// Everything that was recorded is on the disk.
+        case mended
+        /// Whether presses can be recorded at all. While they cannot, buttons have to keep them.
+        case canRecord(Bool)
+        /// Call `retry` at this time.
+        case setTimer(Instant)
+        case cancelTimer
+    }
+
+    /// The delays between attempts to record what could not be recorded.
+    static let retryDelays = Duration.seconds(1)...Duration.seconds(60)
+
+    /// Why the store cannot be written; `nil` if it can. A sentence for users.
+    private(set) var fault: String?
+    /// Events that are recorded, by the sync that has to succeed before they are acknowledged.
+    private(set) var awaitingSync: [RecordToken: Acknowledgement] = [:]
+    /// The cursors to acknowledge when the store is mended.
+    private(set) var heldBack: [ButtonID: EventCursor] = [:]
+    /// The latest record or sync that failed. A sync that was requested before it does not prove that the record reached
+    /// the disk.
+    private var latestFault: RecordToken?
+    private var latestToken = RecordToken(rawValue: 0)
+    private var backOff = BackOff(StoreJournal.retryDelays)
+    /// Whether `retry` is to be called.
+    private(set) var isRetryScheduled = false
+    #if DEBUG
+        /// Runs that were recorded as started and not as ended.
+        private var recordedRuns: Set<UInt64>
+    #endif
+
+    /// - Parameters:
+    ///   - heldBack: the cursors of events that a start on a full disk found in a reserve only.
+    ///   - runs: the runs that the store has.
+    init(heldBack: [ButtonID: EventCursor] = [:], runs: [UInt64] = []) {
+        self.heldBack = heldBack
+        #if DEBUG
+            recordedRuns = Set(runs)
+        #endif
+    }
+
+    /// Records changes without a sync.
+    mutating func record(_ changes: [StoreChange], as token: RecordToken?) -> Effect {
+        if let token { latestToken = max(latestToken, token) }
+        #if DEBUG
+            for change in changes {
+                if case .runStarted(let run) = change { recordedRuns.insert(run.id) }
+                if case .runEnded(let run) = change { recordedRuns.remove(run) }
+            }
+        #endif
+        return .record(token, changes)
+    }
+
+    /// Syncs everything that was recorded up to now.
+    ///
+    /// - Parameters:
+    ///   - token: the token of the record, or a token that no record has.
+    ///   - acknowledgement: what may be acknowledged when the sync has succeeded; its record must have been made.
+    mutating func sync(_ token: RecordToken, acknowledging acknowledgement: Acknowledgement? = nil) -> Effect {
+        latestToken = max(latestToken, token)
+        if let acknowledgement { awaitingSync[token] = acknowledgement }
+        return .sync(token)
+    }
+
+    /// The sync has ended.
+    mutating func synced(_ token: RecordToken, _ success: Bool, at now: Instant) -> [Effect] {
+        guard success else {
+            return recordFailed(
+                token, "The disk refuses to take the state directory's data (sync failed)", .memory, at: now)
+        }
+        var effects: [Effect] = []
+        if let latestFault, token > latestFault { effects = mended() }
+        if let acknowledgement = awaitingSync.removeValue(forKey: token) {
+            effects.append(.acknowledge(acknowledgement))
+        }
+        return effects
+    }
+
+    /// The database did not take a record. The button whose event it is keeps the event until the store is mended.
+    ///
+    /// - Parameters:
+    ///   - token: `nil` for a record without a token, which is the latest one.
+    ///   - refuge: where the record is instead.
+    mutating func recordFailed(
+        _ token: RecordToken?, _ reason: String, _ refuge: RecordRefuge, at now: Instant
+    ) -> [Effect] {
+        var effects: [Effect] = []
+        if refuge != .disk, let token, let acknowledgement = awaitingSync.removeValue(forKey: token) {
+            heldBack[acknowledgement.button] = acknowledgement.cursor
+        }
+        let fault = "\(reason); \(refuge.consequence)"
+        if self.fault != fault { effects.append(.faulted(fault)) }
+        self.fault = fault
+        latestFault = token ?? latestToken
+        effects.append(.canRecord(refuge != .nowhere))
+        if !isRetryScheduled {
+            isRetryScheduled = true
+            effects.append(.setTimer(now + backOff.next()))
+        }
+        return effects
+    }
+
+    /// The timer has expired: an empty record takes along what could not be recorded before.
+    mutating func retry(as token: RecordToken) -> [Effect] {
+        isRetryScheduled = false
+        return [record([], as: token), sync(token)]
+    }
+
+    private mutating func mended() -> [Effect] {
+        fault = nil
+        latestFault = nil
+        backOff.reset()
+        isRetryScheduled = false
+        let safe = heldBack.sorted { $0.key < $1.key }
+        heldBack = [:]
+        return [.cancelTimer, .mended]
+            + safe.map { .acknowledge(Acknowledgement(button: $0.key, cursor: $0.value)) } + [.canRecord(true)]
+    }
+
+    /// The button is not known any more: its cursors mean nothing to a pairing that comes later.
+    mutating func forget(_ button: ButtonID) {
+        heldBack[button] = nil
+        awaitingSync = awaitingSync.filter { $0.value.button != button }
+    }
+
+    #if DEBUG
+        /// Whether the store has this run.
+        func hasRecord(ofRun run: UInt64) -> Bool { recordedRuns.contains(run) }
+    #endif
+
+    /// Sentences about what is inconsistent in here; none if all is well.
+    func problems() -> [String] {
+        var problems: [String] = []
+        for token in awaitingSync.keys.sorted() where token > latestToken {
+            problems.append("an event waits for sync \(token.rawValue), which was never requested")
+        }
+        if fault == nil, latestFault != nil { problems.append("a record failed, and the store has no fault") }
+        if fault != nil, latestFault == nil { problems.append("the store has a fault, and no record failed") }
+        if isRetryScheduled, fault == nil { problems.append("a record is to be tried again without a fault") }
+        return problems
+    }
+}

@@ -1,0 +1,183 @@
+import ButtonModel
+import Flic
+import FlicdProtocol
+import HomeAssistant
+import JSON
+import Rules
+import Testing
+
+@testable import Buttons
+@testable import Hub
+
+/// A hub with one button whose reports a test invents, a broker that acknowledges everything, and a client that watches.
+private struct ReportingHouse {
+    static let address = BluetoothAddress(rawValue: 0x80E4_DA12_3456)
+    static let button = ButtonID(address)
+
+    private(set) var hub: Hub
+    private var now = Instant(sinceBoot: .seconds(5))
+    /// Messages that are retained now, by topic.
+    private(set) var retained: [String: JSONValue] = [:]
+    /// Lines for the client that watches, since the last report.
+    private(set) var lines: [JSONValue] = []
+    private(set) var changes: [StoreChange] = []
+    /// The rules that a reload finds.
+    var rulesOnDisk = RuleSet()
+
+    init(triggerMode: TriggerMode? = nil, rules: RuleSet = RuleSet()) {
+        let configuration = HubConfiguration(
+            version: "0", discoveryPrefix: "homeassistant", transport: "hci:0", hasBroker: true, control: .all)
+        let button = StoredButton(
+            identity: ButtonIdentity(
+                address: Self.address, uuid: String(repeating: "0f", count: 16), serial: "BA00-H00002", nickname: "",
+                firmwareVersion: 11),
+            pairing: PairingKey([UInt8](repeating: 1, count: 16)).map { Pairing(identifier: 1, key: $0) },
+            pairedAt: UTCTime(milliseconds: 0), triggerMode: triggerMode)
+        let stored = StoredState(installationID: "00ff", buttons: [button])
+        hub = Hub(
+            replaying: RecordingHeader(
+                startedAt: UTCTime(milliseconds: 1_795_000_000_000), configuration: configuration, stored: stored),
+            rules: rules)
+        take(.wallClock(UTCTime(milliseconds: 1_795_000_000_000)))
+        take(.start)
+        take(.brokerConnected)
+        ask("watch")
+    }
+
+    mutating func take(_ input: Hub.Input) { carryOut(hub.handle(input, at: now)) }
+
+    mutating func ask(_ request: String, _ data: JSONValue = .object([])) {
+        let line: JSONValue = ["request": .string(request), "data": data]
+        take(.controlLine(Hub.ClientID(rawValue: 1), line.encoded()))
+    }
+
+    /// The buttons' side reports this, and what is published after a delay is published.
+    mutating func report(_ reports: ButtonReport...) {
+        forget()
+        carryOut(hub.replay(RecordedInput(at: now, input: .received([]), reports: reports)))
+        settle()
+    }
+
+    mutating func request(_ request: String, _ data: JSONValue, answeredBy reports: ButtonReport...) {
+        forget()
+        let line: JSONValue = ["request": .string(request), "data": data]
+        let input = Hub.Input.controlLine(Hub.ClientID(rawValue: 1), line.encoded())
+        carryOut(hub.replay(RecordedInput(at: now, input: input, reports: reports)))
+        settle()
+    }
+
+    mutating func reload() {
+        forget()
+        take(.reloadRules)
+        settle()
+    }
+
+    mutating func forget() {
+        lines = []
+        changes = []
+    }
+
+    mutating func settle() {
+        for _ in 0..<3 {
+            now = now + .seconds(1)
+            take(.timerFired)
+        }
+    }
+
+    private mutating func carryOut(_ effects: [Hub.Effect]) {
+        for effect in effects {
+            switch effect {
+            case .publish(let id, let message, _):
+                if message.retain { retained[message.topicName] = try? JSONValue(parsing: message.payload) }
+                take(.published(id))
+            case .broadcast(_, let line): lines.append(line)
+            case .record(_, let recorded): changes += recorded
+            case .loadRules(let id, _): take(.rulesLoaded(id, RulesLoaded(set: rulesOnDisk)))
+            default: break
+            }
+        }
+    }
+
+    var listed: JSONValue? { retained["tryck/bridge/devices"]?.arrayValue?.first }
+    var status: JSONValue? { retained["tryck/\(Self.button)"] }
+    /// What watchers were told of the button's settings.
+    var changed: JSONValue? { lines.last { $0["kind"] == "changed" }?["data"] }
+}
+
+@Suite("Whoever has to know of a change of a button is told")
+struct AudienceTests {
+    private static let button = ReportingHouse.button
+
+    @Test("a nickname that the button tells reaches its own topic, the list of devices, and those who watch")
+    func nickname() {
+        var house = ReportingHouse()
+        house.report(.said(.nickname(Self.button, "Stove")))
+        #expect(house.changes == [.nickname(Self.button, "Stove")])
+        #expect(house.status?["nickname"] == "Stove" && house.status?["name"] == "Stove")
+        #expect(house.listed?["nickname"] == "Stove" && house.listed?["name"] == "Stove")
+        #expect(house.changed?["nickname"] == "Stove")
+    }
+
+    @Test("a nickname that the button has already changes nothing")
+    func sameNickname() {
+        var house = ReportingHouse()
+        house.report(.said(.nickname(Self.button, "")))
+        #expect(house.changes.isEmpty && house.lines.isEmpty)
+    }
+
+    @Test("new firmware reaches the list of devices, the button's own topic, and those who watch")
+    func firmware() {
+        var house = ReportingHouse()
+        house.report(.said(.firmware(Self.button, version: 12)))
+        #expect(house.listed?["firmware"] == 12)
+        #expect(house.status?["firmware"]?["installed_version"] == "12", "\(house.status ?? .null)")
+        #expect(house.changed?["firmware"] == 12)
+    }
+
+    @Test("another model reaches the list of devices and those who watch")
+    func model() {
+        var house = ReportingHouse()
+        house.report(.said(.model(Self.button, .duo)))
+        #expect(house.listed?["model"] == "Flic Duo")
+        #expect(house.changed?["model"] == "duo")
+    }
+
+    @Test("trigger modes after a reload reach the list of devices")
+    func reload() {
+        var house = ReportingHouse()
+        #expect(house.listed?["modes"]?["trigger_mode"] == "auto")
+        house.rulesOnDisk = RuleSet(buttons: [Self.declared(.address(Self.button))])
+        house.reload()
+        #expect(house.status?["trigger_mode"] == "click")
+        #expect(house.listed?["modes"]?["trigger_mode"] == "click")
+    }
+
+    @Test("a trigger mode that the rules drop reaches the store, the button's own topic, and those who watch")
+    func droppedMode() {
+        var house = ReportingHouse(
+            triggerMode: .clickAndHold, rules: RuleSet(buttons: [Self.declared(.nickname("Stove"))]))
+        #expect(house.status?["trigger_mode"] == "click_and_hold")
+        house.report(.said(.nickname(Self.button, "Stove")))
+        #expect(house.changes.contains(.triggerMode(Self.button, nil)))
+        #expect(house.status?["trigger_mode"] == "click")
+        #expect(house.lines.count { $0["kind"] == "changed" } == 2, "one line for each fact")
+    }
+
+    private static func declared(_ hardware: DeclaredButton.Hardware) -> DeclaredButton {
+        DeclaredButton(name: "hall", hardware: hardware, triggerMode: .click)
+    }
+
+    @Test("whether a connection is wanted is told to those who watch")
+    func connectionWanted() {
+        var house = ReportingHouse()
+        let known = KnownButton(
+            identity: ButtonIdentity(
+                address: ReportingHouse.address, uuid: String(repeating: "0f", count: 16), serial: "BA00-H00002",
+                nickname: "", firmwareVersion: 11),
+            pairing: Pairing(identifier: 1, key: PairingKey([UInt8](repeating: 1, count: 16))!), cursor: EventCursor(),
+            delivered: nil, advertisingConfigured: false, settings: ButtonSettings(isConnectionWanted: false),
+            dials: [:])
+        house.request("button/disconnect", ["id": "BA00-H00002"], answeredBy: .known(known))
+        #expect(house.changed?["is_connection_wanted"] == false)
+    }
+}

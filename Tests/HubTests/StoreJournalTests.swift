@@ -1,0 +1,117 @@
+import ButtonModel
+import Testing
+
+@testable import Hub
+
+@Suite("The journal of the store")
+struct StoreJournalTests {
+    private static let start = Instant(sinceBoot: .seconds(1))
+    private static let button = ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0001))
+    private static let other = ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0002))
+
+    private static func cursor(_ eventCount: UInt32) -> EventCursor { EventCursor(bootID: 7, eventCount: eventCount) }
+
+    private static func acknowledgement(_ eventCount: UInt32) -> Acknowledgement {
+        Acknowledgement(button: button, cursor: cursor(eventCount))
+    }
+
+    /// Records an event and requests its sync.
+    private static func handle(_ eventCount: UInt32, as token: RecordToken, in journal: inout StoreJournal) {
+        _ = journal.record([], as: token)
+        _ = journal.sync(token, acknowledging: acknowledgement(eventCount))
+        #expect(journal.problems().isEmpty)
+    }
+
+    @Test("an event is acknowledged when its sync has succeeded, and once")
+    func acknowledged() {
+        var journal = StoreJournal()
+        Self.handle(3, as: 1, in: &journal)
+        #expect(journal.synced(1, true, at: Self.start) == [.acknowledge(Self.acknowledgement(3))])
+        #expect(journal.synced(1, true, at: Self.start).isEmpty)
+    }
+
+    @Test("a sync of something else acknowledges nothing")
+    func otherSync() {
+        var journal = StoreJournal()
+        Self.handle(3, as: 2, in: &journal)
+        #expect(journal.synced(1, true, at: Self.start).isEmpty)
+    }
+
+    @Test("what could not be synced is acknowledged with the first sync that was requested after the fault")
+    func failedSync() {
+        var journal = StoreJournal()
+        Self.handle(3, as: 1, in: &journal)
+        Self.handle(4, as: 2, in: &journal)
+        let failed = journal.synced(2, false, at: Self.start)
+        #expect(failed.contains(.setTimer(Self.start + .seconds(1))) && failed.contains(.canRecord(true)))
+        #expect(journal.fault != nil && journal.heldBack == [Self.button: Self.cursor(4)])
+        // This sync was requested before, so it says nothing of what failed.
+        #expect(journal.synced(1, true, at: Self.start) == [.acknowledge(Self.acknowledgement(3))])
+        #expect(journal.fault != nil)
+        #expect(journal.retry(as: 3) == [.record(3, []), .sync(3)])
+        #expect(
+            journal.synced(3, true, at: Self.start) == [
+                .cancelTimer, .mended, .acknowledge(Self.acknowledgement(4)), .canRecord(true),
+            ])
+        #expect(journal.fault == nil && journal.heldBack.isEmpty && journal.problems().isEmpty)
+    }
+
+    @Test("a record in a reserve on the disk is acknowledged as one in the database")
+    func diskRefuge() {
+        var journal = StoreJournal()
+        Self.handle(3, as: 1, in: &journal)
+        _ = journal.recordFailed(1, "no space", .disk, at: Self.start)
+        #expect(journal.heldBack.isEmpty)
+        #expect(journal.synced(1, true, at: Self.start) == [.acknowledge(Self.acknowledgement(3))])
+    }
+
+    @Test("presses are refused while a record would be nowhere, and one fault is told once")
+    func nowhere() {
+        var journal = StoreJournal()
+        Self.handle(3, as: 1, in: &journal)
+        let first = journal.recordFailed(1, "no space", .nowhere, at: Self.start)
+        #expect(first.contains(.canRecord(false)) && journal.heldBack == [Self.button: Self.cursor(3)])
+        let sentence = "no space; until then no press is handled, and the buttons keep them"
+        #expect(first.first == .faulted(sentence) && journal.fault == sentence)
+        #expect(journal.recordFailed(nil, "no space", .nowhere, at: Self.start) == [.canRecord(false)])
+    }
+
+    @Test("a record without a token fails as the latest one")
+    func withoutToken() {
+        var journal = StoreJournal()
+        Self.handle(3, as: 5, in: &journal)
+        _ = journal.record([], as: nil)
+        _ = journal.recordFailed(nil, "no space", .disk, at: Self.start)
+        #expect(journal.synced(5, true, at: Self.start) == [.acknowledge(Self.acknowledgement(3))])
+        #expect(journal.fault != nil)
+    }
+
+    @Test("the delay of retries doubles, and starts again after a repair")
+    func backOff() {
+        var journal = StoreJournal()
+        var token: UInt64 = 1
+        func fail() -> Duration? {
+            token += 1
+            let effects = journal.recordFailed(RecordToken(rawValue: token), "no space", .memory, at: Self.start)
+            _ = journal.retry(as: RecordToken(rawValue: token + 1))
+            token += 1
+            for case .setTimer(let deadline) in effects { return deadline - Self.start }
+            return nil
+        }
+        #expect((0..<8).map { _ in fail() } == [1, 2, 4, 8, 16, 32, 60, 60].map { .seconds($0) })
+        token += 1
+        _ = journal.sync(RecordToken(rawValue: token))
+        _ = journal.synced(RecordToken(rawValue: token), true, at: Self.start)
+        #expect(journal.fault == nil && fail() == .seconds(1))
+    }
+
+    @Test("what is held back for a button that was removed is not acknowledged to its next pairing")
+    func removed() {
+        var journal = StoreJournal(heldBack: [Self.other: Self.cursor(9)])
+        Self.handle(3, as: 1, in: &journal)
+        Self.handle(4, as: 2, in: &journal)
+        _ = journal.recordFailed(1, "no space", .memory, at: Self.start)
+        journal.forget(Self.button)
+        #expect(journal.heldBack == [Self.other: Self.cursor(9)] && journal.awaitingSync.isEmpty)
+    }
+}
