@@ -166,9 +166,9 @@ struct PressMachine: Sendable {
         liftHoldBack(at: now, into: &output)
         isCut = state != .released
         settlesAt = now + PressMachine.patience
-        if state == .released, let last = train.last, !last.wasQueued {
-            // A live train whose presses are over is decided before it is late.
-            settlesAt = max(now, last.at + PressMachine.patience)
+        if state == .released, let last = train.last, now < last.at + PressMachine.patience {
+            // A train whose presses are over is decided before it is late.
+            settlesAt = last.at + PressMachine.patience
         }
         linkLostAt = now
         if case .holding(_, let fired) = state, fired >= 0 { holdEndsAt = now + PressMachine.supervisionTimeout }

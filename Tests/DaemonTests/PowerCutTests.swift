@@ -76,8 +76,7 @@ struct PowerCutTests {
             store = try await reopen(disk, ledger)
             #expect(store?.fault != nil)
             var loaded = try #require(try store?.load())
-            // The database alone is behind: buttons keep what only the reserve has.
-            #expect(loaded.buttons.contains { $0.syncedCursor != nil })
+            // Buttons keep what only the reserve has. That is nothing if the log had room left after a checkpoint.
             loaded.markAsSynced(loaded.buttons.map { ($0.id, $0.cursor) })
             #expect(loaded == ledger.states.last)
             try await pressSome(6, ledger, store)

@@ -126,8 +126,8 @@ struct LateTests {
         }
         room.handle(.linkLost(.kitchen))
         room.rest()
-        #expect(room.timed == ["click@4000"])
-        #expect(room.gestures.map { $0.age.milliseconds } == [4000])
+        #expect(room.timed == ["click@3000"])
+        #expect(room.gestures.map { $0.age.milliseconds } == [3000])
         #expect(room.gestures.map(\.wasQueued) == [true])
     }
 
