@@ -67,12 +67,12 @@ extension Hub {
         var ended: [StoreChange] = []
         for (place, effect) in ruleEffects.enumerated() {
             switch effect {
-            case .started(let run, let rule, let occurrence):
+            case .started(let run, let rule, let cause):
                 begun.append(
                     .runStarted(
                         StoredRun(
-                            id: run.rawValue, rule: rule, button: occurrence.button,
-                            event: occurrence.button.flatMap { buttons[$0]?.cursor } ?? EventCursor(),
+                            id: run.rawValue, rule: rule, button: cause.button,
+                            event: cause.button.flatMap { buttons[$0]?.cursor } ?? EventCursor(),
                             startedAt: wallClock(at: now))))
             case .keep(.waiting(let run, .some)) where !hasWritten(run, ruleEffects[..<place]):
                 begun.append(.rules(.waiting(run, nil)))
@@ -92,15 +92,15 @@ extension Hub {
         case .recognised: break
         case .keep(.waiting(let run, let waiting)): unwritten[run]?.wait = waiting.map { .rules(.waiting(run, $0)) }
         case .keep: break
-        case .started(let run, let rule, let occurrence):
+        case .started(let run, let rule, let cause):
             statisticsChanged(of: rule, at: now)
-            if isWatched { tell(ruleLine(rule, occurrence, outcome: "started", run: run)) }
-        case .stopped(let rule, let gate, let occurrence, let reason):
+            if isWatched { tell(ruleLine(rule, cause, outcome: "started", run: run)) }
+        case .stopped(let rule, let gate, let cause, let reason):
             statisticsChanged(of: rule, at: now)
             if isLogged(.debug) {
                 log(.debug, "rule \(rule) did not run: \(gate.rawValue)" + (reason.isEmpty ? "" : ", \(reason)"))
             }
-            if isWatched { tell(ruleLine(rule, occurrence, outcome: gate.rawValue, reason: reason)) }
+            if isWatched { tell(ruleLine(rule, cause, outcome: gate.rawValue, reason: reason)) }
         case .perform(let step, let action, let rule, _):
             perform(step, action, rule: rule, at: now)
         case .cancel(let step): cancel(step)
@@ -117,11 +117,11 @@ extension Hub {
             // Until its messages are written, a crash may still take them: the next process then tells of the run.
             if unwritten[run] == nil { ended.append(.runEnded(run.rawValue)) } else { unwritten[run]?.isOver = true }
             runEnded(run, rule: rule, result, at: now)
-        case .interrupted(let run, let rule, let occurrence):
+        case .interrupted(let run, let rule, let cause):
             reportInterrupted(
                 StoredRun(
-                    id: run.rawValue, rule: rule, button: occurrence.button, event: EventCursor(),
-                    startedAt: occurrence.at), at: now)
+                    id: run.rawValue, rule: rule, button: cause.button, event: EventCursor(),
+                    startedAt: cause.at), at: now)
         case .variableChanged(let name, let value): variableChanged(name, value)
         case .enabledChanged(let rule, _): say(.ruleEnabled(rule))
         case .triggerModeDropped(let button):
@@ -301,12 +301,12 @@ extension Hub {
     }
 
     private func ruleLine(
-        _ rule: String, _ occurrence: Occurrence, outcome: String, run: RunID? = nil, reason: String = ""
+        _ rule: String, _ cause: RunCause, outcome: String, run: RunID? = nil, reason: String = ""
     ) -> JSONValue {
         var line: [JSONValue.Member] = [
             .init("kind", "rule"), .init("rule", .string(rule)),
-            .init("button", occurrence.button.map { .string(label(of: $0)) } ?? .null),
-            .init("event", .string(occurrence.facts.event)), .init("outcome", .string(outcome)),
+            .init("button", cause.button.map { .string(label(of: $0)) } ?? .null),
+            .init("event", .string(cause.facts.event)), .init("outcome", .string(outcome)),
         ]
         if let run { line.append(.init("run", .integer(Int64(clamping: run.rawValue)))) }
         if !reason.isEmpty { line.append(.init("reason", .string(reason))) }
