@@ -159,8 +159,8 @@ extension Hub {
             "run": .integer(Int64(clamping: trace.run.rawValue)), "started_at": .string(trace.startedAt.description),
             "result": trace.result.map { .string($0.rawValue) } ?? .null,
             "duration_ms": .integer(trace.duration.milliseconds),
-            "button": trace.occurrence.button.map { .string(label(of: $0)) } ?? .null,
-            "event": .string(trace.occurrence.facts.event),
+            "button": trace.cause.button.map { .string(label(of: $0)) } ?? .null,
+            "event": .string(trace.cause.facts.event),
             "steps": .array(
                 trace.lines.map { line in
                     [

@@ -52,8 +52,8 @@ extension Hub {
         }
         guard let trace = engine.traces(of: rule).last(where: { $0.run == run }) else { return }
         publishLastRun(
-            of: rule, result: result, startedAt: trace.startedAt, button: trace.occurrence.button,
-            event: trace.occurrence.facts.event, duration: trace.duration)
+            of: rule, result: result, startedAt: trace.startedAt, button: trace.cause.button,
+            event: trace.cause.facts.event, duration: trace.duration)
     }
 
     mutating func publishLastRun(

@@ -53,12 +53,12 @@ extension Hub {
         var ended: [StoreChange] = []
         for (index, effect) in ruleEffects.enumerated() {
             switch effect {
-            case .started(let run, let rule, let occurrence):
+            case .started(let run, let rule, let cause):
                 begun.append(
                     .runStarted(
                         StoredRun(
-                            id: run.rawValue, rule: rule, button: occurrence.button,
-                            event: occurrence.button.flatMap { buttons[$0]?.cursor } ?? EventCursor(),
+                            id: run.rawValue, rule: rule, button: cause.button,
+                            event: cause.button.flatMap { buttons[$0]?.cursor } ?? EventCursor(),
                             startedAt: wallClock(at: now))))
             case .keep(.waiting(let run, .some)) where !hasWritten(run, ruleEffects[..<index]):
                 begun.append(.rules(.waiting(run, nil)))
@@ -81,15 +81,15 @@ extension Hub {
         case .keep(.waiting(let run, let waiting)):
             messages.waitChanged(of: run, waiting.map { .rules(.waiting(run, $0)) })
         case .keep: break
-        case .started(let run, let rule, let occurrence):
+        case .started(let run, let rule, let cause):
             statisticsChanged(of: rule, at: now)
-            if isWatched { broadcast(ruleLine(rule, occurrence, outcome: "started", run: run)) }
-        case .stopped(let rule, let gate, let occurrence, let reason):
+            if isWatched { broadcast(ruleLine(rule, cause, outcome: "started", run: run)) }
+        case .stopped(let rule, let gate, let cause, let reason):
             statisticsChanged(of: rule, at: now)
             if isLogged(.debug) {
                 log(.debug, "rule \(rule) did not run: \(gate.rawValue)" + (reason.isEmpty ? "" : ", \(reason)"))
             }
-            if isWatched { broadcast(ruleLine(rule, occurrence, outcome: gate.rawValue, reason: reason)) }
+            if isWatched { broadcast(ruleLine(rule, cause, outcome: gate.rawValue, reason: reason)) }
         case .perform(let step, let action, let rule, _):
             perform(step, action, rule: rule, at: now)
         case .cancel(let step): cancel(step)
@@ -105,11 +105,11 @@ extension Hub {
         case .finished(let run, let rule, let result):
             if messages.runEnded(run) { ended.append(.runEnded(run.rawValue)) }
             runEnded(run, rule: rule, result, at: now)
-        case .interrupted(let run, let rule, let occurrence):
+        case .interrupted(let run, let rule, let cause):
             reportInterrupted(
                 StoredRun(
-                    id: run.rawValue, rule: rule, button: occurrence.button, event: EventCursor(),
-                    startedAt: occurrence.at), at: now)
+                    id: run.rawValue, rule: rule, button: cause.button, event: EventCursor(),
+                    startedAt: cause.at), at: now)
         case .variableChanged(let name, let value): variableChanged(name, value)
         case .enabledChanged(let rule, _): invalidate(.ruleEnabled(rule))
         case .triggerModeDropped(let button):
@@ -267,12 +267,12 @@ extension Hub {
     }
 
     private func ruleLine(
-        _ rule: String, _ occurrence: Occurrence, outcome: String, run: RunID? = nil, reason: String = ""
+        _ rule: String, _ cause: RunCause, outcome: String, run: RunID? = nil, reason: String = ""
     ) -> JSONValue {
         var line: [JSONValue.Member] = [
             .init("kind", "rule"), .init("rule", .string(rule)),
-            .init("button", occurrence.button.map { .string(label(of: $0)) } ?? .null),
-            .init("event", .string(occurrence.facts.event)), .init("outcome", .string(outcome)),
+            .init("button", cause.button.map { .string(label(of: $0)) } ?? .null),
+            .init("event", .string(cause.facts.event)), .init("outcome", .string(outcome)),
         ]
         if let run { line.append(.init("run", .integer(Int64(clamping: run.rawValue)))) }
         if !reason.isEmpty { line.append(.init("reason", .string(reason))) }

@@ -33,7 +33,7 @@ extension Value {
     }
 }
 
-extension Occurrence {
+extension RunCause {
     package var stored: JSONValue {
         [
             "button": button.map { .string($0.description) } ?? .null, "at_ms": .integer(at.milliseconds),
@@ -90,18 +90,18 @@ extension WaitingRun {
     package var stored: JSONValue {
         [
             "run": .integer(Int64(clamping: run.rawValue)), "rule": .string(rule), "fingerprint": .string(fingerprint),
-            "occurrence": occurrence.stored, "ends_at_ms": .integer(endsAt.milliseconds), "saved": .string(saved),
+            "occurrence": cause.stored, "ends_at_ms": .integer(endsAt.milliseconds), "saved": .string(saved),
         ]
     }
 
     package init?(stored json: JSONValue) {
         guard let run = json["run"]?.integerValue.flatMap({ Tally($0) }),
             let rule = json["rule"]?.stringValue, let fingerprint = json["fingerprint"]?.stringValue,
-            let occurrence = json["occurrence"].flatMap({ Occurrence(stored: $0) }),
+            let cause = json["occurrence"].flatMap({ RunCause(stored: $0) }),
             let endsAt = json["ends_at_ms"]?.integerValue, let saved = json["saved"]?.stringValue
         else { return nil }
         self.init(
-            run: RunID(rawValue: UInt64(run.value)), rule: rule, fingerprint: fingerprint, occurrence: occurrence,
+            run: RunID(rawValue: UInt64(run.value)), rule: rule, fingerprint: fingerprint, cause: cause,
             endsAt: UTCTime(milliseconds: endsAt), saved: saved)
     }
 }

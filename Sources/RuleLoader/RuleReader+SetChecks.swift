@@ -133,7 +133,7 @@ extension RuleReader {
         checker.warning(code, from: start, to: end, message, hint: hint)
     }
 
-    private func document(of place: Place) -> Int? {
+    private func document(of place: SourceLocation) -> Int? {
         documents.firstIndex { $0.checker.source.name == place.file }
     }
 }

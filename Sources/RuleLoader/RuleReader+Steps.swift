@@ -122,7 +122,7 @@ extension RuleReader {
         return Step(
             action, alias: common.alias, isEnabled: common.isEnabled, timeout: common.timeout, retry: common.retry,
             continuesOnError: common.continuesOnError, savesAs: slot, path: path,
-            place: Place(file: checker.source.name, line: key.start.line, column: key.start.column))
+            place: SourceLocation(file: checker.source.name, line: key.start.line, column: key.start.column))
     }
 
     private static func missingAction(_ fields: Fields) -> String {

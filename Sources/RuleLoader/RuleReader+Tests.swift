@@ -89,7 +89,7 @@ extension RuleReader {
         return fold == 1 ? last : first
     }
 
-    private mutating func outsideResults(_ node: YAMLNode) -> [RuleTest.OutsideResult] {
+    private mutating func outsideResults(_ node: YAMLNode) -> [RuleTest.SimulatedResult] {
         guard case .sequence(let nodes) = node.content else {
             if !node.isInvalid {
                 checker.error(
@@ -101,10 +101,10 @@ extension RuleReader {
         return nodes.compactMap { checker.reportsNullEntry($0) ? nil : outsideResult($0) }
     }
 
-    private mutating func outsideResult(_ node: YAMLNode) -> RuleTest.OutsideResult? {
+    private mutating func outsideResult(_ node: YAMLNode) -> RuleTest.SimulatedResult? {
         guard let fields = checker.fields(node, .outsideResult),
-            let key = only(of: RuleTest.OutsideResult.Kind.allCases.map(\.rawValue), in: fields, "a result"),
-            let kind = RuleTest.OutsideResult.Kind(rawValue: key.text), let prefix = fields.string(key.text)
+            let key = only(of: RuleTest.SimulatedResult.Kind.allCases.map(\.rawValue), in: fields, "a result"),
+            let kind = RuleTest.SimulatedResult.Kind(rawValue: key.text), let prefix = fields.string(key.text)
         else { return nil }
         let foreign = kind == .http ? ["exit", "stdout", "stderr"] : ["status", "body"]
         for name in foreign {
@@ -112,7 +112,7 @@ extension RuleReader {
             checker.error(
                 "E210", at: written, "\"\(name)\" goes only with \(kind == .http ? "run and shell" : "http")")
         }
-        return RuleTest.OutsideResult(
+        return RuleTest.SimulatedResult(
             kind: kind, prefix: prefix, exit: fields.integer("exit") ?? 0, stdout: fields.string("stdout") ?? "",
             stderr: fields.string("stderr") ?? "", status: fields.integer("status") ?? 200,
             body: fields.string("body") ?? "", takes: fields.duration("takes") ?? .zero)

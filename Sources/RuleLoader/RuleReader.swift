@@ -232,12 +232,12 @@ struct RuleReader {
     }
 
     /// The position of a node, with the name of its file.
-    func place(_ node: YAMLNode) -> Place {
-        Place(file: checker.source.name, line: node.start.line, column: node.start.column)
+    func place(_ node: YAMLNode) -> SourceLocation {
+        SourceLocation(file: checker.source.name, line: node.start.line, column: node.start.column)
     }
 
-    func place(_ key: YAMLNode.Key) -> Place {
-        Place(file: checker.source.name, line: key.start.line, column: key.start.column)
+    func place(_ key: YAMLNode.Key) -> SourceLocation {
+        SourceLocation(file: checker.source.name, line: key.start.line, column: key.start.column)
     }
 }
 

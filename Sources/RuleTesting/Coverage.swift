@@ -6,7 +6,7 @@ package struct Coverage: Sendable {
         /// What was not reached: `rule hall_click`, `hall_click › actions[0].choose[1]`,
         /// `script all_off.actions[0].publish`.
         package var text: String
-        package var place: Place
+        package var place: SourceLocation
     }
 
     private var rules: Set<String> = []
@@ -50,7 +50,7 @@ package struct Coverage: Sendable {
                 gaps.append(Gap(text: owner + step.path, place: step.place))
                 continue
             }
-            func enter(_ steps: [Step], _ name: String, _ place: Place?) {
+            func enter(_ steps: [Step], _ name: String, _ place: SourceLocation?) {
                 guard let first = steps.first else { return }
                 if reached.contains(first.place.description) {
                     add(steps, owner, reached, &gaps)

@@ -4,11 +4,11 @@ package import Rules
 
 /// Explains what a rule set would do, from its declared buttons, given values and a given time. It performs nothing.
 package struct RuleExplainer {
-    private var stage: Stage
+    private var stage: TestRun
 
     /// - Parameter given: states, variables and the clock. Everything else is as at a start of the program.
     package init(_ set: RuleSet, given: RuleTest.Given = RuleTest.Given()) {
-        stage = Stage(set)
+        stage = TestRun(set)
         stage.begin(given)
     }
 

@@ -6,7 +6,7 @@ package enum RuleTestRunner {
     package static func run(_ set: RuleSet) -> RuleTestReport {
         var report = RuleTestReport()
         var coverage = Coverage()
-        let started = Stage(set)
+        let started = TestRun(set)
         for test in set.tests {
             var stage = started
             report.results.append(stage.perform(test))
@@ -26,14 +26,14 @@ package struct RuleTestReport: Sendable {
 
 package struct RuleTestResult: Sendable {
     package var name: String
-    package var place: Place
+    package var place: SourceLocation
     /// `nil` when the test passed.
     package var failure: RuleTestFailure?
 }
 
 package struct RuleTestFailure: Sendable {
     /// The position of the expectation.
-    package var place: Place
+    package var place: SourceLocation
     package var expected: [String]
     package var happened: [String]
     /// What the rules did and saw since the expectation before.

@@ -16,7 +16,7 @@ struct ReserveSnapshotTests {
 
     private static let waiting = WaitingRun(
         run: RunID(rawValue: 9), rule: "hall", fingerprint: "05",
-        occurrence: Occurrence(
+        cause: RunCause(
             button: button, facts: TriggerFacts(), at: UTCTime(milliseconds: -7)), endsAt: UTCTime(milliseconds: 8),
         saved: "{}")
 

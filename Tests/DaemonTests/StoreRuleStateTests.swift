@@ -32,7 +32,7 @@ struct StoreRuleStateTests {
         facts.isManual = true
         return WaitingRun(
             run: RunID(rawValue: run), rule: "stairs", fingerprint: "a1b2",
-            occurrence: Occurrence(button: button, facts: facts, at: UTCTime(milliseconds: 1_795_228_200_123)),
+            cause: RunCause(button: button, facts: facts, at: UTCTime(milliseconds: 1_795_228_200_123)),
             endsAt: UTCTime(milliseconds: endsAt), saved: #"{"frames":[1,2],"text":"é \" \\ "}"#)
     }
 
@@ -60,7 +60,7 @@ struct StoreRuleStateTests {
             waiting(2), waiting(10),
             WaitingRun(
                 run: RunID(rawValue: 11), rule: "by_hand", fingerprint: "",
-                occurrence: Occurrence(at: .init(milliseconds: 5)),
+                cause: RunCause(at: .init(milliseconds: 5)),
                 endsAt: UTCTime(milliseconds: 6), saved: ""),
         ])
 

@@ -260,7 +260,7 @@ struct RecordingTests {
                 StoredRun(id: 9, rule: "r", button: nil, event: cursor, startedAt: UTCTime(milliseconds: 8)),
             ], rules: ruleState))
 
-    static let occurrence: Occurrence = {
+    static let cause: RunCause = {
         var facts = TriggerFacts()
         facts.id = "next"
         facts.button = "kitchen"
@@ -271,7 +271,7 @@ struct RecordingTests {
         facts.wasQueued = true
         facts.age = .seconds(2)
         facts.at = "2026-03-29T01:30:00+01:00"
-        return Occurrence(button: button, facts: facts, at: UTCTime(milliseconds: 9))
+        return RunCause(button: button, facts: facts, at: UTCTime(milliseconds: 9))
     }()
 
     static let ruleState = RuleState(
@@ -284,7 +284,7 @@ struct RecordingTests {
         ],
         waiting: [
             WaitingRun(
-                run: RunID(rawValue: 8), rule: "r", fingerprint: "0123456789abcdef", occurrence: occurrence,
+                run: RunID(rawValue: 8), rule: "r", fingerprint: "0123456789abcdef", cause: cause,
                 endsAt: UTCTime(milliseconds: 6), saved: "{}")
         ])
 

@@ -21,12 +21,13 @@ struct ConditionTests {
             """
     }
 
-    private func conditions(_ text: String, _ location: SourceLocation = #_sourceLocation) throws -> [Condition] {
+    private func conditions(_ text: String, _ location: Testing.SourceLocation = #_sourceLocation) throws -> [Condition]
+    {
         let set = try LoadedText.good(ConditionTests.text(text), location)
         return try #require(set.rules.first, sourceLocation: location).conditions
     }
 
-    private func time(_ text: String, _ location: SourceLocation = #_sourceLocation) throws -> TimeCondition {
+    private func time(_ text: String, _ location: Testing.SourceLocation = #_sourceLocation) throws -> TimeCondition {
         guard case .time(let time) = try conditions("{time: \(text)}", location).first?.test else {
             Issue.record("not a time", sourceLocation: location)
             return TimeCondition()

@@ -41,12 +41,12 @@ enum LoadedSteps {
     }
 
     /// The steps of the first rule.
-    static func steps(_ steps: String, _ location: SourceLocation = #_sourceLocation) throws -> [Step] {
+    static func steps(_ steps: String, _ location: Testing.SourceLocation = #_sourceLocation) throws -> [Step] {
         let set = try LoadedText.good(text(steps), in: LoadEnvironment(), location)
         return try #require(set.rules.first, sourceLocation: location).steps
     }
 
-    static func action(_ step: String, _ location: SourceLocation = #_sourceLocation) throws -> StepAction {
+    static func action(_ step: String, _ location: Testing.SourceLocation = #_sourceLocation) throws -> StepAction {
         let lines = step.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\n  ")
         return try #require(try steps("- \(lines)", location).first, sourceLocation: location).action
     }

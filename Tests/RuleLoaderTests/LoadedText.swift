@@ -12,7 +12,7 @@ enum LoadedText {
     /// The set of a text without errors.
     static func good(
         _ text: String, in environment: LoadEnvironment = LoadEnvironment(),
-        _ location: SourceLocation = #_sourceLocation
+        _ location: Testing.SourceLocation = #_sourceLocation
     ) throws -> RuleSet {
         let loaded = set(text, in: environment)
         #expect(loaded.diagnostics.filter { $0.severity == .error } == [], sourceLocation: location)
@@ -20,7 +20,7 @@ enum LoadedText {
     }
 
     /// A rule on the click of a button, with these lines beside.
-    static func rule(_ lines: String, _ location: SourceLocation = #_sourceLocation) throws -> Rule {
+    static func rule(_ lines: String, _ location: Testing.SourceLocation = #_sourceLocation) throws -> Rule {
         let set = try good(rules(with: lines), in: LoadEnvironment(), location)
         return try #require(set.rules.first, sourceLocation: location)
     }
@@ -37,7 +37,7 @@ enum LoadedText {
     }
 
     /// A trigger of a rule in a house with buttons of every model.
-    static func trigger(_ text: String, _ location: SourceLocation = #_sourceLocation) throws -> Trigger {
+    static func trigger(_ text: String, _ location: Testing.SourceLocation = #_sourceLocation) throws -> Trigger {
         let set = try good(triggers(text), in: LoadEnvironment(), location)
         return try #require(set.rules.first?.triggers.first, sourceLocation: location)
     }

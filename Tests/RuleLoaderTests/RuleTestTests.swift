@@ -11,7 +11,7 @@ import Testing
 struct RuleTestTests {
     private func test(
         _ lines: String, in environment: LoadEnvironment = LoadEnvironment(),
-        _ location: SourceLocation = #_sourceLocation
+        _ location: Testing.SourceLocation = #_sourceLocation
     ) throws -> RuleTest {
         let set = try LoadedText.good(RuleTestTests.text(lines), in: environment, location)
         return try #require(set.tests.first, sourceLocation: location)
@@ -24,13 +24,15 @@ struct RuleTestTests {
 
     private static let zones = (try? Project.zone("Europe/Amsterdam")).map { ["Europe/Amsterdam": $0] } ?? [:]
 
-    private func step(_ step: String, _ location: SourceLocation = #_sourceLocation) throws -> TestStep.Kind {
+    private func step(_ step: String, _ location: Testing.SourceLocation = #_sourceLocation) throws -> TestStep.Kind {
         let environment = LoadEnvironment(timeZones: RuleTestTests.zones)
         let test = try test("name: a\nsteps:\n  - \(step)", in: environment, location)
         return try #require(test.steps.first, sourceLocation: location).kind
     }
 
-    private func effect(_ effect: String, _ location: SourceLocation = #_sourceLocation) throws -> ExpectedEffect {
+    private func effect(_ effect: String, _ location: Testing.SourceLocation = #_sourceLocation) throws
+        -> ExpectedEffect
+    {
         guard case .expect(let effects) = try step("expect: [\(effect)]", location) else {
             Issue.record("not an expect", sourceLocation: location)
             throw CancellationError()

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("What a step says")
 struct StepTests {
-    private func action(_ step: String, _ location: SourceLocation = #_sourceLocation) throws -> StepAction {
+    private func action(_ step: String, _ location: Testing.SourceLocation = #_sourceLocation) throws -> StepAction {
         try LoadedSteps.action(step, location)
     }
 

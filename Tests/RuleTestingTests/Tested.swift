@@ -21,7 +21,7 @@ enum Tested {
     /// - Parameter files: the files that `reload` and `include` find.
     static func set(
         _ text: String, files: [String: String] = [:], secrets: String = "",
-        _ location: SourceLocation = #_sourceLocation
+        _ location: Testing.SourceLocation = #_sourceLocation
     ) throws -> RuleSet {
         var environment = LoadEnvironment(files: files.mapValues { SourceFile(name: "", text: Array($0.utf8)) })
         for name in environment.files.keys { environment.files[name]?.name = name }
@@ -34,7 +34,7 @@ enum Tested {
 
     static func report(
         _ text: String, files: [String: String] = [:], secrets: String = "",
-        _ location: SourceLocation = #_sourceLocation
+        _ location: Testing.SourceLocation = #_sourceLocation
     ) throws -> RuleTestReport {
         RuleTestRunner.run(try set(text, files: files, secrets: secrets, location))
     }
@@ -42,7 +42,7 @@ enum Tested {
     /// Expects at least one test, and that all tests pass.
     static func passes(
         _ text: String, files: [String: String] = [:], secrets: String = "",
-        _ location: SourceLocation = #_sourceLocation
+        _ location: Testing.SourceLocation = #_sourceLocation
     ) throws {
         let report = try report(text, files: files, secrets: secrets, location)
         #expect(!report.results.isEmpty, sourceLocation: location)
@@ -54,7 +54,7 @@ enum Tested {
     /// Expects a test with these steps to pass for these rules.
     static func passes(
         _ rules: String, given: String = "{}", steps: String, files: [String: String] = [:],
-        _ location: SourceLocation = #_sourceLocation
+        _ location: Testing.SourceLocation = #_sourceLocation
     ) throws {
         try passes(text(rules, given: given, steps: steps), files: files, secrets: "", location)
     }
@@ -62,7 +62,7 @@ enum Tested {
     /// The text of the only failure, without its first line.
     static func failure(
         _ rules: String, given: String = "{}", steps: String, secrets: String = "",
-        _ location: SourceLocation = #_sourceLocation
+        _ location: Testing.SourceLocation = #_sourceLocation
     ) throws -> String {
         let report = try report(text(rules, given: given, steps: steps), secrets: secrets, location)
         let failure = try #require(report.results.first?.failure, sourceLocation: location)

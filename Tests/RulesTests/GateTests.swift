@@ -192,7 +192,7 @@ struct FallbackTests {
 struct TakenPressesTests {
     @Test("a range is taken if any of its presses is, and presses far behind are forgotten")
     func ranges() {
-        var taken = TakenPresses()
+        var taken = HandledPresses()
         #expect(!taken.contains(1...1))
         taken.insert(3...4)
         #expect(!taken.contains(1...2))
@@ -209,11 +209,11 @@ struct TakenPressesTests {
         #expect(taken.contains(UInt64.max...UInt64.max))
     }
 
-    /// Compares `TakenPresses` with a plain set.
+    /// Compares `HandledPresses` with a plain set.
     @Test("taken presses are remembered as by a plain set", arguments: UInt64(0)..<20)
     func model(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        var taken = TakenPresses()
+        var taken = HandledPresses()
         var all: Set<UInt64> = []
         var press: UInt64 = 1
         for _ in 0..<200 {

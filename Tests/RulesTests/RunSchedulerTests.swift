@@ -6,7 +6,7 @@ import Testing
 @Suite("The scheduler of runs")
 struct RunSchedulerTests {
     private static let now = Instant(sinceBoot: .seconds(9))
-    private static let cause = Occurrence(at: House.noon)
+    private static let cause = RunCause(at: House.noon)
     private static let group = ConcurrencyGroupID(rule: 0)
 
     /// A scheduler with so many runs of a rule, and the rule.

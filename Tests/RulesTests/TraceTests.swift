@@ -25,7 +25,7 @@ struct TraceTests {
         let lines = Array(repeating: RunTrace.Line(after: .zero, step: "step", text: "text"), count: 99)
         for number in 0..<UInt64(1000) {
             var trace = RunTrace(
-                run: RunID(rawValue: number), rule: "rule_\(number)", occurrence: Occurrence(at: House.noon),
+                run: RunID(rawValue: number), rule: "rule_\(number)", cause: RunCause(at: House.noon),
                 startedAt: House.noon)
             trace.lines = lines
             archive.add(trace)
@@ -140,10 +140,10 @@ struct ExplanationTests {
             let explanation = talk.machine.explain(event, at: talk.now)
             var outcomes: [String: Gate?] = [:]
             for effect in talk.given(.given(.recognised(event))) {
-                if case .started(_, let rule, let occurrence) = effect, occurrence.facts.wasQueued == event.wasQueued {
+                if case .started(_, let rule, let cause) = effect, cause.facts.wasQueued == event.wasQueued {
                     outcomes[rule] = .some(nil)
                 }
-                if case .stopped(let rule, let gate, let occurrence, _) = effect, occurrence.facts.age == event.age {
+                if case .stopped(let rule, let gate, let cause, _) = effect, cause.facts.age == event.age {
                     outcomes[rule] = gate
                 }
             }

@@ -43,7 +43,7 @@ struct RecordingScenarioTests {
     }
 
     static func expectSame(
-        _ house: Household, rules: HouseRules, sourceLocation: SourceLocation = #_sourceLocation
+        _ house: Household, rules: HouseRules, sourceLocation: Testing.SourceLocation = #_sourceLocation
     ) throws {
         let recorded = visible(house.recordedEffects)
         let replayed = visible(try replay(house.recording, rules: rules))

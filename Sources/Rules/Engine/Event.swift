@@ -5,7 +5,7 @@ import Gestures
 /// Something that happened to a button and may start rules, with all they may ask of it.
 struct Event: Sendable {
     /// Without `trigger.id`, which is of one rule.
-    var occurrence: Occurrence
+    var cause: RunCause
     /// On our clock.
     var at: Instant
     var presses: ClosedRange<UInt64>?
@@ -16,13 +16,13 @@ struct Event: Sendable {
     /// Of the end of a hold: how late the hold itself was told.
     var hold: Recognised.Lateness?
 
-    var part: ButtonPart? { occurrence.facts.part }
+    var part: ButtonPart? { cause.facts.part }
 
     /// As the rule sees that has this trigger.
-    func occurrence(for trigger: Trigger?) -> Occurrence {
-        var occurrence = occurrence
-        occurrence.facts.id = trigger?.id ?? ""
-        return occurrence
+    func cause(for trigger: Trigger?) -> RunCause {
+        var cause = cause
+        cause.facts.id = trigger?.id ?? ""
+        return cause
     }
 }
 
@@ -41,7 +41,7 @@ extension RuleEngine {
         facts.clicks = recognised.what.clicks
         if case .rotation(let steps, _) = recognised.what { facts.steps = Int64(steps) }
         var event = Event(
-            occurrence: Occurrence(button: recognised.button, facts: facts, at: time), at: recognised.at,
+            cause: RunCause(button: recognised.button, facts: facts, at: time), at: recognised.at,
             presses: recognised.presses, hold: recognised.hold)
         switch recognised.what {
         case .down, .up: event.isRawPress = true
@@ -55,7 +55,7 @@ extension RuleEngine {
     func event(_ word: String, of button: ButtonID, at now: Instant) -> Event {
         let time = world.wallClock(at: now)
         return Event(
-            occurrence: Occurrence(button: button, facts: facts(of: button, word, at: time), at: time), at: now)
+            cause: RunCause(button: button, facts: facts(of: button, word, at: time), at: time), at: now)
     }
 
     private func facts(of button: ButtonID, _ word: String, at time: UTCTime) -> TriggerFacts {

@@ -70,7 +70,7 @@ struct KeptEvents: Sendable {
     /// Updates the indices of rules after a reload.
     ///
     /// - Returns: the events for rules that were changed or removed.
-    mutating func move(to moves: RuleMoves) -> [Kept] {
+    mutating func move(to moves: RuleIndexMap) -> [Kept] {
         var dropped: [Kept] = []
         for button in waiting.keys.sorted() {
             guard var entry = waiting[button] else { continue }

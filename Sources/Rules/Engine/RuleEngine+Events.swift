@@ -44,15 +44,15 @@ extension RuleEngine {
     ) {
         let verdicts = judgeAll(event, matches, gates, at: now)
         for verdict in verdicts { carryOut(verdict, event, at: now, &effects) }
-        guard let presses = event.presses, let button = event.occurrence.button else { return }
+        guard let presses = event.presses, let button = event.cause.button else { return }
         if verdicts.contains(where: { !set.rules[$0.match.rule].isFallback && $0.judgement.takesPress }) {
-            taken[PressSource(button: button, part: event.part), default: TakenPresses()].insert(presses)
+            taken[PressSource(button: button, part: event.part), default: HandledPresses()].insert(presses)
         }
     }
 
     struct Verdict {
         var match: RuleIndex.Match
-        var occurrence: Occurrence
+        var cause: RunCause
         var judgement: Judgement
     }
 
@@ -67,10 +67,10 @@ extension RuleEngine {
         func judge(_ match: RuleIndex.Match) {
             let triggers = set.rules[match.rule].triggers
             let trigger = triggers.indices.contains(match.trigger) ? triggers[match.trigger] : nil
-            let occurrence = event.occurrence(for: trigger)
+            let cause = event.cause(for: trigger)
             let judgement = self.judge(
-                match.rule, occurrence, gates, endOf: event.hold, in: &snapshot, isExplaining: isExplaining, at: now)
-            verdicts.append(Verdict(match: match, occurrence: occurrence, judgement: judgement))
+                match.rule, cause, gates, endOf: event.hold, in: &snapshot, isExplaining: isExplaining, at: now)
+            verdicts.append(Verdict(match: match, cause: cause, judgement: judgement))
         }
         for match in matches where !set.rules[match.rule].isFallback { judge(match) }
         if !verdicts.contains(where: { $0.judgement.takesPress }), !isTaken(event) {
@@ -80,33 +80,33 @@ extension RuleEngine {
     }
 
     private func isTaken(_ event: Event) -> Bool {
-        guard let presses = event.presses, let button = event.occurrence.button else { return false }
+        guard let presses = event.presses, let button = event.cause.button else { return false }
         return taken[PressSource(button: button, part: event.part)]?.contains(presses) ?? false
     }
 
     private mutating func carryOut(
         _ verdict: Verdict, _ event: Event, at now: Instant, _ effects: inout [Effect]
     ) {
-        let (match, occurrence, judgement) = (verdict.match, verdict.occurrence, verdict.judgement)
+        let (match, cause, judgement) = (verdict.match, verdict.cause, verdict.judgement)
         if judgement.hasConditionError { records[match.rule].statistics.conditionErrors += 1 }
         if judgement.isKept {
             keep(event, match, at: now, &effects)
         } else if let gate = judgement.stoppedBy, gate != .mode {
-            stop(match.rule, gate, occurrence, judgement.reason, &effects)
+            stop(match.rule, gate, cause, judgement.reason, &effects)
         } else if event.isRotation, addTurn(event, match) {
             return
         } else if let gate = judgement.stoppedBy {
-            stop(match.rule, gate, occurrence, judgement.reason, &effects)
+            stop(match.rule, gate, cause, judgement.reason, &effects)
         } else {
-            enqueue(match.rule, occurrence, at: now, &effects)
+            enqueue(match.rule, cause, at: now, &effects)
         }
     }
 
     mutating func stop(
-        _ rule: Int, _ gate: Gate, _ occurrence: Occurrence, _ reason: String, _ effects: inout [Effect]
+        _ rule: Int, _ gate: Gate, _ cause: RunCause, _ reason: String, _ effects: inout [Effect]
     ) {
         if let outcome = Outcome(rawValue: gate.rawValue) { records[rule].note(outcome) }
-        effects.append(.stopped(rule: set.rules[rule].id, gate, occurrence, reason: reason))
+        effects.append(.stopped(rule: set.rules[rule].id, gate, cause, reason: reason))
     }
 }
 
@@ -121,15 +121,15 @@ extension RuleEngine {
     private mutating func keep(
         _ event: Event, _ match: RuleIndex.Match, at now: Instant, _ effects: inout [Effect]
     ) {
-        guard let button = event.occurrence.button else { return }
+        guard let button = event.cause.button else { return }
         guard let earlier = kept.keep(event, of: button, number: keptCount, for: match, at: now) else { return }
         stop(
-            match.rule, .queued, occurrence(of: earlier), "a later stored event came, and only the last runs", &effects)
+            match.rule, .queued, cause(of: earlier), "a later stored event came, and only the last runs", &effects)
     }
 
     private mutating func decideBefore(_ event: Event, at now: Instant, _ effects: inout [Effect]) {
-        guard let button = event.occurrence.button else { return }
-        if event.occurrence.facts.wasQueued {
+        guard let button = event.cause.button else { return }
+        if event.cause.facts.wasQueued {
             kept.extend(button, at: now)
         } else {
             // A live event says that the stored ones have all come; a gesture of stored presses may still be undecided.
@@ -140,7 +140,7 @@ extension RuleEngine {
 
     private mutating func decideAfter(_ event: Event, at now: Instant, _ effects: inout [Effect]) {
         keptCount += 1
-        guard event.occurrence.facts.wasQueuedLast, let button = event.occurrence.button else { return }
+        guard event.cause.facts.wasQueuedLast, let button = event.cause.button else { return }
         // The gesture a last `up` completes comes after that `up`: only it ends the wait of a rule for gestures.
         let rules = set.rules
         decide(kept.take(of: button) { !event.isRawPress || !rules[$0].waitsForGestures }, at: now, &effects)
@@ -158,9 +158,9 @@ extension RuleEngine {
         }
     }
 
-    func occurrence(of kept: KeptEvents.Kept) -> Occurrence {
+    func cause(of kept: KeptEvents.Kept) -> RunCause {
         let triggers = set.rules.indices.contains(kept.match.rule) ? set.rules[kept.match.rule].triggers : []
-        return kept.event.occurrence(
+        return kept.event.cause(
             for: triggers.indices.contains(kept.match.trigger) ? triggers[kept.match.trigger] : nil)
     }
 }
@@ -211,8 +211,8 @@ extension RuleEngine {
     /// `repeat: while: held` ends.
     mutating func release(_ button: ButtonID, at now: Instant, _ effects: inout [Effect]) {
         for id in scheduler.ids {
-            guard let run = scheduler.runs[id], run.isRepeatingWhileHeld, run.occurrence.button == button,
-                !world.isHeld(run.occurrence)
+            guard let run = scheduler.runs[id], run.isRepeatingWhileHeld, run.cause.button == button,
+                !world.isHeld(run.cause)
             else { continue }
             resume(id, at: now, &effects) { $0.released(in: &$1, at: now, &$2) }
         }

@@ -39,7 +39,7 @@ extension RuleEngine {
             // The rule runs if this event is the last stored one, and passes the remaining gates.
             var snapshot = snapshot(for: event, at: now)
             let rest = judge(
-                verdict.match.rule, verdict.occurrence, .ofKept, in: &snapshot, isExplaining: true, at: now)
+                verdict.match.rule, verdict.cause, .ofKept, in: &snapshot, isExplaining: true, at: now)
             judgement.stoppedBy = rest.stoppedBy
             judgement.reasons += rest.reasons.filter { $0.gate != .enabled }
         }

@@ -41,16 +41,16 @@ extension RuleEngine {
 
     /// What the conditions see; it is made once for all rules that an event concerns.
     func snapshot(for event: Event, at now: Instant) -> Environment {
-        world.environment(for: event.occurrence.facts, time: event.occurrence.at, at: now)
+        world.environment(for: event.cause.facts, time: event.cause.at, at: now)
     }
 
     /// Asks the gates of one rule in their order, up to the first that says no. Changes nothing.
     ///
     /// - Parameters:
-    ///   - hold: the occurrence is the end of this hold. Where the hold was admitted, the end is, too.
+    ///   - hold: the cause is the end of this hold. Where the hold was admitted, the end is, too.
     ///   - isExplaining: with the reasons of gates that let it pass. On the way of a press they are not made.
     func judge(
-        _ rule: Int, _ occurrence: Occurrence, _ gates: GatesToAsk, endOf hold: Recognised.Lateness? = nil,
+        _ rule: Int, _ cause: RunCause, _ gates: GatesToAsk, endOf hold: Recognised.Lateness? = nil,
         in snapshot: inout Environment, isExplaining: Bool, at now: Instant
     ) -> Judgement {
         var judgement = Judgement()
@@ -60,7 +60,7 @@ extension RuleEngine {
             return holds
         }
         let declared = set.rules[rule]
-        let groupID = concurrencyGroup(of: rule, occurrence.button)
+        let groupID = concurrencyGroup(of: rule, cause.button)
         let group = scheduler.groups[groupID]
 
         if gates.contains(.enabled) {
@@ -68,8 +68,8 @@ extension RuleEngine {
             else { return judgement }
         }
         if gates.contains(.queued) {
-            let policy = policy(of: declared, occurrence.button)
-            let facts = occurrence.facts
+            let policy = policy(of: declared, cause.button)
+            let facts = cause.facts
             let isOwed = policy.admits(hold)
             let admits = isOwed || policy.admits(queued: facts.wasQueued, age: facts.age)
             guard
@@ -84,9 +84,9 @@ extension RuleEngine {
             }
         }
         if gates.contains(.conditions) {
-            snapshot.trigger.id = occurrence.facts.id
+            snapshot.trigger.id = cause.facts.id
             let verdict = world.verdict(
-                on: declared.conditions, in: snapshot, time: occurrence.at, isExplaining: isExplaining)
+                on: declared.conditions, in: snapshot, time: cause.at, isExplaining: isExplaining)
             judgement.hasConditionError = verdict.hasErrors
             let reasons = verdict.reasons
             guard

@@ -8,7 +8,7 @@ import Expressions
 extension RuleEngine {
     mutating func reload(_ rules: PreparedRules, at now: Instant, _ effects: inout [Effect]) {
         let new = rules.set
-        let moves = RuleMoves(from: prepared, to: rules)
+        let moves = RuleIndexMap(from: prepared, to: rules)
         endChangedRules(moves, to: rules, at: now, &effects)
         forgetCycles(of: new, moves, &effects)
         let old = world
@@ -34,13 +34,13 @@ extension RuleEngine {
 
     /// Ends the runs of changed rules. This happens with the old set, which contains the steps of these runs.
     private mutating func endChangedRules(
-        _ moves: RuleMoves, to rules: PreparedRules, at now: Instant, _ effects: inout [Effect]
+        _ moves: RuleIndexMap, to rules: PreparedRules, at now: Instant, _ effects: inout [Effect]
     ) {
         let changed = moves.ended.map { (place: $0, rule: names.ruleIDs[$0]) }
         // The trace of a run that is cancelled below becomes the first trace of the changed rule.
         for (_, rule) in changed { archive.forget(rule) }
         for kept in kept.move(to: moves) {
-            stop(kept.match.rule, .queued, occurrence(of: kept), "its rule was changed by a reload", &effects)
+            stop(kept.match.rule, .queued, cause(of: kept), "its rule was changed by a reload", &effects)
         }
         for (id, group) in scheduler.groups.sorted(by: { $0.key < $1.key }) where moves[id.rule] == nil {
             endQueued(in: id, as: .cancelled, &effects)
@@ -58,7 +58,7 @@ extension RuleEngine {
     }
 
     /// Removes the positions of cycles in rules and scripts that were changed or removed.
-    private mutating func forgetCycles(of new: RuleSet, _ moves: RuleMoves, _ effects: inout [Effect]) {
+    private mutating func forgetCycles(of new: RuleSet, _ moves: RuleIndexMap, _ effects: inout [Effect]) {
         guard !world.cycles.isEmpty else { return }
         let kept = Set(moves.kept.map { set.rules[$0.before].id })
         let scripts = Set(new.scripts)
@@ -80,7 +80,7 @@ extension RuleEngine {
 // MARK: - State of unchanged parts
 
 extension RuleEngine {
-    private mutating func moveRules(from old: World, _ moves: RuleMoves) {
+    private mutating func moveRules(from old: World, _ moves: RuleIndexMap) {
         world.cycles = old.cycles
         let oldRecords = records
         records = Array(repeating: RuleRecord(), count: set.rules.count)
@@ -94,7 +94,7 @@ extension RuleEngine {
 
     /// Keeps `enabled` as set at run time, until the value in the file changes.
     private mutating func moveOverrides(
-        from old: World, _ before: Names, _ moves: RuleMoves, _ effects: inout [Effect]
+        from old: World, _ before: Names, _ moves: RuleIndexMap, _ effects: inout [Effect]
     ) {
         for id in overrides.keys.sorted() {
             let isInForce = names.rules[id].map { set.rules[$0].isEnabled == overrides[id]?.inFile } ?? false

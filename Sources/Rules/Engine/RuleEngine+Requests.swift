@@ -33,24 +33,24 @@ extension RuleEngine {
     ) {
         var facts = TriggerFacts()
         facts.isManual = true
-        let event = Event(occurrence: Occurrence(facts: facts, at: world.wallClock(at: now)), at: now)
+        let event = Event(cause: RunCause(facts: facts, at: world.wallClock(at: now)), at: now)
         var gates = GatesToAsk.ofManualRun
         if ignoringConditions { gates.remove(.conditions) }
         if isDryRun { gates.remove(.mode) }
         let judgement = judgeManual(rule, event, gates, at: now)
         if judgement.hasConditionError { records[rule].statistics.conditionErrors += 1 }
         if let gate = judgement.stoppedBy {
-            stop(rule, gate, event.occurrence, judgement.reason, &effects)
+            stop(rule, gate, event.cause, judgement.reason, &effects)
         } else if isDryRun {
-            enqueueApart(rule, event.occurrence, &effects)
+            enqueueApart(rule, event.cause, &effects)
         } else {
-            enqueue(rule, event.occurrence, at: now, &effects)
+            enqueue(rule, event.cause, at: now, &effects)
         }
     }
 
     private func judgeManual(_ rule: Int, _ event: Event, _ gates: GatesToAsk, at now: Instant) -> Judgement {
         var snapshot = snapshot(for: event, at: now)
-        return judge(rule, event.occurrence, gates, in: &snapshot, isExplaining: false, at: now)
+        return judge(rule, event.cause, gates, in: &snapshot, isExplaining: false, at: now)
     }
 
     private mutating func setTriggerMode(

@@ -127,7 +127,7 @@ extension RuleEngine {
                 effects.append(
                     .log(.warning, "run \(waiting.run.rawValue) of \(waiting.rule) is not resumed: \(reason)"))
                 effects.append(.keep(.waiting(waiting.run, nil)))
-                effects.append(.interrupted(waiting.run, rule: waiting.rule, waiting.occurrence))
+                effects.append(.interrupted(waiting.run, rule: waiting.rule, waiting.cause))
                 guard let place = names.rules[waiting.rule] else { continue }
                 records[place].note(.interrupted)
                 world.rules[place].lastResult = RunResult.interrupted.rawValue
@@ -151,7 +151,7 @@ extension RuleEngine {
         guard let run = Run(waiting, rule: place, remaining: max(.zero, left), in: world, at: now) else {
             return "what was kept of it cannot be read"
         }
-        scheduler.resume(run, in: concurrencyGroup(of: place, waiting.occurrence.button))
+        scheduler.resume(run, in: concurrencyGroup(of: place, waiting.cause.button))
         world.rules[place].running += 1
         world.ruleStarts[place] = run.startedAt
         records[place].latest = .started
@@ -193,7 +193,7 @@ extension RuleEngine {
             }
         }
         for kept in kept.takeAll() {
-            stop(kept.match.rule, .queued, occurrence(of: kept), "the program ends", &effects)
+            stop(kept.match.rule, .queued, cause(of: kept), "the program ends", &effects)
         }
         scheduler.removeAll()
         worldMoved = false

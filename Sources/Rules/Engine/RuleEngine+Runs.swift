@@ -15,31 +15,31 @@ extension RuleEngine {
 
     /// Starts a run of a rule that passed its gates. It begins with the next `advance`, or waits for its turn.
     mutating func enqueue(
-        _ rule: Int, _ occurrence: Occurrence, isDryRun: Bool = false, at now: Instant, _ effects: inout [Effect]
+        _ rule: Int, _ cause: RunCause, isDryRun: Bool = false, at now: Instant, _ effects: inout [Effect]
     ) {
         let declared = set.rules[rule]
-        let group = concurrencyGroup(of: rule, occurrence.button)
+        let group = concurrencyGroup(of: rule, cause.button)
         if let reason = scheduler.busyReason(declared, in: group) {
-            return stop(rule, .mode, occurrence, reason, &effects)
+            return stop(rule, .mode, cause, reason, &effects)
         }
         if declared.mode == .restart, let running = scheduler.groups[group]?.running {
             for run in running { cancel(run, at: now, &effects) }
         }
         let run = scheduler.enqueue(
-            declared, in: group, occurrence, isDryRun: isDryRun || declared.isDryRun, at: now)
+            declared, in: group, cause, isDryRun: isDryRun || declared.isDryRun, at: now)
         records[rule].note(.started)
-        effects.append(.started(run, rule: declared.id, occurrence))
+        effects.append(.started(run, rule: declared.id, cause))
         guard declared.cooldown > .zero else { return }
         let end = world.wallClock(at: now) + declared.cooldown
         effects.append(.keep(.cooldown(Cooldown(rule: declared.id, button: group.button, endsAt: end))))
     }
 
     /// Starts a requested dry run, which is independent of all other runs.
-    mutating func enqueueApart(_ rule: Int, _ occurrence: Occurrence, _ effects: inout [Effect]) {
-        if let reason = scheduler.busyReason { return stop(rule, .mode, occurrence, reason, &effects) }
-        let run = scheduler.enqueueApart(rule, occurrence)
+    mutating func enqueueApart(_ rule: Int, _ cause: RunCause, _ effects: inout [Effect]) {
+        if let reason = scheduler.busyReason { return stop(rule, .mode, cause, reason, &effects) }
+        let run = scheduler.enqueueApart(rule, cause)
         records[rule].note(.started)
-        effects.append(.started(run, rule: set.rules[rule].id, occurrence))
+        effects.append(.started(run, rule: set.rules[rule].id, cause))
     }
 
     /// Begins the runs whose turn has come, delivers rotations that were added up, and lets runs look at a changed world,
@@ -62,7 +62,7 @@ extension RuleEngine {
     }
 
     private mutating func begin(_ start: RunScheduler.Start, at now: Instant, _ effects: inout [Effect]) {
-        let run = Run(start.run, rule: start.rule, start.occurrence, isDryRun: start.isDryRun, in: world, at: now)
+        let run = Run(start.run, rule: start.rule, start.cause, isDryRun: start.isDryRun, in: world, at: now)
         scheduler.add(run, in: start.group)
         if start.group != nil {
             world.rules[start.rule].running += 1
@@ -143,8 +143,8 @@ extension RuleEngine {
     /// - Returns: whether the rotation was added up. A rule with `restart` or `parallel` takes each rotation by itself.
     mutating func addTurn(_ event: Event, _ match: RuleIndex.Match) -> Bool {
         let rule = set.rules[match.rule]
-        guard rule.mode == .single || rule.mode == .queued, let button = event.occurrence.button else { return false }
-        let source = TurnSource(PressSource(button: button, part: event.part), slot: event.occurrence.facts.slot)
+        guard rule.mode == .single || rule.mode == .queued, let button = event.cause.button else { return false }
+        let source = TurnSource(PressSource(button: button, part: event.part), slot: event.cause.facts.slot)
         return scheduler.addTurn(event, match, of: source, in: concurrencyGroup(of: match.rule, button))
     }
 
@@ -152,16 +152,16 @@ extension RuleEngine {
         _ turned: [ConcurrencyGroup.Turned], to group: ConcurrencyGroupID, at now: Instant, _ effects: inout [Effect]
     ) {
         // Rotations back and forth by the same steps cancel each other out.
-        let sums = turned.filter { $0.event.occurrence.facts.steps != 0 }.sorted { left, right in
-            (left.event.at, left.event.part?.rawValue ?? "", left.event.occurrence.facts.slot)
-                < (right.event.at, right.event.part?.rawValue ?? "", right.event.occurrence.facts.slot)
+        let sums = turned.filter { $0.event.cause.facts.steps != 0 }.sorted { left, right in
+            (left.event.at, left.event.part?.rawValue ?? "", left.event.cause.facts.slot)
+                < (right.event.at, right.event.part?.rawValue ?? "", right.event.cause.facts.slot)
         }
         for sum in sums {
             var event = sum.event
-            let steps = event.occurrence.facts.steps
-            event.occurrence.facts.event = RotationDirection(steps: steps > 0 ? 1 : -1).rawValue
+            let steps = event.cause.facts.steps
+            event.cause.facts.event = RotationDirection(steps: steps > 0 ? 1 : -1).rawValue
             // The sum may have the other direction, for which the rule may have another trigger.
-            let matches = event.occurrence.button.map {
+            let matches = event.cause.button.map {
                 index.matches(turnedClockwise: steps > 0, of: $0, part: event.part)
             }
             let match = matches?.first { $0.rule == group.rule } ?? sum.match

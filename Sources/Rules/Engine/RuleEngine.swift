@@ -100,18 +100,18 @@ package struct RuleEngine: Sendable {
         /// Something a button did, for those who listen. It stands before what the rules make of it.
         case recognised(Recognised)
         /// The run has begun, or with `mode: queued` waits its turn.
-        case started(RunID, rule: String, Occurrence)
-        case stopped(rule: String, Gate, Occurrence, reason: String)
+        case started(RunID, rule: String, RunCause)
+        case stopped(rule: String, Gate, RunCause, reason: String)
         /// Carry this out and answer with `stepFinished`. Where `awaits` says no, as of a `log` and of a message with QoS 0
         /// while the broker is connected, there is nothing to answer.
-        case perform(StepID, Action, rule: String, Occurrence)
+        case perform(StepID, Action, rule: String, RunCause)
         /// Give it up; its answer, if one still comes, is ignored.
         case cancel(StepID)
         /// - Parameter step: its alias or path; `place`: where it stands.
-        case stepFailed(RunID, rule: String, step: String, Place, code: String, message: String, isFinal: Bool)
+        case stepFailed(RunID, rule: String, step: String, SourceLocation, code: String, message: String, isFinal: Bool)
         case finished(RunID, rule: String, RunResult)
         /// A run of a former process that is not resumed.
-        case interrupted(RunID, rule: String, Occurrence)
+        case interrupted(RunID, rule: String, RunCause)
         case keep(RuleStateChange)
         case variableChanged(String, Value)
         case enabledChanged(rule: String, Bool)
@@ -152,7 +152,7 @@ package struct RuleEngine: Sendable {
     var contradictions: [ButtonID: String] = [:]
     /// Set at run time.
     var modes: [ButtonID: TriggerMode] = [:]
-    var taken: [PressSource: TakenPresses] = [:]
+    var taken: [PressSource: HandledPresses] = [:]
     var kept = KeptEvents()
     /// The number of the event that is kept next.
     var keptCount: UInt64 = 0

@@ -25,11 +25,11 @@ struct RuleIndex: Sendable {
         var identity: ButtonIdentity
         /// The indices in `RuleSet.buttons` of the declarations that apply to the button. The first is its name.
         var declared: [Int] = []
-        var interest: Interests.Interest
+        var interest: TriggerTable.Interest
         var vocabulary: Vocabulary
     }
 
-    private let interests: Interests
+    private let interests: TriggerTable
     private(set) var entries: [Entry] = []
     private var places: [ButtonID: Int] = [:]
     /// By index in `RuleSet.buttons`: the first button to which the declaration applies.
@@ -37,7 +37,7 @@ struct RuleIndex: Sendable {
     private(set) var chords: [Chord] = []
     private var rulesOfChords: [[Match]] = []
 
-    init(_ interests: Interests) { self.interests = interests }
+    init(_ interests: TriggerTable) { self.interests = interests }
 
     subscript(button: ButtonID) -> Entry? { places[button].map { entries[$0] } }
 
@@ -162,7 +162,7 @@ extension RuleIndex {
                 identity: identity, declared: declared, interest: interests.declared[only],
                 vocabulary: interests.vocabularies[only])
         }
-        var interest = Interests.Interest()
+        var interest = TriggerTable.Interest()
         for place in declared { interest.merge(interests.declared[place]) }
         for other in described { interest.merge(other) }
         return Entry(
@@ -195,5 +195,5 @@ extension RuleIndex {
     /// By button. Other buttons have `vocabularyOfOthers`.
     var vocabularies: [ButtonID: Vocabulary] { places.mapValues { entries[$0].vocabulary } }
 
-    var vocabularyOfOthers: Vocabulary { interests.vocabulary(of: Interests.Interest()) }
+    var vocabularyOfOthers: Vocabulary { interests.vocabulary(of: TriggerTable.Interest()) }
 }

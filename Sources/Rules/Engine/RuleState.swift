@@ -68,19 +68,19 @@ package struct WaitingRun: Hashable, Sendable {
     package var rule: String
     /// The fingerprint of the rule. The run is not resumed if the rule has another fingerprint.
     package var fingerprint: String
-    package var occurrence: Occurrence
+    package var cause: RunCause
     /// When the wait ends. A run that is overdue by more than ten minutes is not resumed.
     package var endsAt: UTCTime
     /// The position and the values of the run, encoded by `Run.saved`.
     package var saved: String
 
     package init(
-        run: RunID, rule: String, fingerprint: String, occurrence: Occurrence, endsAt: UTCTime, saved: String
+        run: RunID, rule: String, fingerprint: String, cause: RunCause, endsAt: UTCTime, saved: String
     ) {
         self.run = run
         self.rule = rule
         self.fingerprint = fingerprint
-        self.occurrence = occurrence
+        self.cause = cause
         self.endsAt = endsAt
         self.saved = saved
     }

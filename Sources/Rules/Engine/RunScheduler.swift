@@ -16,7 +16,7 @@ struct RunScheduler: Sendable {
         var rule: Int
         /// `nil` for a requested dry run, which is independent of all other runs.
         var group: ConcurrencyGroupID?
-        var occurrence: Occurrence
+        var cause: RunCause
         var isDryRun: Bool
     }
 
@@ -77,9 +77,9 @@ extension RunScheduler {
     /// Adds a run: it begins next or, with `mode: queued`, after those before it. For `mode: restart`, the engine has
     /// cancelled the earlier run before.
     mutating func enqueue(
-        _ rule: Rule, in id: ConcurrencyGroupID, _ occurrence: Occurrence, isDryRun: Bool, at now: Instant
+        _ rule: Rule, in id: ConcurrencyGroupID, _ cause: RunCause, isDryRun: Bool, at now: Instant
     ) -> RunID {
-        let start = Start(run: takeID(), rule: id.rule, group: id, occurrence: occurrence, isDryRun: isDryRun)
+        let start = Start(run: takeID(), rule: id.rule, group: id, cause: cause, isDryRun: isDryRun)
         var group = groups[id] ?? ConcurrencyGroup()
         if rule.mode == .queued, !group.running.isEmpty {
             group.queued.append(start)
@@ -95,8 +95,8 @@ extension RunScheduler {
     }
 
     /// Adds a dry run that is in no group.
-    mutating func enqueueApart(_ rule: Int, _ occurrence: Occurrence) -> RunID {
-        let start = Start(run: takeID(), rule: rule, occurrence: occurrence, isDryRun: true)
+    mutating func enqueueApart(_ rule: Int, _ cause: RunCause) -> RunID {
+        let start = Start(run: takeID(), rule: rule, cause: cause, isDryRun: true)
         starts.append(start)
         return start.run
     }
@@ -193,7 +193,7 @@ extension RunScheduler {
     }
 
     /// Moves unchanged rules to their new indices after a reload. Changed rules have no runs any more.
-    mutating func move(to moves: RuleMoves) {
+    mutating func move(to moves: RuleIndexMap) {
         func moved(_ group: ConcurrencyGroupID) -> ConcurrencyGroupID? {
             moves[group.rule].map { ConcurrencyGroupID(rule: $0, button: group.button) }
         }
@@ -231,8 +231,8 @@ extension RunScheduler {
     ) -> Bool {
         guard let group = groups[id], !group.running.isEmpty else { return false }
         var event = event
-        let before = group.turned[source]?.event.occurrence.facts.steps ?? 0
-        event.occurrence.facts.steps = event.occurrence.facts.steps.addingSaturating(before)
+        let before = group.turned[source]?.event.cause.facts.steps ?? 0
+        event.cause.facts.steps = event.cause.facts.steps.addingSaturating(before)
         groups[id]?.turned[source] = ConcurrencyGroup.Turned(event: event, match: match)
         return true
     }

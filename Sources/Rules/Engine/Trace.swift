@@ -10,9 +10,9 @@ package struct RunTrace: Hashable, Sendable {
         /// What happened, such as `completed in 12ms`, `branch 1 false (states.lux = 31)` or `R821 did not finish
         /// within 30s`.
         package var text: String
-        package var place: Place
+        package var place: SourceLocation
 
-        package init(after: Duration, step: String, text: String, place: Place = Place()) {
+        package init(after: Duration, step: String, text: String, place: SourceLocation = SourceLocation()) {
             self.after = after
             self.step = step
             self.text = text
@@ -25,7 +25,7 @@ package struct RunTrace: Hashable, Sendable {
 
     package var run: RunID
     package var rule: String
-    package var occurrence: Occurrence
+    package var cause: RunCause
     package var startedAt: UTCTime
     /// `nil` while the run is in progress.
     package var result: RunResult?
@@ -35,10 +35,10 @@ package struct RunTrace: Hashable, Sendable {
     /// The locations of the steps whose lines were omitted.
     package var omittedPlaces: Set<String>
 
-    package init(run: RunID, rule: String, occurrence: Occurrence, startedAt: UTCTime) {
+    package init(run: RunID, rule: String, cause: RunCause, startedAt: UTCTime) {
         self.run = run
         self.rule = rule
-        self.occurrence = occurrence
+        self.cause = cause
         self.startedAt = startedAt
         result = nil
         duration = .zero
@@ -56,9 +56,9 @@ package struct Explanation: Hashable, Sendable {
         package var stoppedBy: Gate?
         /// A reason for each gate that was checked, such as `conditions: states.lux < 20 is false (states.lux = 31)`.
         package var reasons: [String]
-        package var place: Place
+        package var place: SourceLocation
 
-        package init(rule: String, stoppedBy: Gate?, reasons: [String], place: Place = Place()) {
+        package init(rule: String, stoppedBy: Gate?, reasons: [String], place: SourceLocation = SourceLocation()) {
             self.rule = rule
             self.stoppedBy = stoppedBy
             self.reasons = reasons

@@ -69,7 +69,7 @@ struct World: Sendable {
     }
 
     /// Whether the button or part that caused the run is still down.
-    func isHeld(_ occurrence: Occurrence) -> Bool { isHeld(occurrence.button, part: occurrence.facts.part) }
+    func isHeld(_ cause: RunCause) -> Bool { isHeld(cause.button, part: cause.facts.part) }
 
     /// Updates the ages in `buttons` and `rules` in place. Snapshots taken afterwards share the arrays.
     mutating func refreshAges(at now: Instant) {

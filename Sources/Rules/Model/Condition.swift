@@ -10,9 +10,9 @@ package struct Condition: Hashable, Sendable {
     package var test: Test
     /// The condition as written, such as `states.lux < 20` or `time: after 21:30, before 04:00`; for traces.
     package var source: String
-    package var place: Place
+    package var place: SourceLocation
 
-    package init(_ test: Test, source: String = "", place: Place = Place()) {
+    package init(_ test: Test, source: String = "", place: SourceLocation = SourceLocation()) {
         self.test = test
         self.source = source
         self.place = place

@@ -11,11 +11,11 @@ package struct DeclaredState: Hashable, Sendable {
     package var fallback: Value?
     /// The time after the last message at which the value becomes unknown.
     package var maximumAge: Duration?
-    package var place: Place
+    package var place: SourceLocation
 
     package init(
         name: String, topicName: String, pointer: String = "", type: ExpressionType.Scalar = .string,
-        fallback: Value? = nil, maximumAge: Duration? = nil, place: Place = Place()
+        fallback: Value? = nil, maximumAge: Duration? = nil, place: SourceLocation = SourceLocation()
     ) {
         self.name = name
         self.topicName = topicName
@@ -37,11 +37,11 @@ package struct DeclaredVariable: Hashable, Sendable {
     /// The range to which `set` clamps the value, for numbers only.
     package var minimum, maximum: Double?
     package var isPersisted: Bool
-    package var place: Place
+    package var place: SourceLocation
 
     package init(
         name: String, type: ExpressionType.Scalar, initial: Value, values: [Value] = [], minimum: Double? = nil,
-        maximum: Double? = nil, isPersisted: Bool = true, place: Place = Place()
+        maximum: Double? = nil, isPersisted: Bool = true, place: SourceLocation = SourceLocation()
     ) {
         self.name = name
         self.type = type
@@ -74,10 +74,11 @@ package struct Script: Hashable, Sendable {
     package var steps: [Step]
     /// The number of results that its own steps save, in slots from 0.
     package var resultCount: Int
-    package var place: Place
+    package var place: SourceLocation
 
     package init(
-        name: String, inputs: [Input] = [], steps: [Step] = [], resultCount: Int = 0, place: Place = Place()
+        name: String, inputs: [Input] = [], steps: [Step] = [], resultCount: Int = 0,
+        place: SourceLocation = SourceLocation()
     ) {
         self.name = name
         self.inputs = inputs

@@ -55,12 +55,12 @@ package struct DeclaredButton: Hashable, Sendable {
     package var clickGap: Duration
     /// If `nil`, the policy of the set.
     package var queued: QueuedPolicy?
-    package var place: Place
+    package var place: SourceLocation
 
     package init(
         name: String, hardware: Hardware, model: Model = .flic2, triggerMode: TriggerMode? = nil,
         holdAfter: Duration = standardHoldAfter, clickGap: Duration = standardClickGap, queued: QueuedPolicy? = nil,
-        place: Place = Place()
+        place: SourceLocation = SourceLocation()
     ) {
         self.name = name
         self.hardware = hardware

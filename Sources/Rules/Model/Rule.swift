@@ -59,14 +59,14 @@ package struct Rule: Hashable, Sendable {
     package var resultCount: Int
     /// A hash of the rule's content, including the scripts that it calls, regardless of its location.
     package var fingerprint: String
-    package var place: Place
+    package var place: SourceLocation
 
     package init(
         id: String, alias: String? = nil, isEnabled: Bool = true, triggers: [Trigger], conditions: [Condition] = [],
         steps: [Step], mode: Mode = .single, maximum: Int = 1, scope: Scope = .rule, queued: QueuedPolicy? = nil,
         cooldown: Duration = .zero, rateLimit: Rate = .standard, isFallback: Bool = false, onError: [Step] = [],
         onRestart: AfterRestart = .drop, isDryRun: Bool = false, resultCount: Int = 0, fingerprint: String = "",
-        place: Place = Place()
+        place: SourceLocation = SourceLocation()
     ) {
         self.id = id
         self.alias = alias

@@ -51,7 +51,7 @@ package struct RuleSet: Hashable, Sendable {
 /// A location in the rule files.
 ///
 /// All locations are equal, so that rules that differ only in their locations are equal.
-package struct Place: Hashable, Sendable, CustomStringConvertible {
+package struct SourceLocation: Hashable, Sendable, CustomStringConvertible {
     package var file: String
     /// The line, from 1; 0 without a file.
     package var line: Int
@@ -67,6 +67,6 @@ package struct Place: Hashable, Sendable, CustomStringConvertible {
     /// The location as in messages: `rules/home.yaml:14:15`.
     package var description: String { "\(file):\(line):\(column)" }
 
-    package static func == (left: Place, right: Place) -> Bool { true }
+    package static func == (left: SourceLocation, right: SourceLocation) -> Bool { true }
     package func hash(into hasher: inout Hasher) {}
 }

@@ -15,7 +15,7 @@ package struct RuleTest: Hashable, Sendable {
         package var brokerIsOnline = true
         /// The ids of the disabled rules.
         package var disabled: [String] = []
-        package var results: [OutsideResult] = []
+        package var results: [SimulatedResult] = []
 
         package init() {}
     }
@@ -33,7 +33,7 @@ package struct RuleTest: Hashable, Sendable {
     }
 
     /// The result that a program or a web server returns in the test.
-    package struct OutsideResult: Hashable, Sendable {
+    package struct SimulatedResult: Hashable, Sendable {
         package enum Kind: String, CaseIterable, Hashable, Sendable { case run, shell, http }
 
         package var kind: Kind
@@ -65,9 +65,9 @@ package struct RuleTest: Hashable, Sendable {
     package var name: String
     package var given: Given
     package var steps: [TestStep]
-    package var place: Place
+    package var place: SourceLocation
 
-    package init(name: String, given: Given = Given(), steps: [TestStep], place: Place = Place()) {
+    package init(name: String, given: Given = Given(), steps: [TestStep], place: SourceLocation = SourceLocation()) {
         self.name = name
         self.given = given
         self.steps = steps
@@ -101,9 +101,9 @@ package struct TestStep: Hashable, Sendable {
 
     package var kind: Kind
     /// The location of the step's key.
-    package var place: Place
+    package var place: SourceLocation
 
-    package init(_ kind: Kind, place: Place = Place()) {
+    package init(_ kind: Kind, place: SourceLocation = SourceLocation()) {
         self.kind = kind
         self.place = place
     }
@@ -166,9 +166,9 @@ package struct ExpectedEffect: Hashable, Sendable {
     package var kind: Kind
     /// The time since the previous `expect`.
     package var at: Duration?
-    package var place: Place
+    package var place: SourceLocation
 
-    package init(_ kind: Kind, at: Duration? = nil, place: Place = Place()) {
+    package init(_ kind: Kind, at: Duration? = nil, place: SourceLocation = SourceLocation()) {
         self.kind = kind
         self.at = at
         self.place = place

@@ -13,9 +13,9 @@ package struct Trigger: Hashable, Sendable {
     package var source: Source
     /// The id that expressions read as `trigger.id`.
     package var id: String?
-    package var place: Place
+    package var place: SourceLocation
 
-    package init(source: Source, id: String? = nil, place: Place = Place()) {
+    package init(source: Source, id: String? = nil, place: SourceLocation = SourceLocation()) {
         self.source = source
         self.id = id
         self.place = place

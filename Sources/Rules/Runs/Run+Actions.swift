@@ -23,7 +23,7 @@ extension Run {
         _ action: Action, failures: Int, in world: World, at now: Instant, _ effects: inout [Effect]
     ) {
         let attempt = Attempt(step: takeStepID(), action: action, failures: failures, startedAt: now)
-        effects.append(.perform(attempt.step, action, rule: trace.rule, occurrence))
+        effects.append(.perform(attempt.step, action, rule: trace.rule, cause))
         var deadline: Instant?
         switch action {
         case .message(let message) where message.qos == 0 && world.brokerIsConnected && handsOver():
@@ -173,7 +173,7 @@ extension Run {
     /// What the next step sees.
     func environment(in world: inout World, at now: Instant) -> Environment {
         world.refreshAges(at: now)
-        var environment = world.environment(for: occurrence.facts, time: world.wallClock(at: now), at: now)
+        var environment = world.environment(for: cause.facts, time: world.wallClock(at: now), at: now)
         if let locals = locals.last {
             environment.results = locals.results
             environment.inputs = locals.inputs

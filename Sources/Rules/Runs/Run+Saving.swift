@@ -40,7 +40,7 @@ extension Run {
         let saved = JSONValue.object(members).description
         guard saved.utf8.count <= Run.maximumSavedLength else { return nil }
         return WaitingRun(
-            run: id, rule: trace.rule, fingerprint: world.set.rules[rule].fingerprint, occurrence: occurrence,
+            run: id, rule: trace.rule, fingerprint: world.set.rules[rule].fingerprint, cause: cause,
             endsAt: world.wallClock(at: now) + (until - now), saved: saved)
     }
 
@@ -60,7 +60,7 @@ extension Run {
             (0...Int.max / 2).contains(nextStep),
             let savedFrames = saved["frames"]?.arrayValue, let savedLocals = saved["locals"]?.arrayValue
         else { return nil }
-        self.init(waiting.run, rule: rule, waiting.occurrence, isDryRun: isDryRun, in: world, at: now)
+        self.init(waiting.run, rule: rule, waiting.cause, isDryRun: isDryRun, in: world, at: now)
         // If the wall clock was set back, the wait must not become longer.
         let remaining = max(.zero, min(remaining, left))
         let keptAt = now - (left - remaining)

@@ -68,7 +68,7 @@ extension Run {
             let text = try values.text(template)
             note(step, "\(level.rawValue): \(Run.shown(text))", at: now)
             if !isDryRun {
-                effects.append(.perform(takeStepID(), .log(level, text), rule: trace.rule, occurrence))
+                effects.append(.perform(takeStepID(), .log(level, text), rule: trace.rule, cause))
             }
             advance()
         case .stop(let template):

@@ -56,11 +56,11 @@ extension Run {
     /// Starts a `repeat` step. `while: held` has no iterations if the press has already ended or was queued.
     mutating func enter(_ step: RepeatStep, of outer: Step, in world: World, at now: Instant) {
         if step.extent == .whileHeld {
-            guard !occurrence.facts.wasQueued else {
+            guard !cause.facts.wasQueued else {
                 note(outer, "nothing is repeated: the press was queued", at: now)
                 return advance()
             }
-            guard world.isHeld(occurrence) else {
+            guard world.isHeld(cause) else {
                 note(outer, "nothing is repeated: the button is not held", at: now)
                 return advance()
             }

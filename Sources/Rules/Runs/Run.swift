@@ -42,7 +42,7 @@ struct Run: Sendable {
     let id: RunID
     /// A place in `RuleSet.rules`; a reload moves it.
     var rule: Int
-    let occurrence: Occurrence
+    let cause: RunCause
     /// Evaluates and traces everything and performs nothing; variables keep their values.
     let isDryRun: Bool
     var trace: RunTrace
@@ -110,15 +110,15 @@ struct Run: Sendable {
         }
     }
 
-    init(_ id: RunID, rule: Int, _ occurrence: Occurrence, isDryRun: Bool, in world: World, at now: Instant) {
+    init(_ id: RunID, rule: Int, _ cause: RunCause, isDryRun: Bool, in world: World, at now: Instant) {
         self.id = id
         self.rule = rule
-        self.occurrence = occurrence
+        self.cause = cause
         self.isDryRun = isDryRun
         startedAt = now
         let declared = world.set.rules[rule]
         locals = [Locals(resultCount: declared.resultCount)]
-        trace = RunTrace(run: id, rule: declared.id, occurrence: occurrence, startedAt: world.wallClock(at: now))
+        trace = RunTrace(run: id, rule: declared.id, cause: cause, startedAt: world.wallClock(at: now))
     }
 }
 

@@ -15,7 +15,7 @@ enum RunKit {
     /// 2026-01-15 12:00:00 UTC
     static let noon = UTCTime(milliseconds: 1_768_478_400_000)
 
-    static let occurrence: Occurrence = {
+    static let cause: RunCause = {
         var facts = TriggerFacts()
         facts.button = "hall"
         facts.uuid = "00112233445566778899aabbccddeeff"
@@ -23,11 +23,11 @@ enum RunKit {
         facts.event = "double_click"
         facts.clicks = 2
         facts.steps = -3
-        return Occurrence(button: button, facts: facts, at: noon)
+        return RunCause(button: button, facts: facts, at: noon)
     }()
 
-    static var late: Occurrence {
-        var late = occurrence
+    static var late: RunCause {
+        var late = cause
         late.facts.wasQueued = true
         late.facts.age = .milliseconds(2500)
         return late
@@ -197,7 +197,7 @@ extension Action {
         .publish(PublishAction(topicName: topic, payload: Array(payload.utf8)))
     }
 
-    /// A program with the facts of `RunKit.occurrence` in its environment.
+    /// A program with the facts of `RunKit.cause` in its environment.
     static func program(_ arguments: String..., stdin: String = "", env: [String] = []) -> Action {
         let event = [
             "TRYCK_RULE=hall", "TRYCK_BUTTON=hall", "TRYCK_UUID=00112233445566778899aabbccddeeff",

@@ -57,7 +57,7 @@ struct RunProcessTests {
     @Test("a program's environment has the trigger's facts, followed by the step's own variables")
     func environment() throws {
         var talk = Transcript<RunInWorld>(
-            try .run("/bin/env", env: ["LUX": "{{ states.lux }}", "TRYCK_RULE": "mine"]), occurrence: RunKit.late)
+            try .run("/bin/env", env: ["LUX": "{{ states.lux }}", "TRYCK_RULE": "mine"]), cause: RunKit.late)
         let effects = talk.given(.begin)
         guard case .perform(_, .external(.process(let process)), _, _)? = effects.first else {
             Issue.record("nothing was performed")

@@ -113,7 +113,7 @@ struct RunRepeatTests {
     @Test("a repeat while held does nothing for a stored press or a press that is over")
     func notHeld() throws {
         let step = Step.whileHeld(every: .milliseconds(200), try .log("tick"))
-        var late = Transcript<RunInWorld>(step, try .log("behind"), occurrence: RunKit.late)
+        var late = Transcript<RunInWorld>(step, try .log("behind"), cause: RunKit.late)
         late.when(
             .begin,
             expect: .perform(

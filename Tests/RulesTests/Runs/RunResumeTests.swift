@@ -9,7 +9,8 @@ import Testing
 struct RunResumeTests {
     /// Saves the run and restores it in another process with the time it had left.
     private func resumed(
-        _ talk: Transcript<RunInWorld>, in set: RuleSet? = nil, sourceLocation: SourceLocation = #_sourceLocation
+        _ talk: Transcript<RunInWorld>, in set: RuleSet? = nil,
+        sourceLocation: Testing.SourceLocation = #_sourceLocation
     ) throws -> Transcript<RunInWorld> {
         let machine = talk.machine
         let waiting = try #require(machine.run.saved(in: machine.world, at: talk.now), sourceLocation: sourceLocation)
@@ -255,7 +256,7 @@ struct RunResumeTests {
         let now = Instant(sinceBoot: .zero)
         let world = RunKit.world(set, at: now)
         var waiting = WaitingRun(
-            run: RunKit.id, rule: RunKit.rule, fingerprint: "as it was", occurrence: RunKit.occurrence,
+            run: RunKit.id, rule: RunKit.rule, fingerprint: "as it was", cause: RunKit.cause,
             endsAt: RunKit.noon, saved: saved)
         #expect(Run(waiting, rule: 0, remaining: .zero, in: world, at: now) == nil)
         waiting.saved =

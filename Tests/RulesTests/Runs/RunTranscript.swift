@@ -48,31 +48,31 @@ struct RunInWorld: StateMachine {
 
 extension RuleEngine.Effect {
     static func perform(_ index: Int, _ action: Action) -> RuleEngine.Effect {
-        .perform(StepID(run: RunKit.id, index: index), action, rule: RunKit.rule, RunKit.occurrence)
+        .perform(StepID(run: RunKit.id, index: index), action, rule: RunKit.rule, RunKit.cause)
     }
 
     static func cancel(_ index: Int) -> RuleEngine.Effect { .cancel(StepID(run: RunKit.id, index: index)) }
 
     static func failed(_ step: String, _ code: String, _ message: String, isFinal: Bool = true) -> RuleEngine.Effect {
         .stepFailed(
-            RunKit.id, rule: RunKit.rule, step: step, Place(), code: code, message: message, isFinal: isFinal)
+            RunKit.id, rule: RunKit.rule, step: step, SourceLocation(), code: code, message: message, isFinal: isFinal)
     }
 }
 
 extension Transcript<RunInWorld> {
     init(
         _ steps: Step..., onError: [Step] = [], scripts: [Script] = [], variables: [DeclaredVariable] = [],
-        occurrence: Occurrence = RunKit.occurrence, isDryRun: Bool = false
+        cause: RunCause = RunKit.cause, isDryRun: Bool = false
     ) {
         self.init(
-            set: RunKit.set(steps, onError: onError, scripts: scripts, variables: variables), occurrence: occurrence,
+            set: RunKit.set(steps, onError: onError, scripts: scripts, variables: variables), cause: cause,
             isDryRun: isDryRun)
     }
 
-    init(set: RuleSet, occurrence: Occurrence = RunKit.occurrence, isDryRun: Bool = false) {
+    init(set: RuleSet, cause: RunCause = RunKit.cause, isDryRun: Bool = false) {
         let start = Instant(sinceBoot: .seconds(100))
         let world = RunKit.world(set, at: start)
-        let run = Run(RunKit.id, rule: 0, occurrence, isDryRun: isDryRun, in: world, at: start)
+        let run = Run(RunKit.id, rule: 0, cause, isDryRun: isDryRun, in: world, at: start)
         self.init(RunInWorld(world: world, run: run), at: start)
     }
 
@@ -83,7 +83,8 @@ extension Transcript<RunInWorld> {
 
     /// Expects the deadline to be `wait` from now, lets that time pass, and expects these effects of the timer.
     mutating func whenTimerFires(
-        after wait: Duration, expect effects: RuleEngine.Effect..., sourceLocation: SourceLocation = #_sourceLocation
+        after wait: Duration, expect effects: RuleEngine.Effect...,
+        sourceLocation: Testing.SourceLocation = #_sourceLocation
     ) {
         #expect(timer == wait, sourceLocation: sourceLocation)
         self.wait(wait)

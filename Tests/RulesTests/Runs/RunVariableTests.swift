@@ -52,7 +52,7 @@ struct RunSetTests {
 struct RunCycleTests {
     /// The log lines of a run of rule 0 that begins in `world`, which the run changes.
     private func said(_ set: RuleSet, in world: inout World, at now: Instant) -> [String] {
-        var run = Run(RunKit.id, rule: 0, RunKit.occurrence, isDryRun: false, in: world, at: now)
+        var run = Run(RunKit.id, rule: 0, RunKit.cause, isDryRun: false, in: world, at: now)
         var effects: [RuleEngine.Effect] = []
         run.begin(in: &world, at: now, &effects)
         return effects.compactMap { if case .perform(_, .log(_, let text), _, _) = $0 { text } else { nil } }

@@ -86,7 +86,7 @@ struct RunCancelTests {
     /// Cancels the run, expects these effects, and expects no effect of any later input.
     private func expectCancelled(
         _ talk: inout Transcript<RunInWorld>, _ effects: RuleEngine.Effect...,
-        sourceLocation: SourceLocation = #_sourceLocation
+        sourceLocation: Testing.SourceLocation = #_sourceLocation
     ) {
         #expect(talk.given(.cancel) == effects, sourceLocation: sourceLocation)
         #expect(talk.result == .cancelled, sourceLocation: sourceLocation)

@@ -2,7 +2,7 @@ package import ButtonModel
 package import Expressions
 
 /// The cause of a run: an event of a button, or a request to run the rule.
-package struct Occurrence: Hashable, Sendable {
+package struct RunCause: Hashable, Sendable {
     /// `nil` if the run was requested.
     package var button: ButtonID?
     /// The facts that expressions and programs can read.

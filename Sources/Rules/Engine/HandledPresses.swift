@@ -1,7 +1,7 @@
 import Gestures
 
 /// The presses that triggered an ordinary rule, and therefore must not trigger rules with `fallback: true`.
-struct TakenPresses: Sendable {
+struct HandledPresses: Sendable {
     /// The number of the latest press that was taken.
     private var latest: UInt64 = 0
     /// A bit for this press and each of the 63 before it; the lowest bit is the latest. A gesture has at most eight

@@ -4,7 +4,7 @@ import Expressions
 import Rules
 
 /// One test while it runs: the engine, the buttons, and the broker, programs and web servers around it.
-struct Stage {
+struct TestRun {
     /// The most lines of what the rules did and saw. The last ones are kept.
     static let maximumReasons = 20
     /// A button's clock ticks every 1/32768 s. What is due within two ticks of an instant counts as due at that
@@ -21,7 +21,7 @@ struct Stage {
     private var latest = Instant(sinceBoot: .seconds(3600))
     private var start: (utc: UTCTime, at: Instant)
     private(set) var buttons: Buttons
-    private var outside = Outside()
+    private var outside = SimulatedServices()
     /// What the rules have stored, with which a restart begins.
     private var state = RuleState()
     private var nextRun: UInt64 = 1
@@ -139,7 +139,7 @@ struct Stage {
 
 // MARK: - The engine
 
-extension Stage {
+extension TestRun {
     private mutating func feed(_ input: RuleEngine.Input) {
         latest = max(latest, now)
         var inputs = [input]
@@ -203,11 +203,11 @@ extension Stage {
 
 // MARK: - Time
 
-extension Stage {
+extension TestRun {
     /// Advances the clock. What is due at the very end is left, because a press at that instant comes first.
     private mutating func advance(by duration: Duration) {
         let end = now + duration
-        while let next = nextMoment, next < end - Stage.grain {
+        while let next = nextMoment, next < end - TestRun.grain {
             latest = max(latest, next)
             happenNow()
         }
@@ -215,7 +215,7 @@ extension Stage {
     }
 
     private mutating func settle() {
-        while let next = nextMoment, next <= now + Stage.grain {
+        while let next = nextMoment, next <= now + TestRun.grain {
             latest = max(latest, next)
             happenNow()
         }
@@ -234,7 +234,7 @@ extension Stage {
 
 // MARK: - What a test does
 
-extension Stage {
+extension TestRun {
     private mutating func press(_ name: String, isDown: Bool) {
         guard let event = buttons.move(name, isDown: isDown, at: now) else { return }
         feed(.pressed([event]))

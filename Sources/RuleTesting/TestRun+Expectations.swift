@@ -2,8 +2,8 @@ import ButtonModel
 import Expressions
 import Rules
 
-extension Stage {
-    mutating func check(_ wanted: [ExpectedEffect], _ place: Place) -> RuleTestFailure? {
+extension TestRun {
+    mutating func check(_ wanted: [ExpectedEffect], _ place: SourceLocation) -> RuleTestFailure? {
         let seen = happened.filter { entry in !entry.isQuietLog || wanted.contains { $0.fits(entry) } }
         // When a log line is expected, all log lines are shown, because one of them may be the expected line in other
         // words.
@@ -16,7 +16,7 @@ extension Stage {
             happened: shown.map { showsTime ? "\($0.text) at \($0.after.milliseconds)ms" : $0.text })
     }
 
-    func check(variables wanted: [RuleTest.Assigned], _ place: Place) -> RuleTestFailure? {
+    func check(variables wanted: [RuleTest.Assigned], _ place: SourceLocation) -> RuleTestFailure? {
         let wrong = wanted.filter { !(engine.value(of: $0.name)?.isSame(as: $0.value) ?? false) }
         guard !wrong.isEmpty else { return nil }
         return failure(
@@ -24,7 +24,7 @@ extension Stage {
             happened: wrong.map { "\($0.name) = \(engine.value(of: $0.name)?.shown ?? "not declared")" })
     }
 
-    func check(outcomes wanted: [ExpectedOutcome], _ place: Place) -> RuleTestFailure? {
+    func check(outcomes wanted: [ExpectedOutcome], _ place: SourceLocation) -> RuleTestFailure? {
         let wrong = wanted.filter { outcome(of: $0.rule) != $0.outcome }
         guard !wrong.isEmpty else { return nil }
         return failure(
@@ -34,10 +34,10 @@ extension Stage {
 
     private func outcome(of rule: String) -> Outcome { outcomes[rule] ?? .notMatched }
 
-    private func failure(at place: Place, expected: [String], happened: [String]) -> RuleTestFailure {
+    private func failure(at place: SourceLocation, expected: [String], happened: [String]) -> RuleTestFailure {
         RuleTestFailure(
             place: place, expected: expected.map { redaction($0) }, happened: happened.map { redaction($0) },
-            why: (why + traceLines).suffix(Stage.maximumReasons).map { redaction($0) })
+            why: (why + traceLines).suffix(TestRun.maximumReasons).map { redaction($0) })
     }
 }
 

@@ -3,7 +3,7 @@ import Gestures
 
 /// The events for which rules wait, by the kinds of button selectors. It depends on the rule set alone, and not on the
 /// buttons that exist.
-struct Interests: Sendable {
+struct TriggerTable: Sendable {
     /// The rules for a button, or for all buttons that match a description.
     struct Interest: Sendable {
         /// The triggers by event, without those for `any`. The same applies to `uses`.

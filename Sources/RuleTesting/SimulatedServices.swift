@@ -3,7 +3,7 @@ import Expressions
 import Rules
 
 /// The broker, the programs and the web servers of a test: what they answer, and when.
-struct Outside {
+struct SimulatedServices {
     /// A step whose outcome comes at a known time.
     private struct Pending {
         var at: Instant
@@ -47,17 +47,17 @@ struct Outside {
 
     /// Performs an action and returns the inputs that follow at once.
     mutating func perform(
-        _ action: Action, for step: StepID, _ results: [RuleTest.OutsideResult], at now: Instant
+        _ action: Action, for step: StepID, _ results: [RuleTest.SimulatedResult], at now: Instant
     ) -> [RuleEngine.Input] {
         switch action {
         case .log: return []
-        case .message where brokerIsOnline: return Outside.delivered(step)
+        case .message where brokerIsOnline: return SimulatedServices.delivered(step)
         case .message(let message):
             waiting.append(WaitingMessage(step: step, message: message, deadline: now + message.maximumAge))
-            guard waiting.count > Outside.maximumWaiting else { return takeExpired(at: now) }
-            return [Outside.undelivered(waiting.removeFirst().step, "too many messages wait for the broker")]
+            guard waiting.count > SimulatedServices.maximumWaiting else { return takeExpired(at: now) }
+            return [SimulatedServices.undelivered(waiting.removeFirst().step, "too many messages wait for the broker")]
         case .external(let external):
-            let (outcome, takes) = OutsideAnswer.to(external, results)
+            let (outcome, takes) = SimulatedAnswer.to(external, results)
             guard takes > .zero else { return [.stepFinished(step, outcome)] }
             let place = pending.firstIndex { $0.at > now + takes } ?? pending.endIndex
             pending.insert(Pending(at: now + takes, step: step, outcome: outcome), at: place)
@@ -85,14 +85,14 @@ struct Outside {
     private mutating func takeExpired(at now: Instant) -> [RuleEngine.Input] {
         let expired = waiting.filter { $0.deadline <= now }
         waiting.removeAll { $0.deadline <= now }
-        return expired.map { Outside.undelivered($0.step, "the broker was away for too long") }
+        return expired.map { SimulatedServices.undelivered($0.step, "the broker was away for too long") }
     }
 
     /// Hands over the message that has waited longest, when the broker comes back.
     mutating func takeWaiting() -> (message: MessageAction, answers: [RuleEngine.Input])? {
         guard !waiting.isEmpty else { return nil }
         let first = waiting.removeFirst()
-        return (first.message, Outside.delivered(first.step))
+        return (first.message, SimulatedServices.delivered(first.step))
     }
 
     private static func delivered(_ step: StepID) -> [RuleEngine.Input] {

@@ -1,5 +1,5 @@
 /// Where unchanged rules are in a new set.
-struct RuleMoves: Sendable {
+struct RuleIndexMap: Sendable {
     /// The new index by old index; -1 if the rule was changed or removed.
     private var places: [Int]
     /// The old indices of the rules that were changed or removed.

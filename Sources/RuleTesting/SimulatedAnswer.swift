@@ -2,11 +2,11 @@ import Expressions
 import Rules
 
 /// The answers of programs and web servers in a test.
-enum OutsideAnswer {
+enum SimulatedAnswer {
     /// The first result that matches the action; a result may be used any number of times. Without a match, the action
     /// succeeds at once.
-    static func to(_ action: ExternalAction, _ results: [RuleTest.OutsideResult]) -> (StepOutcome, Duration) {
-        let kind: RuleTest.OutsideResult.Kind
+    static func to(_ action: ExternalAction, _ results: [RuleTest.SimulatedResult]) -> (StepOutcome, Duration) {
+        let kind: RuleTest.SimulatedResult.Kind
         let subject: String
         switch action {
         case .process(let process) where process.isShell:
@@ -21,7 +21,7 @@ enum OutsideAnswer {
         }
         let result =
             results.first { $0.kind == kind && subject.hasPrefix($0.prefix) }
-            ?? RuleTest.OutsideResult(kind: kind, prefix: "")
+            ?? RuleTest.SimulatedResult(kind: kind, prefix: "")
         var facts = ResultFacts()
         facts.stdout = result.stdout
         facts.stderr = result.stderr
