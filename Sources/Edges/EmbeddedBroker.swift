@@ -15,9 +15,9 @@ package import Reactor
 @ReactorActor
 package final class EmbeddedBroker {
     package enum Event: Hashable, Sendable {
-        /// It answers on this socket file.
+        /// mosquitto accepts connections on this socket file.
         case ready(path: String)
-        /// A sentence. The next attempt comes by itself.
+        /// The reason why there is no broker, as a sentence. The next attempt follows without a call.
         case failed(String)
     }
 
@@ -29,7 +29,7 @@ package final class EmbeddedBroker {
         var process: pid_t
         var processDescriptor: Int32
         var watch: Watch
-        /// Ours of the pipe; closing it ends the child.
+        /// The daemon's end of the pipe; closing it ends the child.
         var leash: Int32
     }
 
@@ -43,8 +43,8 @@ package final class EmbeddedBroker {
     private lazy var timer = loop.timer { [weak self] in self?.feed(.timerFired) }
 
     /// - Parameters:
-    ///   - directory: of its own, for its configuration; made (0700) where it is missing.
-    ///   - program: `nil`: the first `mosquitto` in the usual places.
+    ///   - directory: a directory for the broker alone. It is created with mode 0700 if it is missing.
+    ///   - program: `nil` for the first `mosquitto` in `searchPath`.
     ///   - seed: for the jitter of the retries.
     package init(
         loop: EventLoop, directory: String, program: String? = nil, seed: UInt64,
@@ -57,10 +57,10 @@ package final class EmbeddedBroker {
         supervisor = EmbeddedBrokerSupervisor(seed: seed)
     }
 
-    /// The shell, which leads the process group of all of it.
+    /// The shell, which leads the process group of the broker.
     package var process: pid_t? { child?.process }
 
-    /// Lets go of the child without a word, as the kernel does for a process that is no more.
+    /// Closes the pipe, as the kernel does when this process ends.
     func dropLeash() {
         guard let leash = child?.leash, leash >= 0 else { return }
         close(leash)
@@ -142,7 +142,7 @@ package final class EmbeddedBroker {
             process: process, processDescriptor: processDescriptor, watch: watch, leash: ends[1])
     }
 
-    /// `$1` is the program, `$2` its configuration: nothing of them is read as shell.
+    /// `$1` is the program and `$2` its configuration, so the shell never interprets their text.
     private static let script = """
         exec 3<&0 </dev/null
         "$1" -c "$2" 3<&- &
@@ -172,7 +172,7 @@ package final class EmbeddedBroker {
         let path = directory + "/mosquitto.conf"
         let lines = [
             "listener 0 \(socketPath)", "allow_anonymous true", "persistence false", "log_dest none",
-            // It would become "mosquitto" otherwise, and our reader could not end it where we are not root by then.
+            // Without this line mosquitto would change to its own user, and the reader could not end it unless it is root.
             geteuid() == 0 ? "user root" : "",
         ]
         let text = Array((lines.joined(separator: "\n") + "\n").utf8)

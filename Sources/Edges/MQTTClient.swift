@@ -3,31 +3,31 @@ import CMosquitto
 import Glibc
 import Hub
 
-/// A libmosquitto handle for one connection: made for it, thrown away with it.
+/// A libmosquitto handle for one connection. Each connection gets a new one.
 ///
-/// A new handle for each connection means that nothing is left in the library's own queue: a message given to it
-/// while the broker was away, or not acknowledged when it went, would be sent again after a reconnect, however old.
+/// A handle that is used again would send messages from its own queue after a reconnect, however old they are: those that
+/// it was given while the broker was away, and those that were not acknowledged when the connection was lost.
 ///
-/// One thread at a time. While a `Dial` runs, that is the helper's; the caller then touches nothing but `deinit`
-/// after it.
+/// A handle may be used by one thread at a time. While a `Dial` runs on a helper thread, the owner must call nothing.
 ///
 /// The library's callbacks only collect events. `outcome` returns them after the call, because inside a callback the
 /// handle must not be destroyed.
 ///
 /// - Source: mosquitto.h of libmosquitto 2.0; MQTT 5.0.
 final class MQTTClient {
-    /// A message with more is dropped.
+    /// The octets of the longest payload; a message with more is dropped.
     static let maximumPayload = 256 * 1024
-    /// A broker that sends a longer packet is hung up on when its length is known; with MQTT 5 it is told so beforehand.
+    /// The octets of the longest packet. The connection is closed as soon as the length of a longer one is known; with MQTT 5
+    /// CONNECT tells the broker this limit.
     static let maximumPacketSize: UInt32 = 1024 * 1024
     /// With MQTT 5 the broker is told to wait for our acknowledgements when it has sent this many messages of QoS 1 and 2.
     static let receiveMaximum: UInt16 = 20
-    /// Octets that are read in one turn of the loop, and packets: a flood leaves the radio its turn.
+    /// The most octets and packets that are read in one turn of the loop, so that a flood does not delay the radio.
     static let octetsPerTurn = 64 * 1024
     static let packetsPerTurn: UInt32 = 64
     /// The octets that the kernel buffers for a broker that does not read.
     private static let sendBuffer: Int32 = 128 * 1024
-    /// Octets of a packet that is no PUBLISH; those a broker sends have some dozens.
+    /// The octets of the longest packet other than PUBLISH. Real ones have some dozens.
     static let maximumOtherPacket: UInt32 = 16 * 1024
 
     /// Messages with QoS 2 that the broker may have begun and not ended.
@@ -65,9 +65,9 @@ final class MQTTClient {
     private let reports: Reports
     /// The socket's descriptor since the dial succeeded.
     private(set) var descriptor: Int32 = -1
-    /// Also while the library reads, where it is reached by this address only.
+    /// The state of `cmosquitto_loop_read`, which keeps this address while it reads.
     private let reader = UnsafeMutablePointer<cmosquitto_reader>.allocate(capacity: 1)
-    /// An assertion of the library has failed: the handle is not used any more.
+    /// Whether an assertion of the library has failed, after which the handle must not be used.
     private var isAbandoned = false
 
     private static let isLibraryReady = mosquitto_lib_init() == MOSQ_ERR_SUCCESS.rawValue
@@ -121,14 +121,15 @@ final class MQTTClient {
 
     // MARK: Connecting
 
-    /// Resolves the name and starts to connect. Blocks for as long as the resolver does, so it runs on a helper.
+    /// Resolves the broker's name and begins to connect. It blocks for as long as the resolver needs, so it must be called on a
+    /// helper thread.
     struct Dial: Sendable {
         struct Result: Sendable {
             var code: Int32
             var systemError: Int32
         }
 
-        /// The handle's address: the handle itself must not be shared, and is not while this runs.
+        /// The address of the handle, which the owner does not use while the dial runs.
         fileprivate let handle: UInt
         fileprivate let host: String
         fileprivate let port: Int32
@@ -145,14 +146,16 @@ final class MQTTClient {
         let (host, port): (String, Int32) =
             switch options.endpoint {
             case .tcp(let host, let port), .tls(let host, let port, _): (host, Int32(port))
-            // Port 0 makes the host a path.
+            // With port 0 the library takes the host for the path of a socket.
             case .unix(let path): (path, 0)
             }
         return Dial(
             handle: UInt(bitPattern: handle), host: host, port: port, keepAlive: Int32(options.keepAliveSeconds))
     }
 
-    /// Takes the result of the dial. The caller is the only user of the handle again.
+    /// Prepares the socket after a dial. From now on the owner may use the handle again.
+    ///
+    /// - Returns: why there is no socket; `nil` if there is one.
     func dialled(_ result: Dial.Result) -> MQTTFailure? {
         let socket = mosquitto_socket(handle)
         guard result.code == MOSQ_ERR_SUCCESS.rawValue, socket >= 0 else {
@@ -275,7 +278,7 @@ final class MQTTClient {
 
     // MARK: Setting up
 
-    /// The library takes C strings: a NUL would cut them short.
+    /// Refuses texts with a NUL character, at which a C string would end.
     private static func checkTexts(of options: MQTTOptions) throws(MQTTFailure) {
         let texts = [
             ("mqtt.broker", options.endpoint.host), ("mqtt.username", options.username),
@@ -321,8 +324,10 @@ final class MQTTClient {
         }
     }
 
-    /// CONNECT properties are an argument of the blocking connect only. With an impossible port that
-    /// stores them and returns before it connects; every connect of this handle sends them then.
+    /// Stores the CONNECT property Maximum Packet Size in the handle.
+    ///
+    /// Only the library's blocking connect takes CONNECT properties. With an impossible port it stores them and returns before
+    /// it connects; the later connect of the same handle sends them.
     private func limitPacketSize() {
         var properties: OpaquePointer?
         defer { mosquitto_property_free_all(&properties) }
@@ -397,6 +402,6 @@ extension mqtt5_property {
 }
 
 extension MQTTOptions {
-    /// What libmosquitto takes.
+    /// The keep-alive within the range that libmosquitto accepts.
     package var keepAliveSeconds: Int64 { min(max(keepAlive.milliseconds / 1000, 5), 65535) }
 }

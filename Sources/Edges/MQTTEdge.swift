@@ -2,7 +2,6 @@ import ButtonModel
 import CMosquitto
 import Glibc
 package import Hub
-import Platform
 package import Reactor
 
 /// The connection to the broker: carries out the effects of an `MQTTSession` with libmosquitto, on the event loop.

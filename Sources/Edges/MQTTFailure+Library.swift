@@ -3,7 +3,7 @@ import Glibc
 
 // How the codes of libmosquitto become an `MQTTFailure`.
 extension MQTTFailure {
-    /// A CONNACK that is not a yes. The two versions number their reasons differently.
+    /// The failure for a CONNACK that refuses the connection. The two versions number their reasons differently.
     ///
     /// - Source: MQTT 5.0, 3.2.2.2; MQTT 3.1.1, 3.2.2.3.
     init(connectReasonCode code: Int32, version: MQTTProtocolVersion, options: MQTTOptions) {
@@ -33,12 +33,12 @@ extension MQTTFailure {
         }
     }
 
-    /// What a call of libmosquitto returned, or what its `on_disconnect` was told.
+    /// The failure for the result of a call, or for the argument of `on_disconnect`.
     ///
     /// - Parameters:
-    ///   - code: from 0x80 on an MQTT reason code, below that the library's own.
+    ///   - code: an MQTT reason code from 0x80 on, and a code of the library below that.
     ///   - systemError: `errno` at that time.
-    ///   - words: what the library logged meanwhile.
+    ///   - words: the lines that the library logged meanwhile.
     init(code: Int32, systemError: Int32, words: [String], options: MQTTOptions, wasConnected: Bool) {
         let endpoint = options.endpoint.description
         if let fault = SecurityFault(words: words, options: options) {
@@ -66,7 +66,7 @@ extension MQTTFailure {
 }
 
 extension MQTTFailure.SecurityFault {
-    /// libmosquitto says what is wrong with a certificate only in its log.
+    /// The fault that the library's log describes. The library reports faults of certificates nowhere else.
     fileprivate init?(words: [String], options: MQTTOptions) {
         guard case .tls(_, _, let security) = options.endpoint else { return nil }
         func says(_ text: String) -> Bool { words.contains { $0.contains(text) } }

@@ -1,40 +1,37 @@
-import CMosquitto
-import Glibc
-
 /// Why there is no connection to the broker, as a sentence that says what to do. No password is in it.
 package enum MQTTFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case connectionRefused(endpoint: String)
     case hostNotFound(host: String)
-    /// The system's words.
+    /// `cause` is the system's error text.
     case unreachable(endpoint: String, cause: String)
-    /// No CONNACK in time.
+    /// CONNACK did not arrive in time.
     case noAnswer(endpoint: String)
     case notAuthorized(endpoint: String, hasUsername: Bool)
     case clientIdentifierRejected(endpoint: String, clientIdentifier: String)
     case protocolVersionRefused(endpoint: String, MQTTProtocolVersion)
-    /// Any other CONNACK that is a no.
+    /// CONNACK refused the connection for another reason.
     case refused(endpoint: String, reasonCode: Int, words: String)
     case security(endpoint: String, SecurityFault)
-    /// The connection was there, or nearly.
+    /// The connection ended after it was established, or during the handshake.
     case connectionLost(endpoint: String, cause: String)
-    /// The broker said DISCONNECT. 0x8E: another client took the session over.
+    /// The broker sent DISCONNECT. Reason code 0x8E means that another client took the session over.
     case disconnectedByBroker(endpoint: String, reasonCode: Int, words: String)
-    /// The broker began a packet with so many octets; it was hung up on before they came.
+    /// The broker began to send a packet of this length, and the connection was closed before it arrived.
     case packetTooLong(endpoint: String, octets: Int, isMessage: Bool)
-    /// The broker does not end its messages with QoS 2, which have to be kept until then.
+    /// The broker leaves messages with QoS 2 unfinished, which have to be kept until their PUBREL.
     case tooMuchHeld(endpoint: String)
-    /// The broker sent something that MQTT does not have. `cause` is in the words of who found it.
+    /// The broker sent a packet that breaks the protocol. `cause` describes the fault.
     case malformedPacket(endpoint: String, cause: String)
-    /// Nothing was sent: an option cannot be used.
+    /// An option cannot be used, and nothing was sent.
     case unusableOption(String)
 
     package enum SecurityFault: Hashable, Sendable {
-        /// No chain to an authority we trust, or out of its time.
+        /// The certificate is not signed by a trusted authority, or not valid now.
         case untrustedCertificate
         case wrongHostName
         /// `mqtt.tls.ca`, `.certificate` or `.key` cannot be read or used.
         case unusableFile(option: String, path: String)
-        /// OpenSSL's words.
+        /// The error text of OpenSSL.
         case handshake(String)
     }
 
@@ -98,7 +95,7 @@ package enum MQTTFailure: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension MQTTFailure {
-    /// What to do about a CONNACK that says no; empty where the broker's words are all there is.
+    /// What to do about a CONNACK that refuses the connection; empty if there is no advice.
     ///
     /// - Source: MQTT 5.0, 3.2.2.2; MQTT 3.1.1, 3.2.2.3 for the 3.
     private static func advice(onRefusal reasonCode: Int) -> String {

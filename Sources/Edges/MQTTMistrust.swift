@@ -1,7 +1,8 @@
-/// What follows when a broker sends packets that break the protocol.
+/// The consequences of packets that break the protocol.
 ///
-/// From then on MQTT 3.1.1 is spoken, which has no properties to get wrong, until the configuration is read again. From the
-/// eighth such packet on a minute passes between two attempts to connect, since each may have cost some memory for good.
+/// After such a packet MQTT 3.1.1 is used until the configuration is read again, because it has no properties that could be
+/// malformed. From the eighth such packet on a minute passes between two attempts to connect, because the library may leak
+/// memory at each of them.
 struct MQTTMistrust: Hashable, Sendable {
     static let maximumQuick = 8
     static let longPause: Duration = .seconds(60)
@@ -14,7 +15,7 @@ struct MQTTMistrust: Hashable, Sendable {
         isReduced = true
     }
 
-    /// The pause between attempts stays: a broker may be able to ask for a reload.
+    /// The configured version is used again. The pause between attempts stays, because a broker may be able to cause a reload.
     mutating func configurationRead() { isReduced = false }
 
     func version(_ configured: MQTTProtocolVersion) -> MQTTProtocolVersion { isReduced ? .v311 : configured }

@@ -1,4 +1,4 @@
-/// How to reach the broker, and as whom.
+/// The broker's address, the credentials, and the parameters of the connection.
 package struct MQTTOptions: Hashable, Sendable {
     package enum Endpoint: Hashable, Sendable, CustomStringConvertible {
         case tcp(host: String, port: UInt16)
@@ -17,16 +17,16 @@ package struct MQTTOptions: Hashable, Sendable {
     package var endpoint: Endpoint
     package var username: String?
     package var password: MQTTPassword?
-    /// Empty: the broker chooses one.
+    /// If this is empty, the broker chooses an identifier.
     package var clientIdentifier: String
-    /// Whole seconds from 5 to 65535; what lies outside is moved to the nearest bound.
+    /// Used in whole seconds, and clamped to 5…65535.
     package var keepAlive: Duration
     /// `.v5` falls back to `.v311` when the broker refuses it.
     package var protocolVersion: MQTTProtocolVersion
     package var will: MQTTWill?
-    /// From the start of the connection to the broker's CONNACK.
+    /// The longest time from the start of the connection to the broker's CONNACK.
     package var connectTimeout: Duration
-    /// Something is on its way to the broker, and for so long it has taken and acknowledged nothing: it is given up.
+    /// The longest time without an acknowledgement while messages are in flight. After it the connection is closed.
     package var progressTimeout: Duration
     /// Whether what a broker sends is checked before libmosquitto sees it. Tests of the library's assertions turn it off.
     var checksProperties = true
@@ -53,14 +53,14 @@ package enum MQTTProtocolVersion: String, Hashable, Sendable {
     case v311 = "3.1.1"
 }
 
-/// Paths of PEM files, and whom to trust.
+/// The files and rules of a TLS connection. All files are PEM.
 package struct MQTTTransportSecurity: Hashable, Sendable {
-    /// `nil`: the system's roots.
+    /// `nil` for the authorities of the system.
     package var certificateAuthorityPath: String?
     package var certificatePath: String?
-    /// Not encrypted: nobody is there to type a passphrase.
+    /// The key must not be encrypted, because a daemon cannot ask for a passphrase.
     package var keyPath: String?
-    /// Accept any certificate for any name.
+    /// Whether any certificate is accepted for any name.
     package var isInsecure: Bool
 
     package init(
@@ -74,11 +74,11 @@ package struct MQTTTransportSecurity: Hashable, Sendable {
     }
 }
 
-/// What the broker publishes for us when we are gone without a word.
+/// The message that the broker publishes when the connection ends without DISCONNECT.
 package struct MQTTWill: Hashable, Sendable {
     package var topicName: String
     package var payload: [UInt8]
-    /// 0…2.
+    /// From 0 to 2.
     package var qos: Int
     package var retain: Bool
 

@@ -1,6 +1,6 @@
-package import CLinux
+import CLinux
 import Glibc
-package import Hub
+import Hub
 import Platform
 import Reactor
 
@@ -9,7 +9,7 @@ import Reactor
 /// The pidfd becomes readable when the program has ended. The process id stays valid until the caller reaps the
 /// process. The call blocks until the program is executed (vfork semantics).
 @ReactorActor
-package func spawn(
+func spawn(
     _ request: ProcessRequest, _ pipes: StandardPipes
 ) throws(ProcessJob.StartFailure) -> (process: pid_t, processDescriptor: Int32) {
     guard let name = request.arguments.first, !name.isEmpty else {

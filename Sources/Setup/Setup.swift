@@ -5,32 +5,32 @@ package import RuleLoader
 package import Rules
 package import Simulator
 
-/// Everything that is settled before the loop begins: the configuration, the rules, and where things are.
+/// What is known before the loop starts: the configuration, the rules, and the paths.
 package struct Setup: Sendable {
     package var configuration: Configuration
-    /// Where the configuration was found, if anywhere.
+    /// The path of the configuration; `nil` if there is none.
     package var configurationPath: String?
-    /// By the command line, which has the last word.
+    /// Whether the command line sets the log level, which then overrides the configuration.
     package var isLogLevelFixed: Bool
-    /// Where relative paths of the configuration count from.
+    /// The base of relative paths in the configuration.
     package var directory: String
     package var stateDirectory: String
     package var controlSocket: String
-    /// Where all HCI traffic is written to.
+    /// The file to which all HCI traffic is written.
     package var capture: String?
-    /// The file for Prometheus.
+    /// The metrics file for Prometheus.
     package var metricsFile: String?
     package var ruleSource: RuleSource
     package var rules: RuleSet
-    /// The rules, when they are those on disk, without errors.
+    /// The rules, if those on the disk have no errors.
     package var goodRules: LastGoodRules?
     package var watched: WatchedFiles
-    /// Where a recording is to be written, and what it says of the rules.
+    /// The file to which a recording is written, and the rules that it contains.
     package var recordingPath: String?
     package var recordedRules: RecordedRules?
     package var simulator: [SimulatedButtonDescription]
     package var hub: HubConfiguration
-    /// Lines for the log once there is one.
+    /// Lines to be logged once the log is open.
     package var warnings: [String] = []
 
     /// Why the daemon cannot start, as text for people, and its exit status.
@@ -96,7 +96,7 @@ package struct Setup: Sendable {
             simulatedButtons: simulator.map(\.name), flicdListen: configuration.flicdListen.map { "\($0)" })
     }
 
-    /// Where a daemon with these options would keep what it keeps. The configuration is read only where it matters.
+    /// The state directory of a daemon with these options. The configuration is read only if the options do not name it.
     package static func stateDirectory(
         _ options: DaemonOptions, environment: [String: String]
     ) throws(Failure) -> String {
@@ -107,7 +107,7 @@ package struct Setup: Sendable {
             ?? Locations(environment: environment, isRoot: SystemEnvironment.isRoot).stateDirectory
     }
 
-    /// The command line has the last word.
+    /// The level from the command line, otherwise from the configuration.
     private static func logLevel(
         _ options: DaemonOptions, _ configuration: Configuration
     ) throws(Failure) -> LogLevel {
@@ -119,7 +119,7 @@ package struct Setup: Sendable {
         return level
     }
 
-    /// The first octets of a key, enough to recognise it by.
+    /// The first octets of a key, which are enough to recognise it.
     private static func fingerprint(_ key: [UInt8]) -> String {
         key.prefix(8).map { octet in
             let digits = String(octet, radix: 16)
@@ -128,14 +128,14 @@ package struct Setup: Sendable {
     }
 }
 
-/// The usual places, as systemd and the XDG base directory specification have them.
+/// The default paths, as systemd and the XDG base directory specification define them.
 package struct Locations: Sendable {
     package var stateDirectory: String
     package var controlSocket: String
 
     package init(environment: [String: String], isRoot: Bool) {
         let home = environment["HOME"] ?? "/"
-        // systemd lists several with colons; the first is ours.
+        // systemd separates several directories with colons; the first is used.
         func first(_ name: String) -> String? {
             environment[name].flatMap { $0.split(separator: ":").first.map(String.init) }
         }

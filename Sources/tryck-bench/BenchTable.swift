@@ -1,7 +1,6 @@
 import CommandSupport
 import Glibc
 import JSON
-import Setup
 
 /// Rows of figures that were measured in turn, so that the load of the machine affects all of them alike.
 struct BenchTable {
