@@ -1,9 +1,8 @@
-import ButtonModel
+package import ButtonModel
 import Glibc
 import JSON
 package import Logging
 import Platform
-package import Rules
 import Synchronization
 
 /// How a line of the log is written.

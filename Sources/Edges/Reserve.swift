@@ -1,4 +1,5 @@
 import Glibc
+import Platform
 
 /// Up to which snapshot of its reserve a database has the changes.
 package struct ReserveMark: Hashable, Sendable {

@@ -1,0 +1,69 @@
+#if DEBUG
+    import ButtonModel
+    import HomeAssistant
+    import Rules
+    import Testing
+
+    @testable import Hub
+
+    @Suite("Statements that hold in the hub after each input")
+    struct ProblemsTests {
+        private static let now = Instant(sinceBoot: .seconds(5))
+
+        private static func hub() -> Hub {
+            var hub = Hub(
+                HubConfiguration(version: "0", transport: "hci:0"), stored: StoredState(installationID: "00ff"),
+                rules: RuleSet())
+            _ = hub.handle(.start, at: now)
+            return hub
+        }
+
+        @Test("a hub that has started contradicts itself in nothing")
+        func none() { #expect(Self.hub().problems(at: Self.now).isEmpty) }
+
+        private static let contradictions: [(@Sendable (inout Hub) -> Void, String)] = [
+            ({ $0.effects = [.cancelTimer] }, "effects are left in the hub"),
+            (
+                { $0.deadlines.set(.metrics, at: Instant(sinceBoot: .seconds(4))) },
+                "the deadline of metrics is in the past"
+            ),
+            ({ $0.reload.next = (false, []) }, "a reload waits for none"),
+            ({ $0.ruleTopics.isScheduled = true }, "statistics wait for a timer that is not set"),
+            (
+                { $0.radio.linkTimedOut(ButtonID(BluetoothAddress(rawValue: 1))) },
+                "links that timed out were not reported"
+            ),
+            (
+                {
+                    $0.radio.opened()
+                    _ = $0.radio.holdClosed()
+                }, "the adapter is open, and has to be closed"
+            ),
+            ({ $0.isLookingForLeftovers = true }, "leftovers are looked for without a broker"),
+            ({ _ = $0.retained.sent(.rules) }, "retained messages are on their way to no broker"),
+            (
+                { _ = $0.journal.recordFailed(nil, "no space", .memory, at: now) },
+                "the timer of the store is not that of its journal"
+            ),
+            (
+                { $0.messages.messageBegins(of: RunID(rawValue: 7)) },
+                "run 7 waits for 1 messages, and there are 0"
+            ),
+            (
+                { hub in
+                    let entry = Outbox.Entry(
+                        id: .queued(1), message: MQTTMessage(topicName: "a", payload: []), deadline: now)
+                    _ = hub.outbox.add(entry)
+                }, "messages wait for the broker without a deadline"
+            ),
+        ]
+
+        @Test("a contradiction is told", arguments: contradictions.indices)
+        func told(index: Int) {
+            var hub = Self.hub()
+            Self.contradictions[index].0(&hub)
+            let problems = hub.problems(at: Self.now)
+            #expect(problems.contains(Self.contradictions[index].1), "\(problems)")
+        }
+    }
+#endif
