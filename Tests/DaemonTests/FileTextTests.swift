@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@testable import Daemon
+@testable import Platform
 
 @Suite("Files that a user wrote")
 struct FileTextTests {

@@ -1,6 +1,7 @@
 import Testing
 
-@testable import Daemon
+@testable import CommandSupport
+@testable import Platform
 @testable import tryck
 
 @Suite("Exports on the disk")
@@ -27,7 +28,7 @@ struct NewFileTests {
             // The first sync is that of the file, the second that of the directory.
             disk.begin(.sync(1))
             defer { disk.end() }
-            #expect(throws: tryck.Failure.self) { try NewFile(path, isReplacing: true).write([2]) }
+            #expect(throws: CommandSupport.Failure.self) { try NewFile(path, isReplacing: true).write([2]) }
             #expect(try FileText(reading: path).octets == [2])
         }
     }

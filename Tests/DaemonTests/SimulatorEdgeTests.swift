@@ -2,7 +2,8 @@ import Reactor
 import ReactorTestSupport
 import Testing
 
-@testable import Daemon
+@testable import Edges
+@testable import Platform
 
 @Suite("The simulated controller as a transport")
 struct SimulatorEdgeTests {

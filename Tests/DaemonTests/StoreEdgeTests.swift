@@ -5,6 +5,7 @@ import Reactor
 import Testing
 
 @testable import Edges
+@testable import Platform
 
 @Suite("The store")
 struct StoreEdgeTests {
