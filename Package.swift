@@ -180,7 +180,8 @@ let package = Package(
             "BluetoothHost", "PictureTransfer", "tryck"),
         tests("ReactorTests", "Reactor", "ReactorTestSupport", "CLinux"),
         tests(
-            "DaemonTests", "tryck", "CommandSupport", "Platform", "Edges", "Setup", "ControlClient", "CMosquitto", "BluetoothHost",
+            "DaemonTests", "tryck", "CommandSupport", "Platform", "Edges", "Setup", "ControlClient", "CMosquitto",
+            "BluetoothHost",
             "FlicdProtocol", "Hub", "Rules", "Reactor", "ReactorTestSupport",
             "CLinux",
             "CDisk", "Expressions", "Bytes", "JSON",
