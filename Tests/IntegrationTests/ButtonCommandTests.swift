@@ -52,7 +52,7 @@ struct ButtonCommandTests {
         for (arguments, status, sentence) in [
             (["button", "attic", "forget"], 1, "\"tryck buttons\" lists those that are paired"),
             (["button", "kitchen", "set", "--latency-mode", "lowest"], 1, "latency_mode is low, normal or high"),
-            (["button", "kitchen", "set"], 64, "Say what to change"),
+            (["button", "kitchen", "set"], 64, "Name a setting"),
             (["button", "kitchen", "led"], 1, "takes no orders"),
             (["button", "kitchen", "factory-reset"], 64, "add --yes"),
             (["button", "kitchen", "firmware", workshop.path("nothing.bin")], 64, "does not exist"),

@@ -42,7 +42,7 @@ struct ConfigurationReloadTests {
 
         try write("level: loud, format: text", "rules: other.yaml")
         daemon.signal(SIGHUP)
-        let error = try daemon.line(containing: "nothing of it is taken over")
+        let error = try daemon.line(containing: "is not applied")
         #expect(
             error.contains(#""level":"error""#) && error.contains("\(workshop.path("tryck.yaml")):3:14: error[E204]"))
         #expect(!daemon.lines.contains { $0.contains("restart tryckd") })

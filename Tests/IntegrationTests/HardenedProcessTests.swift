@@ -33,7 +33,7 @@ struct HardenedProcessTests {
         // It finds its own program all the same.
         let client = try ControlClient(path: workshop.path("control.sock"))
         try client.send(Array(#"{"request":"restart"}"#.utf8))
-        try daemon.line(containing: "executes itself anew")
+        try daemon.line(containing: "tryckd restarts")
         try daemon.line(containing: "is running")
         #expect(owner() == 0)
         let lines = try String(contentsOfFile: place + "/status", encoding: .utf8).split(separator: "\n")

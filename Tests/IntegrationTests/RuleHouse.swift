@@ -103,7 +103,7 @@ final class RuleHouse {
     /// Asks the daemon to restart, and connects to the new process image.
     func executeAnew() throws {
         try ask("restart")
-        try daemon.line(containing: "executes itself anew")
+        try daemon.line(containing: "tryckd restarts")
         (watch, asking) = try Self.listen(daemon, workshop, waitsForBroker: port > 0)
     }
 

@@ -216,8 +216,8 @@ struct RuleStartTests {
                 ] + rows.flatMap { [$0.0, $0.1, $0.2] })
             #expect(try program.status() == 0, "\(program.text)")
         }
-        #expect(house.daemon.text.contains("row forgetful of rule_state makes no sense"))
-        #expect(house.daemon.text.contains("row 6 of rule_state makes no sense"))
+        #expect(house.daemon.text.contains("row forgetful of rule_state is invalid"))
+        #expect(house.daemon.text.contains("row 6 of rule_state is invalid"))
         #expect(house.daemon.text.contains("variable count cannot be many any more"))
         try house.run("counts")
         try house.heard("test/counts 1 2")
