@@ -57,7 +57,7 @@ struct ConfigurationReloadTests {
 
         try FileManager.default.removeItem(atPath: workshop.path("tryck.yaml"))
         daemon.signal(SIGHUP)
-        try daemon.line(containing: "taken over: \(workshop.path("tryck.yaml")) does not exist")
+        try daemon.line(containing: "is not applied: \(workshop.path("tryck.yaml")) does not exist")
         #expect(!daemon.text.contains("copper-4711"))
         #expect(try workshop.tryck(["status"]).status() == 0)
     }

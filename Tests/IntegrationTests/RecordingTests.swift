@@ -43,8 +43,9 @@ struct RecordingTests {
                 "--config", workshop.path("tryck.yaml"), "--state-directory", workshop.path("state"),
                 "--control-socket", workshop.path("control.sock"), "--record", workshop.path("session.jsonl"),
             ], environment: ["DOOR_CODE": "brass-0815"])
-        try daemon.line(containing: "is ready")
-        try daemon.line(containing: "connected to")
+        for line in ["is ready", "connected to"] {
+            try workshop.wait { daemon.lines.contains { $0.contains(line) } }
+        }
         let client = try workshop.start(
             "/usr/bin/python3", ["-c", RecordingTests.client, workshop.path("control.sock")])
         for line in [#"{"request":"watch"}"#] + script { client.write(line) }

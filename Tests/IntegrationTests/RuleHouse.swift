@@ -71,6 +71,7 @@ final class RuleHouse {
         (watch, asking) = try Self.listen(daemon, workshop, waitsForBroker: hasBroker)
         active = try ask("status")["rules"]?["active"]
         if hasButton {
+            try workshop.wait { try ask("status")["adapter"]?["state"] == "powered_on" }
             try ask("permit_join", ["time": 60])
             try watch.line(containing: #""state":"ready""#)
         }
