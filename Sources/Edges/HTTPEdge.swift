@@ -65,6 +65,8 @@ package final class HTTPEdge {
 
     private lazy var timer = loop.timer { [weak self] in self?.act(on: CURL_SOCKET_TIMEOUT) }
     private lazy var budget = EdgeBudget(loop)
+    /// The most octets of bodies that all transfers together took in one turn of the loop so far.
+    var mostBodyInTurn: Int { client?.notes.mostBodyInTurn ?? 0 }
     private var paused: [UnsafeMutableRawPointer] = []
     private lazy var goOn = loop.timer { [weak self] in self?.goOnWithPaused() }
 

@@ -1,6 +1,7 @@
 import ButtonModel
 import CCurl
 import Hub
+import Reactor
 import Rules
 
 /// libcurl with its pool of connections.
@@ -15,7 +16,14 @@ final class HTTPClient {
         /// Octets that transfers took since `HTTPEdge` looked last.
         var taken = 0
         /// The turn of the event loop in which libcurl is called.
-        var turn: UInt64 = 0
+        var turn: UInt64 = 0 {
+            didSet { if turn != oldValue { bodyInTurn = 0 } }
+        }
+        /// Octets of the bodies of all transfers in this turn, and the most in one turn so far.
+        var bodyInTurn = 0 {
+            didSet { mostBodyInTurn = max(mostBodyInTurn, bodyInTurn) }
+        }
+        private(set) var mostBodyInTurn = 0
     }
 
     let notes = Notes()
@@ -92,6 +100,7 @@ final class HTTPTransfer {
             }
             took(octets.count)
             bodyCount += octets.count
+            notes.bodyInTurn += octets.count
             guard bodyCount <= HTTPEdge.maximumAnswer else {
                 refusal = "the answer has more than \(HTTPEdge.maximumAnswer >> 20) MiB"
                 return 0
@@ -125,7 +134,8 @@ final class HTTPTransfer {
         private var hasTime: Bool {
             let now = ContinuousClock.now
             if turn != notes.turn { (turn, taken, begin) = (notes.turn, 0, now) }
-            return taken < Self.portion && now - begin < Self.time
+            // One call of libcurl can serve many transfers, so the limit of a turn is checked here, too.
+            return taken < Self.portion && now - begin < Self.time && notes.bodyInTurn < TurnBudget.octets
         }
     }
 
